@@ -1,0 +1,1 @@
+"""LLVM IR from loop nests."""

@@ -1,0 +1,1 @@
+"""A tensor transposition compiler: LLVM IR planned, compiled, tuned and run in the process."""

@@ -1,0 +1,1 @@
+"""Which plan is best, and remembering it."""
