@@ -1,0 +1,192 @@
+"""The loop nest as IR: one function per node type; a box of pointers and lengths travels down the tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from llvmlite import ir
+
+from ttc_llvm.canonical import Axis
+from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Space, Stage, View
+from ttc_llvm.target import Target
+
+from . import micro_tile
+from .memory import fence
+from .micro_tile import Ahead, Sizes, Tile
+from .scale import Scalars, load_scalars
+from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A serial loop around the current node: its axis, counter, interval length and step."""
+
+    axis: int
+    counter: ir.Value
+    length: Int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Where a node stands: a pointer per space, the interval length per axis, the serial loops around it."""
+
+    pointers: dict[Space, ir.Value]
+    lengths: tuple[Int, ...]
+    trail: tuple[Step, ...] = ()
+
+
+@dataclass(slots=True)
+class Emitter:
+    """What one kernel's emission shares: module, machine, strides of A, B and scratch, and the ragged bodies."""
+
+    module: ir.Module
+    machine: Target
+    axes: tuple[Axis, ...]
+    sizes: Sizes
+    arguments: dict[str, ir.Value]  # of the kernel: scalars, params, scratch
+    ragged: dict[Micro, ir.Function] = field(default_factory=dict)
+    scalars: dict[object, Scalars] = field(default_factory=dict)
+
+    def nodes(self, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box, views: dict[Space, View]) -> None:
+        """Emit a sequence of nodes; views: the strides by which each space's pointer moves."""
+        for node in nodes:
+            if isinstance(node, Loop):
+                self.loop(b, node, box, views)
+            elif isinstance(node, Stage):
+                self.stage(b, node, box, views)
+            elif isinstance(node, Micro):
+                self.micro(b, node, box)
+            elif isinstance(node, Fence):
+                fence(self.module, b, self.machine)
+
+    # --- loops ---
+
+    def loop(self, b: ir.IRBuilder, node: Loop, box: Box, views: dict[Space, View]) -> None:
+        """A serial loop: whole steps, then the shorter last chunk, to its own tail or to the same body."""
+        length = box.lengths[node.axis]
+        if node.tail is None and not _divides(node.step, length, node.extent):
+            self._chunks(b, node, box, views)
+            return
+        if isinstance(length, int) and length == node.step:
+            self.nodes(b, node.body, box, views)
+            return
+        name = f"i{node.axis}"
+        with counted(b, length, node.step, name) as i:
+            inside = self.moved(b, box, views, node.axis, i, node.step)
+            self.nodes(b, node.body, _deeper(inside, Step(node.axis, i, length, node.step)), views)
+        if node.tail is not None:
+            done = b.mul(b.sdiv(i64(length), i64(node.step)), i64(node.step), name=f"{name}.whole")
+            rest = b.sub(i64(length), done, name=f"{name}.rest")
+            with guarded(b, b.icmp_signed(">", rest, i64(0)), f"{name}.tail"):
+                self.nodes(b, node.tail, self.moved(b, box, views, node.axis, done, rest), views)
+
+    def _chunks(self, b: ir.IRBuilder, node: Loop, box: Box, views: dict[Space, View]) -> None:
+        length = box.lengths[node.axis]
+        padded = add(b, length, node.step - 1)  # so that the last, shorter chunk is a step too
+        with counted(b, padded, node.step, f"i{node.axis}") as i:
+            rest = b.sub(i64(length), i)
+            inside = self.moved(b, box, views, node.axis, i, minimum(b, rest, node.step))
+            self.nodes(b, node.body, _deeper(inside, Step(node.axis, i, length, node.step)), views)
+
+    def moved(
+        self, b: ir.IRBuilder, box: Box, views: dict[Space, View], axis: int, distance: Int, length: Int
+    ) -> Box:
+        """The box `distance` elements further along an axis, with a new length there."""
+        pointers = {
+            space: at(b, pointer, self._bytes(b, views[space], axis, distance), name=f"{space.value}.i{axis}")
+            for space, pointer in box.pointers.items()
+        }
+        lengths = (*box.lengths[:axis], length, *box.lengths[axis + 1 :])
+        return replace(box, pointers=pointers, lengths=lengths)
+
+    def _bytes(self, b: ir.IRBuilder, view: View, axis: int, distance: Int) -> Int:
+        return mul(b, distance, mul(b, self.sizes(view.strides[axis]), view.dtype.itemsize))
+
+    # --- leaves ---
+
+    def stage(self, b: ir.IRBuilder, node: Stage, box: Box, views: dict[Space, View]) -> None:
+        """Fill scratch from this box, then drain it from the same box."""
+        inside = replace(box, pointers={**box.pointers, Space.SCRATCH: self.arguments["scratch"]}, trail=())
+        wider = {**views, Space.SCRATCH: View(Space.SCRATCH, node.buffer.dtype, node.buffer.strides)}
+        self.nodes(b, node.fill, inside, wider)
+        self.nodes(b, node.drain, inside, wider)
+
+    def micro(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
+        """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""
+        pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
+        if node.ragged:
+            every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
+            lengths = [i64(box.lengths[k] if k in node.ragged else node.block[k]) for k in every]
+            body = self._ragged_body(replace(node, ragged=every, prefetch=0, streaming=False))
+            b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *lengths])
+            return
+        tile = Tile.of(node, self.machine)
+        ahead = self._ahead(b, node, box) if node.prefetch else None
+        micro_tile.emit(self.module, b, tile, pointers, self._scalars(node), self.sizes, {}, ahead)
+
+    def _scalars(self, node: Micro) -> Scalars:
+        return self.scalars[node.op]
+
+    def _ragged_body(self, node: Micro) -> ir.Function:
+        if node in self.ragged:
+            return self.ragged[node]
+        signature = ir.FunctionType(ir.VoidType(), [PTR] * 4 + [I64] * len(node.ragged))
+        body = ir.Function(self.module, signature, f"ragged{len(self.ragged)}")
+        body.linkage = "internal"
+        body.attributes.add("noinline")
+        body.attributes.add("nounwind")
+        source, target, scalars, params, *lengths = body.args
+        for argument in (source, target):
+            argument.add_attribute("noalias")
+        b = ir.IRBuilder(body.append_basic_block("entry"))
+        sizes = load_params(b, params, tuple(self.sizes.values))
+        by_axis = micro_tile.lengths_of(tuple(lengths), node.ragged)
+        tile = Tile.of(node, self.machine)
+        micro_tile.emit(
+            self.module, b, tile, (source, target), load_scalars(b, scalars, node.op), sizes, by_axis, None
+        )
+        b.ret_void()
+        self.ragged[node] = body
+        return body
+
+    def _ahead(self, b: ir.IRBuilder, node: Micro, box: Box) -> Ahead | None:
+        """Where the micro-tile `prefetch` steps ahead lies: along the innermost loop, wrapping into the next
+        iteration of the loop around it."""
+        if not box.trail:
+            return None
+        x = box.trail[-1]
+        distance = node.prefetch * x.step
+        outer = box.trail[-2] if len(box.trail) > 1 else None
+        moves = [self._ahead_of(b, view, x, distance, outer) for view in (node.source, node.target)]
+        return Ahead(*moves)
+
+    def _ahead_of(self, b: ir.IRBuilder, view: View, x: Step, distance: int, outer: Step | None) -> Int:
+        forward = self._bytes(b, view, x.axis, distance)
+        if outer is None:
+            return forward
+        back = b.sub(i64(forward), i64(self._bytes(b, view, x.axis, x.length)))
+        wrapped = b.add(back, i64(self._bytes(b, view, outer.axis, outer.step)))
+        over = b.icmp_signed(">=", b.add(x.counter, i64(distance)), i64(x.length))
+        return b.select(over, wrapped, i64(forward))
+
+
+def _deeper(box: Box, step: Step) -> Box:
+    return replace(box, trail=(*box.trail, step))
+
+
+def _divides(step: int, length: Int, extent: object) -> bool:
+    """True where no chunk of the interval can be shorter than the step."""
+    if isinstance(length, int):
+        return length % step == 0
+    return isinstance(extent, int) and extent % step == 0
+
+
+def load_params(b: ir.IRBuilder, pointer: ir.Value, slots: tuple[int, ...]) -> Sizes:
+    """Load run-time sizes from their slots of the parameter array."""
+    return Sizes({slot: b.load(at(b, pointer, 8 * slot), typ=I64, align=8, name=f"p{slot}") for slot in slots})
+
+
+def is_task(node: Node) -> bool:
+    """True for a loop of the task grid."""
+    return isinstance(node, Loop) and node.bind is Bind.TASK

@@ -1,0 +1,178 @@
+"""Registers to and from memory: whole vectors, masked or piecewise partial ones, streaming stores, prefetch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from llvmlite import ir
+
+from ttc_llvm.dtypes import DType
+from ttc_llvm.layout import Register, unflatten
+from ttc_llvm.target import Target
+
+from .scale import carrier_type, units
+from .seam import shuffle
+from .values import I1, I8, I32, Int, at, splat
+
+
+@dataclass(slots=True)
+class Ragged:
+    """The axes of a block that may be short at run time: their lengths, and the masks built so far."""
+
+    block: tuple[int, ...]
+    lengths: dict[int, ir.Value]  # axis -> i64
+    masks: dict[tuple[tuple[int, ...], int, int], ir.Value] = field(default_factory=dict)
+
+    def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
+        """The lanes of a register whose elements exist: every ragged index below its length."""
+        key = (register.elements, lanes, per_element)
+        if key not in self.masks:
+            self.masks[key] = self._build(b, register, lanes, per_element)
+        return self.masks[key]
+
+    def _build(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
+        indices = [unflatten(e, self.block) for e in register.elements]
+        total = lanes * per_element
+        lane_type = I32 if total <= 16 else I8
+        mask = None
+        for k, length in self.lengths.items():
+            column = [index[k] for index in indices for _ in range(per_element)]
+            column += [127] * (total - len(column))  # lanes without an element are never below any length
+            bound = b.trunc(length, lane_type)
+            known = ir.Constant(ir.VectorType(lane_type, total), column)
+            below = b.icmp_unsigned("<", known, splat(b, bound, total))
+            mask = below if mask is None else b.and_(mask, below)
+        assert mask is not None
+        return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a side's registers are reached: element type, register width in elements, tail rule, known alignment."""
+
+    module: ir.Module
+    target: Target
+    dtype: DType
+    lanes: int
+    align: int
+    ragged: Ragged | None = None
+
+    @property
+    def vector(self) -> ir.VectorType:
+        """The carrier of one whole register."""
+        return carrier_type(self.dtype, self.lanes)
+
+    def load(self, b: ir.IRBuilder, pointer: ir.Value, register: Register) -> ir.Value:
+        """The register's active lanes; the others are zero or undefined. Nothing outside is touched."""
+        mask = self._mask(b, register)
+        if mask is not None:
+            name = f"llvm.masked.load.{_suffix(self.vector)}.p0"
+            return _masked_load(self.module, b, name, self.vector, pointer, mask, self.align)
+        if len(register.elements) == self.lanes:
+            return b.load(pointer, typ=self.vector, align=self.align)
+        return self._load_pieces(b, pointer, len(register.elements))
+
+    def store(
+        self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, streaming: bool
+    ) -> None:
+        """Write the register's active lanes and nothing else; streaming: past the caches, whole aligned vectors."""
+        mask = self._mask(b, register)
+        if mask is not None:
+            name = f"llvm.masked.store.{_suffix(self.vector)}.p0"
+            _masked_store(self.module, b, name, value, pointer, mask, self.align)
+        elif len(register.elements) == self.lanes:
+            width = self.lanes * self.dtype.itemsize
+            stored = b.store(value, pointer, align=width if streaming else self.align)
+            if streaming:
+                stored.set_metadata("nontemporal", self.module.add_metadata([ir.Constant(I32, 1)]))
+        else:
+            self._store_pieces(b, value, pointer, len(register.elements))
+
+    def _mask(self, b: ir.IRBuilder, register: Register) -> ir.Value | None:
+        per_element = units(self.dtype.itemsize)
+        if self.ragged is not None:
+            return self.ragged.mask(b, register, self.lanes, per_element)
+        active = len(register.elements)
+        if active == self.lanes or not self.target.has_masks(self.dtype.itemsize) or active & (active - 1) == 0:
+            return None
+        bits = [int(lane < active * per_element) for lane in range(self.lanes * per_element)]
+        return ir.Constant(ir.VectorType(I1, len(bits)), bits)
+
+    def _load_pieces(self, b: ir.IRBuilder, pointer: ir.Value, active: int) -> ir.Value:
+        """Powers of two, one load each, joined: no more than log2(lanes) of them."""
+        whole = None
+        for first, size in _pieces(active):
+            piece = carrier_type(self.dtype, size)
+            address = at(b, pointer, first * self.dtype.itemsize)
+            part = b.load(address, typ=piece, align=self.align)
+            whole = _inserted(b, whole, part, first * units(self.dtype.itemsize), self.vector)
+        assert whole is not None
+        return whole
+
+    def _store_pieces(self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, active: int) -> None:
+        per_element = units(self.dtype.itemsize)
+        for first, size in _pieces(active):
+            lanes = range(first * per_element, (first + size) * per_element)
+            part = shuffle(b, value, None, lanes)
+            b.store(part, at(b, pointer, first * self.dtype.itemsize), align=self.align)
+
+
+def _pieces(active: int) -> list[tuple[int, int]]:
+    pieces, first = [], 0
+    for bit in reversed(range(active.bit_length())):
+        if active >> bit & 1:
+            pieces.append((first, 1 << bit))
+            first += 1 << bit
+    return pieces
+
+
+def _inserted(
+    b: ir.IRBuilder, whole: ir.Value | None, part: ir.Value, first: int, vector: ir.VectorType
+) -> ir.Value:
+    total, count = int(vector.count), int(part.type.count)
+    spread = [lane - first if first <= lane < first + count else None for lane in range(total)]
+    wide = shuffle(b, part, None, spread)
+    if whole is None:
+        return wide
+    blend = [lane if lane < first else total + lane if lane < first + count else None for lane in range(total)]
+    return shuffle(b, whole, wide, blend)
+
+
+def _suffix(vector: ir.VectorType) -> str:
+    lane = str(vector.element)
+    return f"v{vector.count}" + {"float": "f32", "double": "f64"}.get(lane, lane)
+
+
+def intrinsic(module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+    """The declaration of an LLVM intrinsic, made once per module."""
+    known = module.globals.get(name)
+    return known or ir.Function(module, ir.FunctionType(result, arguments), name)
+
+
+def _masked_load(
+    module: ir.Module, b: ir.IRBuilder, name: str, vector: ir.VectorType, pointer: ir.Value, mask: ir.Value, align: int
+) -> ir.Value:
+    f = intrinsic(module, name, vector, [pointer.type, I32, mask.type, vector])
+    return b.call(f, [pointer, ir.Constant(I32, align), mask, ir.Constant(vector, None)])
+
+
+def _masked_store(
+    module: ir.Module, b: ir.IRBuilder, name: str, value: ir.Value, pointer: ir.Value, mask: ir.Value, align: int
+) -> None:
+    f = intrinsic(module, name, ir.VoidType(), [value.type, pointer.type, I32, mask.type])
+    b.call(f, [value, pointer, ir.Constant(I32, align), mask])
+
+
+def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, offset: Int, write: bool) -> None:
+    """Ask for the line at pointer + offset bytes in every cache level."""
+    f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
+    flags = [ir.Constant(I32, value) for value in (int(write), 3, 1)]
+    b.call(f, [at(b, pointer, offset), *flags])
+
+
+def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:
+    """Make all streaming stores visible before anything that follows."""
+    if target.triple.startswith("x86_64"):
+        b.call(intrinsic(module, "llvm.x86.sse.sfence", ir.VoidType(), []), [])
+    else:
+        b.fence("seq_cst")

@@ -1,0 +1,191 @@
+"""One micro-tile: load the block's registers, permute them through the network, scale, store.
+
+Values are emitted on demand, register of B by register of B, so that independent parts of a large
+block follow each other and few registers are live.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ttc_llvm.canonical import Alpha, Beta, Size
+from ttc_llvm.dtypes import compute_type
+from ttc_llvm.layout import HOLE, Register, Side, side, sources
+from ttc_llvm.nest import Micro, View
+from ttc_llvm.target import Target
+
+from . import network
+from .memory import Access, Ragged, prefetch
+from .scale import Scalars, apply, convert, units
+from .seam import shuffle
+from .values import I64, Int, add, at, mul
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Strides as integers or as values loaded from the parameter array."""
+
+    values: dict[int, ir.Value]
+
+    def __call__(self, size: Size) -> Int:
+        """The integer itself, or the loaded parameter."""
+        return size if isinstance(size, int) else self.values[size.index]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Byte offsets from the current micro-tile to the one to prefetch, per side."""
+
+    source: Int
+    target: Int
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A micro-tile ready to be emitted: the node, its machine, and the registers of both sides."""
+
+    node: Micro
+    machine: Target
+    a: Side
+    b: Side
+
+    @classmethod
+    def of(cls, node: Micro, machine: Target) -> Tile:
+        """Lay the block out for both sides, at the width of the wider element type."""
+        wide = compute_type(node.source.dtype, node.target.dtype)
+        lanes = machine.lanes(wide.itemsize)
+        return cls(
+            node, machine, side(node.block, node.source.strides, lanes), side(node.block, node.target.strides, lanes)
+        )
+
+    @property
+    def network(self) -> network.Network:
+        """The shuffles from A's registers to B's."""
+        node = self.node
+        group = max(1, 16 // node.op.compute.itemsize)
+        return network.build(node.block, self.a, self.b, sources(node.block, node.source.strides), group)
+
+
+def emit(
+    module: ir.Module,
+    b: ir.IRBuilder,
+    tile: Tile,
+    pointers: tuple[ir.Value, ir.Value],
+    scalars: Scalars,
+    sizes: Sizes,
+    lengths: dict[int, ir.Value],
+    ahead: Ahead | None,
+) -> None:
+    """Emit one micro-tile at these (source, target) pointers. lengths: run-time length of each ragged axis."""
+    emission = _Emission(module, b, tile, pointers, scalars, sizes, lengths)
+    if ahead is not None:
+        emission.prefetch(ahead)
+    for number in range(len(tile.b.registers)):
+        emission.finish(number)
+
+
+class _Emission:
+    """The state of one emission: values computed so far."""
+
+    def __init__(
+        self,
+        module: ir.Module,
+        b: ir.IRBuilder,
+        tile: Tile,
+        pointers: tuple[ir.Value, ir.Value],
+        scalars: Scalars,
+        sizes: Sizes,
+        lengths: dict[int, ir.Value],
+    ) -> None:
+        self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars, sizes
+        self.source, self.target = pointers
+        node = tile.node
+        ragged = Ragged(node.block, lengths) if node.ragged else None
+        self.read_a = node.op.alpha is not Alpha.ZERO
+        self.load_side = self._access(node.source, tile.a, ragged)
+        self.store_side = self._access(node.target, tile.b, ragged)
+        self.net = tile.network if self.read_a else None
+        self.values: dict[int, ir.Value] = {}
+
+    def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
+        return Access(self.module, self.tile.machine, view.dtype, s.lanes, min(view.dtype.itemsize, 8), ragged)
+
+    def _address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
+        offset: Int = 0
+        for i, stride in zip(register.start, view.strides, strict=True):
+            offset = add(self.b, offset, mul(self.b, i, self.sizes(stride)))
+        return at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
+
+    def prefetch(self, ahead: Ahead) -> None:
+        """The lines of A (and of B, where it is read) that the tile `ahead` will touch."""
+        node, tile = self.tile.node, self.tile
+        sides = [(self.source, node.source, tile.a, ahead.source, False)]
+        if node.op.beta is Beta.ANY:
+            sides.append((self.target, node.target, tile.b, ahead.target, True))
+        for pointer, view, s, offset, write in sides:
+            for register in self._line_starts(s, view):
+                prefetch(self.module, self.b, self._address(pointer, view, register), offset, write)
+
+    def _line_starts(self, s: Side, view: View) -> list[Register]:
+        """One register per line of a row: the first of every 64 bytes."""
+        per_line = max(1, self.tile.machine.line // (s.lanes * view.dtype.itemsize))
+        rows: dict[tuple[int, ...], int] = {}
+        chosen = []
+        for register in s.registers:
+            row = tuple(0 if k in s.run else i for k, i in enumerate(register.start))
+            seen = rows.get(row, 0)
+            rows[row] = seen + 1
+            if seen % per_line == 0:
+                chosen.append(register)
+        return chosen
+
+    def _value(self, number: int) -> ir.Value:
+        """A value of the network, computed when first asked for."""
+        if number not in self.values:
+            assert self.net is not None
+            step = number - self.net.inputs
+            self.values[number] = self._load(number) if step < 0 else self._shuffle(self.net.steps[step])
+        return self.values[number]
+
+    def _load(self, number: int) -> ir.Value:
+        node, register = self.tile.node, self.tile.a.registers[number]
+        raw = self.load_side.load(self.b, self._address(self.source, node.source, register), register)
+        return convert(self.b, raw, node.source.dtype, node.op.compute)
+
+    def _shuffle(self, step: network.Shuffle) -> ir.Value:
+        left, right = self._value(step.left), self._value(step.right)
+        per_element = units(self.tile.node.op.compute.itemsize)
+        lanes = [None if m == HOLE else m * per_element + u for m in step.mask for u in range(per_element)]
+        return shuffle(self.b, left, right, lanes)
+
+    def finish(self, number: int) -> None:
+        """Scale one register of B and store it."""
+        node, register, b = self.tile.node, self.tile.b.registers[number], self.b
+        address = self._address(self.target, node.target, register)
+        a = None if self.net is None else self._value(self.net.outputs[number])
+        old = None
+        if node.op.beta is Beta.ANY:
+            old = convert(b, self.store_side.load(b, address, register), node.target.dtype, node.op.compute)
+        result = apply(b, node.op, self.scalars, a, old, self.tile.b.lanes)
+        streaming = node.streaming and self._streams(register)
+        self.store_side.store(b, convert(b, result, node.op.compute, node.target.dtype), address, register, streaming)
+
+    def _streams(self, register: Register) -> bool:
+        """True where the register is whole and lies on a vector boundary for every position of the block."""
+        view, node = self.tile.node.target, self.tile.node
+        width = self.tile.b.lanes * view.dtype.itemsize
+        offset = sum(i * s for i, s in zip(register.start, view.strides, strict=True) if isinstance(s, int))
+        steps = [s * e if isinstance(s, int) else 1 for s, e in zip(view.strides, node.block, strict=True)]
+        return (
+            width >= 16
+            and all(step * view.dtype.itemsize % width == 0 for step in steps)
+            and offset * view.dtype.itemsize % width == 0
+        )
+
+
+def lengths_of(arguments: tuple[ir.Value, ...], ragged: tuple[int, ...]) -> dict[int, ir.Value]:
+    """Pair the ragged axes with their run-time lengths."""
+    assert all(value.type == I64 for value in arguments)
+    return dict(zip(ragged, arguments, strict=True))

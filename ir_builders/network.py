@@ -1,0 +1,300 @@
+"""Shuffle networks: how registers of A become registers of B, as two-input shuffles and nothing else.
+
+Where the block's index bits are lane bits and register bits on both sides, a stage exchanges one lane
+bit with one register bit at one shuffle per register: log2(lanes) stages transpose a square. Stages
+rotate inside 128-bit groups, which is what unpack instructions do. Anything else (extents 3, 5, ...)
+gathers each register of B from the registers it needs by a tree. Both are checked by simulation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ttc_llvm.layout import HOLE, Side
+
+Mask = tuple[int, ...]
+Bit = tuple[int, int]  # (axis, bit of its index)
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    """Value `left`, concatenated with `right`, read through the mask (HOLE = undefined lane)."""
+
+    left: int
+    right: int
+    mask: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A straight-line program: values 0..inputs-1 are A's registers, each step appends one value."""
+
+    inputs: int
+    lanes: int
+    steps: tuple[Shuffle, ...]
+    outputs: tuple[int, ...]
+
+
+class _Program:
+    """Steps so far and, per value, which element each lane holds."""
+
+    def __init__(self, contents: list[Mask]) -> None:
+        self.contents = list(contents)
+        self.inputs = len(contents)
+        self.steps: list[Shuffle] = []
+
+    def shuffle(self, left: int, right: int, mask: Mask) -> int:
+        both = self.contents[left] + self.contents[right]
+        content = tuple(HOLE if m == HOLE else both[m] for m in mask)
+        self.steps.append(Shuffle(left, right, tuple(HOLE if c == HOLE else m for c, m in zip(content, mask, strict=True))))
+        self.contents.append(content)
+        return len(self.contents) - 1
+
+    def network(self, lanes: int, outputs: tuple[int, ...]) -> Network:
+        return _pruned(Network(self.inputs, lanes, tuple(self.steps), outputs))
+
+
+@lru_cache(maxsize=256)
+def build(block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], group: int) -> Network:
+    """The shorter of the bit network and the gathering tree. sources: element -> element whose load it takes;
+    group: lanes in 128 bits, inside which stages rotate."""
+    wanted = [_padded(tuple(sources[e] for e in r.elements), b.lanes) for r in b.registers]
+    start = [_padded(r.elements, a.lanes) for r in a.registers]
+    tree = _tree(start, wanted, a.lanes, b.lanes)
+    bits = None if _is_broadcast(sources) else _bits(block, a, b, start, wanted, group)
+    return tree if bits is None or len(tree.steps) <= len(bits.steps) else bits
+
+
+def _is_broadcast(sources: tuple[int, ...]) -> bool:
+    return any(source != element for element, source in enumerate(sources))
+
+
+def _padded(elements: tuple[int, ...], lanes: int) -> Mask:
+    return elements + (HOLE,) * (lanes - len(elements))
+
+
+def _pruned(network: Network) -> Network:
+    live = set(network.outputs)
+    for number in reversed(range(len(network.steps))):
+        if network.inputs + number in live:
+            live |= {network.steps[number].left, network.steps[number].right}
+    rename = {value: value for value in range(network.inputs)}
+    steps = []
+    for number, step in enumerate(network.steps):
+        if network.inputs + number in live:
+            rename[network.inputs + number] = network.inputs + len(steps)
+            steps.append(Shuffle(rename[step.left], rename[step.right], step.mask))
+    return replace(network, steps=tuple(steps), outputs=tuple(rename[value] for value in network.outputs))
+
+
+# --- gathering tree -------------------------------------------------------------------------------------
+
+
+def _tree(start: list[Mask], wanted: list[Mask], lanes_a: int, lanes_b: int) -> Network:
+    program = _Program(start)
+    where = {e: (v, lane) for v, content in enumerate(start) for lane, e in enumerate(content) if e != HOLE}
+    outputs = tuple(_gather(program, content, where, lanes_a == lanes_b) for content in wanted)
+    return program.network(lanes_b, outputs)
+
+
+def _gather(program: _Program, content: Mask, where: dict[int, tuple[int, int]], same_width: bool) -> int:
+    needed = sorted({where[e][0] for e in content if e != HOLE})
+    if len(needed) == 1 and same_width and _fits(program.contents[needed[0]], content):
+        return needed[0]
+    odd = needed.pop() if same_width and len(needed) > 1 and len(needed) % 2 else None
+    level = [_pick(program, needed[i : i + 2], content, where) for i in range(0, len(needed), 2)]
+    while len(level) > 1:
+        level = [_blend(program, level[i : i + 2]) for i in range(0, len(level), 2)]
+    return level[0] if odd is None else _add(program, level[0], odd, content, where)
+
+
+def _pick(program: _Program, pair: list[int], content: Mask, where: dict[int, tuple[int, int]]) -> int:
+    left, right = pair[0], pair[-1]
+    width = len(program.contents[left])
+    base = {right: width, left: 0}
+    mask = tuple(
+        base[where[e][0]] + where[e][1] if e != HOLE and where[e][0] in base else HOLE for e in content
+    )
+    return program.shuffle(left, right, mask)
+
+
+def _add(program: _Program, value: int, source: int, content: Mask, where: dict[int, tuple[int, int]]) -> int:
+    """One more source joins a value whose other lanes are in place already."""
+    have = program.contents[value]
+    lanes = len(have)
+    mask = tuple(
+        i if have[i] != HOLE else lanes + where[e][1] if e != HOLE else HOLE for i, e in enumerate(content)
+    )
+    return program.shuffle(value, source, mask)
+
+
+def _blend(program: _Program, pair: list[int]) -> int:
+    if len(pair) == 1:
+        return pair[0]
+    left, right = (program.contents[v] for v in pair)
+    lanes = len(left)
+    mask = tuple(
+        i if left[i] != HOLE else lanes + i if right[i] != HOLE else HOLE for i in range(lanes)
+    )
+    return program.shuffle(pair[0], pair[1], mask)
+
+
+# --- bit network ----------------------------------------------------------------------------------------
+
+
+def _bits(
+    block: tuple[int, ...], a: Side, b: Side, start: list[Mask], wanted: list[Mask], group: int
+) -> Network | None:
+    lanes_a, lanes_b = _lane_bits(block, a), _lane_bits(block, b)
+    if lanes_a is None or lanes_b is None:
+        return None
+    program = _Program(start)
+    state = _BitState(block, a, lanes_a, program)
+    target = list(lanes_b)
+    while len(state.lanes) < len(target):
+        state.widen(_entering(state.lanes, target))
+    for position, bit in enumerate(target):
+        if bit not in state.lanes:
+            state.exchange(bit, position, _leaving(state.lanes, target, position, group))
+    while len(state.lanes) > len(target):
+        if not state.narrow(target):
+            return None
+    return _finish(program, list(state.values.values()), wanted, b.lanes)
+
+
+def _width(extent: int) -> int:
+    return (extent - 1).bit_length()
+
+
+def _lane_bits(block: tuple[int, ...], s: Side) -> tuple[Bit, ...] | None:
+    """Index bits by lane position, or None where the run is not made of bits."""
+    for k in s.run[:-1]:
+        if block[k] & (block[k] - 1):
+            return None
+    run = [(k, bit) for k in s.run for bit in range(_width(block[k]))]
+    return tuple(run[: _width(s.lanes)])
+
+
+def _entering(lanes: list[Bit], target: list[Bit]) -> Bit:
+    preferred = target[len(lanes)]
+    return preferred if preferred not in lanes else next(bit for bit in target if bit not in lanes)
+
+
+def _leaving(lanes: list[Bit], target: list[Bit], enter: int, group: int) -> int:
+    """The lane position to give up: the highest outgoing one in the same 128-bit group, else any."""
+    outgoing = [p for p, bit in enumerate(lanes) if bit not in target]
+    bound = _width(group)
+    near = [p for p in outgoing if enter <= p < bound] if enter < bound else [p for p in outgoing if p >= enter]
+    if near:
+        return max(near) if enter < bound else min(near)
+    return max(outgoing)
+
+
+class _BitState:
+    """Which index bit each lane position carries, and the values by their remaining bits."""
+
+    def __init__(self, block: tuple[int, ...], a: Side, lanes: tuple[Bit, ...], program: _Program) -> None:
+        self.program = program
+        self.lanes = list(lanes)
+        every = [(k, bit) for k, extent in enumerate(block) for bit in range(_width(extent))]
+        self.registers = [bit for bit in every if bit not in lanes]
+        self.values: dict[tuple[int, ...], int] = {}
+        for number, register in enumerate(a.registers):
+            key = tuple(register.start[k] >> bit & 1 for k, bit in self.registers)
+            self.values[key] = number
+
+    def _pairs(self, bit: Bit) -> dict[tuple[int, ...], list[int | None]]:
+        """Values that differ in one register bit only, keyed by the other bits."""
+        at = self.registers.index(bit)
+        pairs: dict[tuple[int, ...], list[int | None]] = {}
+        for key, value in self.values.items():
+            pairs.setdefault(key[:at] + key[at + 1 :], [None, None])[key[at]] = value
+        return pairs
+
+    def _combine(self, pair: list[int | None], sources: list[tuple[int, int]]) -> int:
+        """One shuffle: lane m takes lane sources[m][1] of pair[sources[m][0]]; an absent value leaves holes."""
+        present = [v for v in pair if v is not None]
+        left, right = present[0], present[-1]
+        width = len(self.program.contents[left])
+        base = [None if v is None else (0 if v == left else width) for v in pair]
+        mask = tuple(HOLE if base[r] is None else (base[r] or 0) + lane for r, lane in sources)
+        return self.program.shuffle(left, right, mask)
+
+    def widen(self, bit: Bit) -> None:
+        """Join pairs of registers: a register bit becomes the top lane bit."""
+        width = 1 << len(self.lanes)
+        sources = [divmod(m, width) for m in range(2 * width)]
+        self.values = {key: self._combine(pair, sources) for key, pair in self._pairs(bit).items()}
+        self.registers.remove(bit)
+        self.lanes.append(bit)
+
+    def exchange(self, bit: Bit, enter: int, leave: int) -> None:
+        """A register bit enters at one lane position, the bit at another leaves, those between move up or down."""
+        at = self.registers.index(bit)
+        order = [p for p in range(len(self.lanes)) if p != leave]
+        order.insert(enter, -1)
+        gone = self.lanes[leave]
+        values = {}
+        for key, pair in self._pairs(bit).items():
+            for j in (0, 1):
+                sources = [_source(m, order, leave, j) for m in range(1 << len(self.lanes))]
+                value = self._combine(pair, sources)
+                if any(e != HOLE for e in self.program.contents[value]):
+                    values[(*key[:at], j, *key[at:])] = value
+        self.values = values
+        self.registers[at] = gone
+        self.lanes = [bit if p == -1 else self.lanes[p] for p in order]
+
+    def narrow(self, target: list[Bit]) -> bool:
+        """Split registers into halves along the topmost lane bit, if B does not want it as a lane."""
+        if self.lanes[-1] in target:
+            return False
+        half = 1 << (len(self.lanes) - 1)
+        values = {}
+        for key, value in self.values.items():
+            for j in (0, 1):
+                part = self.program.shuffle(value, value, tuple(range(j * half, (j + 1) * half)))
+                if any(e != HOLE for e in self.program.contents[part]):
+                    values[(*key, j)] = part
+        self.values = values
+        self.registers.append(self.lanes.pop())
+        return True
+
+
+def _source(lane: int, order: list[int], leave: int, j: int) -> tuple[int, int]:
+    """(which of the pair, its lane) that ends up in `lane`, in the output whose leaving bit is j."""
+    which, old = 0, j << leave
+    for position, origin in enumerate(order):
+        bit = lane >> position & 1
+        if origin == -1:
+            which = bit
+        else:
+            old |= bit << origin
+    return which, old
+
+
+def _finish(program: _Program, values: list[int], wanted: list[Mask], lanes: int) -> Network | None:
+    """Match values to B's registers; where only the order of lanes differs, fold it into the last shuffle."""
+    holders = {e: v for v in values for e in program.contents[v] if e != HOLE}
+    outputs = []
+    for content in wanted:
+        value = holders[next(e for e in content if e != HOLE)]
+        have = program.contents[value]
+        if len(have) != lanes or any(e != HOLE and e not in have for e in content):
+            return None
+        outputs.append(value if _fits(have, content) else _reorder(program, value, content))
+    return program.network(lanes, tuple(outputs))
+
+
+def _fits(have: Mask, content: Mask) -> bool:
+    return all(e in (HOLE, h) for e, h in zip(content, have, strict=True))
+
+
+def _reorder(program: _Program, value: int, content: Mask) -> int:
+    have = program.contents[value]
+    order = tuple(HOLE if e == HOLE else have.index(e) for e in content)
+    if value < program.inputs:
+        return program.shuffle(value, value, order)
+    last = program.steps[value - program.inputs]
+    return program.shuffle(last.left, last.right, tuple(HOLE if o == HOLE else last.mask[o] for o in order))

@@ -1,0 +1,137 @@
+"""Arithmetic on registers: conversion, conjugation, alpha and beta. No contraction: every operation rounds by itself.
+
+An element travels in its *carrier* (a lane of its size, two lanes for 16 bytes), in which it is loaded,
+shuffled and stored. Arithmetic sees the *parts*: one floating-point lane per real, two per complex number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ttc_llvm.canonical import Alpha, Beta
+from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.nest import Op
+
+from .seam import shuffle
+from .values import F32, F64, I8, at, splat
+
+_CARRIERS = {1: (I8, 1), 2: (ir.IntType(16), 1), 4: (F32, 1), 8: (F64, 1), 16: (F64, 2)}
+_PARTS = {32: F32, 64: F64}
+
+
+def units(itemsize: int) -> int:
+    """Lanes that one element of this size occupies in its carrier."""
+    return _CARRIERS[itemsize][1]
+
+
+def carrier_type(t: DType, count: int) -> ir.VectorType:
+    """The vector that carries `count` elements bit for bit."""
+    lane, per_element = _CARRIERS[t.itemsize]
+    return ir.VectorType(lane, count * per_element)
+
+
+def parts_per_element(t: DType) -> int:
+    """Floating-point parts of one element."""
+    return 2 if t.kind is Kind.COMPLEX else 1
+
+
+def _parts_type(t: DType, count: int) -> ir.VectorType:
+    return ir.VectorType(_PARTS[t.real_bits], count * parts_per_element(t))
+
+
+def _count(value: ir.Value, t: DType) -> int:
+    return int(value.type.count) // units(t.itemsize)
+
+
+def _to_parts(b: ir.IRBuilder, value: ir.Value, t: DType) -> ir.Value:
+    wanted = _parts_type(t, _count(value, t))
+    return value if value.type == wanted else b.bitcast(value, wanted)
+
+
+def convert(b: ir.IRBuilder, value: ir.Value, source: DType, target: DType) -> ir.Value:
+    """Carrier of one type to carrier of another; widening is exact, narrowing rounds to nearest once."""
+    if source == target:
+        return value
+    count = _count(value, source)
+    parts = _to_parts(b, value, source)
+    wanted = _parts_type(target, count)
+    if source.real_bits < target.real_bits:
+        parts = b.fpext(parts, wanted)
+    elif source.real_bits > target.real_bits:
+        parts = b.fptrunc(parts, wanted)
+    carrier = carrier_type(target, count)
+    return parts if parts.type == carrier else b.bitcast(parts, carrier)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """alpha and beta, loaded once per function: their parts in the compute type, empty where not needed."""
+
+    compute: DType
+    alpha: tuple[ir.Value, ...]
+    beta: tuple[ir.Value, ...]
+
+
+def load_scalars(b: ir.IRBuilder, pointer: ir.Value, op: Op) -> Scalars:
+    """Read the scalars an operation needs: alpha's parts, then beta's, in the compute type."""
+    parts = parts_per_element(op.compute)
+    wanted = {"alpha": op.alpha is Alpha.ANY, "beta": op.beta is Beta.ANY}
+    loaded: dict[str, tuple[ir.Value, ...]] = {}
+    for number, (name, needed) in enumerate(wanted.items()):
+        loaded[name] = tuple(
+            _load_part(b, pointer, op.compute, number * parts + part, f"{name}{part}")
+            for part in range(parts if needed else 0)
+        )
+    return Scalars(op.compute, loaded["alpha"], loaded["beta"])
+
+
+def _load_part(b: ir.IRBuilder, pointer: ir.Value, t: DType, slot: int, name: str) -> ir.Value:
+    part = _PARTS[t.real_bits]
+    size = t.real_bits // 8
+    return b.load(at(b, pointer, slot * size), typ=part, align=size, name=name)
+
+
+def apply(
+    b: ir.IRBuilder, op: Op, scalars: Scalars, a: ir.Value | None, old: ir.Value | None, count: int
+) -> ir.Value:
+    """alpha * A + beta * B in the compute type, as a carrier. a, old: carriers of the compute type, None if unread."""
+    carrier = carrier_type(op.compute, count)
+    terms = []
+    if a is not None:
+        x = _conjugate(b, a, op.compute) if op.conjugate else a
+        if op.alpha is Alpha.ONE and old is None:
+            return x
+        terms.append(_times(b, x, scalars.alpha, op.compute))
+    if old is not None:
+        terms.append(_times(b, old, scalars.beta, op.compute))
+    if not terms:
+        return ir.Constant(carrier, None)
+    total = terms[0] if len(terms) == 1 else b.fadd(terms[0], terms[1])
+    return total if total.type == carrier else b.bitcast(total, carrier)
+
+
+def _conjugate(b: ir.IRBuilder, value: ir.Value, t: DType) -> ir.Value:
+    parts = _to_parts(b, value, t)
+    signs = ir.VectorType(ir.IntType(t.real_bits), parts.type.count)
+    flip = ir.Constant(signs, [0, 1 << (t.real_bits - 1)] * (parts.type.count // 2))
+    return b.bitcast(b.xor(b.bitcast(parts, signs), flip), value.type)
+
+
+def _times(b: ir.IRBuilder, value: ir.Value, scalar: tuple[ir.Value, ...], t: DType) -> ir.Value:
+    parts = _to_parts(b, value, t)
+    lanes = int(parts.type.count)
+    if len(scalar) == 1:
+        return b.fmul(parts, splat(b, scalar[0], lanes))
+    real = b.fmul(parts, splat(b, scalar[0], lanes))
+    swapped = shuffle(b, parts, None, [lane ^ 1 for lane in range(lanes)])
+    imaginary = b.fmul(swapped, _alternating(b, scalar[1], lanes))
+    return b.fadd(real, imaginary)
+
+
+def _alternating(b: ir.IRBuilder, scalar: ir.Value, lanes: int) -> ir.Value:
+    """(-s, s, -s, s, ...): x.re*ar - x.im*ai and x.im*ar + x.re*ai in one pattern; a - b is a + (-b) exactly."""
+    pair = splat(b, scalar, lanes)
+    negative = b.fneg(pair)
+    return shuffle(b, pair, negative, [lane + (0 if lane % 2 else lanes) for lane in range(lanes)])

@@ -1,0 +1,96 @@
+"""Small LLVM values: types, constants, byte addresses and counted loops. Folds integers before they become IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from .seam import shuffle
+
+I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
+PTR = ir.PointerType()
+F32, F64 = ir.FloatType(), ir.DoubleType()
+
+Int = int | ir.Value  # an integer known now, or an i64 at run time
+
+
+def i64(value: Int) -> ir.Value:
+    """The i64 value of an Int."""
+    return ir.Constant(I64, value) if isinstance(value, int) else value
+
+
+def mul(b: ir.IRBuilder, x: Int, y: Int) -> Int:
+    """x * y, folded where both are known or one is 0 or 1."""
+    if isinstance(x, int) and isinstance(y, int):
+        return x * y
+    for known, other in ((x, y), (y, x)):
+        if isinstance(known, int) and known in (0, 1):
+            return known * other if known == 0 and isinstance(other, int) else (0 if known == 0 else other)
+    return b.mul(i64(x), i64(y), flags=("nsw",))
+
+
+def add(b: ir.IRBuilder, x: Int, y: Int) -> Int:
+    """x + y, folded where both are known or one is 0."""
+    if isinstance(x, int) and isinstance(y, int):
+        return x + y
+    if isinstance(x, int) and x == 0:
+        return y
+    if isinstance(y, int) and y == 0:
+        return x
+    return b.add(i64(x), i64(y), flags=("nsw",))
+
+
+def minimum(b: ir.IRBuilder, x: Int, y: Int) -> Int:
+    """The smaller of two signed integers."""
+    if isinstance(x, int) and isinstance(y, int):
+        return min(x, y)
+    return b.select(b.icmp_signed("<", i64(x), i64(y)), i64(x), i64(y))
+
+
+def at(b: ir.IRBuilder, pointer: ir.Value, offset: Int, name: str = "") -> ir.Value:
+    """pointer + offset bytes."""
+    if isinstance(offset, int) and offset == 0:
+        return pointer
+    return b.gep(pointer, [i64(offset)], inbounds=True, source_etype=I8, name=name)
+
+
+def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.Value:
+    """A vector with the scalar in every lane."""
+    vector = ir.VectorType(scalar.type, lanes)
+    single = b.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(I32, 0))
+    return shuffle(b, single, None, [0] * lanes, name=name)
+
+
+@contextmanager
+def counted(b: ir.IRBuilder, limit: Int, step: int, name: str, first: Int = 0) -> Iterator[ir.Value]:
+    """`for (i = first; i + step <= limit; i += step)`: the body runs for whole steps only."""
+    before = b.block
+    function = b.function
+    head = function.append_basic_block(f"{name}.head")
+    body = function.append_basic_block(f"{name}.body")
+    done = function.append_basic_block(f"{name}.done")
+    b.branch(head)
+    b.position_at_end(head)
+    i = b.phi(I64, name=name)
+    i.add_incoming(i64(first), before)
+    following = b.add(i, i64(step), flags=("nsw",), name=f"{name}.next")
+    b.cbranch(b.icmp_signed("<=", following, i64(limit)), body, done)
+    b.position_at_end(body)
+    yield i
+    i.add_incoming(following, b.block)
+    b.branch(head)
+    b.position_at_end(done)
+
+
+@contextmanager
+def guarded(b: ir.IRBuilder, condition: ir.Value, name: str) -> Iterator[None]:
+    """Run the body only if the condition holds."""
+    body = b.function.append_basic_block(f"{name}.then")
+    done = b.function.append_basic_block(f"{name}.end")
+    b.cbranch(condition, body, done)
+    b.position_at_end(body)
+    yield
+    b.branch(done)
+    b.position_at_end(done)

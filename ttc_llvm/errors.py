@@ -1,0 +1,43 @@
+"""Everything that ttc_llvm raises on purpose.
+
+A message states the fact, the value and the rule it breaks, in one line, so that the command line can
+print it as it is.
+"""
+
+from __future__ import annotations
+
+
+class TtcError(Exception):
+    """Root of all errors raised by ttc_llvm."""
+
+
+class ProblemError(TtcError, ValueError):
+    """The transposition asked for is not a valid one (perm, size, lda, ldb, dtype, alpha, beta)."""
+
+
+class ArrayError(TtcError, ValueError):
+    """An array handed over does not fit the problem (shape, dtype, memory, overlap)."""
+
+
+class PlanError(TtcError, ValueError):
+    """A plan's text cannot be read, or the plan does not fit its problem or target."""
+
+
+class TargetError(TtcError, ValueError):
+    """A machine, CPU or architecture is unknown or cannot be used here."""
+
+
+class OptionError(TtcError, ValueError):
+    """An option of the command line or of an API call is malformed or out of range."""
+
+
+class CompileError(TtcError, RuntimeError):
+    """LLVM refused a module: a defect of ttc_llvm, reported with the problem and plan that caused it."""
+
+
+class VerificationError(TtcError, RuntimeError):
+    """A compiled kernel computed a wrong element."""
+
+
+class DatabaseError(TtcError, RuntimeError):
+    """The solutions database cannot be used."""

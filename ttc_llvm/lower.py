@@ -1,0 +1,188 @@
+"""Lowering: a plan applied to a canonical form gives the loop nest. Pure; no LLVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from .canonical import Alpha, Axis, Beta, Canonical, Param, Size, static
+from .layout import run_axes
+from .nest import Bind, Buffer, Fence, Loop, LoopNest, Micro, Node, Op, Space, Stage, View
+from .plan import CpuPlan, Staging, check, spans
+from .target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """What the loops inside one tile need: the axes, the tile's extents, the order, and the leaf to shrink."""
+
+    axes: tuple[Axis, ...]
+    tile: tuple[int, ...]
+    inner: tuple[int, ...]
+    leaf: Micro
+    masks: bool
+
+
+def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
+    """The nest of this plan. Raises PlanError where the plan does not fit the canonical form."""
+    check(plan, canonical)
+    body = _stage(canonical, plan, target) if plan.staging is not Staging.NONE else _direct(canonical, plan, target)
+    for number, k in reversed(list(enumerate(plan.order))):
+        axis = canonical.axes[k]
+        bind = Bind.TASK if number < plan.parallel else Bind.SERIAL
+        if not spans(plan.tile[k], axis.extent):
+            body = (Loop(k, axis.extent, plan.tile[k], bind, body),)
+    if plan.streaming:
+        body = (*body, Fence())
+    return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body))
+
+
+def _params(canonical: Canonical) -> tuple[Param, ...]:
+    sizes = {s for axis in canonical.axes for s in (axis.extent, axis.stride_a, axis.stride_b)}
+    return tuple(sorted((s for s in sizes if isinstance(s, Param)), key=lambda p: p.index))
+
+
+def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
+    for node in nodes:
+        if isinstance(node, Loop):
+            return _scratch_bytes(node.body)
+        if isinstance(node, Stage):
+            return node.buffer.bytes
+    return 0
+
+
+def _views(canonical: Canonical) -> tuple[View, View]:
+    return (
+        View(Space.A, canonical.a, canonical.strides("a")),
+        View(Space.B, canonical.b, canonical.strides("b")),
+    )
+
+
+def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
+    source, sink = _views(canonical)
+    op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
+    leaf = Micro(source, sink, op, plan.block, prefetch=plan.prefetch, streaming=plan.streaming)
+    return _loops(_Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target)))
+
+
+def _masked(leaf: Micro, target: Target) -> bool:
+    """Run-time masks serve ragged edges where both sides have vector runs and masks of their element size."""
+    return all(
+        target.has_masks(view.dtype.itemsize) and run_axes(leaf.block, view.strides)
+        for view in (leaf.source, leaf.target)
+    )
+
+
+# --- the loops inside a tile ----------------------------------------------------------------------------
+
+
+def _loops(t: _Tile) -> tuple[Node, ...]:
+    """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule."""
+    ragged = [k for k in t.inner if _remainder(t, k) != 0]
+    shared = t.masks and (len(ragged) > 1 or any(_remainder(t, k) is None for k in ragged))
+    return _nest(t, list(t.inner), t.leaf, shared)
+
+
+def _remainder(t: _Tile, k: int) -> int | None:
+    """Elements left over by whole blocks along an axis; None where only run time knows."""
+    extent = t.axes[k].extent
+    if t.leaf.block[k] == 1:
+        return 0
+    return None if isinstance(extent, Param) else extent % t.leaf.block[k]
+
+
+def _nest(t: _Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
+    if not axes:
+        return (leaf,)
+    k, rest = axes[0], axes[1:]
+    step = leaf.block[k]
+    if step == 1 and t.tile[k] == 1:
+        return _nest(t, rest, leaf, shared)
+    remainder = _remainder(t, k)
+    exact = t.tile[k] == step and remainder == 0
+    if exact:
+        return _nest(t, rest, leaf, shared)
+    body = _nest(t, rest, leaf, shared)
+    tail = None if remainder == 0 else _tail(t, k, rest, leaf, shared)
+    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
+
+
+def _tail(t: _Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
+    remainder = _remainder(t, k)
+    if shared:
+        return _nest(t, rest, replace(leaf, ragged=(*leaf.ragged, k), streaming=False), shared)
+    if remainder is not None:
+        return _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, remainder)), shared)
+    return _halves(t, k, rest, leaf, leaf.block[k] // 2)
+
+
+def _halves(t: _Tile, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
+    """A remainder known at run time only, without masks: blocks of half the size, a quarter, ... down to 1."""
+    narrow = replace(leaf, block=_shrunk(leaf.block, k, step))
+    body = _nest(t, rest, narrow, False)
+    tail = _halves(t, k, rest, leaf, step // 2) if step > 1 else None
+    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
+
+
+def _shrunk(block: tuple[int, ...], k: int, extent: int) -> tuple[int, ...]:
+    return (*block[:k], extent, *block[k + 1 :])
+
+
+# --- staging --------------------------------------------------------------------------------------------
+
+
+def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
+    """A tile goes through scratch as it is (A's type, no arithmetic); alpha and beta come on the way out."""
+    source, sink = _views(canonical)
+    like = canonical.strides("a" if plan.staging is Staging.A else "b")
+    buffer = _buffer(canonical, plan, like, target)
+    scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
+    move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
+    op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
+    flat = _row_block(canonical, plan, like, target)
+    first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
+    fill = Micro(source, scratch, move, first, prefetch=plan.prefetch)
+    drain = Micro(scratch, sink, op, second, streaming=plan.streaming)
+    return (Stage(buffer, *(_phase(canonical, plan, leaf, target) for leaf in (fill, drain))),)
+
+
+def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
+    inner = plan.inner if leaf.block == plan.block else _row_order(canonical, plan)
+    return _loops(_Tile(canonical.axes, plan.tile, inner, leaf, _masked(leaf, target)))
+
+
+def _row_order(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """Rows are copied in the order in which the unpermuted side stores them: innermost axis last."""
+    side = "a" if plan.staging is Staging.A else "b"
+    strides = canonical.strides(side)
+    return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
+
+
+def _tile_extents(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    return tuple(min(t, e) for t, e in zip(plan.tile, canonical.extents, strict=True))
+
+
+def _row_block(canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target) -> tuple[int, ...]:
+    """Whole vectors, up to four, along the axis that is contiguous on the unpermuted side."""
+    width = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
+    block = [1] * len(plan.tile)
+    run = next((k for k, s in enumerate(like) if s == 1), 0)
+    count = max((n for n in (4, 2, 1) if plan.tile[run] % (n * width) == 0), default=1)
+    block[run] = min(count * width, _tile_extents(canonical, plan)[run])
+    if plan.tile[run] % block[run] and not spans(plan.tile[run], canonical.axes[run].extent):
+        block[run] = plan.block[run]
+    return tuple(block)
+
+
+def _buffer(canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target) -> Buffer:
+    """Scratch in the order of the side it imitates; rows padded by one line, so that they never share a cache set."""
+    extents = _tile_extents(canonical, plan)
+    line = max(1, target.line // canonical.a.itemsize)
+    strides = [0] * len(extents)
+    step = 1
+    for number, k in enumerate(sorted(range(len(extents)), key=lambda k: abs(static(like[k])))):
+        strides[k] = step
+        step *= extents[k]
+        if number == 0:
+            step = -(-step // line) * line + line
+    return Buffer(Space.SCRATCH, canonical.a, tuple(strides), max(step, prod(extents)), target.line)

@@ -1,0 +1,189 @@
+"""The loop nest: a plan applied to the axes, as a small printable tree.
+
+Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of
+`step`; a chunk is the interval its body sees. A `Loop` with a tail gives its body full chunks only and
+what is left over to the tail; one without gives its body the shorter last chunk as well. `Micro` permutes
+one block of elements in registers. Extents and strides may be parameters: the same tree, with
+run-time values in place of numbers, is the any-size body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+
+from .canonical import Alpha, Beta, Canonical, Param, Size
+from .dtypes import DType
+
+
+class Bind(Enum):
+    """Who executes a loop's iterations."""
+
+    SERIAL = "serial"
+    TASK = "task"  # spread over threads: part of the task grid
+    BLOCK = "block"  # GPU thread blocks
+    THREAD = "thread"  # GPU threads of a block
+    VECTOR = "vector"
+
+
+class Space(Enum):
+    """Where a view's elements live."""
+
+    A = "a"
+    B = "b"
+    SCRATCH = "scratch"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A strided window: element strides per axis, relative to the box in which it was opened."""
+
+    space: Space
+    dtype: DType
+    strides: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """What happens to an element between load and store: convert, conjugate, alpha, beta."""
+
+    alpha: Alpha
+    beta: Beta
+    conjugate: bool
+    compute: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Scratch of one tile: strides in elements per axis, elements in all, including padding."""
+
+    space: Space
+    dtype: DType
+    strides: tuple[int, ...]
+    elements: int
+    align: int = 64
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the caller has to provide, per thread."""
+        return self.elements * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class Micro:
+    """Permute one block through registers. block: extents per axis; ragged: axes whose interval may be shorter
+    than the block, known at run time only; prefetch: micro-tiles ahead; streaming: non-temporal stores."""
+
+    source: View
+    target: View
+    op: Op
+    block: tuple[int, ...]
+    ragged: tuple[int, ...] = ()
+    prefetch: int = 0
+    streaming: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis."""
+
+    axis: int
+    extent: Size
+    step: int
+    bind: Bind
+    body: tuple[Node, ...]
+    tail: tuple[Node, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Fill a scratch tile, then drain it: both see the box at this point and address the buffer relative to it."""
+
+    buffer: Buffer
+    fill: tuple[Node, ...]
+    drain: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Order all non-temporal stores before what follows."""
+
+
+Node = Loop | Micro | Stage | Fence
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNest:
+    """A kernel before it is IR. params: the run-time values it reads, by slot; scratch: bytes per thread."""
+
+    canonical: Canonical
+    body: tuple[Node, ...]
+    params: tuple[Param, ...]
+    scratch: int
+
+    @property
+    def grid(self) -> tuple[Loop, ...]:
+        """The task loops, outermost first: task t of the grid is their iterations in row-major order."""
+        return tuple(_grid(self.body))
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks; only for nests without run-time extents."""
+        return prod(trips(loop) for loop in self.grid)
+
+    def __str__(self) -> str:
+        head = f"nest {self.canonical}"
+        return "\n".join([head, *_lines(self.body, 1)])
+
+
+def trips(loop: Loop) -> int:
+    """Iterations of a loop over its whole axis."""
+    if isinstance(loop.extent, Param):
+        raise TypeError(f"{loop.extent.name} is known at run time only")
+    return -(-loop.extent // loop.step)
+
+
+def part_range(tasks: int, part: int, parts: int) -> tuple[int, int]:
+    """The tasks [begin, end) of one part: balanced and contiguous; shared by every way to run a kernel."""
+    return tasks * part // parts, tasks * (part + 1) // parts
+
+
+def _grid(nodes: tuple[Node, ...]) -> Iterator[Loop]:
+    for node in nodes:
+        if isinstance(node, Loop) and node.bind is Bind.TASK:
+            yield node
+            yield from _grid(node.body)
+
+
+def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
+    pad = "  " * depth
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}"
+            yield from _lines(node.body, depth + 1)
+            if node.tail is not None:
+                yield f"{pad}tail i{node.axis}"
+                yield from _lines(node.tail, depth + 1)
+        elif isinstance(node, Stage):
+            yield f"{pad}stage {node.buffer.dtype} x {node.buffer.elements} strides {node.buffer.strides}"
+            yield from _lines(node.fill, depth + 1)
+            yield f"{pad}drain"
+            yield from _lines(node.drain, depth + 1)
+        elif isinstance(node, Micro):
+            yield pad + _micro_line(node)
+        else:
+            yield f"{pad}fence"
+
+
+def _micro_line(node: Micro) -> str:
+    block = "x".join(map(str, node.block))
+    parts = [f"micro {block} {node.source.space.value}->{node.target.space.value}"]
+    if node.ragged:
+        parts.append("ragged " + ",".join(f"i{k}" for k in node.ragged))
+    if node.prefetch:
+        parts.append(f"prefetch {node.prefetch}")
+    if node.streaming:
+        parts.append("streaming")
+    return " ".join(parts)

@@ -1,0 +1,127 @@
+"""A plan: the short tuple of decisions that turns a canonical form into one loop nest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import Enum
+from math import prod
+from typing import Any
+
+from .canonical import Canonical, Param, Size
+from .errors import PlanError
+
+VERSION = "cpu1"
+
+
+class Staging(Enum):
+    """What goes through a contiguous scratch tile before it is written."""
+
+    NONE = "none"
+    A = "a"  # tile rows of A are copied to padded scratch, then permuted from there into B
+    B = "b"  # the permuted tile is gathered in scratch in B's order, then written in whole lines
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Decisions that CPU and GPU plans share; every tuple runs over the canonical axes.
+
+    tile: macro-tile extents (1 = not tiled; >= extent = whole axis); block: micro-tile extents, each dividing
+    its tile unless the tile spans the axis; order: axes of the loops over tiles, outermost first;
+    inner: axes of the loops over micro-tiles inside a tile, outermost first.
+    """
+
+    tile: tuple[int, ...]
+    block: tuple[int, ...]
+    order: tuple[int, ...]
+    inner: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CpuPlan(Plan):
+    """A plan for a CPU.
+
+    parallel: how many of the outermost tile loops make the task grid that threads share;
+    prefetch: distance in micro-tiles, 0 = none; streaming: non-temporal stores of whole vectors
+    (beta = 0, only where B's base turns out aligned); staging: what goes through scratch.
+    """
+
+    parallel: int = 1
+    prefetch: int = 0
+    streaming: bool = False
+    staging: Staging = Staging.NONE
+
+    def __str__(self) -> str:
+        return " ".join([VERSION, *(f"{f.name}={_show(getattr(self, f.name))}" for f in fields(self))])
+
+    @property
+    def block_elements(self) -> int:
+        """Elements of one micro-tile."""
+        return prod(self.block)
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return str(int(value)) if isinstance(value, int) else str(value.value)
+
+
+def _tuple(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(",")) if text else ()
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "tile": _tuple,
+    "block": _tuple,
+    "order": _tuple,
+    "inner": _tuple,
+    "parallel": int,
+    "prefetch": int,
+    "streaming": lambda text: bool(int(text)),
+    "staging": Staging,
+}
+
+
+def parse(text: str) -> CpuPlan:
+    """The inverse of `str(plan)`; PlanError for another version, an unknown decision or a malformed value."""
+    version, *decisions = text.split()
+    if version != VERSION:
+        raise PlanError(f"plan version {version!r} is not {VERSION!r}")
+    values: dict[str, Any] = {}
+    for decision in decisions:
+        name, _, value = decision.partition("=")
+        if name not in _READERS:
+            raise PlanError(f"unknown decision {name!r} in plan: the choices are {', '.join(_READERS)}")
+        try:
+            values[name] = _READERS[name](value)
+        except ValueError:
+            raise PlanError(f"plan decision {name}={value!r} is malformed") from None
+    missing = [name for name in _READERS if name not in values]
+    if missing:
+        raise PlanError(f"plan lacks {', '.join(missing)}")
+    return CpuPlan(**values)
+
+
+def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
+    """The plan itself if it fits this canonical form, else PlanError with the first rule broken."""
+    rank = len(canonical.axes)
+    for name in ("tile", "block"):
+        values = getattr(plan, name)
+        if len(values) != rank or min(values) < 1:
+            raise PlanError(f"plan {name}={_show(values)} needs {rank} positive extents")
+    for name in ("order", "inner"):
+        if sorted(getattr(plan, name)) != list(range(rank)):
+            raise PlanError(f"plan {name}={_show(getattr(plan, name))} is not a permutation of {rank} axes")
+    for axis, tile, block in zip(canonical.axes, plan.tile, plan.block, strict=True):
+        if not spans(tile, axis.extent) and tile % block:
+            raise PlanError(f"plan tile {tile} is not a multiple of its block {block}")
+    if not 0 <= plan.parallel <= rank:
+        raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
+    if plan.prefetch < 0:
+        raise PlanError(f"plan prefetch={plan.prefetch} is negative")
+    return plan
+
+
+def spans(tile: int, extent: Size) -> bool:
+    """True where one tile is known to cover the whole axis."""
+    return not isinstance(extent, Param) and tile >= extent
