@@ -159,9 +159,10 @@ def from_axes(
     twice: a zero stride of B along an extent above 1 raises ProblemError.
     """
     kept = [axis for axis in axes if axis.extent != 1]
+    if any(axis.extent == 0 for axis in kept):
+        kept = [Axis(0, 1, 1)]  # nothing to move: strides mean nothing
     if kinds.alpha is Alpha.ZERO:  # A is not read: walk it as B is walked, so that everything merges
         kept = [replace(axis, stride_a=axis.stride_b) for axis in kept]
-        a = b
         conjugate = False
     flipped, offset_a, offset_b = _flip(kept)
     merged = _merge(sorted(flipped, key=lambda axis: (static(axis.stride_b), static(axis.stride_a))))
