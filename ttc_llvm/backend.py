@@ -1,0 +1,252 @@
+"""LLVM behind a few verbs: optimise, assemble, compile, load, and naming the machine.
+
+The only user of llvmlite.binding, which is imported by the first call that needs it. Every module is parsed
+into a context of its own, which dies with it: LLVM's global context would keep 28 KiB per kernel for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from . import host, target
+from .errors import CompileError, TargetError
+from .target import Target
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+# IR arrives with its shuffles and vector widths planned, so that nothing here may reorder lanes, vectorise or
+# unroll: common addresses are merged across blocks and dead code goes; code generation hoists invariants.
+PASSES = ("simplify_cfg", "new_gvn", "dead_code_elimination")
+OPT_LEVEL = 2
+LIBRARIES_PER_LINKER = 8
+
+# Reentrant, held while a module is compiled or linked. A fork takes it first (see `_before_fork`): a child
+# forked in the middle of a compilation would inherit LLVM's locks in a locked state.
+_LOCK = threading.RLock()
+
+
+def host_target() -> Target:
+    """This machine. TargetError where it is not an x86-64."""
+    return _host()[0]
+
+
+def resolve(name: Target | str | None) -> Target:
+    """The target meant by `target=`: None, "host", "native" = this machine. TargetError for unknown names."""
+    if isinstance(name, Target):
+        return name
+    if name is None or name.strip().lower() in ("host", "native"):
+        return host_target()
+    return target.find(name)
+
+
+def runs_here(wanted: Target) -> bool:
+    """True where code compiled for this target may be executed in this process."""
+    try:
+        own, features = _host()
+    except TargetError:
+        return False
+    return wanted.key == own.key or (wanted.triple == own.triple and not host.missing(wanted, features))
+
+
+def compile_object(ir_text: str, wanted: Target, pic: bool = True) -> bytes:
+    """Relocatable object code of a module, for linking and for `load`. pic: position independent.
+
+    Raises CompileError where LLVM rejects the module, TargetError for a CPU name that is not in our tables.
+    """
+    with _optimised(ir_text, wanted, pic) as (machine, module):
+        return machine.emit_object(module)
+
+
+def assembly(ir_text: str, wanted: Target) -> str:
+    """The assembly text that `compile_object` encodes; errors as there."""
+    with _optimised(ir_text, wanted, True) as (machine, module):
+        return machine.emit_assembly(module)
+
+
+def optimised_ir(ir_text: str, wanted: Target) -> str:
+    """The module as it reaches code generation; errors as for `compile_object`."""
+    with _optimised(ir_text, wanted, True) as (_, module):
+        return str(module)
+
+
+def bitcode(ir_text: str, wanted: Target) -> bytes:
+    """The module as it was built, verified, as LLVM bitcode; errors as for `compile_object`."""
+    with _parsed(ir_text, wanted, True) as (_, module):
+        return module.as_bitcode()
+
+
+class Loaded:
+    """Machine code in this process; it is unmapped when the last reference to this object goes."""
+
+    __slots__ = ("__weakref__", "_jit", "_library")
+
+    def __init__(self, library: llvm.ResourceTracker, jit: llvm.LLJIT) -> None:
+        self._library = library
+        self._jit = jit
+
+    def address(self, symbol: str) -> int:
+        """Where a function named in `load` starts."""
+        return self._library[symbol]
+
+
+def load(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
+    """Link an object of this machine into the process, without optimising anything.
+
+    symbols: the functions whose addresses will be asked for. Undefined symbols, such as memcpy, are looked up
+    in the process. Raises CompileError where the bytes are no object of this machine or lack a symbol.
+    """
+    builder = _llvm().JITLibraryBuilder().add_object_img(object_bytes).add_current_process()
+    for symbol in symbols:
+        builder.export_symbol(symbol)
+    with _LOCK:
+        jit, name = _linker()
+        try:
+            return Loaded(builder.link(jit, name), jit)
+        except RuntimeError as error:
+            raise CompileError(f"object code cannot be linked: {_one_line(error)}") from error
+
+
+def llvm_version() -> str:
+    """LLVM's version, which is part of every key of stored object code."""
+    return ".".join(map(str, _llvm().llvm_version_info))
+
+
+@lru_cache(maxsize=1)
+def _llvm() -> Any:
+    import llvmlite.binding
+
+    llvmlite.binding.initialize_all_targets()
+    llvmlite.binding.initialize_all_asmprinters()
+    return llvmlite.binding
+
+
+@lru_cache(maxsize=1)
+def _host() -> tuple[Target, Mapping[str, bool]]:
+    binding = _llvm()
+    triple = binding.get_process_triple()
+    if not triple.startswith("x86_64"):
+        machine = triple.partition("-")[0]
+        raise TargetError(f"this machine is {machine}: kernels can be generated and run on x86-64 only")
+    features = binding.get_host_cpu_features()
+    enabled = frozenset(name for name, there in features.items() if there)
+    switches = features.flatten()  # sorted by name
+    if "avx512f" in enabled:
+        switches += ",-prefer-256-bit"  # else LLVM splits 512-bit vectors on CPUs that lower their clock
+    own = target.for_features(binding.get_host_cpu_name(), enabled, switches, triple=triple, **host.caches())
+    return own, MappingProxyType(dict(features))
+
+
+@lru_cache(maxsize=16)
+def _machine(triple: str, cpu: str, features: str, pic: bool) -> llvm.TargetMachine:
+    if target.find(cpu).cpu != cpu:  # LLVM ends the process on names that it does not know
+        raise TargetError(f"{cpu!r} is an architecture, not a CPU that LLVM knows")
+    try:
+        described = _llvm().Target.from_triple(triple)
+    except RuntimeError as error:
+        raise TargetError(f"LLVM cannot generate code for {triple}: {_one_line(error)}") from None
+    machine: llvm.TargetMachine = described.create_target_machine(
+        cpu=cpu,
+        features=features,
+        opt=OPT_LEVEL,
+        reloc="pic" if pic else "static",
+        codemodel="default",
+    )
+    return machine
+
+
+@contextmanager
+def _parsed(ir_text: str, wanted: Target, pic: bool) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
+    """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
+    binding = _llvm()
+    with _LOCK:
+        machine = _machine(wanted.triple, wanted.cpu, wanted.features, pic)
+        with binding.create_context() as context:
+            try:
+                module = binding.parse_assembly(ir_text, context=context)
+            except RuntimeError as error:
+                raise CompileError(f"LLVM cannot parse the module: {_one_line(error)}") from error
+            with module:
+                module.triple = wanted.triple
+                module.data_layout = str(machine.target_data)
+                try:
+                    module.verify()
+                    yield machine, module
+                except RuntimeError as error:
+                    raise CompileError(f"LLVM rejects the module: {_one_line(error)}") from error
+
+
+@contextmanager
+def _optimised(
+    ir_text: str, wanted: Target, pic: bool
+) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
+    binding = _llvm()
+    with (
+        _parsed(ir_text, wanted, pic) as (machine, module),
+        binding.create_pipeline_tuning_options(OPT_LEVEL) as options,
+        binding.create_pass_builder(machine, options) as builder,
+        binding.create_new_module_pass_manager() as passes,  # one run each: LLVM moves passes out of it
+    ):
+        for name in PASSES:
+            getattr(passes, f"add_{name}_pass")()
+        passes.run(module, builder)
+        yield machine, module
+
+
+_jits: list[tuple[llvm.LLJIT, int]] = []
+
+
+def _linker() -> tuple[llvm.LLJIT, str]:
+    """A linker and an unused library name; called with the lock held.
+
+    A linker costs 1 ms and 160 KiB and keeps 8 KiB of every library it has ever held. Eight libraries share
+    one, and it goes with the last of them: memory is bounded by the kernels that are alive.
+    """
+    jit, used = _jits.pop() if _jits else (None, LIBRARIES_PER_LINKER)
+    if jit is None or used == LIBRARIES_PER_LINKER:
+        # JITLink puts code and constants side by side, so that 32-bit offsets between them always reach.
+        jit, used = _llvm().create_lljit_compiler(use_jit_link=True, suppress_errors=True), 0
+    _jits.append((jit, used + 1))
+    return jit, f"library{used}"
+
+
+def _one_line(error: Exception) -> str:
+    """LLVM's message: a headline, in parse errors followed by place and reason, then the source line."""
+    headline, _, rest = str(error).strip().partition("\n")
+    return " ".join([headline, rest.partition("\n")[0]]).strip()
+
+
+def _inner_lock() -> Any:
+    """llvmlite's own lock, which also covers what the garbage collector frees; None before its first use."""
+    ffi = sys.modules.get("llvmlite.binding.ffi")
+    return None if ffi is None else getattr(ffi.lib, "_lock", None)
+
+
+_held: list[Any] = []
+
+
+def _before_fork() -> None:
+    _LOCK.acquire()
+    inner = _inner_lock()
+    if inner is not None:
+        inner.__enter__()
+    _held.append(inner)
+
+
+def _after_fork() -> None:
+    """In parent and child alike: the forking thread owns the locks in both."""
+    inner = _held.pop()
+    if inner is not None:
+        inner.__exit__(None, None, None)
+    _LOCK.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
