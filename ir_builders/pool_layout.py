@@ -1,0 +1,60 @@
+"""The pool's memory: where its fields lie, and IR that addresses them. What they mean: see `dispatch`."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
+PARTS_BITS = 16
+STOP = -1  # the word that ends every worker
+
+# Byte offsets in the pool. What different participants write lies 128 bytes apart: processors fetch cache
+# lines in pairs.
+WORD = 0
+DONE = 128
+JOB = 256  # the addresses kernel, a, b, scalars, params, scratch; scratch bytes per part; tasks
+CONFIG = 384  # polls before a worker parks, polls before it yields, polls before a submitter yields, yield()
+STATES = 512  # one byte per participant
+LANES = STATES + MAX_PARTICIPANTS  # per participant: claim word at 0, last word seen at 64
+LANE = 128
+POOL_BYTES = LANES + LANE * MAX_PARTICIPANTS
+
+ACTIVE, PARKED = 0, 1  # a worker's state; PARKED = about to block, or blocking, in Python
+
+JOB_FIELDS = ("kernel", "a", "b", "scalars", "params", "scratch", "stride", "tasks")
+CONFIG_FIELDS = ("worker_polls", "worker_yields", "submitter_yields", "yield")
+
+VOID, I8, I32, I64, PTR = ir.VoidType(), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType()
+KERNEL_TYPE = ir.FunctionType(VOID, [PTR] * 5 + [I64] * 2)
+YIELD_TYPE = ir.FunctionType(I32, [])
+
+
+def i64(value: int) -> ir.Constant:
+    return ir.Constant(I64, value)
+
+
+def at(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value | int) -> ir.Value:
+    """The address `offset` bytes behind base."""
+    step = i64(offset) if isinstance(offset, int) else offset
+    return builder.gep(base, [step], source_etype=I8)
+
+
+def lane_of(builder: ir.IRBuilder, pool: ir.Value, participant: ir.Value) -> ir.Value:
+    return at(builder, at(builder, pool, LANES), builder.mul(participant, i64(LANE)))
+
+
+def load_job(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
+    kinds = {"kernel": KERNEL_TYPE.as_pointer(), "stride": I64, "tasks": I64}
+    return builder.load(at(builder, pool, JOB + 8 * JOB_FIELDS.index(name)), name, typ=kinds.get(name, PTR))
+
+
+def load_config(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
+    return builder.load(at(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name)), name, typ=I64)
+
+
+def generation_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    return builder.ashr(word, i64(PARTS_BITS))
+
+
+def parts_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    return builder.and_(word, i64((1 << PARTS_BITS) - 1))
