@@ -107,6 +107,7 @@ class _Emission:
         self.load_side = self._access(node.source, tile.a, ragged)
         self.store_side = self._access(node.target, tile.b, ragged)
         self.net = tile.network if self.read_a else None
+        self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
@@ -142,12 +143,18 @@ class _Emission:
         return chosen
 
     def _value(self, number: int) -> ir.Value:
-        """A value of the network, computed when first asked for."""
+        """A value of the network, computed when first asked for, together with its partner."""
         if number not in self.values:
-            assert self.net is not None
-            step = number - self.net.inputs
-            self.values[number] = self._load(number) if step < 0 else self._shuffle(self.net.steps[step])
+            self.values[number] = self._computed(number)
+            partner = self.partners.get(number)
+            if partner is not None:
+                self.values[partner] = self._computed(partner)
         return self.values[number]
+
+    def _computed(self, number: int) -> ir.Value:
+        assert self.net is not None
+        step = number - self.net.inputs
+        return self._load(number) if step < 0 else self._shuffle(self.net.steps[step])
 
     def _load(self, number: int) -> ir.Value:
         node, register = self.tile.node, self.tile.a.registers[number]

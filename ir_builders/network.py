@@ -35,6 +35,14 @@ class Network:
     steps: tuple[Shuffle, ...]
     outputs: tuple[int, ...]
 
+    @property
+    def partners(self) -> dict[int, int]:
+        """Values that exactly one other value shares both operands with: emitted together, they free two registers."""
+        pairs: dict[tuple[int, int], list[int]] = {}
+        for number, step in enumerate(self.steps, self.inputs):
+            pairs.setdefault((min(step.left, step.right), max(step.left, step.right)), []).append(number)
+        return {one: other for pair in pairs.values() if len(pair) == 2 for one, other in (pair, pair[::-1])}
+
 
 class _Program:
     """Steps so far and, per value, which element each lane holds."""
@@ -156,7 +164,7 @@ def _bits(
         state.widen(_entering(state.lanes, target))
     for position, bit in enumerate(target):
         if bit not in state.lanes:
-            state.exchange(bit, position, _leaving(state.lanes, target, position, group))
+            state.exchange(bit, *_places(state.lanes, target, position, _width(group)))
     while len(state.lanes) > len(target):
         if not state.narrow(target):
             return None
@@ -181,14 +189,21 @@ def _entering(lanes: list[Bit], target: list[Bit]) -> Bit:
     return preferred if preferred not in lanes else next(bit for bit in target if bit not in lanes)
 
 
-def _leaving(lanes: list[Bit], target: list[Bit], enter: int, group: int) -> int:
-    """The lane position to give up: the highest outgoing one in the same 128-bit group, else any."""
+def _places(lanes: list[Bit], target: list[Bit], position: int, bound: int) -> tuple[int, int]:
+    """Where the bit wanted at `position` enters and which position it displaces; bits in between move over.
+
+    Below `bound`, inside 128-bit groups, it enters in place and pushes up the highest outgoing bit: an unpack.
+    Above, if the whole rest is to change, it enters on top and pushes the others down: a shuffle of groups.
+    """
     outgoing = [p for p, bit in enumerate(lanes) if bit not in target]
-    bound = _width(group)
-    near = [p for p in outgoing if enter <= p < bound] if enter < bound else [p for p in outgoing if p >= enter]
-    if near:
-        return max(near) if enter < bound else min(near)
-    return max(outgoing)
+    if position < bound:
+        return position, max([p for p in outgoing if position <= p < bound] or outgoing)
+    rest = target[position:]
+    if not any(bit in lanes for bit in rest) and outgoing[-1:] == [len(lanes) - 1]:
+        lowest = min(p for p in outgoing if p >= bound)
+        if len(lanes) - lowest == len(rest):
+            return len(lanes) - 1, lowest
+    return position, min([p for p in outgoing if p >= position] or [max(outgoing)])
 
 
 class _BitState:
