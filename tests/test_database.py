@@ -1,0 +1,389 @@
+"""The solutions database: which row answers which request, what is kept, what survives a round trip."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import sqlite3
+import statistics
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+
+import platformdirs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ttc_llvm.errors import DatabaseError
+from ttc_llvm.tuning import exchange, schema
+from ttc_llvm.tuning.database import Database, choose_path, default_path
+from ttc_llvm.tuning.records import EXHAUSTIVE, MODES, Record, Request, Timing, covers, merge
+from ttc_llvm.tuning.solution_file import SolutionFile
+
+REQUEST = Request("s 8:1:256,16:8:1 one-zero", "x86_64 haswell +avx2", 2, "cold", "", "cpu1 llvm22.1")
+RECORD = Record(
+    request=REQUEST,
+    effort=20,
+    plan="cpu1 tile=8,16",
+    seconds=0.25,
+    timings=(Timing("cpu1 tile=8,16", (0.25, 0.5)), Timing("cpu1 tile=8,8", (0.75,))),
+    objects=(("kernel", b"\x7fELF\n\0 code" * 40), ("any size", b"")),
+    ceiling_gibs=58.5,
+    note="first",
+)
+
+texts = st.text(max_size=12)
+numbers = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+efforts = st.one_of(st.just(EXHAUSTIVE), st.integers(1, 1 << 62))
+requests = st.builds(Request, texts, texts, st.integers(1, 1 << 40), st.sampled_from(MODES), texts, texts)
+timings = st.builds(Timing, texts, st.lists(numbers, max_size=3).map(tuple))
+objects = st.dictionaries(texts, st.binary(max_size=60), max_size=3).map(lambda d: tuple(d.items()))
+records = st.builds(
+    Record,
+    requests,
+    efforts,
+    plan=texts,
+    seconds=st.none() | numbers,
+    timings=st.lists(timings, max_size=3).map(tuple),
+    objects=objects,
+    ceiling_gibs=st.none() | numbers,
+    note=texts,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "er" / "ünï %3f?#.sqlite3"
+
+
+def execute(path: Path, statement: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+# ---- paths
+
+
+def test_path_is_the_explicit_one_then_the_variable_then_the_cache() -> None:
+    environ = {"TTC_DATABASE": "/some/where.db"}
+    usual = Path(platformdirs.user_cache_dir("ttc_llvm")) / "solutions.sqlite3"
+    assert choose_path("/else.db", environ) == Path("/else.db")
+    assert choose_path(None, environ) == default_path(environ) == Path("/some/where.db")
+    assert default_path({"TTC_DATABASE": ""}) == default_path({}) == usual
+    assert choose_path("~/x.db") == Path.home() / "x.db"
+
+
+# ---- the answer rule
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked", "sufficient"),
+    [
+        (1, 1, True),
+        (1, 2, False),
+        (20, 20, True),
+        (20, 1, True),
+        (20, 21, False),
+        (20, EXHAUSTIVE, False),
+        (EXHAUSTIVE, 10**9, True),
+        (EXHAUSTIVE, EXHAUSTIVE, True),
+    ],
+)
+def test_a_row_answers_requests_of_at_most_its_effort(
+    path: Path, stored: int, asked: int, sufficient: bool
+) -> None:
+    record = replace(RECORD, effort=stored)
+    Database(path).store(record)
+    answer = Database(path).find(REQUEST, asked)
+    assert answer.sufficient is sufficient
+    assert answer.record == record
+    assert answer.hints == (() if sufficient else (record.plan,))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"problem": "other"},
+        {"target": "other"},
+        {"threads": 3},
+        {"mode": "hot-a"},
+        {"options": "streamingStores=off"},
+        {"versions": "cpu2"},
+    ],
+)
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_every_field_of_the_request_is_part_of_the_key(
+    path: Path, change: dict[str, str | int], in_memory: bool
+) -> None:
+    database = Database(None if in_memory else path)
+    database.store(RECORD)
+    other = replace(REQUEST, **change)  # type: ignore[arg-type]
+    assert other.id != REQUEST.id
+    answer = database.find(other, 1)
+    assert answer.record is None
+    assert not answer.sufficient
+    related = not in_memory and not change.keys() & {"problem", "target"}
+    assert answer.hints == ((RECORD.plan,) if related else ())
+
+
+def test_hints_put_similar_requests_first_and_repeat_nothing(path: Path) -> None:
+    database = Database(path)
+    others = ((8, "cold", "far"), (3, "cold", "near"), (2, "hot-ab", "hot"), (4, "cold", "near"))
+    for threads, mode, plan in others:
+        database.store(replace(RECORD, request=replace(REQUEST, threads=threads, mode=mode), plan=plan))
+    database.store(replace(RECORD, effort=3, plan="own"))
+    assert database.find(REQUEST, 20).hints == ("own", "near", "far", "hot")
+
+
+def test_ignoring_the_database_still_stores(path: Path) -> None:
+    ignoring = Database(path, read=False)
+    ignoring.store(RECORD)
+    assert ignoring.find(REQUEST, 1).record is None
+    assert Database(path).find(REQUEST, 1).record == RECORD
+
+
+def test_looking_creates_nothing(path: Path) -> None:
+    assert Database(path).find(REQUEST, 1).record is None
+    assert SolutionFile(path).rows() == []
+    assert SolutionFile(path).clear().rows == 0
+    assert not path.parent.exists()
+
+
+# ---- what is kept
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "replaced"),
+    [
+        ((5, 1.0), (6, 2.0), True),
+        ((6, 2.0), (5, 1.0), False),
+        ((5, 1.0), (5, 0.5), True),
+        ((5, 1.0), (5, 1.0), True),
+        ((5, 1.0), (5, 1.5), False),
+        ((EXHAUSTIVE, 2.0), (10**9, 1.0), False),
+        ((10**9, 1.0), (EXHAUSTIVE, 2.0), True),
+        ((1, None), (1, None), True),
+        ((1, None), (1, 9.0), True),
+        ((1, 9.0), (1, None), False),
+    ],
+)
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_the_better_row_is_kept(
+    path: Path,
+    old: tuple[int, float | None],
+    new: tuple[int, float | None],
+    replaced: bool,
+    in_memory: bool,
+) -> None:
+    before = replace(RECORD, effort=old[0], seconds=old[1], plan="old")
+    after = replace(RECORD, effort=new[0], seconds=new[1], plan="new")
+    database = Database(None if in_memory else path)
+    database.store(before)
+    database.store(after)
+    assert database.find(REQUEST, 1).record == (after if replaced else before)
+
+
+@given(st.lists(st.tuples(efforts, numbers), min_size=1, max_size=6))
+def test_merging_in_any_order_ends_with_most_effort_then_least_time(pairs: list[tuple[int, float]]) -> None:
+    def rank(effort: int) -> float:
+        return math.inf if effort == EXHAUSTIVE else effort
+
+    entries = [replace(RECORD, effort=effort, seconds=seconds) for effort, seconds in pairs]
+    kept = reduce(merge, entries[1:], entries[0])
+    most = max(rank(effort) for effort, _ in pairs)
+    assert rank(kept.effort) == most
+    assert kept.seconds == min(seconds for effort, seconds in pairs if rank(effort) == most)
+    assert all(covers(kept.effort, effort) for effort, _ in pairs)
+
+
+def test_objects_join_the_plan_they_belong_to(path: Path) -> None:
+    bare = replace(RECORD, objects=())
+    file = SolutionFile(path)
+    assert file.put([bare, RECORD, bare]) == [True, True, False]
+    assert file.get(REQUEST) == RECORD
+    assert file.put([replace(RECORD, seconds=99.0, objects=(("late", b"x"),))]) == [False]
+    other = replace(bare, plan="another", effort=21)
+    assert file.put([other]) == [True]
+    assert file.get(REQUEST) == other, "objects of another plan must not be taken over"
+
+
+# ---- records and round trips
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("effort", 0),
+        ("effort", -2),
+        ("effort", True),
+        ("effort", 1.5),
+        ("effort", 1 << 63),
+        ("plan", None),
+        ("plan", "\ud800"),
+        ("seconds", math.nan),
+        ("seconds", -1.0),
+        ("seconds", "1"),
+        ("ceiling_gibs", math.inf),
+        ("created", "yesterday"),
+        ("note", b"bytes"),
+        ("timings", [("p", (1.0,))]),
+        ("objects", (("twice", b""), ("twice", b""))),
+        ("objects", (("text", "text"),)),
+        ("objects", (("one",),)),
+    ],
+)
+def test_malformed_records_are_refused_by_field(field: str, value: object) -> None:
+    with pytest.raises(DatabaseError, match=f"^{field} = "):
+        replace(RECORD, **{field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("field", "value"), [("mode", "warm"), ("threads", 0), ("problem", 1)])
+def test_malformed_requests_are_refused_by_field(field: str, value: object) -> None:
+    with pytest.raises(DatabaseError, match=f"^{field} = "):
+        replace(REQUEST, **{field: value})  # type: ignore[arg-type]
+
+
+@given(records)
+def test_records_survive_rows_and_lines(record: Record) -> None:
+    assert schema.decode(schema.encode(record)) == record
+    (read,) = exchange.from_lines(io.BytesIO(exchange.to_line(record)), "test")
+    assert read == record
+    (bare,) = exchange.from_lines([exchange.to_line(record, objects=False)], "test")
+    assert bare == replace(record, objects=())
+
+
+@given(records)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_records_survive_the_file(tmp_path: Path, record: Record) -> None:
+    file = SolutionFile(tmp_path / "all.sqlite3")
+    file.clear()
+    file.put([record])
+    assert file.get(record.request) == record
+    assert [row.record for row in file.rows()] == [replace(record, objects=())]
+    assert file.show(record.request.id[:8]) == record
+
+
+def test_export_and_import_carry_everything_over(path: Path, tmp_path: Path) -> None:
+    source, copy = SolutionFile(path), SolutionFile(tmp_path / "copy.sqlite3")
+    source.put([RECORD, replace(RECORD, request=replace(REQUEST, threads=1), effort=EXHAUSTIVE)])
+    for keep in (False, True):
+        stream = io.BytesIO()
+        assert source.export(stream, objects=keep) == 2
+        assert (b"objects" in stream.getvalue()) is keep
+        assert copy.import_(stream.getvalue().splitlines(True), "x") == [True, True]
+    assert [row for row in copy.rows() if row.packed_bytes] == source.rows()
+    assert copy.import_(stream.getvalue().splitlines(True), "again") == [False, False]
+    assert copy.get(REQUEST) == RECORD
+
+
+def test_import_can_leave_machine_code_out(path: Path) -> None:
+    file = SolutionFile(path)
+    file.import_([exchange.to_line(RECORD)], "x", objects=False)
+    assert file.get(REQUEST) == replace(RECORD, objects=())
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b"{", "not JSON"),
+        (b"\xff\n", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b'{"format": 2}', "format = 2"),
+        (b'{"format": 1}', "problem is missing"),
+        ({"extra": 1}, "'extra' is unknown"),
+        ({"effort": "many"}, "effort = 'many'"),
+        ({"seconds": "NaN"}, "seconds = 'NaN'"),
+        ({"threads": 2.0}, "threads = 2.0"),
+        ({"timings": [{"plan": "p"}]}, "timings are not"),
+        ({"timings": [{"plan": "p", "seconds": "12"}]}, "timings.seconds = "),
+        ({"objects": {"kernel": "%%%"}}, "objects are not base64"),
+        ({"objects": ["kernel"]}, "objects are not a mapping"),
+    ],
+)
+def test_a_malformed_line_is_named_and_nothing_is_imported(
+    path: Path, line: bytes | dict[str, object], complaint: str
+) -> None:
+    if isinstance(line, dict):
+        line = json.dumps(exchange.to_fields(RECORD) | line).encode()
+    file = SolutionFile(path)
+    with pytest.raises(DatabaseError) as caught:
+        file.import_([exchange.to_line(RECORD), b"\n", line], "old.jsonl")
+    message = str(caught.value)
+    assert message.startswith("old.jsonl, line 3: ")
+    assert complaint in message
+    assert "\n" not in message
+    assert file.rows() == []
+
+
+# ---- selecting and clearing
+
+
+def test_rows_are_found_and_removed_by_the_start_of_their_id(path: Path) -> None:
+    file = SolutionFile(path)
+    file.put(replace(RECORD, request=replace(REQUEST, threads=n)) for n in range(1, 30))
+    for bad, complaint in (
+        ("zz", "hexadecimal"),
+        ("", "hexadecimal"),
+        ("f" * 33, "no solutions"),
+        ("%", "hex"),
+    ):
+        with pytest.raises(DatabaseError, match=complaint):
+            file.show(bad)
+    ((crowded, _),) = Counter(row.record.request.id[0] for row in file.rows()).most_common(1)
+    with pytest.raises(DatabaseError, match="exactly one"):
+        file.delete([REQUEST.id, crowded])
+    assert len(file.rows()) == 29
+    assert file.delete([REQUEST.id[:12]]).rows == 1
+    assert file.get(REQUEST) is None
+
+
+def test_clearing_older_versions_spares_the_current_and_newer_schemas(path: Path) -> None:
+    file = SolutionFile(path)
+    file.put(replace(RECORD, request=replace(REQUEST, versions=v)) for v in ("cpu0", "cpu1 llvm22.1", "cpu2"))
+    execute(path, "CREATE TABLE solutions_v0 (id)")
+    execute(path, "CREATE TABLE solutions_v999 (id)")
+    assert file.clear_older(REQUEST.versions).rows == 2
+    assert [row.record.request for row in file.rows()] == [REQUEST]
+    names = execute(path, "SELECT name FROM sqlite_master WHERE type = 'table'")
+    assert set(names) == {(schema.TABLE,), ("solutions_v999",)}
+
+
+def test_clearing_gives_the_space_back(path: Path) -> None:
+    file = SolutionFile(path)
+    file.put([replace(RECORD, objects=(("kernel", os.urandom(200_000)),))])
+    before = path.stat().st_size
+    assert file.clear().rows == 1
+    assert path.stat().st_size < before / 4
+    assert file.rows() == []
+
+
+def test_another_schema_is_a_miss_and_both_live_in_one_file(path: Path) -> None:
+    file = SolutionFile(path)
+    file.put([RECORD])
+    execute(path, f"ALTER TABLE {schema.TABLE} RENAME TO solutions_v0")
+    execute(path, f"DROP INDEX {schema.TABLE}_problem")
+    assert file.get(REQUEST) is None
+    assert Database(path).find(REQUEST, 1).record is None
+    file.put([replace(RECORD, note="new schema")])
+    assert file.show(REQUEST.id).note == "new schema"
+    assert execute(path, "SELECT note FROM solutions_v0") == [("first",)]
+    assert execute(path, "PRAGMA user_version") == [(schema.VERSION,)]
+    assert execute(path, "PRAGMA journal_mode") == [("delete",)]
+
+
+def test_a_known_solution_is_read_in_milliseconds(path: Path) -> None:
+    database = Database(path)
+    database.store(replace(RECORD, objects=(("kernel", bytes(range(256)) * 200),)))
+    times = []
+    for _ in range(25):
+        start = time.perf_counter()
+        assert database.find(REQUEST, 1).sufficient
+        times.append(time.perf_counter() - start)
+    assert statistics.median(times) < 0.005
