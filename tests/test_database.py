@@ -148,6 +148,13 @@ def test_ignoring_the_database_still_stores(path: Path) -> None:
     assert Database(path).find(REQUEST, 1).record == RECORD
 
 
+def test_what_is_written_is_not_kept_in_memory_too(path: Path) -> None:
+    database = Database(path)
+    database.store(RECORD)
+    SolutionFile(path).clear()
+    assert database.find(REQUEST, 1).record is None
+
+
 def test_looking_creates_nothing(path: Path) -> None:
     assert Database(path).find(REQUEST, 1).record is None
     assert SolutionFile(path).rows() == []

@@ -69,10 +69,11 @@ def test_list_on_a_terminal_is_a_table(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "60")
     assert ttc("list", f"--database={path}") == 0
     output = capsys.readouterr().out
-    assert REQUEST.id[:10] in output and "\t" not in output
+    assert REQUEST.id[:10] in output, "however narrow the terminal, IDs stay whole"
+    assert "\t" not in output and "…" not in output
 
 
 def test_list_as_json_holds_everything_but_objects(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,7 +88,9 @@ def _print_table(rows: list[tuple[str, ...]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*_HEADINGS, box=None)
+    table = Table(box=None)
+    for heading in _HEADINGS:  # problems may fold, but a shortened ID would be of no use
+        table.add_column(heading, overflow="fold", min_width=_ID_DIGITS if heading == "id" else None)
     for cells in rows:
         table.add_row(*map(Text, cells))
     Console().print(table)
