@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -69,13 +70,19 @@ def dtype(name: str) -> DType:
     """The element type of that name: one of the table, or `v<N>` for an opaque item of N bytes."""
     if name in _TABLE:
         return _TABLE[name]
-    if name.startswith("v") and name[1:].isdecimal() and 1 <= int(name[1:]) <= MAX_ITEMSIZE:
-        return DType(name, int(name[1:]), Kind.OPAQUE)
-    raise ProblemError(f"unknown data type {name!r}: the choices are {', '.join(spellings())} and v<bytes>")
+    digits = re.fullmatch(r"v([1-9][0-9]{0,6})", name)
+    if digits is None or int(digits[1]) > MAX_ITEMSIZE:
+        raise ProblemError(
+            f"unknown data type {name[:40]!r}: the choices are {', '.join(spellings())}"
+            f" and v<bytes> up to v{MAX_ITEMSIZE}"
+        )
+    return DType(name, int(digits[1]), Kind.OPAQUE)
 
 
 def parse_pair(text: str) -> tuple[DType, DType]:
     """`"s"` -> (s, s); `"sd"` -> (s, d): the element types of A and of B."""
+    if not isinstance(text, str):
+        raise ProblemError(f"data type {text!r} is not a string such as 's' or 'zc'")
     if text in _PAIRS:
         a, b = _PAIRS[text]
         return dtype(a), dtype(b)

@@ -153,9 +153,11 @@ def _check_bytes(p: Problem) -> None:
 
 def _scalar(name: str, value: complex, compute: DType) -> complex:
     try:
-        number = complex(value)
+        number = complex("" if isinstance(value, str) else value)  # complex() would read a string's text
     except (TypeError, ValueError):
         raise ProblemError(f"{name} = {value!r} is not a number") from None
+    except OverflowError:
+        raise ProblemError(f"{name} is beyond the range of floating-point numbers") from None
     if compute.kind is Kind.COMPLEX:
         return number
     if number.imag != 0:
