@@ -12,6 +12,7 @@ from .canonical import Canonical, Param, Size
 from .errors import PlanError
 
 VERSION = "cpu1"
+MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
 
 
 class Staging(Enum):
@@ -77,14 +78,14 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "inner": _tuple,
     "parallel": int,
     "prefetch": int,
-    "streaming": lambda text: bool(int(text)),
+    "streaming": lambda text: bool(("0", "1").index(text)),
     "staging": Staging,
 }
 
 
 def parse(text: str) -> CpuPlan:
     """The inverse of `str(plan)`; PlanError for another version, an unknown decision or a malformed value."""
-    version, *decisions = text.split()
+    version, *decisions = text.split() or [""]
     if version != VERSION:
         raise PlanError(f"plan version {version!r} is not {VERSION!r}")
     values: dict[str, Any] = {}
@@ -92,6 +93,8 @@ def parse(text: str) -> CpuPlan:
         name, _, value = decision.partition("=")
         if name not in _READERS:
             raise PlanError(f"unknown decision {name!r} in plan: the choices are {', '.join(_READERS)}")
+        if name in values:
+            raise PlanError(f"plan decides {name} twice")
         try:
             values[name] = _READERS[name](value)
         except ValueError:
@@ -115,10 +118,14 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
     for axis, tile, block in zip(canonical.axes, plan.tile, plan.block, strict=True):
         if not spans(tile, axis.extent) and tile % block:
             raise PlanError(f"plan tile {tile} is not a multiple of its block {block}")
+    if plan.block_elements > MAX_BLOCK:
+        raise PlanError(f"plan block={_show(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}")
     if not 0 <= plan.parallel <= rank:
         raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
     if plan.prefetch < 0:
         raise PlanError(f"plan prefetch={plan.prefetch} is negative")
+    if plan.staging is not Staging.NONE and any(isinstance(axis.extent, Param) for axis in canonical.axes):
+        raise PlanError(f"plan staging={plan.staging.value} needs extents that are known when compiling")
     return plan
 
 
