@@ -56,9 +56,8 @@ class Tile:
         """Lay the block out for both sides, at the width of the wider element type."""
         wide = compute_type(node.source.dtype, node.target.dtype)
         lanes = machine.lanes(wide.itemsize)
-        return cls(
-            node, machine, side(node.block, node.source.strides, lanes), side(node.block, node.target.strides, lanes)
-        )
+        a, b = (side(node.block, view.strides, lanes) for view in (node.source, node.target))
+        return cls(node, machine, a, b)
 
     @property
     def network(self) -> network.Network:
@@ -78,7 +77,7 @@ def emit(
     lengths: dict[int, ir.Value],
     ahead: Ahead | None,
 ) -> None:
-    """Emit one micro-tile at these (source, target) pointers. lengths: run-time length of each ragged axis."""
+    """Emit one micro-tile at these (source, target) pointers. lengths: run-time length per ragged axis."""
     emission = _Emission(module, b, tile, pointers, scalars, sizes, lengths)
     if ahead is not None:
         emission.prefetch(ahead)
@@ -111,7 +110,8 @@ class _Emission:
         self.values: dict[int, ir.Value] = {}
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
-        return Access(self.module, self.tile.machine, view.dtype, s.lanes, min(view.dtype.itemsize, 8), ragged)
+        align = min(view.dtype.itemsize, 8)
+        return Access(self.module, self.tile.machine, view.dtype, s.lanes, align, ragged)
 
     def _address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
         offset: Int = 0
@@ -177,14 +177,15 @@ class _Emission:
             old = convert(b, self.store_side.load(b, address, register), node.target.dtype, node.op.compute)
         result = apply(b, node.op, self.scalars, a, old, self.tile.b.lanes)
         streaming = node.streaming and self._streams(register)
-        self.store_side.store(b, convert(b, result, node.op.compute, node.target.dtype), address, register, streaming)
+        value = convert(b, result, node.op.compute, node.target.dtype)
+        self.store_side.store(b, value, address, register, streaming)
 
     def _streams(self, register: Register) -> bool:
-        """True where the register is whole and lies on a vector boundary for every position of the block."""
+        """True where the register lies on a vector boundary for every position of the block."""
         view, node = self.tile.node.target, self.tile.node
         width = self.tile.b.lanes * view.dtype.itemsize
         offset = sum(i * s for i, s in zip(register.start, view.strides, strict=True) if isinstance(s, int))
-        steps = [s * e if isinstance(s, int) else 1 for s, e in zip(view.strides, node.block, strict=True)]
+        steps = [s * e if isinstance(s, int) else 1 for s, e in zip(view.strides, node.grain, strict=True)]
         return (
             width >= 16
             and all(step * view.dtype.itemsize % width == 0 for step in steps)

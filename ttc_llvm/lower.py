@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
+from math import gcd, prod
 
 from .canonical import Alpha, Axis, Beta, Canonical, Param, Size, static
 from .layout import run_axes
@@ -24,8 +24,17 @@ class _Tile:
 
 
 def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
-    """The nest of this plan. Raises PlanError where the plan does not fit the canonical form."""
+    """The nest of this plan. Raises PlanError where the plan does not fit the canonical form.
+
+    One plan serves every kind: without beta = 0 its streaming, with alpha = 0 its staging means nothing.
+    """
     check(plan, canonical)
+    if any(axis.extent == 0 for axis in canonical.axes):
+        return LoopNest(canonical, (), _params(canonical), 0)
+    if canonical.kinds.beta is not Beta.ZERO:
+        plan = replace(plan, streaming=False)
+    if canonical.kinds.alpha is Alpha.ZERO:
+        plan = replace(plan, staging=Staging.NONE)
     body = _stage(canonical, plan, target) if plan.staging is not Staging.NONE else _direct(canonical, plan, target)
     for number, k in reversed(list(enumerate(plan.order))):
         axis = canonical.axes[k]
@@ -61,7 +70,7 @@ def _views(canonical: Canonical) -> tuple[View, View]:
 def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
     source, sink = _views(canonical)
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
-    leaf = Micro(source, sink, op, plan.block, prefetch=plan.prefetch, streaming=plan.streaming)
+    leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=plan.prefetch, streaming=plan.streaming)
     return _loops(_Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target)))
 
 
@@ -118,7 +127,8 @@ def _tail(t: _Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple
 
 def _halves(t: _Tile, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
     """A remainder known at run time only, without masks: blocks of half the size, a quarter, ... down to 1."""
-    narrow = replace(leaf, block=_shrunk(leaf.block, k, step))
+    grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], step))
+    narrow = replace(leaf, block=_shrunk(leaf.block, k, step), grain=grain)
     body = _nest(t, rest, narrow, False)
     tail = _halves(t, k, rest, leaf, step // 2) if step > 1 else None
     return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
@@ -141,8 +151,8 @@ def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, .
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
     flat = _row_block(canonical, plan, like, target)
     first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
-    fill = Micro(source, scratch, move, first, prefetch=plan.prefetch)
-    drain = Micro(scratch, sink, op, second, streaming=plan.streaming)
+    fill = Micro(source, scratch, move, first, first, prefetch=plan.prefetch)
+    drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, *(_phase(canonical, plan, leaf, target) for leaf in (fill, drain))),)
 
 

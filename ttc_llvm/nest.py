@@ -73,13 +73,18 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Micro:
-    """Permute one block through registers. block: extents per axis; ragged: axes whose interval may be shorter
-    than the block, known at run time only; prefetch: micro-tiles ahead; streaming: non-temporal stores."""
+    """Permute one block through registers.
+
+    block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
+    ragged: axes whose interval may be shorter than the block, known at run time only;
+    prefetch: micro-tiles ahead; streaming: non-temporal stores.
+    """
 
     source: View
     target: View
     op: Op
     block: tuple[int, ...]
+    grain: tuple[int, ...]
     ragged: tuple[int, ...] = ()
     prefetch: int = 0
     streaming: bool = False
