@@ -12,7 +12,7 @@ from ttc_llvm.target import Target
 
 from .scale import carrier_type, units
 from .seam import shuffle
-from .values import I1, I8, I32, Int, at, splat
+from .values import I1, I8, I32, Int, at, i64, splat
 
 
 @dataclass(slots=True)
@@ -33,11 +33,12 @@ class Ragged:
     def _build(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
         indices = [unflatten(e, self.block) for e in register.elements]
         total = lanes * per_element
-        lane_type = I32 if total <= 16 else I8
-        mask = None
+        bits = 32 if total <= 16 else 8 if max(self.block) < 255 else 16
+        lane_type, never = ir.IntType(bits), (1 << bits) - 1
+        mask: ir.Value | None = None
         for k, length in self.lengths.items():
             column = [index[k] for index in indices for _ in range(per_element)]
-            column += [127] * (total - len(column))  # lanes without an element are never below any length
+            column += [never] * (total - len(column))  # lanes without an element are below no length
             bound = b.trunc(length, lane_type)
             known = ir.Constant(ir.VectorType(lane_type, total), column)
             below = b.icmp_unsigned("<", known, splat(b, bound, total))
@@ -146,7 +147,9 @@ def _suffix(vector: ir.VectorType) -> str:
 def intrinsic(module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
     """The declaration of an LLVM intrinsic, made once per module."""
     known = module.globals.get(name)
-    return known or ir.Function(module, ir.FunctionType(result, arguments), name)
+    if isinstance(known, ir.Function):
+        return known
+    return ir.Function(module, ir.FunctionType(result, arguments), name)
 
 
 def _masked_load(
@@ -167,7 +170,8 @@ def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, offset: Int,
     """Ask for the line at pointer + offset bytes in every cache level."""
     f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
     flags = [ir.Constant(I32, value) for value in (int(write), 3, 1)]
-    b.call(f, [at(b, pointer, offset), *flags])
+    ahead = b.gep(pointer, [i64(offset)], source_etype=I8)  # not inbounds: the last ones lie beyond the tensor
+    b.call(f, [ahead, *flags])
 
 
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:
