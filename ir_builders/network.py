@@ -37,7 +37,7 @@ class Network:
 
     @property
     def partners(self) -> dict[int, int]:
-        """Values that exactly one other value shares both operands with: emitted together, they free two registers."""
+        """Values that share both operands with one other: computed together, they free two registers."""
         pairs: dict[tuple[int, int], list[int]] = {}
         for number, step in enumerate(self.steps, self.inputs):
             pairs.setdefault((min(step.left, step.right), max(step.left, step.right)), []).append(number)
@@ -55,7 +55,8 @@ class _Program:
     def shuffle(self, left: int, right: int, mask: Mask) -> int:
         both = self.contents[left] + self.contents[right]
         content = tuple(HOLE if m == HOLE else both[m] for m in mask)
-        self.steps.append(Shuffle(left, right, tuple(HOLE if c == HOLE else m for c, m in zip(content, mask, strict=True))))
+        used = tuple(HOLE if c == HOLE else m for c, m in zip(content, mask, strict=True))
+        self.steps.append(Shuffle(left, right, used))
         self.contents.append(content)
         return len(self.contents) - 1
 
@@ -88,7 +89,7 @@ def _pruned(network: Network) -> Network:
         if network.inputs + number in live:
             live |= {network.steps[number].left, network.steps[number].right}
     rename = {value: value for value in range(network.inputs)}
-    steps = []
+    steps: list[Shuffle] = []
     for number, step in enumerate(network.steps):
         if network.inputs + number in live:
             rename[network.inputs + number] = network.inputs + len(steps)
@@ -192,7 +193,7 @@ def _entering(lanes: list[Bit], target: list[Bit]) -> Bit:
 def _places(lanes: list[Bit], target: list[Bit], position: int, bound: int) -> tuple[int, int]:
     """Where the bit wanted at `position` enters and which position it displaces; bits in between move over.
 
-    Below `bound`, inside 128-bit groups, it enters in place and pushes up the highest outgoing bit: an unpack.
+    Below `bound`, inside 128-bit groups, it enters in place and the highest outgoing bit leaves: an unpack.
     Above, if the whole rest is to change, it enters on top and pushes the others down: a shuffle of groups.
     """
     outgoing = [p for p, bit in enumerate(lanes) if bit not in target]
@@ -228,7 +229,7 @@ class _BitState:
         return pairs
 
     def _combine(self, pair: list[int | None], sources: list[tuple[int, int]]) -> int:
-        """One shuffle: lane m takes lane sources[m][1] of pair[sources[m][0]]; an absent value leaves holes."""
+        """One shuffle: lane m takes lane sources[m][1] of pair[sources[m][0]], a hole where that is absent."""
         present = [v for v in pair if v is not None]
         left, right = present[0], present[-1]
         width = len(self.program.contents[left])
@@ -245,7 +246,7 @@ class _BitState:
         self.lanes.append(bit)
 
     def exchange(self, bit: Bit, enter: int, leave: int) -> None:
-        """A register bit enters at one lane position, the bit at another leaves, those between move up or down."""
+        """A register bit enters at one lane position, another leaves, those between move up or down."""
         at = self.registers.index(bit)
         order = [p for p in range(len(self.lanes)) if p != leave]
         order.insert(enter, -1)
@@ -256,7 +257,8 @@ class _BitState:
                 sources = [_source(m, order, leave, j) for m in range(1 << len(self.lanes))]
                 value = self._combine(pair, sources)
                 if any(e != HOLE for e in self.program.contents[value]):
-                    values[(*key[:at], j, *key[at:])] = value
+                    renamed = (*key[:at], j, *key[at:])
+                    values[renamed] = value
         self.values = values
         self.registers[at] = gone
         self.lanes = [bit if p == -1 else self.lanes[p] for p in order]
@@ -271,7 +273,8 @@ class _BitState:
             for j in (0, 1):
                 part = self.program.shuffle(value, value, tuple(range(j * half, (j + 1) * half)))
                 if any(e != HOLE for e in self.program.contents[part]):
-                    values[(*key, j)] = part
+                    longer = (*key, j)
+                    values[longer] = part
         self.values = values
         self.registers.append(self.lanes.pop())
         return True

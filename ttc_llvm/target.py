@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .errors import TargetError
 
@@ -103,7 +104,7 @@ def find(name: str) -> Target:
 
 
 def for_features(
-    cpu: str, enabled: frozenset[str], features: str, triple: str = X86, **caches: int
+    cpu: str, enabled: frozenset[str], features: str, triple: str = X86, **caches: Any
 ) -> Target:
     """The target of a machine that reports this CPU name, these enabled features and cache sizes (bytes)."""
     needs = (
