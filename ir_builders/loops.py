@@ -132,7 +132,7 @@ class Emitter:
         if node in self.ragged:
             return self.ragged[node]
         signature = ir.FunctionType(ir.VoidType(), [PTR] * 4 + [I64] * len(node.ragged))
-        body = ir.Function(self.module, signature, f"ragged{len(self.ragged)}")
+        body = ir.Function(self.module, signature, self.module.get_unique_name(f"ragged{len(self.ragged)}"))
         body.linkage = "internal"
         body.attributes.add("noinline")
         body.attributes.add("nounwind")
