@@ -1,0 +1,94 @@
+"""Kernels: compiled plans in executable memory, and the bounded cache that owns them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from . import plan as plans
+from .canonical import Canonical
+from .lower import lower
+from .plan import CpuPlan
+from .target import Target
+
+if TYPE_CHECKING:
+    from .backend import Loaded
+
+NAME = "kernel"
+CAPACITY = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Executable code of one plan. tasks: size of its task grid; scratch: bytes per thread;
+    alignment: bytes that B's base must be a multiple of (1 = any); code: the object file it was linked from."""
+
+    address: int
+    tasks: int
+    scratch: int
+    alignment: int
+    code: bytes
+    loaded: Loaded  # keeps the executable memory alive
+
+
+def ir_text(canonical: Canonical, plan: CpuPlan, target: Target) -> str:
+    """The LLVM IR of a plan's kernel, before optimisation."""
+    from .ir_builders import module
+
+    return str(module.build(lower(canonical, plan, target), target, NAME))
+
+
+def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None) -> Kernel:
+    """Compile a plan, or link it from its stored object code without running LLVM's optimiser."""
+    from . import backend
+
+    nest = lower(canonical, plan, target)
+    if code is None:
+        code = backend.compile_object(ir_text(canonical, plan, target), target)
+    loaded = backend.load(code, (NAME,))
+    alignment = target.vector_bits // 8 if plan.streaming else 1
+    return Kernel(loaded.address(NAME), nest.tasks, nest.scratch, alignment, code, loaded)
+
+
+def ordinary(plan: CpuPlan) -> CpuPlan:
+    """The same plan without streaming stores: what runs where B's base is not aligned."""
+    return replace(plan, streaming=False)
+
+
+class KernelCache:
+    """Least recently used kernels by (canonical form, plan, target); at most `capacity` stay in memory."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._capacity = capacity
+        self._kernels: OrderedDict[tuple[Canonical, CpuPlan, str], Kernel] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def obtain(self, canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None) -> Kernel:
+        """The kernel of this plan, compiled (or linked from `code`) if it is not cached."""
+        key = (canonical, plan, target.key)
+        with self._lock:
+            if key in self._kernels:
+                self._kernels.move_to_end(key)
+                return self._kernels[key]
+        kernel = build(canonical, plan, target, code)
+        with self._lock:
+            self._kernels[key] = kernel
+            while len(self._kernels) > self._capacity:
+                self._kernels.popitem(last=False)
+        return kernel
+
+    def renew_lock(self) -> None:
+        """A child forked while another thread held the lock gets a fresh one."""
+        self._lock = threading.Lock()
+
+
+cache = KernelCache()
+
+
+def versions() -> str:
+    """The versions that a stored plan and its object code depend on."""
+    from . import backend
+
+    return f"{plans.VERSION} llvm{backend.llvm_version()}"

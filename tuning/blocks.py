@@ -1,0 +1,85 @@
+"""Micro-tile shapes: what a register covers along A and along B, and the blocks that follow."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ttc_llvm.canonical import Canonical, static
+from ttc_llvm.dtypes import compute_type
+from ttc_llvm.layout import side
+from ttc_llvm.target import Target
+
+MAX_ELEMENTS = 1024  # of a block: bounds code size and compile time
+
+
+def width(canonical: Canonical, target: Target) -> int:
+    """Elements in a full register, by the wider element type."""
+    return target.lanes(compute_type(canonical.a, canonical.b).itemsize)
+
+
+def cover(
+    canonical: Canonical, which: str, wanted: int, compact: bool = True, axes: int | None = None
+) -> dict[int, int]:
+    """Extents by axis that make about `wanted` elements along one side, in that side's storage order.
+
+    compact: only axes that continue one memory run; axes: at most so many. Empty where no axis has unit stride
+    and a run is asked for.
+    """
+    strides = [abs(static(s)) for s in canonical.strides(which)]
+    order = [k for k in sorted(range(len(strides)), key=lambda k: strides[k]) if strides[k] > 0]
+    found: dict[int, int] = {}
+    length = 1
+    for k in order[: axes or len(order)]:
+        if compact and strides[k] != length:
+            break
+        extent = canonical.extents[k]
+        found[k] = min(extent, max(1, wanted // length))
+        length *= found[k]
+        if length * 2 > wanted or found[k] < extent:
+            break
+    return found
+
+
+def merge(first: dict[int, int], second: dict[int, int]) -> dict[int, int]:
+    """Per axis the larger extent."""
+    return {k: max(first.get(k, 1), second.get(k, 1)) for k in {*first, *second}}
+
+
+def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
+    """Micro-tile shapes, the most promising first: a full register on both sides, whole cache lines of B, then
+    narrower ones where a full square would not fit the registers."""
+    w = width(canonical, target)
+    size = compute_type(canonical.a, canonical.b).itemsize
+    line = max(1, target.line // size)
+    same = _same_unit_axis(canonical)
+    shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w), (w, 2 * w), (2 * w, w)]
+    shapes += [(w // 2, w), (w, w // 2), (w // 2, w // 2), (w // 4, w), (w // 4, w // 4)]
+    found: dict[tuple[int, ...], None] = {}
+    candidates = [_rows(canonical, 4 * w)] if same else []
+    candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
+    for block in candidates:
+        if prod(block) <= MAX_ELEMENTS and _registers(canonical, target, block, w) <= target.registers:
+            found[block] = None
+    return list(found) or [_block(canonical, 1, 1)]
+
+
+def _same_unit_axis(canonical: Canonical) -> bool:
+    return any(abs(static(a.stride_a)) == 1 and a.stride_b == 1 and static(a.extent) > 1 for a in canonical.axes)
+
+
+def _block(canonical: Canonical, wanted_a: int, wanted_b: int) -> tuple[int, ...]:
+    extents = merge(cover(canonical, "a", wanted_a), cover(canonical, "b", wanted_b))
+    return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
+
+
+def _rows(canonical: Canonical, wanted: int) -> tuple[int, ...]:
+    """Rows below a vector's width, several at a time, along B's next axis."""
+    extents = cover(canonical, "b", wanted, compact=False)
+    return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
+
+
+def _registers(canonical: Canonical, target: Target, block: tuple[int, ...], w: int) -> int:
+    """Full registers that the block occupies on its way from A to B."""
+    b = side(block, canonical.strides("b"), w)
+    a = side(block, canonical.strides("a"), w)
+    return max(len(b.registers) * b.lanes, len(a.registers) * a.lanes) // w
