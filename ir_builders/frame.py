@@ -1,0 +1,42 @@
+"""What C entries need beyond a kernel: internal functions, memory on the stack, scalars in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from ttc_llvm.dtypes import DType
+
+from .values import F32, F64, I8, PTR
+
+
+def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: Sequence[str]) -> ir.Function:
+    """A function for this module only, never inlined, with its arguments named."""
+    function = ir.Function(module, signature, name)
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    function.attributes.add("noinline")
+    for argument, label in zip(function.args, labels, strict=True):
+        argument.name = label
+    return function
+
+
+def reserved(b: ir.IRBuilder, size: int, align: int, name: str) -> ir.Value:
+    """Bytes on the stack; null where none are needed."""
+    if size == 0:
+        return ir.Constant(PTR, None)
+    memory = b.alloca(ir.ArrayType(I8, size), name=name)
+    memory.align = align
+    return opaque(memory)
+
+
+def opaque(pointer: ir.NamedValue) -> ir.Value:
+    """The same value without the pointee type, which llvmlite still attaches and checks."""
+    pointer.type = PTR
+    return pointer
+
+
+def real_type(compute: DType) -> ir.Type:
+    """The type of a scalar, or of a complex scalar's parts."""
+    return F32 if compute.real_bits == 32 else F64

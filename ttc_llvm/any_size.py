@@ -1,0 +1,114 @@
+"""The any-size body: a problem's canonical form with run-time extents and strides in place of numbers.
+
+Its axes are the problem's own, in B's index order, unmerged, after one axis of opaque units where items have
+an odd size. Two strides are known, whatever the leading dimensions: B's along axis 0 and A's along the axis
+of A's index 0. All others, and all extents, are parameters, counted in units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from . import dtypes
+from .canonical import COPY, Alpha, Axis, Canonical, Kinds, Param
+from .dtypes import DType
+from .plan import CpuPlan
+from .problem import Problem
+from .target import Target
+
+LANES = 16  # of a micro-tile's edge; a wider one gains little and its code grows with the square
+LANES_WITHOUT_MASKS = 8  # each edge is then a chain of ever smaller tiles
+BLOCKS = 4  # of a tile's edge
+TASK_LOOPS = 4  # splitting a task number costs one division per loop
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Where the parameter array of a problem of this rank holds what, per axis in B's index order."""
+
+    rank: int
+
+    @property
+    def count(self) -> int:
+        """Entries of the parameter array, 8 bytes each."""
+        return 3 * self.rank
+
+    def extent(self, k: int) -> Param:
+        """Extent of B's index k."""
+        return Param(k, f"n{k}")
+
+    def stride_a(self, k: int) -> Param:
+        """Stride in A along B's index k, in units."""
+        return Param(self.rank + k, f"sa{k}")
+
+    def stride_b(self, k: int) -> Param:
+        """Stride in B along B's index k, in units."""
+        return Param(2 * self.rank + k, f"sb{k}")
+
+
+def units(problem: Problem, kinds: Kinds) -> tuple[DType, DType, int]:
+    """The types that a body of these kinds moves, and how many of them make one item.
+
+    A bit-exact copy moves opaque units: whole items, or the largest units that divide an odd item size.
+    """
+    if kinds != COPY or problem.a != problem.b or problem.conjugate:
+        return problem.a, problem.b, 1
+    itemsize = problem.a.itemsize
+    unit = itemsize if dtypes.is_native(problem.a) else next(u for u in (8, 4, 2, 1) if itemsize % u == 0)
+    return dtypes.carrier(unit), dtypes.carrier(unit), itemsize // unit
+
+
+def canonical(problem: Problem, kinds: Kinds) -> Canonical:
+    """The any-size canonical form: size, lda and ldb have no part in it."""
+    a, b, factor = units(problem, kinds)
+    rank = len(problem.perm)
+    slots = Slots(rank)
+    axes = []
+    for k, index_a in enumerate(problem.perm):
+        stride_a = factor if index_a == 0 else slots.stride_a(k)
+        axes.append(Axis(slots.extent(k), stride_a, factor if k == 0 else slots.stride_b(k)))
+    conjugate = problem.conjugate
+    if kinds.alpha is Alpha.ZERO:  # A is not read: it is walked as B is
+        axes = [replace(axis, stride_a=axis.stride_b) for axis in axes]
+        conjugate = False
+    if factor > 1:
+        axes.insert(0, Axis(factor, 1, 1))
+    return Canonical(tuple(axes) or (Axis(1, 1, 1),), a, b, kinds, conjugate)
+
+
+def plan(form: Canonical, target: Target) -> CpuPlan:
+    """A plan of `form`, an any-size canonical form, for any extents and strides.
+
+    Micro-tiles are square on the axes that may be contiguous; the loops over those run inside all others,
+    which go one by one.
+    """
+    near = _near(form)
+    block = _block(form, near, target)
+    far = [k for k in reversed(range(len(form.axes))) if k not in near]
+    order = (*far, *reversed(near))
+    return CpuPlan(_tile(form, block), block, order, order, min(len(order), TASK_LOOPS))
+
+
+def _near(form: Canonical) -> list[int]:
+    """The axes of a known stride, ascending: along them A or B is contiguous."""
+    known = [isinstance(axis.stride_a, int) or isinstance(axis.stride_b, int) for axis in form.axes]
+    return [k for k, there in enumerate(known) if there]
+
+
+def _block(form: Canonical, near: list[int], target: Target) -> tuple[int, ...]:
+    masks = all(target.has_masks(t.itemsize) for t in (form.a, form.b))
+    lanes = min(target.lanes(form.compute.itemsize), LANES if masks else LANES_WITHOUT_MASKS)
+    units = form.axes[0].extent
+    known = units if isinstance(units, int) else 1
+    edge = max(1, lanes // known)
+    return tuple(
+        min(lanes, axis.extent) if isinstance(axis.extent, int) else edge if k in near else 1
+        for k, axis in enumerate(form.axes)
+    )
+
+
+def _tile(form: Canonical, block: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(
+        axis.extent if isinstance(axis.extent, int) else BLOCKS * edge if edge > 1 else 1
+        for axis, edge in zip(form.axes, block, strict=True)
+    )

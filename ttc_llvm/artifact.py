@@ -1,0 +1,173 @@
+"""Artifacts: a solution as files that native programs use. Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import header, names
+from .bodies import Bodies, PlanFor, choose
+from .errors import OptionError
+from .plan import CpuPlan
+from .problem import Problem
+from .target import Target
+
+MAX_INT = (1 << 31) - 1  # of C's int, in which lda and ldb are passed
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What is to be emitted. plan: of the problem's own canonical form; gibs: GiB/s where it was measured;
+    note: free text for the header."""
+
+    problem: Problem
+    target: Target
+    plan: CpuPlan
+    gibs: float | None = None
+    note: str = ""
+
+
+def write(
+    spec: Spec,
+    directory: str | os.PathLike[str],
+    emit: Iterable[str] = ("obj", "header"),
+    plan_for: PlanFor | None = None,
+) -> tuple[Path, ...]:
+    """Write the wanted files, named after the problem, and return their paths in the order of `emit`.
+
+    emit: any of `kinds()`. plan_for: plans for kinds of alpha and beta whose axes are not the problem's own.
+    The directory is made where it is missing. OptionError for an unknown kind, a directory that cannot be
+    written, or outer sizes beyond C's int; PlanError where the plan does not fit.
+    """
+    wanted = _checked(emit)
+    contents = _contents(spec, wanted, plan_for)
+    folder = Path(directory)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tuple(_written(folder / name, data) for name, data in contents)
+    except OSError as error:
+        raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
+
+
+def kinds() -> tuple[str, ...]:
+    """What `emit` accepts: obj (.o), header (.h), asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
+    return tuple(_KINDS)
+
+
+def module_text(spec: Spec, plan_for: PlanFor | None = None) -> str:
+    """The LLVM IR of the object: all bodies and the C entries, before optimisation. Errors as for `write`."""
+    return _module(spec, _bodies(spec, plan_for))
+
+
+# --- contents -------------------------------------------------------------------------------------------
+
+
+def _assembly(spec: Spec, ir_text: str) -> bytes:
+    from . import backend
+
+    return backend.assembly(ir_text, spec.target).encode()
+
+
+def _object(spec: Spec, ir_text: str) -> bytes:
+    from . import backend
+
+    return backend.compile_object(ir_text, spec.target)
+
+
+def _bitcode(spec: Spec, ir_text: str) -> bytes:
+    from . import backend
+
+    return backend.bitcode(ir_text, spec.target)
+
+
+_FromModule = Callable[[Spec, str], bytes]
+
+_KINDS: dict[str, tuple[str, _FromModule | None]] = {  # None: not made from the module
+    "obj": (".o", _object),
+    "header": (".h", None),
+    "asm": (".s", _assembly),
+    "llvm": (".ll", lambda _, ir_text: ir_text.encode()),
+    "bitcode": (".bc", _bitcode),
+}
+
+
+def _checked(emit: Iterable[str]) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys((emit,) if isinstance(emit, str) else emit))
+    for kind in wanted:
+        if kind not in _KINDS:
+            raise OptionError(f"unknown kind of artifact {kind!r}: the choices are {', '.join(_KINDS)}")
+    return wanted
+
+
+def _contents(spec: Spec, wanted: tuple[str, ...], plan_for: PlanFor | None) -> list[tuple[str, bytes]]:
+    """(file name, bytes) of every wanted kind."""
+    bodies = _bodies(spec, plan_for)
+    makers = [_KINDS[kind] for kind in wanted]
+    ir_text = _module(spec, bodies) if any(make for _, make in makers) else ""
+    stem = names.stem(spec.problem)
+    return [(stem + end, make(spec, ir_text) if make else _header(spec, bodies)) for end, make in makers]
+
+
+def _bodies(spec: Spec, plan_for: PlanFor | None) -> Bodies:
+    _check_int(spec.problem)
+    return choose(spec.problem, spec.target, spec.plan, plan_for)
+
+
+def _module(spec: Spec, bodies: Bodies) -> str:
+    from .ir_builders import entries
+
+    return str(entries.build(spec.problem, bodies, spec.target))
+
+
+def _header(spec: Spec, bodies: Bodies) -> bytes:
+    described = header.text(
+        spec.problem,
+        spec.target,
+        spec.plan,
+        version=_version(),
+        gibs=spec.gibs,
+        stack=bodies.scratch,
+        note=spec.note,
+    )
+    return described.encode()
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("ttc_llvm")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def _check_int(problem: Problem) -> None:
+    """lda and ldb as given must be ints; of the extents that stand in for them, the last never matters."""
+    outer = {
+        "lda": problem.lda or problem.size[:-1],
+        "ldb": problem.ldb or problem.size_b[:-1],
+    }
+    for name, sizes in outer.items():
+        for k, size in enumerate(sizes):
+            if size > MAX_INT:
+                raise OptionError(f"{name}[{k}] = {size} exceeds {MAX_INT}: C entries take it as int")
+
+
+# --- files ----------------------------------------------------------------------------------------------
+
+
+def _written(path: Path, data: bytes) -> Path:
+    """Write beside the final place, then rename: readers see the old file or the new one, whole."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    return path

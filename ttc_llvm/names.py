@@ -1,0 +1,65 @@
+"""C names: what an object, its header and their functions are called.
+
+A's and B's type letters (one if equal), `Transpose`, perm, `_`, the extents joined by `x`, then what else
+distinguishes two kernels; entries append `_beta` and `_part`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from . import dtypes
+from .dtypes import Kind
+from .problem import Problem
+
+LONGEST = 200  # characters: with `_beta_part`, a suffix and a temporary's name still within a file name's 255
+
+
+def stem(problem: Problem) -> str:
+    """The name of a problem's files and of its plain C entry: a C identifier of at most `LONGEST` characters.
+
+    Two problems share a name only if they differ in nothing but the values of alpha and beta. A longer name
+    is cut and ends in a digest of the whole, so that it stays distinct.
+    """
+    parts = [
+        f"{dtypes.pair_name(problem.a, problem.b)}Transpose{_perm(problem.perm)}_{_sizes(problem.size)}",
+        _outer("lda", problem.lda, problem.size),
+        _outer("ldb", problem.ldb, problem.size_b),
+        "_conj" if problem.conjugate else "",
+    ]
+    return _bounded("".join(parts))
+
+
+def entry(problem: Problem, beta: bool = False, part: bool = False) -> str:
+    """The name of one C entry. beta: the one that takes beta; part: the one that runs one part."""
+    return stem(problem) + ("_beta" if beta else "") + ("_part" if part else "")
+
+
+def variants(problem: Problem) -> tuple[tuple[bool, bool], ...]:
+    """The entries of a problem's object as (takes beta, takes part). Plain moves have neither scalar."""
+    betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
+    return tuple((beta, part) for beta in betas for part in (False, True))
+
+
+def guard(problem: Problem) -> str:
+    """The include guard of the problem's header."""
+    return f"TTC_{stem(problem)}_H"
+
+
+def _perm(perm: tuple[int, ...]) -> str:
+    return ("_" if len(perm) > 10 else "").join(map(str, perm))
+
+
+def _sizes(sizes: tuple[int, ...]) -> str:
+    return "x".join(map(str, sizes))
+
+
+def _outer(label: str, given: tuple[int, ...] | None, extents: tuple[int, ...]) -> str:
+    return "" if given is None or given == extents else f"_{label}{_sizes(given)}"
+
+
+def _bounded(name: str) -> str:
+    if len(name) <= LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    return f"{name[: LONGEST - len(digest) - 2]}_h{digest}"
