@@ -21,7 +21,7 @@ from ttc_llvm.target import Target
 from .blocks import blocks, cover, merge, width
 
 RUNS = (1, 2, 4, 8, 16, 32)  # tile sides in vectors
-PREFETCH = (0, 1, 2, 4)
+PREFETCH = (0, 1, 2, 4, 6)
 WALK_NEIGHBOURS = 12  # pushed per yielded plan: the walk is wide enough, and stays lazy
 
 

@@ -1,0 +1,178 @@
+"""One problem on the bench: its own buffers, compiled plans, cold or hot runs, and the check of every element."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from . import backend, dtypes, kernel, runtime
+from .canonical import Canonical
+from .dtypes import Kind
+from .errors import TtcError
+from .kernel import Kernel
+from .plan import CpuPlan
+from .pool import Call
+from .target import Target
+from .tuning import buffers, peak, verify
+from .tuning.peak import Ceiling
+
+_log = logging.getLogger(__name__)
+HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
+SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exists
+GIB = 1 << 30
+
+
+class Mode(Enum):
+    """What is in the caches when a run starts; the value is the database's and the report's word."""
+
+    COLD = "cold"
+    HOT_A = "hot-a"
+    HOT_B = "hot-b"
+    HOT = "hot-ab"
+
+    @classmethod
+    def of(cls, hot_a: bool, hot_b: bool) -> Mode:
+        """The mode that `--hotA` and `--hotB` ask for."""
+        return {(False, False): cls.COLD, (True, False): cls.HOT_A, (False, True): cls.HOT_B}.get(
+            (hot_a, hot_b), cls.HOT
+        )
+
+
+@lru_cache(maxsize=4)
+def _flush_kernel(target: Target) -> tuple[backend.Loaded, int] | None:
+    from .ir_builders import flush
+
+    module = flush.build(target)
+    if module is None:
+        return None
+    loaded = backend.load(backend.compile_object(str(module), target), ("flush",))
+    return loaded, loaded.address("flush")
+
+
+def scalars(canonical: Canonical, alpha: complex, beta: complex) -> npt.NDArray[np.generic] | None:
+    """alpha and beta as the kernel reads them, or None where plain moves need none."""
+    if canonical.compute.kind is Kind.OPAQUE:
+        return None
+    return np.array([alpha, beta], dtypes.to_numpy(canonical.compute))
+
+
+@dataclass(slots=True)
+class Trial:
+    """A `tuning.search.Subject`: canonical problem (or its smaller proxy), threads, mode and scalars."""
+
+    canonical: Canonical
+    target: Target
+    threads: int
+    mode: Mode
+    alpha: complex
+    beta: complex
+    a: buffers.Tensor = field(init=False)
+    b: buffers.Tensor = field(init=False)
+    is_proxy: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        available = buffers.available_memory()
+        if available is not None and 3 * buffers.footprint(self.canonical) > 2 * available:
+            self.canonical = buffers.proxy(self.canonical, available // 3)
+            self.is_proxy = True
+        self.a = buffers.tensor(self.canonical, "a", 1, self.threads)
+        self.b = buffers.tensor(self.canonical, "b", 2, self.threads)
+
+    # --- Subject ---
+
+    def build(self, plan: CpuPlan) -> Kernel:
+        """Compile a plan for the problem on the bench; the tuned kernels do not enter the process' cache."""
+        return kernel.build(self.canonical, plan, self.target)
+
+    def seconds(self, built: Kernel) -> float:
+        """One run on the bench's buffers; per call where both tensors are hot."""
+        if self.mode is Mode.HOT:
+            return self._hot_seconds(built)
+        self._prepare()
+        return self._timed(built, 1)
+
+    def verify(self, built: Kernel) -> tuple[int, ...] | None:
+        """Run once on fresh data (B poisoned where it is not read) and compare every element."""
+        self.b.fill(3, self.threads)
+        view = buffers.strided(self.b, self.canonical, "b")
+        before = view.copy()
+        if self.canonical.kinds.beta.value == "zero" and view.dtype.kind in "fc":
+            view[...] = np.nan
+        self._timed(built, 1)
+        a = buffers.strided(self.a, self.canonical, "a")
+        return verify.mismatch(self.canonical, a, before, view, (self.alpha, self.beta), self.threads)
+
+    # --- ceilings ---
+
+    def ceiling(self, which: Ceiling, rounds: int = 3) -> float:
+        """GiB/s of our own copy or SAXPY over the same bytes, in the same mode: the best of some runs."""
+        flat, plan = peak.flat(self.canonical, which, self.target)
+        if not self._fits(flat):
+            return 0.0
+        built = kernel.build(flat, plan, self.target)
+        a, b = (self.a.memory.ctypes.data, self.b.memory.ctypes.data)
+        best = min(self._ceiling_run(built, flat, a, b) for _ in range(rounds))
+        return flat.bytes_moved / best / GIB
+
+    def _fits(self, flat: Canonical) -> bool:
+        """True where both buffers hold as many elements without gaps (a broadcast A does not)."""
+        return all(
+            len(t.memory) >= flat.elements * t.dtype.itemsize and flat.elements > 0 for t in (self.a, self.b)
+        )
+
+    def _ceiling_run(self, built: Kernel, flat: Canonical, a: int, b: int) -> float:
+        if self.mode is not Mode.HOT:
+            self._prepare()
+        values = scalars(flat, 2.0, 0.5)
+        call = Call(built.address, a, b, 0 if values is None else values.ctypes.data, 0, built.scratch, built.tasks)
+        repeats = 1 if self.mode is not Mode.HOT else 100
+        start = time.perf_counter()
+        runtime.run(call, self.threads, repeats)
+        return (time.perf_counter() - start) / repeats
+
+    # --- runs ---
+
+    def _timed(self, built: Kernel, repeats: int) -> float:
+        values = scalars(self.canonical, self.alpha, self.beta)
+        address = 0 if values is None else values.ctypes.data
+        call = Call(built.address, self.a.address, self.b.address, address, 0, built.scratch, built.tasks)
+        start = time.perf_counter()
+        runtime.run(call, self.threads, repeats)
+        return time.perf_counter() - start
+
+    def _hot_seconds(self, built: Kernel) -> float:
+        once = max(self._timed(built, 1), 1e-7)
+        repeats = max(1, round(HOT_SECONDS / once))
+        return self._timed(built, repeats) / repeats
+
+    def _prepare(self) -> None:
+        """Put the caches into the state that the mode asks for."""
+        for hot, tensor in ((Mode.HOT_A, self.a), (Mode.HOT_B, self.b)):
+            if self.mode is not hot:
+                self._flush(tensor.memory)
+        for hot, tensor in ((Mode.HOT_A, self.a), (Mode.HOT_B, self.b)):
+            if self.mode is hot:
+                tensor.memory.max()
+
+    def _flush(self, memory: npt.NDArray[np.uint8]) -> None:
+        from .ir_builders.flush import BLOCK
+
+        found = _flush_kernel(self.target)
+        if found is None:
+            buffers.allocate(SWEEP).fill(1)
+            return
+        # Buffers end within mapped memory up to the next huge page, so that whole blocks may be flushed.
+        tasks = len(memory) // BLOCK + 1
+        runtime.run(Call(found[1], int(memory.ctypes.data), 0, 0, 0, 0, tasks), self.threads)
+
+
+def check_runs_here(target: Target) -> None:
+    """TtcError where kernels of this target cannot be executed on this machine."""
+    if not backend.runs_here(target):
+        raise TtcError(f"target {target} cannot be timed here: this machine lacks its instructions")

@@ -1,0 +1,154 @@
+"""Memory for tuning: our own buffers, on huge pages where the system has them, filled with random data."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ttc_llvm import dtypes
+from ttc_llvm.canonical import Axis, Canonical, static
+from ttc_llvm.dtypes import DType, Kind
+
+HUGE = 2 << 20
+LOW_BITS = 64 << 10  # bytes: a proxy keeps its strides modulo this
+FILL = 4 << 20  # bytes per random stream, so that threads fill side by side
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def allocate(size: int) -> Bytes:
+    """Zeroed bytes that start on a huge-page boundary; freed with the array."""
+    total = max(size, 1) + HUGE
+    if hasattr(mmap, "MAP_PRIVATE"):
+        memory = mmap.mmap(-1, total, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    else:
+        memory = mmap.mmap(-1, total)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        try:
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        except OSError:
+            pass  # a kernel without huge pages: ordinary ones serve
+    whole = np.frombuffer(memory, np.uint8)
+    start = -whole.ctypes.data % HUGE
+    return whole[start : start + max(size, 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Elements that a canonical form addresses on one side: how many, and which of them index 0 is."""
+
+    elements: int
+    origin: int
+
+
+def span(canonical: Canonical, which: str) -> Span:
+    """The address range of A (`"a"`) or B (`"b"`), in elements."""
+    reach = [(e - 1) * static(s) for e, s in zip(canonical.extents, canonical.strides(which), strict=True)]
+    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    return Span(high - low + 1 if 0 not in canonical.extents else 0, -low)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One side's memory: raw bytes, element type, and the address of canonical index 0."""
+
+    memory: Bytes
+    dtype: DType
+    origin: int
+
+    @property
+    def address(self) -> int:
+        """Address of the element at canonical index 0."""
+        return int(self.memory.ctypes.data) + self.origin * self.dtype.itemsize
+
+    def fill(self, seed: int, threads: int) -> None:
+        """Random data of the element type (never zeros, NaN or denormals), written by as many threads."""
+        chunks = [self.memory[i : i + FILL] for i in range(0, len(self.memory), FILL)]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda item: _fill(item[1], self.dtype, seed + item[0]), enumerate(chunks)))
+
+
+def tensor(canonical: Canonical, which: str, seed: int, threads: int) -> Tensor:
+    """A new, filled tensor for one side of a canonical form."""
+    t = canonical.a if which == "a" else canonical.b
+    extent = span(canonical, which)
+    made = Tensor(allocate(extent.elements * t.itemsize), t, extent.origin)
+    made.fill(seed, threads)
+    return made
+
+
+def _fill(chunk: Bytes, t: DType, seed: int) -> None:
+    rng = np.random.Generator(np.random.SFC64(seed))
+    size = t.real_bits // 8
+    if t.kind is Kind.OPAQUE or len(chunk) % size:
+        chunk[:] = np.frombuffer(rng.bytes(len(chunk)), np.uint8)
+        return
+    values = chunk.view(f"f{size}")
+    rng.random(out=values, dtype=values.dtype.type)
+    values += 0.5
+
+
+def strided(t: Tensor, canonical: Canonical, which: str) -> npt.NDArray[np.generic]:
+    """The tensor as a NumPy view with the canonical axes."""
+    np_type = dtypes.to_numpy(t.dtype)
+    flat = t.memory[: len(t.memory) // np_type.itemsize * np_type.itemsize].view(np_type)
+    strides = tuple(static(s) * np_type.itemsize for s in canonical.strides(which))
+    return np.lib.stride_tricks.as_strided(flat[t.origin :], canonical.extents, strides)
+
+
+def footprint(canonical: Canonical) -> int:
+    """Bytes of both tensors' address ranges."""
+    return sum(
+        span(canonical, which).elements * t.itemsize for which, t in (("a", canonical.a), ("b", canonical.b))
+    )
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that can be used without swapping, where the system tells."""
+    try:
+        text = Path("/proc/meminfo").read_text()
+        return int(text.split("MemAvailable:")[1].split()[0]) << 10
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def proxy(canonical: Canonical, limit: int) -> Canonical:
+    """The same problem, small enough that both tensors take at most `limit` bytes: the longest extents are
+    halved, and strides shrink with them but keep their low bits (cache sets, page offsets)."""
+    small = canonical
+    while footprint(small) > limit and prod(small.extents) > 1:
+        longest = max(range(len(small.axes)), key=lambda k: small.extents[k])
+        axes = list(small.axes)
+        axes[longest] = replace(axes[longest], extent=-(-static(axes[longest].extent) // 2))
+        small = replace(canonical, axes=_closed_up(canonical, tuple(axes)))
+    return small
+
+
+def _closed_up(canonical: Canonical, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+    a = _strides(canonical, axes, "a", canonical.a.itemsize)
+    b = _strides(canonical, axes, "b", canonical.b.itemsize)
+    return tuple(Axis(axis.extent, sa, sb) for axis, sa, sb in zip(axes, a, b, strict=True))
+
+
+def _strides(canonical: Canonical, axes: tuple[Axis, ...], which: str, itemsize: int) -> list[int]:
+    old = [static(s) for s in canonical.strides(which)]
+    period = LOW_BITS // itemsize
+    new = list(old)
+    reach = 1
+    for k in sorted(range(len(old)), key=lambda k: abs(old[k])):
+        size = abs(old[k])
+        if size > reach and size >= period:
+            size = min(size, reach + (size - reach) % period)
+        new[k] = size if old[k] > 0 else -size
+        reach += (static(axes[k].extent) - 1) * size
+    return new
+
+
+Report = Callable[[str], None]

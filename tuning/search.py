@@ -1,0 +1,207 @@
+"""The search: time the model's best plans, go on from the winners, time the finalists again, verify.
+
+How to compile, run and verify a plan is handed in (`Subject`), so that a recorded or simulated machine can
+stand in for a real one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from ttc_llvm.errors import VerificationError
+from ttc_llvm.plan import CpuPlan
+
+K = TypeVar("K")
+
+BATCH = 6  # candidates interleaved
+ROUNDS = 3  # runs of a candidate that stays in
+DROP = 1.15  # a candidate this much slower than the best so far is dropped after its first run
+FINALISTS = 4
+EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
+PARENTS = 4
+
+
+class Subject(Protocol, Generic[K]):
+    """What is being tuned: how to build a plan, run it once, and check its result."""
+
+    def build(self, plan: CpuPlan) -> K:
+        """Compile the plan."""
+
+    def seconds(self, kernel: K) -> float:
+        """One run, prepared as the mode asks (cold or hot), in seconds."""
+
+    def verify(self, kernel: K) -> tuple[int, ...] | None:
+        """None, or the index of a wrong element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """candidates: plans to consider (-1 = all that are offered); seconds: of search, None = no limit;
+    verify: check the finalists' results."""
+
+    candidates: int
+    seconds: float | None = None
+    verify: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A plan and the seconds of each of its runs."""
+
+    plan: CpuPlan
+    seconds: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        """Its fastest run."""
+        return min(self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[K]):
+    """The winner, its kernel, and everything that was timed; interrupted: ended by the user or the time limit."""
+
+    best: Timed
+    kernel: K
+    timings: tuple[Timed, ...]
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a progress display needs: plans timed, the total (-1 = unknown), best seconds so far."""
+
+    done: int
+    total: int
+    best: float | None
+
+
+Report = Callable[[Progress], None]
+More = Callable[[CpuPlan], Iterable[CpuPlan]]
+
+
+def search(
+    plans: Iterable[CpuPlan], more: More, subject: Subject[K], limits: Limits, report: Report | None = None
+) -> Outcome[K]:
+    """The fastest of the plans offered and of those that `more` derives from the best.
+
+    Raises VerificationError if a finalist's result is wrong, and KeyboardInterrupt if it comes before any run.
+    """
+    state = _Search(subject, limits, report)
+    interrupted = False
+    try:
+        interrupted = not state.explore(iter(plans), more)
+        state.final()
+    except KeyboardInterrupt:
+        if not state.timings:
+            raise
+        interrupted = True
+    best = state.verified() if limits.verify else state.ranked()[0]
+    return Outcome(best, state.kernel(best.plan), tuple(state.ranked()), interrupted)
+
+
+class _Search(Generic[K]):
+    """Timings so far, and the kernels of the plans that may still win."""
+
+    def __init__(self, subject: Subject[K], limits: Limits, report: Report | None) -> None:
+        self.subject, self.limits, self.report = subject, limits, report
+        self.timings: dict[CpuPlan, Timed] = {}
+        self.kernels: dict[CpuPlan, K] = {}
+        self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+
+    def ranked(self) -> list[Timed]:
+        """Plans timed so far, the fastest first."""
+        return sorted(self.timings.values(), key=lambda timed: timed.best)
+
+    def kernel(self, plan: CpuPlan) -> K:
+        """The plan's kernel, compiled again if it was dropped."""
+        if plan not in self.kernels:
+            self.kernels[plan] = self.subject.build(plan)
+        return self.kernels[plan]
+
+    def explore(self, plans: Iterator[CpuPlan], more: More) -> bool:
+        """Spend the budget; False if time ran out first."""
+        for batch in self._batches(plans, more):
+            self._batch(batch)
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                return False
+        return True
+
+    def _batches(self, plans: Iterator[CpuPlan], more: More) -> Iterator[list[CpuPlan]]:
+        total = self.limits.candidates
+        first = total if total < 0 else max(1, round(EXPLORE * total)) if total > BATCH else total
+        while total < 0 or len(self.timings) < first:
+            room = BATCH if total < 0 else min(BATCH, first - len(self.timings))
+            batch = self._fresh(plans, room)
+            if not batch:
+                break
+            yield batch
+        while 0 <= total and len(self.timings) < total:
+            room = min(BATCH, total - len(self.timings))
+            batch = self._mutations(more, room) or self._fresh(plans, room)
+            if not batch:
+                return
+            yield batch
+
+    def _fresh(self, plans: Iterator[CpuPlan], room: int) -> list[CpuPlan]:
+        batch: dict[CpuPlan, None] = {}
+        for plan in plans:
+            if plan not in self.timings:
+                batch[plan] = None
+            if len(batch) == room:
+                break
+        return list(batch)
+
+    def _mutations(self, more: More, room: int) -> list[CpuPlan]:
+        """Untried neighbours of the best plans, the best's first."""
+        batch: dict[CpuPlan, None] = {}
+        parents = self.ranked()[:PARENTS]
+        for number, parent in enumerate(parents):
+            share = max(1, (room - len(batch)) // (2 if number < len(parents) - 1 else 1))
+            fresh = (plan for plan in more(parent.plan) if plan not in self.timings and plan not in batch)
+            batch |= dict.fromkeys(plan for _, plan in zip(range(share), fresh, strict=False))
+            if len(batch) >= room:
+                break
+        return list(batch)[:room]
+
+    def _batch(self, batch: list[CpuPlan]) -> None:
+        """Interleaved rounds; whoever is clearly slower than the best so far leaves after its first run."""
+        alive = batch
+        for _ in range(ROUNDS):
+            for plan in alive:
+                self._run(plan)
+            bound = DROP * self.ranked()[0].best
+            alive = [plan for plan in alive if self.timings[plan].best <= bound]
+        self._forget()
+        if self.report is not None:
+            self.report(Progress(len(self.timings), self.limits.candidates, self.ranked()[0].best))
+
+    def _run(self, plan: CpuPlan) -> None:
+        kernel = self.kernel(plan)
+        seconds = self.subject.seconds(kernel)
+        known = self.timings.get(plan)
+        self.timings[plan] = (
+            Timed(plan, (seconds,)) if known is None else replace(known, seconds=(*known.seconds, seconds))
+        )
+
+    def _forget(self) -> None:
+        keep = {timed.plan for timed in self.ranked()[: 2 * FINALISTS]}
+        self.kernels = {plan: kernel for plan, kernel in self.kernels.items() if plan in keep}
+
+    def final(self) -> None:
+        """The finalists again, interleaved: their lead must not be luck."""
+        finalists = [timed.plan for timed in self.ranked()[:FINALISTS]]
+        for _ in range(ROUNDS if len(self.timings) > 1 else 0):
+            for plan in finalists:
+                self._run(plan)
+
+    def verified(self) -> Timed:
+        """The fastest finalist, after its result has been checked element by element."""
+        best = self.ranked()[0]
+        wrong = self.subject.verify(self.kernel(best.plan))
+        if wrong is not None:
+            raise VerificationError(f"the kernel of plan {best.plan} computed a wrong element at index {wrong}")
+        return best

@@ -1,0 +1,78 @@
+"""Is every element right? The NumPy oracle of a canonical form, in pieces, from separate real operations."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from ttc_llvm import dtypes
+from ttc_llvm.canonical import COPY, Alpha, Beta, Canonical
+from ttc_llvm.dtypes import DType, Kind
+
+PIECE = 1 << 20  # elements compared at a time
+
+Array = npt.NDArray[np.generic]
+
+
+def expected(canonical: Canonical, a: Array, b: Array, alpha: complex, beta: complex) -> Array:
+    """B as it must be after the transposition of a into b (both with the canonical axes)."""
+    kinds, compute = canonical.kinds, canonical.compute
+    if kinds == COPY and canonical.a == canonical.b and not canonical.conjugate:
+        return a
+    wide = dtypes.to_numpy(compute)
+    terms = []
+    if kinds.alpha is not Alpha.ZERO:
+        x = a.astype(wide)
+        x = np.conjugate(x) if canonical.conjugate else x
+        terms.append(x if kinds.alpha is Alpha.ONE else _times(x, alpha, compute))
+    if kinds.beta is Beta.ANY:
+        terms.append(_times(b.astype(wide), beta, compute))
+    with np.errstate(all="ignore"):
+        total = sum(terms[1:], start=terms[0]) if terms else np.zeros(a.shape, wide)
+        return np.asarray(total).astype(dtypes.to_numpy(canonical.b))
+
+
+def _times(x: Array, scalar: complex, compute: DType) -> Array:
+    """x * scalar without fused multiply-add, which NumPy's complex product uses."""
+    part = np.float32 if compute.real_bits == 32 else np.float64
+    with np.errstate(all="ignore"):
+        if compute.kind is Kind.REAL:
+            return np.asarray(x * part(complex(scalar).real))
+        re, im = part(complex(scalar).real), part(complex(scalar).imag)
+        product = np.empty_like(x)
+        product.real = x.real * re + x.imag * -im
+        product.imag = x.imag * re + x.real * im
+        return product
+
+
+def mismatch(
+    canonical: Canonical, a: Array, before: Array, after: Array, scalars: tuple[complex, complex], threads: int
+) -> tuple[int, ...] | None:
+    """The canonical index of a wrong element of B, or None if every one is right. before, after: B around the run."""
+    axis = max(range(len(canonical.axes)), key=lambda k: (canonical.extents[k], -k))
+    extent = canonical.extents[axis]
+    step = max(1, PIECE * extent // max(1, canonical.elements))
+
+    def piece(first: int) -> tuple[int, ...] | None:
+        at = (slice(None),) * axis + (slice(first, first + step),)
+        wrong = ~_same(expected(canonical, a[at], before[at], *scalars), after[at])
+        if not wrong.any():
+            return None
+        index = [int(i) for i in np.argwhere(wrong)[0]]
+        index[axis] += first
+        return tuple(index)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return next((found for found in pool.map(piece, range(0, extent, step)) if found is not None), None)
+
+
+def _same(wanted: Array, got: Array) -> npt.NDArray[np.bool_]:
+    if wanted.dtype.kind == "V":
+        return np.asarray(_words(wanted) == _words(got)).all(axis=-1)
+    return np.asarray((wanted == got) | ((wanted != wanted) & (got != got)))
+
+
+def _words(x: Array) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(x).view(np.uint8).reshape(*x.shape, x.dtype.itemsize)
