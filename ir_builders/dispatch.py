@@ -3,7 +3,9 @@
 How a job travels. One submitter at a time owns the pool. It writes the job's fields, then publishes the word
 `generation << 16 | parts`. Every participant (the submitter is number 0) claims parts by raising the part's
 claim word to the generation with compare-exchange, beginning with the part of its own number. Whoever runs
-parts adds their number to `done`; the submitter returns when all parts are done.
+parts adds their number to `done`; the submitter returns when all parts are done. Workers that are parked
+are woken by Python after the job is published: a worker says PARKED before it looks for a job a last time, so
+that either it sees the job or the submitter sees it parked.
 
 Why a late participant does no harm. The generation and its number of parts arrive in one load, so both belong
 together. A job ends only after each of its parts was claimed, hence a participant that still holds an old
@@ -21,6 +23,7 @@ from llvmlite import ir
 
 from .pool_layout import (
     ACTIVE,
+    BIT,
     CONFIG,
     CONFIG_FIELDS,
     DONE,
@@ -32,6 +35,7 @@ from .pool_layout import (
     KERNEL_TYPE,
     PARKED,
     PARTS_BITS,
+    PENDING,
     PTR,
     STATES,
     STOP,
@@ -49,11 +53,13 @@ from .pool_layout import (
 
 
 def build(triple: str) -> ir.Module:
-    """The module of `work`, `submit`, `repeat_call` and `pauses` for this machine.
+    """The module of `work`, `submit`, `resume`, `repeat_call` and `pauses` for this machine.
 
     work(pool, participant): serve jobs until none came for a while (state PARKED) or the pool stops.
-    submit(pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, repeats): run a job, `repeats`
-    times; scratch of part p is at scratch + p * stride. repeat_call(kernel, a, b, scalars, params, scratch,
+    submit(pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, repeats) -> left: run a job
+    `repeats` times; scratch of part p is at scratch + p * stride. A result other than 0 says that a job is
+    published and that workers have to be woken for it; what is left is then done by resume(pool, parts, left)
+    -> left. resume does nothing where no job is pending. repeat_call(kernel, a, b, scalars, params, scratch,
     begin, end, repeats): call a kernel on this thread. pauses(n): poll n times, for calibration.
     """
     module = ir.Module("dispatch")
@@ -62,7 +68,9 @@ def build(triple: str) -> ir.Module:
     run_part = _build_run_part(module)
     claim = _build_claim(module, run_part)
     _build_work(module, pause, claim)
-    _build_submit(module, pause, claim)
+    rounds = _build_rounds(module, pause, claim)
+    _build_submit(module, rounds)
+    _build_resume(module, rounds)
     _build_repeat_call(module)
     _build_pauses(module, pause)
     return module
@@ -192,24 +200,84 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     builder.ret_void()
 
 
-def _build_submit(module: ir.Module, pause: ir.Function, claim: ir.Function) -> None:
+def _build_any_parked(module: ir.Module) -> ir.Function:
+    """`any_parked(pool, parts) -> i1`: whether one of the workers 1 .. parts - 1 is parked."""
+    builder = _function(module, "any_parked", [(PTR, "pool"), (I64, "parts")], BIT)
+    pool, parts = builder.function.args
+    states = at(builder, pool, STATES)
+    found = builder.append_basic_block("found")
+    with _counted(builder, parts, "worker", 1) as worker:
+        state = builder.load_atomic(at(builder, states, worker), "seq_cst", 1, "state", typ=I8)
+        awake = builder.append_basic_block("awake")
+        builder.cbranch(builder.icmp_signed("==", state, ir.Constant(I8, PARKED)), found, awake)
+        builder.position_at_end(awake)
+    builder.ret(ir.Constant(BIT, 0))
+    builder.position_at_end(found)
+    builder.ret(ir.Constant(BIT, 1))
+    return builder.function
+
+
+def _build_rounds(module: ir.Module, pause: ir.Function, claim: ir.Function) -> ir.Function:
+    """`rounds(pool, parts, left, published) -> i64`: run a job `left` times; the result as of `submit`."""
+    arguments = [(PTR, "pool"), (I64, "parts"), (I64, "left"), (BIT, "published")]
+    any_parked = _build_any_parked(module)
+    builder = _function(module, "rounds", arguments, I64)
+    pool, parts, left, published = builder.function.args
+    patience = load_config(builder, pool, "submitter_yields")
+    word_at, pending_at = at(builder, pool, WORD), at(builder, pool, PENDING)
+    entry = builder.block
+    publish, early, run, leave = (
+        builder.append_basic_block(name) for name in ("publish", "early", "run", "leave")
+    )
+    builder.cbranch(published, run, publish)
+
+    builder.position_at_end(publish)
+    upcoming = builder.phi(I64, "upcoming")
+    builder.store(i64(0), at(builder, pool, DONE))
+    before = builder.load_atomic(word_at, "monotonic", 8, "before", typ=I64)
+    generation = builder.add(generation_of(builder, before), i64(1), "generation")
+    # Publish first, then look who is parked: a worker that parks at this moment does it the other way round.
+    word = builder.or_(builder.shl(generation, i64(PARTS_BITS)), parts)
+    builder.atomic_rmw("xchg", word_at, word, "seq_cst")
+    builder.cbranch(builder.call(any_parked, [pool, parts], "parked"), early, run)
+
+    builder.position_at_end(early)
+    builder.store(i64(1), pending_at)
+    builder.ret(upcoming)
+
+    builder.position_at_end(run)
+    current = _phi(builder, "current", (left, entry), (upcoming, publish))
+    word = builder.load_atomic(word_at, "monotonic", 8, "word", typ=I64)
+    own = builder.call(claim, [pool, word, i64(0)], "own")
+    _await(builder, pool, pause, builder.sub(parts, own, "others"), patience)
+    builder.store(i64(0), pending_at)
+    remaining = builder.sub(current, i64(1), "remaining")
+    upcoming.add_incoming(left, entry)
+    upcoming.add_incoming(remaining, builder.block)
+    builder.cbranch(builder.icmp_signed(">", remaining, i64(0)), publish, leave)
+
+    builder.position_at_end(leave)
+    builder.ret(i64(0))
+    return builder.function
+
+
+def _build_submit(module: ir.Module, rounds: ir.Function) -> None:
     fields = [(I64 if name in ("stride", "tasks") else PTR, name) for name in JOB_FIELDS]
     arguments = [(PTR, "pool"), *fields, (I64, "parts"), (I64, "repeats")]
-    builder = _function(module, "submit", arguments, linkage="")
+    builder = _function(module, "submit", arguments, I64, linkage="")
     pool, *values, parts, repeats = builder.function.args
     for name, value in zip(JOB_FIELDS, values, strict=True):
         builder.store(value, at(builder, pool, JOB + 8 * JOB_FIELDS.index(name)))
-    patience = load_config(builder, pool, "submitter_yields")
-    word_at, done_at = at(builder, pool, WORD), at(builder, pool, DONE)
-    with _counted(builder, repeats, "repeat"):
-        builder.store(i64(0), done_at)
-        before = builder.load_atomic(word_at, "monotonic", 8, "before", typ=I64)
-        generation = builder.add(generation_of(builder, before), i64(1), "generation")
-        word = builder.or_(builder.shl(generation, i64(PARTS_BITS)), parts, "word")
-        builder.atomic_rmw("xchg", word_at, word, "seq_cst")
-        own = builder.call(claim, [pool, word, i64(0)], "own")
-        _await(builder, pool, pause, builder.sub(parts, own, "others"), patience)
-    builder.ret_void()
+    builder.ret(builder.call(rounds, [pool, parts, repeats, ir.Constant(BIT, 0)]))
+
+
+def _build_resume(module: ir.Module, rounds: ir.Function) -> None:
+    builder = _function(module, "resume", [(PTR, "pool"), (I64, "parts"), (I64, "left")], I64, linkage="")
+    pool, parts, left = builder.function.args
+    pending = builder.load(at(builder, pool, PENDING), "pending", typ=I64)
+    with builder.if_then(builder.icmp_signed("==", pending, i64(0))):
+        builder.ret(i64(0))
+    builder.ret(builder.call(rounds, [pool, parts, left, ir.Constant(BIT, 1)]))
 
 
 def _await(
@@ -276,18 +344,18 @@ def _function(
 
 
 @contextmanager
-def _counted(builder: ir.IRBuilder, count: ir.Value, name: str) -> Iterator[None]:
-    """The body runs `count` times; the builder ends behind the loop."""
+def _counted(builder: ir.IRBuilder, end: ir.Value, name: str, begin: int = 0) -> Iterator[ir.Value]:
+    """The body runs for every index in begin .. end - 1; the builder ends behind the loop."""
     before = builder.block
     body, leave = builder.append_basic_block(name), builder.append_basic_block(f"{name}.end")
-    builder.cbranch(builder.icmp_signed(">", count, i64(0)), body, leave)
+    builder.cbranch(builder.icmp_signed(">", end, i64(begin)), body, leave)
     builder.position_at_end(body)
     index = builder.phi(I64, f"{name}.index")
-    yield
+    yield index
     following = builder.add(index, i64(1))
-    index.add_incoming(i64(0), before)
+    index.add_incoming(i64(begin), before)
     index.add_incoming(following, builder.block)
-    builder.cbranch(builder.icmp_signed("<", following, count), body, leave)
+    builder.cbranch(builder.icmp_signed("<", following, end), body, leave)
     builder.position_at_end(leave)
 
 

@@ -12,6 +12,7 @@ STOP = -1  # the word that ends every worker
 # lines in pairs.
 WORD = 0
 DONE = 128
+PENDING = 192  # 1: a job is published whose submitter went to wake workers
 JOB = 256  # the addresses kernel, a, b, scalars, params, scratch; scratch bytes per part; tasks
 CONFIG = 384  # polls before a worker parks, polls before it yields, polls before a submitter yields, yield()
 STATES = 512  # one byte per participant
@@ -24,7 +25,8 @@ ACTIVE, PARKED = 0, 1  # a worker's state; PARKED = about to block, or blocking,
 JOB_FIELDS = ("kernel", "a", "b", "scalars", "params", "scratch", "stride", "tasks")
 CONFIG_FIELDS = ("worker_polls", "worker_yields", "submitter_yields", "yield")
 
-VOID, I8, I32, I64, PTR = ir.VoidType(), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType()
+VOID, PTR = ir.VoidType(), ir.PointerType()
+BIT, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 KERNEL_TYPE = ir.FunctionType(VOID, [PTR] * 5 + [I64] * 2)
 YIELD_TYPE = ir.FunctionType(I32, [])
 

@@ -32,11 +32,13 @@ PAGE = 4096
 NEVER = 1 << 62
 
 _log = logging.getLogger(__name__)
-_NATIVE: dict[str, tuple[type[ctypes.c_void_p] | type[ctypes.c_int64], ...]] = {
-    "work": (ctypes.c_void_p, ctypes.c_int64),
-    "submit": (*[ctypes.c_void_p] * 7, *[ctypes.c_int64] * 4),
-    "repeat_call": (*[ctypes.c_void_p] * 6, *[ctypes.c_int64] * 3),
-    "pauses": (ctypes.c_int64,),
+_ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int64
+_NATIVE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # result and arguments of what `dispatch.build` defines
+    "work": (None, (_ADDRESS, _INT)),
+    "submit": (_INT, (*[_ADDRESS] * 7, *[_INT] * 4)),
+    "resume": (_INT, (_ADDRESS, _INT, _INT)),
+    "repeat_call": (None, (*[_ADDRESS] * 6, *[_INT] * 3)),
+    "pauses": (None, (_INT,)),
 }
 
 
@@ -91,7 +93,8 @@ class Native:
 
     code: backend.Loaded
     work: Callable[..., None]
-    submit: Callable[..., None]
+    submit: Callable[..., int]
+    resume: Callable[..., int]
     repeat_call: Callable[..., None]
     pauses: Callable[..., None]
     rate: float
@@ -103,7 +106,10 @@ def native() -> Native:
     target = backend.host_target()
     module = dispatch.build(target.triple)
     code = backend.load(backend.compile_object(str(module), target), tuple(_NATIVE))
-    entries = {name: ctypes.CFUNCTYPE(None, *types)(code.address(name)) for name, types in _NATIVE.items()}
+    entries: dict[str, Any] = {
+        name: ctypes.CFUNCTYPE(result, *arguments)(code.address(name))
+        for name, (result, arguments) in _NATIVE.items()
+    }
     return Native(code, **entries, rate=_poll_rate(entries["pauses"]))
 
 
@@ -142,14 +148,19 @@ class Pool:
         self.yield_address = _yield_address()
 
     def run(self, call: Call, parts: int, repeats: int) -> None:
-        """Wake whoever is parked, then share the parts with whoever comes in time."""
+        """Share the parts with all workers that come in time, and wake those that are parked."""
         kernel, a, b, scalars, params, scratch, tasks = call
-        states = self.states[1:parts].tobytes()
-        if layout.PARKED in states:
-            self._wake(states)
         stride = -(-scratch // PAGE) * PAGE
         block = self.scratch.address(stride * parts)
-        self.native.submit(self.start, kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
+        job = (kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
+        try:
+            left = self.native.submit(self.start, *job)
+            while left:
+                self._wake(self.states[1:parts].tobytes())
+                left = self.native.resume(self.start, parts, left)
+        except BaseException:  # Ctrl-C: workers may be at it, and must not outlive the caller's arrays
+            self.native.resume(self.start, parts, 1)
+            raise
 
     def grow(self, participants: int) -> None:
         """Start workers until there are enough; where the system allows no more, callers do their parts."""

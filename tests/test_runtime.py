@@ -1,0 +1,533 @@
+"""The thread runtime: every task once, whatever threads, forks, masks and exits do."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import logging
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ttc_llvm import affinity, backend, nest, pool, runtime
+from ttc_llvm.errors import OptionError
+from ttc_llvm.runtime import Call
+
+# count: adds 1 to b[t] of every task t. note: writes a part's begin, end, scratch and arguments to b.
+# meet: counts once s parts are running at the same time, never if that does not happen within seconds.
+# linger: loops a times, then counts.
+KERNELS = """
+define void @count(ptr %a, ptr %b, ptr %s, ptr %p, ptr %x, i64 %begin, i64 %end) {
+entry:
+  %any = icmp slt i64 %begin, %end
+  br i1 %any, label %loop, label %leave
+loop:
+  %t = phi i64 [ %begin, %entry ], [ %next, %loop ]
+  %at = getelementptr i64, ptr %b, i64 %t
+  %old = load i64, ptr %at
+  %new = add i64 %old, 1
+  store i64 %new, ptr %at
+  %next = add i64 %t, 1
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %loop, label %leave
+leave:
+  ret void
+}
+define void @note(ptr %a, ptr %b, ptr %s, ptr %p, ptr %x, i64 %begin, i64 %end) {
+  %slot = mul i64 %begin, 8
+  %at0 = getelementptr i64, ptr %b, i64 %slot
+  %at1 = getelementptr i64, ptr %at0, i64 1
+  %at2 = getelementptr i64, ptr %at0, i64 2
+  %at3 = getelementptr i64, ptr %at0, i64 3
+  %sum = ptrtoint ptr %a to i64
+  %sp = ptrtoint ptr %s to i64
+  %pp = ptrtoint ptr %p to i64
+  %xp = ptrtoint ptr %x to i64
+  %m1 = mul i64 %sp, 10
+  %m2 = mul i64 %pp, 100
+  %s1 = add i64 %sum, %m1
+  %s2 = add i64 %s1, %m2
+  store i64 %begin, ptr %at0
+  store i64 %end, ptr %at1
+  store i64 %xp, ptr %at2
+  store i64 %s2, ptr %at3
+  %any = icmp ne i64 %xp, 0
+  br i1 %any, label %mark, label %leave
+mark:
+  store i64 %begin, ptr %x
+  br label %leave
+leave:
+  ret void
+}
+define void @meet(ptr %a, ptr %b, ptr %s, ptr %p, ptr %x, i64 %begin, i64 %end) {
+entry:
+  %before = atomicrmw add ptr %a, i64 1 seq_cst
+  %all = ptrtoint ptr %s to i64
+  br label %loop
+loop:
+  %t = phi i64 [ 0, %entry ], [ %next, %wait ]
+  %here = load atomic i64, ptr %a seq_cst, align 8
+  %met = icmp sge i64 %here, %all
+  br i1 %met, label %leave, label %wait
+wait:
+  %next = add i64 %t, 1
+  %again = icmp slt i64 %next, 3000000000
+  br i1 %again, label %loop, label %fail
+leave:
+  call void @count(ptr %a, ptr %b, ptr %s, ptr %p, ptr %x, i64 %begin, i64 %end)
+  ret void
+fail:
+  ret void
+}
+define void @linger(ptr %a, ptr %b, ptr %s, ptr %p, ptr %x, i64 %begin, i64 %end) {
+entry:
+  %n = ptrtoint ptr %a to i64
+  br label %loop
+loop:
+  %t = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %more = add i64 %t, 1
+  %next = call i64 asm sideeffect "", "=r,0"(i64 %more)
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %loop, label %leave
+leave:
+  call void @count(ptr %a, ptr %b, ptr %s, ptr %p, ptr %x, i64 %begin, i64 %end)
+  ret void
+}
+"""
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+needs_masks = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs sched_setaffinity")
+quiet_fork = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+
+
+@lru_cache(maxsize=1)
+def loaded() -> backend.Loaded:
+    return backend.load(
+        backend.compile_object(KERNELS, backend.host_target()), ["count", "note", "meet", "linger"]
+    )
+
+
+def count(b: np.ndarray, tasks: int, kernel: str = "count", a: int = 0) -> Call:
+    return Call(loaded().address(kernel), a, b.ctypes.data, 0, 0, 0, tasks)
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """No pool before and none after, so that a test sees its workers start."""
+    runtime.set_affinity(affinity.NONE)
+    yield
+    runtime.set_affinity(affinity.NONE)
+
+
+def test_every_task_runs_exactly_once() -> None:
+    choose = random.Random(1)
+    for _ in range(4000):
+        threads, tasks = choose.randint(1, 5), choose.randint(0, 100)
+        b = np.zeros(tasks + 1, np.int64)
+        runtime.run(count(b, tasks), threads)
+        assert (b[:tasks] == 1).all() and b[tasks] == 0, (threads, tasks)
+
+
+def test_repeats_run_every_task_as_often() -> None:
+    for threads in (1, 2, 3):
+        b = np.zeros(10, np.int64)
+        runtime.run(count(b, 10), threads, repeats=2000)
+        assert (b == 2000).all()
+
+
+def test_fast_dispatches_lose_nothing() -> None:
+    b = np.zeros(7, np.int64)
+    for _ in range(30_000):
+        runtime.run(count(b, 7), 3)
+    assert (b == 30_000).all()
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_parts_run_at_the_same_time(fresh: None, threads: int) -> None:
+    for job in range(5):
+        b, arrived = np.zeros(threads, np.int64), np.zeros(1, np.int64)
+        call = Call(loaded().address("meet"), arrived.ctypes.data, b.ctypes.data, threads, 0, 0, threads)
+        runtime.run(call, threads)
+        assert (b == 1).all()
+        time.sleep(0.002 * (job % 2))
+
+
+def test_workers_take_part_and_wake_up_again(fresh: None) -> None:
+    """Jobs of a millisecond, with pauses in which workers park: each job still runs every task once."""
+    b = np.zeros(4, np.int64)
+    for job in range(60):
+        runtime.run(count(b, 4, "linger", 300_000), 2)
+        time.sleep(0.001 * (job % 3))
+    assert (b == 60).all()
+
+
+def test_parts_are_those_of_the_nest_and_get_the_arguments() -> None:
+    for threads, tasks in ((1, 9), (2, 9), (3, 10), (4, 4), (5, 3)):
+        b = np.full(8 * tasks, -1, np.int64)
+        runtime.run(Call(loaded().address("note"), 7, b.ctypes.data, 5, 3, 0, tasks), threads)
+        parts = min(threads, tasks)
+        wanted = [nest.part_range(tasks, part, parts) for part in range(parts)]
+        assert [(begin, end) for begin, end, *_ in b.reshape(-1, 8).tolist() if begin >= 0] == wanted
+        assert all(tuple(b[8 * begin : 8 * begin + 4]) == (begin, end, 0, 357) for begin, end in wanted)
+
+
+@pytest.mark.parametrize("size", [1, 64, 5000, 1 << 20])
+def test_every_part_has_scratch_of_its_own(size: int) -> None:
+    for threads in (1, 2, 4):
+        b = np.full(8 * 4, -1, np.int64)
+        runtime.run(Call(loaded().address("note"), 0, b.ctypes.data, 0, 0, max(size, 8), 4), threads)
+        blocks = sorted(at for begin, _, at, *_ in b.reshape(-1, 8).tolist() if begin >= 0)
+        assert len(blocks) == threads and all(at % pool.PAGE == 0 and at for at in blocks)
+        assert all(after - before >= size for before, after in itertools.pairwise(blocks))
+
+
+def test_several_python_threads_share_the_runtime() -> None:
+    """Whoever finds the pool busy runs alone; four callers on few CPUs neither stall nor lose a task."""
+    counts = [np.zeros(20, np.int64) for _ in range(4)]
+
+    def dispatch(b: np.ndarray) -> None:
+        for _ in range(3000):
+            runtime.run(count(b, 20), 2)
+
+    callers = [threading.Thread(target=dispatch, args=(b,)) for b in counts]
+    start = time.monotonic()
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert all((b == 3000).all() for b in counts)
+    assert time.monotonic() - start < 30
+
+
+def test_many_more_threads_than_cpus() -> None:
+    b = np.zeros(200, np.int64)
+    start = time.monotonic()
+    for _ in range(300):
+        runtime.run(count(b, 200), 24)
+    assert (b == 300).all()
+    assert time.monotonic() - start < 30
+
+
+def test_one_thread_starts_no_workers(fresh: None) -> None:
+    runtime.run(count(np.zeros(5, np.int64), 5), 1)
+    runtime.run(count(np.zeros(5, np.int64), 1), 4)
+    assert not workers()
+    runtime.run(count(np.zeros(5, np.int64), 5), 3)
+    assert len(workers()) == 2
+
+
+def workers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("ttc-worker")]
+
+
+def test_callers_go_on_when_threads_cannot_be_started(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    b = np.zeros(9, np.int64)
+    with caplog.at_level(logging.WARNING):
+        runtime.run(count(b, 9), 3)
+        runtime.run(count(b, 9), 3)
+    assert (b == 2).all()
+    assert "cannot be started" in caplog.text and len(caplog.records) == 2
+    monkeypatch.undo()
+
+
+def test_idle_workers_park(fresh: None) -> None:
+    runtime.run(count(np.zeros(2, np.int64), 2), 2)
+    time.sleep(0.05)
+    usage = time.process_time()
+    time.sleep(0.2)
+    assert time.process_time() - usage < 0.1
+
+
+@needs_fork
+@quiet_fork
+def test_a_forked_child_has_a_pool_of_its_own() -> None:
+    b = np.zeros(50, np.int64)
+    runtime.run(count(b, 50), 3)
+    for _ in range(5):
+        assert forked(lambda: bool(once_more(b) and workers())) == 0
+        runtime.run(count(b, 50), 3)
+    assert (b == 6).all()
+
+
+@needs_fork
+@quiet_fork
+def test_a_child_forked_while_the_pool_is_busy_is_free(fresh: None) -> None:
+    stop = threading.Event()
+    b = np.zeros(50, np.int64)
+
+    def dispatch() -> None:
+        while not stop.is_set():
+            runtime.run(count(np.zeros(50, np.int64), 50), 2)
+
+    caller = threading.Thread(target=dispatch)
+    caller.start()
+    try:
+        codes = [forked(lambda: once_more(b)) for _ in range(10)]
+    finally:
+        stop.set()
+        caller.join()
+    assert codes == [0] * 10
+
+
+def once_more(b: np.ndarray) -> bool:
+    before = b.copy()
+    for _ in range(100):
+        runtime.run(count(b, 50), 3)
+    return bool((b == before + 100).all())
+
+
+def forked(check: object) -> int:
+    """Exit status of a child that runs the check; -1 if it does not end within 20 s."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if check() else 1)  # type: ignore[operator]
+        finally:
+            os._exit(2)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return -1
+
+
+def in_process(seed: int) -> int:
+    b = np.zeros(30, np.int64)
+    for _ in range(seed):
+        runtime.run(count(b, 30), 2)
+    return int(b.sum())
+
+
+@quiet_fork
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+def test_multiprocessing_by_fork_works_after_use() -> None:
+    in_process(3)
+    with multiprocessing.get_context("fork").Pool(2) as processes:
+        assert processes.map(in_process, [1, 2, 3]) == [30, 60, 90]
+
+
+def python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that can import this module; it must succeed."""
+    root = Path(__file__).parent
+    paths = os.pathsep.join([str(root.parent), str(root), os.environ.get("PYTHONPATH", "")])
+    values = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env=values | {"PYTHONPATH": paths} | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+
+@pytest.mark.parametrize("state", ["polling", "parked"])
+def test_the_interpreter_ends_quickly_with_workers(state: str) -> None:
+    done = python(
+        f"""
+        import time, numpy as np, test_runtime as t
+        from ttc_llvm import runtime
+        b = np.zeros(9, np.int64)
+        for _ in range(50):
+            runtime.run(t.count(b, 9), 3)
+        time.sleep({0.0 if state == "polling" else 0.05})
+        print((b == 50).all(), time.time())
+        """
+    )
+    ended = time.time()
+    verdict, said = done.stdout.split()
+    assert verdict == "True" and done.stderr == ""
+    assert (
+        ended - float(said) < 1.0
+    )  # workers themselves may take 0.2 s; the rest is the interpreter and a busy CI
+
+
+def test_calls_still_work_while_the_interpreter_ends() -> None:
+    done = python(
+        """
+        import atexit, numpy as np
+        b = np.zeros(9, np.int64)
+        @atexit.register
+        def late():
+            runtime.run(t.count(b, 9), 3)
+            print(b.tolist())
+        import test_runtime as t
+        from ttc_llvm import runtime
+        runtime.run(t.count(b, 9), 3)
+        """
+    )
+    assert done.stdout.split() == str([2] * 9).split() and done.stderr == ""
+
+
+@pytest.mark.parametrize(("value", "threads"), [("3", 3), (" 4,2 ", 4), ("4, 2", 4), ("1", 1)])
+def test_omp_num_threads_is_honoured(value: str, threads: int) -> None:
+    program = "from ttc_llvm import runtime; print(runtime.num_threads())"
+    assert int(python(program, OMP_NUM_THREADS=value).stdout) == threads
+
+
+@pytest.mark.parametrize("value", ["", "many", "0", "-2", "2.5", ",3"])
+def test_a_malformed_omp_num_threads_is_ignored(value: str) -> None:
+    program = "import os; from ttc_llvm import runtime; print(runtime.num_threads(), runtime.cpu_count())"
+    done = python(program, OMP_NUM_THREADS=value)
+    used, cpus = done.stdout.split()
+    assert used == cpus
+    assert ("OMP_NUM_THREADS" in done.stderr) == bool(value)
+
+
+def test_set_num_threads_comes_first() -> None:
+    program = "from ttc_llvm import runtime; runtime.set_num_threads(7); print(runtime.num_threads())"
+    assert int(python(program, OMP_NUM_THREADS="3").stdout) == 7
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None])
+def test_a_wrong_number_of_threads_is_refused(wrong: object) -> None:
+    with pytest.raises(OptionError, match="number of threads"):
+        runtime.set_num_threads(wrong)  # type: ignore[arg-type]
+
+
+@needs_masks
+def test_the_mask_limits_the_default_and_the_workers() -> None:
+    done = python(
+        """
+        import os
+        cpu = min(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cpu})
+        import numpy as np, test_runtime as t
+        from ttc_llvm import runtime
+        assert runtime.num_threads() == 1
+        b = np.zeros(9, np.int64)
+        runtime.run(t.count(b, 9), 3)
+        assert (b == 1).all()
+        print({tuple(os.sched_getaffinity(w.native_id)) for w in t.workers()} == {(cpu,)})
+        """
+    )
+    assert done.stdout.strip() == "True"
+
+
+@needs_masks
+@pytest.mark.parametrize("text", ["compact", "scatter", "last"])
+def test_workers_pin_themselves_and_leave_the_caller_alone(fresh: None, text: str) -> None:
+    mask = os.sched_getaffinity(0)
+    wanted = affinity.parse(str(max(mask)) if text == "last" else text)
+    runtime.set_affinity(wanted)
+    b = np.zeros(9, np.int64)
+    runtime.run(count(b, 9), 3)
+    places = affinity.cpus(wanted, 2, mask, affinity.read_topology())
+    deadline = time.monotonic() + 5
+    while pins() != [{cpu} for cpu in places] and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert pins() == [{cpu} for cpu in places]
+    assert os.sched_getaffinity(0) == mask and (b == 1).all()
+
+
+def pins() -> list[set[int]]:
+    by_name = sorted(workers(), key=lambda worker: worker.name)
+    return [os.sched_getaffinity(worker.native_id) for worker in by_name if worker.native_id]
+
+
+def test_affinities_parse() -> None:
+    mask = range(8)
+    for text in ("none", "compact", "scatter"):
+        assert str(affinity.parse(text, mask)) == text
+    assert affinity.parse(" Compact ", mask).policy is affinity.Policy.COMPACT
+    assert affinity.parse("0,2,4-7", mask).cpus == (0, 2, 4, 5, 6, 7)
+    assert affinity.parse("3-3, 1", mask).cpus == (3, 1)
+    assert str(affinity.parse("5,1-2", mask)) == "5,1,2"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "malformed"),
+        ("dense", "malformed"),
+        ("1,,2", "malformed"),
+        ("1-", "malformed"),
+        ("-1", "malformed"),
+        ("1-2-3", "malformed"),
+        ("0x1", "malformed"),
+        ("5-2", "reversed range 5-2"),
+        ("0,8", "names CPU 8"),
+        ("0-999999999", "names CPU 8"),
+        ("99999999999999", "malformed"),
+    ],
+)
+def test_wrong_affinities_are_refused(text: str, said: str) -> None:
+    with pytest.raises(OptionError, match=said) as caught:
+        affinity.parse(text, range(8))
+    assert "\n" not in str(caught.value)
+
+
+def test_only_none_is_accepted_where_threads_cannot_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(affinity, "process_mask", lambda: None)
+    assert affinity.parse("none") == affinity.NONE
+    for text in ("compact", "0,1"):
+        with pytest.raises(OptionError, match="cannot pin threads"):
+            affinity.parse(text)
+    with pytest.raises(OptionError, match="cannot pin threads"):
+        runtime.set_affinity(affinity.Affinity(affinity.Policy.COMPACT))
+
+
+def test_places_follow_the_topology() -> None:
+    """Two packages of two cores with two CPUs each; siblings are c and c + 4, as Linux numbers them."""
+    topology = {cpu: (cpu % 4 // 2, cpu % 2) for cpu in range(8)}
+    every = range(8)
+
+    def places(text: str, workers: int, mask: range | set[int] = every) -> tuple[int | None, ...]:
+        return affinity.cpus(affinity.parse(text, mask), workers, mask, topology)
+
+    assert places("none", 3) == (None, None, None)
+    assert places("compact", 8) == (4, 1, 5, 2, 6, 3, 7, 0)
+    assert places("scatter", 8) == (2, 1, 3, 4, 6, 5, 7, 0)
+    assert places("6,2,4", 4) == (2, 4, 6, 2)
+    assert places("compact", 2, {3, 7}) == (7, 3)
+    assert affinity.cpus(affinity.parse("compact", {1, 5}), 2, {1, 5}, {}) == (5, 1)
+    assert affinity.cpus(affinity.Affinity(affinity.Policy.EXPLICIT, (6,)), 1, {0, 1}, {}) == (None,)
+
+
+def test_topology_is_read(tmp_path: Path) -> None:
+    for cpu, (package, core) in enumerate([(0, 0), (1, 0)]):
+        folder = tmp_path / f"cpu{cpu}" / "topology"
+        folder.mkdir(parents=True)
+        (folder / "physical_package_id").write_text(f"{package}\n")
+        (folder / "core_id").write_text(f"{core}\n")
+    (tmp_path / "cpu2" / "topology").mkdir(parents=True)
+    (tmp_path / "cpufreq" / "topology").mkdir(parents=True)
+    assert affinity.read_topology(tmp_path) == {0: (0, 0), 1: (1, 0)}
+
+
+def test_torch_can_be_beside_us() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.rand(300, 300)
+    b = np.zeros(20, np.int64)
+    for _ in range(200):
+        runtime.run(count(b, 20), 2)
+        assert torch.allclose(x @ x, x.mm(x))
+    assert (b == 200).all()
+
+
+def test_calls_are_plain_values() -> None:
+    call = Call(kernel=1, a=2, b=3, scalars=4, params=5, scratch=6, tasks=7)
+    assert call == (1, 2, 3, 4, 5, 6, 7)
+    with pytest.raises(AttributeError):
+        call.tasks = 8  # type: ignore[misc]
+    assert ctypes.sizeof(ctypes.c_void_p) == 8
