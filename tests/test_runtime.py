@@ -254,6 +254,23 @@ def test_idle_workers_park(fresh: None) -> None:
     assert time.process_time() - usage < 0.1
 
 
+def test_an_interrupt_leaves_no_job_behind(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between publishing a job and waking workers: no worker may write after the call has ended."""
+    b = np.zeros(9, np.int64)
+    runtime.run(count(b, 9), 3)
+    time.sleep(0.05)
+
+    def interrupt(self: pool.Pool, states: bytes) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(pool.Pool, "_wake", interrupt)
+        runtime.run(count(b, 9), 3)
+    assert (b == 2).all()
+    runtime.run(count(b, 9), 3)
+    assert (b == 3).all()
+
+
 @needs_fork
 @quiet_fork
 def test_a_forked_child_has_a_pool_of_its_own() -> None:
