@@ -10,7 +10,8 @@ from ttc_llvm.canonical import Axis
 from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Space, Stage, View
 from ttc_llvm.target import Target
 
-from . import micro_tile
+from . import ahead, micro_tile
+from .ahead import Step
 from .memory import fence
 from .micro_tile import Ahead, Sizes, Tile
 from .scale import Scalars, load_scalars
@@ -18,22 +19,18 @@ from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A serial loop around the current node: its axis, counter, interval length and step."""
-
-    axis: int
-    counter: ir.Value
-    length: Int
-    step: int
-
-
-@dataclass(frozen=True, slots=True)
 class Box:
-    """Where a node stands: a pointer per space, the interval length per axis, the serial loops around it."""
+    """Where a node stands: a pointer per space, the interval length per axis (and what it is in a whole tile,
+    0 = known at run time only), the serial loops around it."""
 
     pointers: dict[Space, ir.Value]
     lengths: tuple[Int, ...]
+    nominal: tuple[int, ...]
     trail: tuple[Step, ...] = ()
+
+    def tiled(self, axis: int, step: int) -> Box:
+        """The same box, whose axis now is at most one step long."""
+        return replace(self, nominal=(*self.nominal[:axis], step, *self.nominal[axis + 1 :]))
 
 
 @dataclass(slots=True)
@@ -74,7 +71,7 @@ class Emitter:
         name = f"i{node.axis}"
         with counted(b, length, node.step, name) as i:
             inside = self.moved(b, box, views, node.axis, i, node.step)
-            self.nodes(b, node.body, _deeper(inside, Step(node.axis, i, length, node.step)), views)
+            self.nodes(b, node.body, _deeper(inside, box, node, i), views)
         if node.tail is not None:
             done = b.mul(b.sdiv(i64(length), i64(node.step)), i64(node.step), name=f"{name}.whole")
             rest = b.sub(i64(length), done, name=f"{name}.rest")
@@ -87,7 +84,7 @@ class Emitter:
         with counted(b, padded, node.step, f"i{node.axis}") as i:
             rest = b.sub(i64(length), i)
             inside = self.moved(b, box, views, node.axis, i, minimum(b, rest, node.step))
-            self.nodes(b, node.body, _deeper(inside, Step(node.axis, i, length, node.step)), views)
+            self.nodes(b, node.body, _deeper(inside, box, node, i), views)
 
     def moved(
         self, b: ir.IRBuilder, box: Box, views: dict[Space, View], axis: int, distance: Int, length: Int
@@ -122,8 +119,8 @@ class Emitter:
             b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *lengths])
             return
         tile = Tile.of(node, self.machine)
-        ahead = self._ahead(b, node, box) if node.prefetch else None
-        micro_tile.emit(self.module, b, tile, pointers, self._scalars(node), self.sizes, {}, ahead)
+        far = self._ahead(b, node, box) if node.prefetch else None
+        micro_tile.emit(self.module, b, tile, pointers, self._scalars(node), self.sizes, {}, far)
 
     def _scalars(self, node: Micro) -> Scalars:
         return self.scalars[node.op]
@@ -151,28 +148,23 @@ class Emitter:
         return body
 
     def _ahead(self, b: ir.IRBuilder, node: Micro, box: Box) -> Ahead | None:
-        """Where the micro-tile `prefetch` steps ahead lies: along the innermost loop, wrapping into the next
-        iteration of the loop around it."""
-        if not box.trail:
+        moves = ahead.moves(b, box.trail, node.prefetch)
+        if not moves:
             return None
-        x = box.trail[-1]
-        distance = node.prefetch * x.step
-        outer = box.trail[-2] if len(box.trail) > 1 else None
-        moves = [self._ahead_of(b, view, x, distance, outer) for view in (node.source, node.target)]
-        return Ahead(*moves)
-
-    def _ahead_of(self, b: ir.IRBuilder, view: View, x: Step, distance: int, outer: Step | None) -> Int:
-        forward = self._bytes(b, view, x.axis, distance)
-        if outer is None:
-            return forward
-        back = b.sub(i64(forward), i64(self._bytes(b, view, x.axis, x.length)))
-        wrapped = b.add(back, i64(self._bytes(b, view, outer.axis, outer.step)))
-        over = b.icmp_signed(">=", b.add(x.counter, i64(distance)), i64(x.length))
-        return b.select(over, wrapped, i64(forward))
+        offsets: list[Int] = []
+        for view in (node.source, node.target):
+            offset: Int = 0
+            for move in moves:
+                offset = add(b, offset, self._bytes(b, view, move.axis, move.distance))
+            offsets.append(offset)
+        return Ahead(*offsets)
 
 
-def _deeper(box: Box, step: Step) -> Box:
-    return replace(box, trail=(*box.trail, step))
+def _deeper(inside: Box, box: Box, node: Loop, counter: ir.Value) -> Box:
+    """The box inside one more serial loop, which walks its axis' interval of `box`."""
+    k = node.axis
+    step = Step(k, counter, box.lengths[k], node.step, -(-box.nominal[k] // node.step))
+    return replace(inside.tiled(k, node.step), trail=(*box.trail, step))
 
 
 def _divides(step: int, length: Int, extent: object) -> bool:

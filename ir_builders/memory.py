@@ -166,10 +166,11 @@ def _masked_store(
     b.call(f, [value, pointer, ir.Constant(I32, align), mask])
 
 
-def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, offset: Int, write: bool) -> None:
-    """Ask for the line at pointer + offset bytes in every cache level."""
+def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> None:
+    """Ask for the line at pointer + offset bytes in every cache level, for reading (asking for ownership of B's lines
+    was slower wherever it was measured)."""
     f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
-    flags = [ir.Constant(I32, value) for value in (int(write), 3, 1)]
+    flags = [ir.Constant(I32, value) for value in (0, 3, 1)]  # read, every level, data
     ahead = b.gep(pointer, [i64(offset)], source_etype=I8)  # not inbounds: the last ones lie beyond the tensor
     b.call(f, [ahead, *flags])
 

@@ -122,12 +122,12 @@ class _Emission:
     def prefetch(self, ahead: Ahead) -> None:
         """The lines of A (and of B, where it is read) that the tile `ahead` will touch."""
         node, tile = self.tile.node, self.tile
-        sides = [(self.source, node.source, tile.a, ahead.source, False)]
+        sides = [(self.source, node.source, tile.a, ahead.source)]
         if node.op.beta is Beta.ANY:
-            sides.append((self.target, node.target, tile.b, ahead.target, True))
-        for pointer, view, s, offset, write in sides:
+            sides.append((self.target, node.target, tile.b, ahead.target))
+        for pointer, view, s, offset in sides:
             for register in self._line_starts(s, view):
-                prefetch(self.module, self.b, self._address(pointer, view, register), offset, write)
+                prefetch(self.module, self.b, self._address(pointer, view, register), offset)
 
     def _line_starts(self, s: Side, view: View) -> list[Register]:
         """One register per line of a row: the first of every 64 bytes."""

@@ -54,7 +54,9 @@ def _fill(module: ir.Module, b: ir.IRBuilder, nest: LoopNest, target: Target, ar
     for op in _operations(nest.body):
         emitter.scalars[op] = load_scalars(b, arguments["scalars"], op)
     views = {view.space: view for view in _outer_views(nest)}
-    box = Box({Space.A: arguments["a"], Space.B: arguments["b"]}, _extents(nest, emitter))
+    extents = _extents(nest, emitter)
+    nominal = tuple(extent if isinstance(extent, int) else 0 for extent in extents)
+    box = Box({Space.A: arguments["a"], Space.B: arguments["b"]}, extents, nominal)
     grid = nest.grid
     inner = grid[-1].body if grid else tuple(n for n in nest.body if not is_task(n))
     with counted(b, arguments["end"], 1, "task", first=arguments["begin"]) as task:
@@ -101,7 +103,7 @@ def _task_box(
         length = emitter.sizes(loop.extent)
         exact = isinstance(length, int) and length % loop.step == 0
         chunk = loop.step if exact else minimum(b, b.sub(i64(length), i64(first)), loop.step)
-        box = emitter.moved(b, box, views, loop.axis, first, chunk)
+        box = emitter.moved(b, box, views, loop.axis, first, chunk).tiled(loop.axis, loop.step)
     return box
 
 

@@ -1,0 +1,57 @@
+"""Where the micro-tile some iterations ahead lies: an odometer over the serial loops around a node.
+
+The distance is split into iterations per loop, innermost first; a loop that runs over its end wraps to
+its start and carries into the loop around it, tile loops included. Only addresses depend on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from .values import I64, Int, add, i64, mul
+
+LEVELS = 4  # loops that the odometer counts through; further out it would hardly ever carry
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A serial loop around the current node: axis, counter, interval length, step, and the iterations that it
+    makes in a whole tile (0 = known at run time only)."""
+
+    axis: int
+    counter: ir.Value
+    length: Int
+    step: int
+    trips: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How far the tile ahead is along one axis, in elements."""
+
+    axis: int
+    distance: Int
+
+
+def moves(b: ir.IRBuilder, trail: tuple[Step, ...], distance: int) -> tuple[Move, ...]:
+    """The displacement, loop by loop, of the micro-tile `distance` iterations ahead of the current one."""
+    found = []
+    carry: ir.Value | None = None
+    for step in reversed(trail[-LEVELS:]):
+        digit = distance % step.trips if step.trips else distance
+        distance = distance // step.trips if step.trips else 0
+        if digit == 0 and carry is None:
+            continue
+        forward = add(b, digit * step.step, 0 if carry is None else mul(b, carry, step.step))
+        over = b.icmp_signed(">=", b.add(step.counter, i64(forward)), i64(step.length))
+        wrapped = b.sub(i64(forward), i64(_whole(step)))
+        found.append(Move(step.axis, b.select(over, wrapped, i64(forward))))
+        carry = b.zext(over, I64)
+    return tuple(found)
+
+
+def _whole(step: Step) -> Int:
+    """What brings the loop back to its start."""
+    return -(-step.length // step.step) * step.step if isinstance(step.length, int) else step.length
