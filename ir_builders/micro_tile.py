@@ -108,6 +108,7 @@ class _Emission:
         self.net = tile.network if self.read_a else None
         self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
+        self.streams = node.streaming and _streams(tile)
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
         align = min(view.dtype.itemsize, 8)
@@ -176,21 +177,22 @@ class _Emission:
         if node.op.beta is Beta.ANY:
             old = convert(b, self.store_side.load(b, address, register), node.target.dtype, node.op.compute)
         result = apply(b, node.op, self.scalars, a, old, self.tile.b.lanes)
-        streaming = node.streaming and self._streams(register)
         value = convert(b, result, node.op.compute, node.target.dtype)
-        self.store_side.store(b, value, address, register, streaming)
+        self.store_side.store(b, value, address, register, self.streams)
 
-    def _streams(self, register: Register) -> bool:
-        """True where the register lies on a vector boundary for every position of the block."""
-        view, node = self.tile.node.target, self.tile.node
-        width = self.tile.b.lanes * view.dtype.itemsize
-        offset = sum(i * s for i, s in zip(register.start, view.strides, strict=True) if isinstance(s, int))
-        steps = [s * e if isinstance(s, int) else 1 for s, e in zip(view.strides, node.grain, strict=True)]
-        return (
-            width >= 16
-            and all(step * view.dtype.itemsize % width == 0 for step in steps)
-            and offset * view.dtype.itemsize % width == 0
-        )
+
+def _streams(tile: Tile) -> bool:
+    """True where every row of the block starts on a vector boundary, wherever the block itself starts.
+
+    Rows that alternate between streaming and ordinary stores would leave the write-combining buffers half full.
+    """
+    view, run = tile.node.target, tile.b.run
+    width = tile.b.lanes * view.dtype.itemsize
+    steps = [
+        (stride if isinstance(stride, int) else 1) * (grain if k in run else 1)
+        for k, (stride, grain) in enumerate(zip(view.strides, tile.node.grain, strict=True))
+    ]
+    return width >= 16 and all(step * view.dtype.itemsize % width == 0 for step in steps)
 
 
 def lengths_of(arguments: tuple[ir.Value, ...], ragged: tuple[int, ...]) -> dict[int, ir.Value]:
