@@ -6,7 +6,7 @@ shuffled and stored. Arithmetic sees the *parts*: one floating-point lane per re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from llvmlite import ir
 
@@ -67,11 +67,27 @@ def convert(b: ir.IRBuilder, value: ir.Value, source: DType, target: DType) -> i
 
 @dataclass(frozen=True, slots=True)
 class Scalars:
-    """alpha and beta, loaded once per function: their parts in the compute type, empty where not needed."""
+    """alpha and beta, loaded once per function: their parts in the compute type, empty where not needed.
+
+    vectors: what `_times` multiplies by, made once per number of lanes in the function's entry block.
+    """
 
     compute: DType
     alpha: tuple[ir.Value, ...]
     beta: tuple[ir.Value, ...]
+    vectors: dict[tuple[bool, int], tuple[ir.Value, ...]] = field(default_factory=dict)
+
+    def factors(self, b: ir.IRBuilder, of_beta: bool, lanes: int) -> tuple[ir.Value, ...]:
+        """alpha (or beta) as vectors: (s, s, ...), and for complex types (-i, i, -i, i, ...) as well."""
+        key = (of_beta, lanes)
+        if key not in self.vectors:
+            real, *imaginary = self.beta if of_beta else self.alpha
+            with b.goto_entry_block():
+                self.vectors[key] = (
+                    splat(b, real, lanes),
+                    *(_alternating(b, part, lanes) for part in imaginary),
+                )
+        return self.vectors[key]
 
 
 def load_scalars(b: ir.IRBuilder, pointer: ir.Value, op: Op) -> Scalars:
@@ -103,9 +119,9 @@ def apply(
         x = _conjugate(b, a, op.compute) if op.conjugate else a
         if op.alpha is Alpha.ONE and old is None:
             return x
-        terms.append(_times(b, x, scalars.alpha, op.compute))
+        terms.append(_times(b, x, scalars, False))
     if old is not None:
-        terms.append(_times(b, old, scalars.beta, op.compute))
+        terms.append(_times(b, old, scalars, True))
     if not terms:
         return ir.Constant(carrier, None)
     total = terms[0] if len(terms) == 1 else b.fadd(terms[0], terms[1])
@@ -119,15 +135,15 @@ def _conjugate(b: ir.IRBuilder, value: ir.Value, t: DType) -> ir.Value:
     return b.bitcast(b.xor(b.bitcast(parts, signs), flip), value.type)
 
 
-def _times(b: ir.IRBuilder, value: ir.Value, scalar: tuple[ir.Value, ...], t: DType) -> ir.Value:
-    parts = _to_parts(b, value, t)
+def _times(b: ir.IRBuilder, value: ir.Value, scalars: Scalars, by_beta: bool) -> ir.Value:
+    parts = _to_parts(b, value, scalars.compute)
     lanes = int(parts.type.count)
-    if len(scalar) == 1:
-        return b.fmul(parts, splat(b, scalar[0], lanes))
-    real = b.fmul(parts, splat(b, scalar[0], lanes))
-    swapped = shuffle(b, parts, None, [lane ^ 1 for lane in range(lanes)])
-    imaginary = b.fmul(swapped, _alternating(b, scalar[1], lanes))
-    return b.fadd(real, imaginary)
+    real, *imaginary = scalars.factors(b, by_beta, lanes)
+    product = b.fmul(parts, real)
+    for factor in imaginary:
+        swapped = shuffle(b, parts, None, [lane ^ 1 for lane in range(lanes)])
+        product = b.fadd(product, b.fmul(swapped, factor))
+    return product
 
 
 def _alternating(b: ir.IRBuilder, scalar: ir.Value, lanes: int) -> ir.Value:
