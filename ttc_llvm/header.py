@@ -68,7 +68,7 @@ def _description(problem: Problem, version: str) -> list[str]:
         *_scalars(problem),
         "A and B must not overlap. Padding is never written.",
         "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands"
-        " for the values above, which the code is specialised for. Others are honoured by code for any sizes.",
+        " for the values above, which the code is specialised for. Code for any sizes honours others.",
         "_part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write"
         " disjoint elements and may run at the same time; together they do what the plain entry does.",
         "_omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry"

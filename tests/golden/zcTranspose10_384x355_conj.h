@@ -1,0 +1,82 @@
+/* zcTranspose10_384x355_conj.h: entries of zcTranspose10_384x355_conj.o, written by ttc_llvm 0.1.0.
+ *
+ *     B[i1,i0] <- alpha * conj(A[i0,i1]) + beta * B[i1,i0]
+ *
+ * Column-major tensors: index 0 of A and index 0 of B have stride 1.
+ *
+ *     perm 1,0
+ *     size 384,355
+ *     lda  384,355
+ *     ldb  355,384
+ *     A    double complex
+ *     B    float complex
+ *
+ * alpha and beta: double complex, by pointer; entries without beta take it as 0. alpha = 0: A is not
+ * read. beta = 0: B is not read.
+ *
+ * A and B must not overlap. Padding is never written.
+ *
+ * lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands
+ * for the values above, which the code is specialised for. Code for any sizes honours others.
+ *
+ * _part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write
+ * disjoint elements and may run at the same time; together they do what the plain entry does.
+ *
+ * _omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry
+ * itself.
+ *
+ * target:   haswell (x86_64-unknown-linux-gnu)
+ * plan:     cpu1 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 streaming=0 staging=none
+ * measured: 7.0 GiB/s (bytes of A + 2 x bytes of B, per second)
+ * stack:    4096 bytes of scratch per call
+ */
+#ifndef TTC_zcTranspose10_384x355_conj_H
+#define TTC_zcTranspose10_384x355_conj_H
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void zcTranspose10_384x355_conj(const void *A, void *B, const void *alpha, const int *lda, const int *ldb);
+
+void zcTranspose10_384x355_conj_part(const void *A, void *B, const void *alpha, const int *lda, const int *ldb, int part, int parts);
+
+void zcTranspose10_384x355_conj_beta(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb);
+
+void zcTranspose10_384x355_conj_beta_part(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb, int part, int parts);
+
+static inline void zcTranspose10_384x355_conj_omp(const void *A, void *B, const void *alpha, const int *lda, const int *ldb)
+{
+#ifdef _OPENMP
+    int part, parts = omp_get_max_threads();
+    if (parts > 49) parts = 49;
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (part = 0; part < parts; ++part)
+        zcTranspose10_384x355_conj_part(A, B, alpha, lda, ldb, part, parts);
+#else
+    zcTranspose10_384x355_conj(A, B, alpha, lda, ldb);
+#endif
+}
+
+static inline void zcTranspose10_384x355_conj_beta_omp(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb)
+{
+#ifdef _OPENMP
+    int part, parts = omp_get_max_threads();
+    if (parts > 66) parts = 66;
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (part = 0; part < parts; ++part)
+        zcTranspose10_384x355_conj_beta_part(A, B, alpha, beta, lda, ldb, part, parts);
+#else
+    zcTranspose10_384x355_conj_beta(A, B, alpha, beta, lda, ldb);
+#endif
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TTC_zcTranspose10_384x355_conj_H */

@@ -1,0 +1,157 @@
+"""C entries in this process: every kind of alpha and beta, any leading dimensions, parts, alignment."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import machine
+import pytest
+import strategies
+from entry_calls import Call, check, every_kind, other_outer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttc_llvm import artifact, backend, names
+from ttc_llvm.bodies import choose, default_plan
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.errors import PlanError
+from ttc_llvm.ir_builders import entries
+from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.problem import Problem
+from ttc_llvm.target import Target
+
+SHAPES = {
+    "paper": Problem((2, 1, 0), (8, 16, 16), "s", (32, 32, 32)),
+    "double": Problem((1, 0), (33, 17), "d"),
+    "complex": Problem((0, 2, 1), (5, 7, 9), "c", None, (6, 9, 8), conjugate=True),
+    "double complex": Problem((1, 2, 0), (9, 5, 6), "z"),
+    "widening": Problem((2, 0, 1), (7, 11, 5), "sd"),
+    "narrowing": Problem((1, 0), (19, 23), "zc"),
+    "bytes": Problem((1, 0), (37, 70), "i8"),
+    "half": Problem((3, 2, 1, 0), (9, 3, 4, 10), "f16"),
+    "RGB": Problem((1, 0, 2), (13, 9, 3), "v3"),
+    "large items": Problem((1, 0), (6, 5), "v37"),
+    "no index": Problem((), (), "z"),
+    "one index": Problem((0,), (45,), "ds"),
+    "empty": Problem((1, 0), (5, 0), "d"),
+    "extents of 1": Problem((2, 0, 1), (1, 6, 1), "s", (4, 7, 3)),
+    "identity": Problem((0, 1, 2), (17, 4, 3), "c"),
+    "alpha = 0": Problem((1, 0), (12, 30), "s", (16, 30), (33, 12), alpha=0.0, beta=2.0),
+}
+
+
+DECISIONS = ({"streaming": True}, {"staging": Staging.A}, {"staging": Staging.B}, {"prefetch": 2})
+
+
+def plain_plan(problem: Problem, target: Target) -> CpuPlan:
+    """The default plan of the problem's own kinds."""
+    return default_plan(canonicalise(problem).canonical, target)
+
+
+def compiled(problem: Problem, target: Target, plan: CpuPlan) -> backend.Loaded:
+    """The problem's object, linked into this process."""
+    text = artifact.module_text(artifact.Spec(problem, target, plan))
+    symbols = [names.entry(problem, beta, part) for beta, part in names.variants(problem)]
+    return backend.load(backend.compile_object(text, target), symbols)
+
+
+def check_all(problem: Problem, target: Target, plan: CpuPlan, seed: int = 0) -> None:
+    """Every kind, with NULL, the generated and two other leading dimensions, whole and in parts."""
+    loaded = compiled(problem, target, plan)
+    outer = [
+        (None, None),
+        (problem.outer_a, problem.outer_b),
+        (other_outer(problem.outer_a, 1), None),
+        (other_outer(problem.size, 0), other_outer(problem.outer_b, 3)),
+    ]
+    for number, (alpha, beta, through_beta) in enumerate(every_kind(problem)):
+        for lda, ldb in outer:
+            for parts in (0, 1 + (seed + number) % 4):
+                flush = "start" if (seed + number + parts) % 2 else "end"
+                call = Call(alpha, beta, lda, ldb, parts, through_beta, "end", flush, seed)
+                check(loaded.address, problem, call)
+
+
+@pytest.mark.parametrize("row", machine.ROWS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_entries_compute_the_transposition(name: str, row: str) -> None:
+    target = machine.found(row)
+    check_all(SHAPES[name], target, plain_plan(SHAPES[name], target))
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("dtype", ["s", "z", "i16"])
+def test_every_decision_of_a_plan_reaches_the_entries(dtype: str, decision: dict[str, object]) -> None:
+    target = backend.host_target()
+    problem = Problem((2, 1, 0), (48, 5, 63), dtype, None, (64, 5, 48))  # B is aligned at one end only
+    check_all(problem, target, dataclasses.replace(plain_plan(problem, target), **decision))  # type: ignore[arg-type]
+
+
+def random_entries(data: st.DataObject, elements: int) -> None:
+    """A random problem with a random plan for a random target."""
+    problem = data.draw(strategies.problems(elements, (0, 8)))
+    target = data.draw(st.sampled_from(machine.runnable()))
+    plan = data.draw(strategies.plans(canonicalise(problem).canonical, target, room=64))
+    check_all(problem, target, plan, data.draw(st.integers(0, 1 << 20)))
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_random_entries(data: st.DataObject) -> None:
+    random_entries(data, 2000)
+
+
+@pytest.mark.full
+@settings(max_examples=400)
+@given(st.data())
+def test_many_random_entries(data: st.DataObject) -> None:
+    random_entries(data, 6000)
+
+
+def test_rank_26() -> None:
+    target = backend.host_target()
+    size = tuple(2 if k % 2 else 1 for k in range(26))
+    problem = Problem(tuple(reversed(range(26))), size, "s")
+    check_all(problem, target, plain_plan(problem, target))
+
+
+def test_streaming_stores_are_used_and_only_where_the_plan_says_so() -> None:
+    target = backend.resolve("avx512")
+    problem = Problem((1, 0), (64, 64), "s")
+    plan = plain_plan(problem, target)
+    plain = backend.assembly(artifact.module_text(artifact.Spec(problem, target, plan)), target)
+    streaming = dataclasses.replace(plan, streaming=True)
+    text = backend.assembly(artifact.module_text(artifact.Spec(problem, target, streaming)), target)
+    full_width = re.findall(r"vmovnt\w+\t%zmm", text)
+    assert "movnt" not in plain and len(full_width) == 32 and "sfence" in text
+
+
+def test_module_is_deterministic_and_calls_nothing_outside() -> None:
+    target = backend.resolve("avx2")
+    for problem in SHAPES.values():
+        bodies = choose(problem, target, plain_plan(problem, target))
+        module = entries.build(problem, bodies, target)
+        assert str(module) == str(entries.build(problem, bodies, target))
+        outside = [f.name for f in module.functions if f.is_declaration]
+        assert all(name.startswith("llvm.") for name in outside)
+
+
+def test_plans_for_other_kinds_are_asked_for() -> None:
+    target = backend.resolve("avx2")
+    problem = Problem((1, 0), (8, 8), "s", alpha=0.0, beta=2.0)
+    asked = []
+
+    def plan_for(canonical: object) -> CpuPlan:
+        asked.append(canonical)
+        return default_plan(canonical, target)  # type: ignore[arg-type]
+
+    artifact.module_text(artifact.Spec(problem, target, plain_plan(problem, target)), plan_for)
+    assert [str(form).split()[1] for form in asked] == ["one-zero", "any-zero", "any-any"]
+
+
+def test_plan_that_does_not_fit_is_refused() -> None:
+    target = backend.resolve("avx2")
+    wrong = CpuPlan((1,), (1,), (0,), (0,))
+    with pytest.raises(PlanError, match="needs 2 positive extents"):
+        artifact.module_text(artifact.Spec(Problem((1, 0), (8, 8)), target, wrong))
