@@ -1,4 +1,4 @@
-"""Calls of C entries with NULL or arrays, values or pointers; all of B's storage is compared with the oracle."""
+"""Calls of C entries: pass NULL or arrays, values or pointers; compare all of B with the oracle."""
 
 from __future__ import annotations
 
