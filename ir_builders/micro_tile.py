@@ -182,17 +182,16 @@ class _Emission:
 
 
 def _streams(tile: Tile) -> bool:
-    """True where every row of the block starts on a vector boundary, wherever the block itself starts.
+    """True where every row of B starts on a boundary of whole vectors, and this block on one of its own.
 
     Rows that alternate between streaming and ordinary stores would leave the write-combining buffers half full.
     """
-    view, run = tile.node.target, tile.b.run
-    width = tile.b.lanes * view.dtype.itemsize
-    steps = [
-        (stride if isinstance(stride, int) else 1) * (grain if k in run else 1)
-        for k, (stride, grain) in enumerate(zip(view.strides, tile.node.grain, strict=True))
-    ]
-    return width >= 16 and all(step * view.dtype.itemsize % width == 0 for step in steps)
+    view, run, size = tile.node.target, tile.b.run, tile.node.target.dtype.itemsize
+    strides = [stride if isinstance(stride, int) else 1 for stride in view.strides]
+    rows = [stride * size for k, stride in enumerate(strides) if k not in run]
+    starts = [strides[k] * tile.node.grain[k] * size for k in run]
+    width, vector = tile.b.lanes * size, tile.machine.vector_bits // 8
+    return width >= 16 and all(row % vector == 0 for row in rows) and all(s % width == 0 for s in starts)
 
 
 def lengths_of(arguments: tuple[ir.Value, ...], ragged: tuple[int, ...]) -> dict[int, ir.Value]:
