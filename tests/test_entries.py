@@ -116,6 +116,15 @@ def test_rank_26() -> None:
     check_all(problem, target, plain_plan(problem, target))
 
 
+@pytest.mark.full
+def test_26_axes_of_extent_2() -> None:
+    target = backend.host_target()
+    problem = Problem(tuple(reversed(range(26))), (2,) * 26, "i8")
+    loaded = compiled(problem, target, plain_plan(problem, target))
+    for lda in (None, (3, *(2,) * 25)):
+        check(loaded.address, problem, Call(lda=lda, parts=3))
+
+
 def test_streaming_stores_are_used_and_only_where_the_plan_says_so() -> None:
     target = backend.resolve("avx512")
     problem = Problem((1, 0), (64, 64), "s")
