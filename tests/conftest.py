@@ -1,0 +1,52 @@
+"""Options and tiers of the test-suite."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+GOLDEN = Path(__file__).parent / "golden"
+
+settings.register_profile(
+    "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+settings.load_profile("fixed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-golden` writes what the golden tests see instead of comparing."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/* from this run")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked `full` run where they are asked for: `-m full`, or TTC_FULL=1 in the environment."""
+    if "full" in config.option.markexpr or os.environ.get("TTC_FULL", "0") not in ("", "0"):
+        return
+    skip = pytest.mark.skip(reason="long: run with -m full or TTC_FULL=1")
+    for item in items:
+        if "full" in item.keywords:
+            item.add_marker(skip)
+
+
+class Golden:
+    """Compare a text with the file of that name under tests/golden, or write it with `--update-golden`."""
+
+    def __init__(self, update: bool) -> None:
+        self._update = update
+
+    def check(self, name: str, text: str) -> None:
+        """Fail where the text differs from the file's."""
+        path = GOLDEN / name
+        if self._update:
+            path.write_text(text)
+        assert path.exists(), f"{path} is missing: run with --update-golden"
+        assert text == path.read_text(), f"differs from {path}: if that is meant, run with --update-golden"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """The golden files."""
+    return Golden(bool(request.config.getoption("--update-golden")))

@@ -1,0 +1,129 @@
+"""Kernels on this machine: compile a nest, call it on guarded memory, compare with the oracle."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+import pytest
+import reference
+from case import Case, expected, fill, windows
+from guards import Guarded
+
+from ttc_llvm import backend, target
+from ttc_llvm.canonical import Axis, Canonical, Param, Size, static
+from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.ir_builders import module
+from ttc_llvm.lower import lower
+from ttc_llvm.nest import Loop, LoopNest, part_range
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.target import Target
+
+ROWS = ("sse2", "avx", "avx2", "avx512", "knl")
+SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
+
+
+@lru_cache(maxsize=1)
+def runnable() -> tuple[Target, ...]:
+    """The host and every row of the target table whose code may run here."""
+    rows = [t for t in map(target.find, ROWS) if backend.runs_here(t)]
+    return (backend.host_target(), *rows)
+
+
+def found(name: str) -> Target:
+    """The target of that name ("host" included); skips the test where its code cannot run."""
+    wanted = backend.resolve(name)
+    if not backend.runs_here(wanted):
+        pytest.skip(f"this machine cannot run {name} code")
+    return wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a case is executed. parts: task ranges it is split into; flush_a, flush_b: which guard page each
+    tensor touches; parametric: extents and strides (but 1) are read at run time."""
+
+    plan: CpuPlan
+    target: Target
+    parts: int = 1
+    flush_a: str = "end"
+    flush_b: str = "end"
+    parametric: bool = False
+
+
+def parametrised(c: Canonical) -> tuple[Canonical, tuple[int, ...]]:
+    """The same form with every extent and every stride above 1 as a run-time value, and those values."""
+    values: list[int] = []
+
+    def param(size: Size) -> Size:
+        if static(size) in (0, 1, -1):
+            return size
+        values.append(static(size))
+        return Param(len(values) - 1, f"p{len(values) - 1}")
+
+    def extent(size: Size) -> Param:
+        values.append(static(size))
+        return Param(len(values) - 1, f"n{len(values) - 1}")
+
+    axes = tuple(Axis(extent(x.extent), param(x.stride_a), param(x.stride_b)) for x in c.axes)
+    return replace(c, axes=axes), tuple(values)
+
+
+def tasks(nest: LoopNest, values: Sequence[int]) -> int:
+    """Size of the task grid, with run-time extents looked up."""
+
+    def trips(loop: Loop) -> int:
+        extent = values[loop.extent.index] if isinstance(loop.extent, Param) else loop.extent
+        return -(-extent // loop.step)
+
+    return prod(trips(loop) for loop in nest.grid)
+
+
+def scalars(compute: DType, alpha: complex, beta: complex) -> reference.Array:
+    """alpha and beta as the kernel reads them."""
+    if compute.kind is Kind.OPAQUE:
+        return np.zeros(1)
+    dtype = reference.numpy_type(compute)
+    values = [alpha, beta] if compute.kind is Kind.COMPLEX else [complex(alpha).real, complex(beta).real]
+    return np.array(values, dtype)
+
+
+def check(case: Case, run: Run) -> None:
+    """Run the case and compare every byte of B's storage; AssertionError shows what is needed to repeat it."""
+    placed = case.placed
+    canonical, values = parametrised(placed.canonical) if run.parametric else (placed.canonical, ())
+    nest = lower(canonical, run.plan, run.target)
+    loaded = backend.load(_object(nest, run.target), ("kernel",))
+    window_a, window_b = windows(case)
+    memory_a = Guarded(window_a.span * case.a.itemsize, run.flush_a)
+    memory_b = Guarded(window_b.span * case.b.itemsize, _flush_b(run, window_b.span * case.b.itemsize))
+    a = memory_a.elements(reference.numpy_type(case.a))
+    b = memory_b.elements(reference.numpy_type(case.b))
+    fill(case, a, b)
+    wanted, before = expected(case, a, b), a.copy()
+    base_a = memory_a.address + window_a.origin * case.a.itemsize + placed.offset_a * canonical.a.itemsize
+    base_b = memory_b.address + window_b.origin * case.b.itemsize + placed.offset_b * canonical.b.itemsize
+    scratch = Guarded(-(-nest.scratch // 64) * 64, "end")
+    numbers = np.array([*values, 0], np.int64)
+    factors = scalars(case.placed.canonical.compute, case.alpha, case.beta)
+    arguments = (base_a, base_b, factors.ctypes.data, numbers.ctypes.data, scratch.address)
+    count = tasks(nest, values)
+    for part in reversed(range(run.parts)):
+        SIGNATURE(loaded.address("kernel"))(*arguments, *part_range(count, part, run.parts))
+    where = f"\n{case}\n{run}\n{nest}"
+    assert reference.same(b, wanted, case.b, case.plain), f"B is wrong{where}"
+    assert a.tobytes() == before.tobytes(), f"A was written{where}"
+    assert memory_a.intact() and memory_b.intact() and scratch.intact(), f"memory around was written{where}"
+
+
+def _flush_b(run: Run, nbytes: int) -> str:
+    """Streaming wants B's first element on a vector boundary: only the start of a page always is one."""
+    return "start" if run.plan.streaming and nbytes % 64 else run.flush_b
+
+
+def _object(nest: LoopNest, wanted: Target) -> bytes:
+    return backend.compile_object(str(module.build(nest, wanted)), wanted)

@@ -1,0 +1,129 @@
+"""The IR as text: golden files of small kernels, determinism, and what must not appear."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import Golden
+
+from ttc_llvm import backend, dtypes, target
+from ttc_llvm.canonical import Alpha, Axis, Beta, Canonical, Kinds, Param, canonicalise
+from ttc_llvm.ir_builders import module
+from ttc_llvm.lower import lower
+from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.problem import Problem
+
+ROOT = Path(__file__).parent.parent
+S = dtypes.dtype("s")
+ANY = Kinds(Alpha.ANY, Beta.ANY)
+
+
+def copy_4x4() -> str:
+    """A 12 x 8 float transposition in 4 x 4 micro-tiles for SSE2."""
+    c = canonicalise(Problem((1, 0), (8, 12), "s")).canonical
+    plan = CpuPlan((8, 4), (4, 4), (1, 0), (0, 1), 1, prefetch=1)
+    return str(module.build(lower(c, plan, target.find("sse2")), target.find("sse2")))
+
+
+def update_ragged() -> str:
+    """B <- alpha A + beta B with masked edges and a staged tile for AVX-512."""
+    c = canonicalise(Problem((1, 0), (6, 5), "c", alpha=2, beta=3, conjugate=True)).canonical
+    plan = CpuPlan((4, 4), (2, 2), (0, 1), (1, 0), 2)
+    return str(module.build(lower(c, plan, target.find("avx512")), target.find("avx512")))
+
+
+def any_size() -> str:
+    """Run-time extents and strides."""
+    c = canonicalise(Problem((1, 0), (6, 5), "d"), Kinds(Alpha.ANY, Beta.ZERO)).canonical
+    n, m, s, t = (Param(k, name) for k, name in enumerate(("n", "m", "sa", "sb")))
+    form = replace(c, axes=(Axis(n, s, 1), Axis(m, 1, t)))
+    return str(module.build(lower(form, CpuPlan((4, 4), (2, 2), (1, 0), (0, 1), 2), SSE2), SSE2))
+
+
+def streamed() -> str:
+    """Streaming stores out of a staged tile, fenced."""
+    c = canonicalise(Problem((1, 0), (16, 16), "d")).canonical
+    plan = CpuPlan((8, 8), (4, 4), (1, 0), (0, 1), 1, 0, True, Staging.A)
+    return str(module.build(lower(c, plan, target.find("avx2")), target.find("avx2")))
+
+
+SSE2 = target.find("sse2")
+TEXTS = {f.__name__: f for f in (copy_4x4, update_ragged, any_size, streamed)}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_golden_text(name: str, golden: Golden) -> None:
+    golden.check(f"{name}.ll", TEXTS[name]())
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_llvm_accepts_the_text(name: str) -> None:
+    assert backend.compile_object(TEXTS[name](), target.find("avx512"))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_building_twice_gives_the_same_text(name: str) -> None:
+    assert TEXTS[name]() == TEXTS[name]()
+
+
+def test_the_text_does_not_depend_on_hash_seeds() -> None:
+    code = "import test_ir, hashlib; print([hashlib.sha256(f().encode()).hexdigest() for f in test_ir.TEXTS.values()])"
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_nothing_licenses_llvm_to_change_results(name: str) -> None:
+    """No fast-math flags, no fused multiply-add; addresses are the only arithmetic that may not wrap."""
+    assert not re.search(
+        r"\b(fast|contract|reassoc|nnan|ninf|nsz|arcp|afn)\b|llvm\.fma|fmuladd", TEXTS[name]()
+    )
+
+
+def test_the_kernel_has_the_fixed_signature() -> None:
+    signature = re.search(r"define void @\"kernel\"\(.*\)", copy_4x4())
+    assert signature is not None
+    assert signature[0] == (
+        'define void @"kernel"(ptr noalias %"a", ptr noalias %"b", ptr %"scalars", ptr %"params", '
+        'ptr noalias %"scratch", i64 %"begin", i64 %"end")'
+    )
+
+
+def test_alpha_zero_loads_nothing_of_a_and_beta_zero_nothing_of_b() -> None:
+    for kinds, reads_a, reads_b in (
+        (Kinds(Alpha.ZERO, Beta.ANY), False, True),
+        (Kinds(Alpha.ANY, Beta.ZERO), True, False),
+        (ANY, True, True),
+    ):
+        c = Canonical((Axis(8, 100, 1), Axis(8, 1, 100)), S, S, kinds)
+        text = str(module.build(lower(c, CpuPlan((8, 8), (4, 4), (1, 0), (0, 1)), SSE2), SSE2))
+        pointers = re.findall(r"load <\d+ x float>, ptr %\"([^\"]*)\"", text)
+        assert _reaches(text, pointers, "a") == reads_a
+        assert _reaches(text, pointers, "b") == reads_b
+
+
+def _reaches(text: str, pointers: list[str], base: str) -> bool:
+    """True where one of the pointers is derived from the argument `base` by address arithmetic."""
+    parent = dict(re.findall(r"%\"([^\"]*)\" = getelementptr inbounds i8, ptr %\"([^\"]*)\"", text))
+    for pointer in pointers:
+        while pointer in parent:
+            pointer = parent[pointer]
+        if pointer == base:
+            return True
+    return False

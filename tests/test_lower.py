@@ -1,0 +1,183 @@
+"""Lowering: the nests of small plans as text, and the rules that all nests keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from textwrap import dedent
+
+import pytest
+
+from ttc_llvm import dtypes, target
+from ttc_llvm.canonical import COPY, Alpha, Axis, Beta, Canonical, Kinds, Param
+from ttc_llvm.errors import PlanError
+from ttc_llvm.lower import lower
+from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Stage, part_range
+from ttc_llvm.plan import CpuPlan, Staging
+
+I32 = dtypes.dtype("i32")
+S = dtypes.dtype("s")
+AVX2, AVX512, SSE2 = (target.find(n) for n in ("avx2", "avx512", "sse2"))
+
+
+def form(m: int | Param = 128, n: int | Param = 128, kinds: Kinds = COPY) -> Canonical:
+    """A two-dimensional transposition with outer sizes of 1000."""
+    t = I32 if kinds == COPY else S
+    return Canonical((Axis(m, 1000, 1), Axis(n, 1, 1000)), t, t, kinds)
+
+
+PLAN = CpuPlan((32, 64), (8, 8), (1, 0), (0, 1), 1)
+
+
+def body(nest: LoopNest) -> str:
+    """The nest's text without its headline."""
+    return str(nest).partition("\n")[2]
+
+
+def lines(text: str) -> str:
+    """An indented literal as the nest prints it."""
+    return "\n".join("  " + line for line in dedent(text).strip().splitlines())
+
+
+def test_whole_tiles() -> None:
+    assert body(lower(form(), PLAN, AVX2)) == lines("""
+        for i1 in 128 step 64 task
+          for i0 in 128 step 32 serial
+            for i0 in 128 step 8 serial
+              for i1 in 128 step 8 serial
+                micro 8x8 a->b
+        """)
+
+
+def test_one_static_remainder_gets_its_own_micro_tile() -> None:
+    assert body(lower(form(131, 128), PLAN, AVX2)) == lines("""
+        for i1 in 128 step 64 task
+          for i0 in 131 step 32 serial
+            for i0 in 131 step 8 serial
+              for i1 in 128 step 8 serial
+                micro 8x8 a->b
+            tail i0
+              for i1 in 128 step 8 serial
+                micro 3x8 a->b
+        """)
+
+
+def test_two_remainders_share_one_masked_micro_tile() -> None:
+    assert body(lower(form(131, 129), replace(PLAN, streaming=True, parallel=2), AVX512)) == lines("""
+        for i1 in 129 step 64 task
+          for i0 in 131 step 32 task
+            for i0 in 131 step 8 serial
+              for i1 in 129 step 8 serial
+                micro 8x8 a->b streaming
+              tail i1
+                micro 8x8 a->b ragged i1
+            tail i0
+              for i1 in 129 step 8 serial
+                micro 8x8 a->b ragged i0
+              tail i1
+                micro 8x8 a->b ragged i0,i1
+        fence
+        """)
+
+
+def test_run_time_remainders_without_masks_shrink_by_halves() -> None:
+    plan = CpuPlan((8, 4), (4, 4), (0, 1), (0, 1), 2)
+    assert body(lower(form(Param(0, "n"), 4), plan, SSE2)) == lines("""
+        for i0 in n step 8 task
+          for i0 in n step 4 serial
+            micro 4x4 a->b
+          tail i0
+            for i0 in n step 2 serial
+              micro 2x4 a->b
+            tail i0
+              for i0 in n step 1 serial
+                micro 1x4 a->b
+        """)
+
+
+def test_staging_copies_rows_of_a_and_permutes_from_scratch() -> None:
+    nest = lower(form(), replace(PLAN, staging=Staging.A), AVX2)
+    assert "stage i32 x 2560 strides (80, 1)" in str(nest)
+    assert nest.scratch == 2560 * 4
+    assert "micro 1x32 a->scratch" in str(nest)
+    assert "micro 8x8 scratch->b" in str(nest)
+
+
+def test_staging_b_permutes_into_scratch_and_writes_whole_rows() -> None:
+    nest = lower(form(), replace(PLAN, staging=Staging.B, streaming=True), AVX2)
+    assert "micro 8x8 a->scratch\n" in str(nest)
+    assert "micro 32x1 scratch->b streaming" in str(nest)
+
+
+def test_arithmetic_happens_on_the_way_out_of_scratch() -> None:
+    nest = lower(form(kinds=Kinds(Alpha.ANY, Beta.ANY)), replace(PLAN, staging=Staging.B), AVX2)
+    (fill, drain) = _micros(nest)
+    assert (fill.op.alpha, fill.op.beta) == (Alpha.ONE, Beta.ZERO)
+    assert (fill.source.dtype, drain.op.alpha, drain.op.beta) == (S, Alpha.ANY, Beta.ANY)
+
+
+def _micros(nest: LoopNest) -> list[Micro]:
+    return list(_leaves(nest.body))
+
+
+def _leaves(nodes: tuple[Node, ...]) -> Iterator[Micro]:
+    for node in nodes:
+        if isinstance(node, Micro):
+            yield node
+        elif isinstance(node, Loop):
+            yield from _leaves(node.body + (node.tail or ()))
+        elif isinstance(node, Stage):
+            yield from _leaves(node.fill + node.drain)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "staged", "streaming"),
+    [
+        (COPY, True, True),
+        (Kinds(Alpha.ANY, Beta.ZERO), True, True),
+        (Kinds(Alpha.ANY, Beta.ANY), True, False),
+        (Kinds(Alpha.ZERO, Beta.ZERO), False, True),
+        (Kinds(Alpha.ZERO, Beta.ANY), False, False),
+    ],
+)
+def test_one_plan_serves_every_kind(kinds: Kinds, staged: bool, streaming: bool) -> None:
+    """alpha = 0 must not read A into scratch; beta != 0 reads B, which streaming stores would evict."""
+    nest = lower(form(kinds=kinds), replace(PLAN, staging=Staging.A, streaming=True), AVX2)
+    assert ("stage" in str(nest), "streaming" in str(nest)) == (staged, streaming)
+    assert (nest.scratch > 0) == staged
+    assert ("fence" in str(nest)) == streaming
+
+
+def test_remainders_remember_where_they_may_start() -> None:
+    """12 x 4 bytes are no multiple of a vector: a remainder of 8 must not believe that it starts on one."""
+    micros = _micros(lower(form(20, 4), CpuPlan((12, 4), (12, 4), (0, 1), (0, 1), 0, 0, True), AVX512))
+    assert [(m.block, m.grain) for m in micros] == [((12, 4), (12, 4)), ((8, 4), (12, 4))]
+
+
+@pytest.mark.parametrize("parallel", [0, 1])
+def test_empty_problems_have_an_empty_body(parallel: int) -> None:
+    empty = Canonical((Axis(0, 1, 1),), I32, I32, COPY)
+    nest = lower(empty, CpuPlan((1,), (1,), (0,), (0,), parallel), AVX2)
+    assert (nest.body, nest.tasks, nest.scratch) == ((), 1, 0)
+
+
+def test_a_plan_for_other_axes_is_refused() -> None:
+    with pytest.raises(PlanError, match="needs 2 positive extents"):
+        lower(form(), CpuPlan((8,), (8,), (0,), (0,)), AVX2)
+
+
+def test_task_counts() -> None:
+    assert lower(form(131, 129), replace(PLAN, parallel=2), AVX2).tasks == 5 * 3
+    assert lower(form(131, 129), replace(PLAN, parallel=0), AVX2).tasks == 1
+    with pytest.raises(TypeError, match="n is known at run time only"):
+        assert (
+            lower(form(Param(0, "n")), PLAN, AVX2).tasks and lower(form(8, Param(0, "n")), PLAN, AVX2).tasks
+        )
+
+
+@pytest.mark.parametrize("tasks", [0, 1, 7, 64])
+@pytest.mark.parametrize("parts", [1, 2, 3, 100])
+def test_parts_cover_the_tasks_once_and_evenly(tasks: int, parts: int) -> None:
+    ranges = [part_range(tasks, part, parts) for part in range(parts)]
+    assert [t for begin, end in ranges for t in range(begin, end)] == list(range(tasks))
+    assert max(end - begin for begin, end in ranges) - min(end - begin for begin, end in ranges) <= 1

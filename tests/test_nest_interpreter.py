@@ -1,0 +1,43 @@
+"""Lowering without LLVM: random plans of random cases, interpreted, against the oracle."""
+
+from __future__ import annotations
+
+import machine
+import numpy as np
+import reference
+import strategies
+from case import Case, expected, fill, windows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interpreter import interpret
+
+from ttc_llvm import target
+from ttc_llvm.lower import lower
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.target import Target
+
+TARGETS = tuple(map(target.find, machine.ROWS))
+
+
+@st.composite
+def lowerings(draw: st.DrawFn) -> tuple[Case, CpuPlan, Target, bool]:
+    """A small case, a plan, a target, and whether its sizes are run-time values."""
+    case = draw(strategies.cases(1_500))
+    chosen = draw(st.sampled_from(TARGETS))
+    parametric = draw(st.booleans())
+    return case, draw(strategies.plans(case.placed.canonical, chosen, parametric)), chosen, parametric
+
+
+@settings(max_examples=500)
+@given(lowerings())
+def test_a_lowered_plan_transposes(lowering: tuple[Case, CpuPlan, Target, bool]) -> None:
+    case, plan, chosen, parametric = lowering
+    placed = case.placed
+    c, values = machine.parametrised(placed.canonical) if parametric else (placed.canonical, ())
+    nest = lower(c, plan, chosen)
+    window_a, window_b = windows(case)
+    a = np.zeros(window_a.span, reference.numpy_type(case.a))
+    b = np.zeros(window_b.span, reference.numpy_type(case.b))
+    fill(case, a, b)
+    got = interpret(case, nest, placed, a, b, values)
+    assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)

@@ -1,0 +1,138 @@
+"""Shuffle networks, simulated on element numbers: every lane of B gets its element, and at what price."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttc_llvm.ir_builders import network
+from ttc_llvm.ir_builders.network import Network
+from ttc_llvm.layout import HOLE, Side, side, sources
+
+Block = tuple[int, ...]
+
+
+def built(
+    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4
+) -> tuple[Network, Side, Side]:
+    """The network of a block between two tensors, with registers of `width` lanes."""
+    a, b = side(block, strides_a, width), side(block, strides_b, width)
+    return network.build(block, a, b, sources(block, strides_a), group), a, b
+
+
+def simulate(net: Network, a: Side) -> list[Block]:
+    """The element in every lane of every value."""
+    values = [r.elements + (HOLE,) * (a.lanes - len(r.elements)) for r in a.registers]
+    assert len(values) == net.inputs
+    for number, step in enumerate(net.steps, net.inputs):
+        assert max(step.left, step.right) < number
+        both = values[step.left] + values[step.right]
+        assert len(values[step.left]) == len(values[step.right])
+        values.append(tuple(HOLE if m == HOLE else both[m] for m in step.mask))
+    return values
+
+
+def check(block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4) -> int:
+    """Simulate the network; the number of its shuffles."""
+    net, a, b = built(block, strides_a, strides_b, width, group)
+    values, wanted = simulate(net, a), sources(block, strides_a)
+    for register, output in zip(b.registers, net.outputs, strict=True):
+        assert len(values[output]) == b.lanes
+        for lane, element in enumerate(register.elements):
+            assert values[output][lane] == wanted[element], (block, strides_a, strides_b)
+    return len(net.steps)
+
+
+ROWS = 1000
+COUNTS = [
+    ("4x4", (4, 4), (ROWS, 1), (1, ROWS), 4, 8),
+    ("8x8", (8, 8), (ROWS, 1), (1, ROWS), 8, 24),
+    ("16x16", (16, 16), (ROWS, 1), (1, ROWS), 16, 64),
+    ("64x64", (64, 64), (ROWS, 1), (1, ROWS), 64, 384),
+    ("7 of 8 rows", (8, 7), (1, ROWS), (ROWS, 1), 8, 24),
+    ("16 wide to 8 wide", (8, 16), (ROWS, 1), (1, ROWS), 16, 40),
+    ("8 wide to 16 wide", (16, 8), (ROWS, 1), (1, ROWS), 16, 32),
+    ("a copy is free", (16, 4), (1, 16), (1, 16), 16, 0),
+    ("rows of a copy are free", (16, 4), (1, ROWS), (1, ROWS), 16, 0),
+    ("reversed rows fold into the last stage", (16, 16), (ROWS, -1), (1, ROWS), 16, 64),
+    ("a reversed vector", (16,), (-1,), (1,), 16, 1),
+    ("a broadcast element", (16,), (0,), (1,), 16, 1),
+    ("a strided vector is a tree", (16,), (3,), (1,), 16, 15),
+    ("complex pairs of 3", (2, 3, 8), (1, 16, 2), (3, 1, 6), 16, 6),
+    (
+        "8 bits reversed",
+        (2,) * 8,
+        tuple(1 << k for k in range(8)),
+        tuple(1 << (7 - k) for k in range(8)),
+        16,
+        64,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("block", "strides_a", "strides_b", "width", "count"), [r[1:] for r in COUNTS], ids=[r[0] for r in COUNTS]
+)
+def test_shuffles_of_known_blocks(
+    block: Block, strides_a: Block, strides_b: Block, width: int, count: int
+) -> None:
+    assert check(block, strides_a, strides_b, width) == count
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_a_square_needs_every_value_twice_and_pairs_them(width: int) -> None:
+    """Partners free both operands: no more registers than rows are ever live."""
+    net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width)
+    assert len(net.partners) == len(net.steps)
+    assert all(net.partners[net.partners[value]] == value for value in net.partners)
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_stages_of_a_square_stay_in_128_bit_lanes_or_move_whole_ones(width: int) -> None:
+    """What x86 does in one instruction without an index register: unpacks, and shuffles of 128-bit groups."""
+    net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width)
+    for step in net.steps:
+        groups = [step.mask[i : i + 4] for i in range(0, width, 4)]
+        whole = all(g == tuple(range(g[0], g[0] + 4)) and g[0] % 4 == 0 for g in groups)
+        local = all({m % width // 4 for m in g} == {i} for i, g in enumerate(groups))
+        assert whole or local, step
+        if whole:  # vshuff64x2: half of the groups from the left operand, then half from the right one
+            origin = [g[0] >= width for g in groups]
+            assert origin == sorted(origin)
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> tuple[Block, Block, Block, int, int]:
+    """A block between two tensors: A may be reversed, strided or broadcast along an axis."""
+    block = tuple(draw(st.lists(st.sampled_from((1, 2, 3, 4, 5, 7, 8, 16)), min_size=1, max_size=4)))
+    while len(block) > 1 and _product(block) > 512:
+        block = block[1:]
+    a = list(draw(_strides(block)))
+    odd = draw(st.integers(0, 3 * len(block)))
+    if odd < len(block):
+        a[odd] = draw(st.sampled_from((0, -1 if 1 not in a else 0, 5000)))
+    width = draw(st.sampled_from((1, 2, 4, 8, 16, 64)))
+    return block, tuple(a), draw(_strides(block)), width, draw(st.sampled_from((1, 2, 4, 8, 16)))
+
+
+@st.composite
+def _strides(draw: st.DrawFn, block: Block) -> Block:
+    strides, step = [0] * len(block), draw(st.sampled_from((1, 1, 1, 2)))
+    for k in draw(st.permutations(range(len(block)))):
+        strides[k] = step
+        step = step * block[k] + draw(st.sampled_from((0, 0, 0, 100)))
+    return tuple(strides)
+
+
+def _product(block: Block) -> int:
+    total = 1
+    for extent in block:
+        total *= extent
+    return total
+
+
+@settings(max_examples=600)
+@given(blocks())
+def test_any_block_arrives(given_block: tuple[Block, Block, Block, int, int]) -> None:
+    check(*given_block)

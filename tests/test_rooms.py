@@ -1,0 +1,136 @@
+"""Which room may import what (docs: the design's table of rooms), read from the sources; and who prints."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+NOUNS = (  # frozen values and pure functions on them; each may use those before it
+    "errors", "dtypes", "problem", "names", "canonical", "target", "plan", "layout", "nest", "lower", "any_size",
+    "bodies",
+)  # fmt: skip
+WORKERS = ("host", "backend", "kernel", "affinity", "pool", "runtime", "header", "artifact", "gpu")
+ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
+HEAVY = "llvmlite.binding"
+
+
+def sources() -> list[Path]:
+    """Every module of the project, each once."""
+    front = [p for p in (ROOT / "ttc_llvm").rglob("*.py") if not {"ir_builders", "tuning"} & set(p.parts)]
+    return sorted([*front, *ROOMS["ir_builders"].rglob("*.py"), *ROOMS["tuning"].rglob("*.py")])
+
+
+def name_of(path: Path) -> str:
+    """A module's full name."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    full = parts if parts[0] == "ttc_llvm" else ("ttc_llvm", *parts)
+    return ".".join(part for part in full if part != "__init__")
+
+
+def is_typing(node: ast.AST) -> bool:
+    """True for `if TYPE_CHECKING:`."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def imports(path: Path) -> set[str]:
+    """Absolute names of the modules that a module imports at run time, at any depth."""
+    package = name_of(path).split(".")
+    if path.name != "__init__.py":
+        package = package[:-1]
+    found: set[str] = set()
+    todo: list[ast.AST] = [ast.parse(path.read_text())]
+    while todo:
+        node = todo.pop()
+        if is_typing(node):
+            continue
+        todo += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {origin} | {f"{origin}.{alias.name}" for alias in node.names}
+    return found
+
+
+def room(module: str) -> str:
+    """The room of a module of ours: nouns, ir_builders, tuning, workers or front."""
+    parts = module.split(".")
+    if len(parts) > 1 and parts[1] in ROOMS:
+        return parts[1]
+    if len(parts) > 1 and parts[1] in NOUNS:
+        return "nouns"
+    return "workers" if len(parts) > 1 and parts[1] in WORKERS else "front"
+
+
+MODULES = [pytest.param(path, id=name_of(path)) for path in sources()]
+MAY_IMPORT = {
+    "nouns": {"nouns"},
+    "ir_builders": {"nouns", "ir_builders"},
+    "tuning": {"nouns", "tuning"},
+    "workers": {"nouns", "ir_builders", "workers"},
+    "front": {"nouns", "ir_builders", "tuning", "workers", "front"},
+}
+
+
+def ours(path: Path) -> set[str]:
+    """The modules of ours that a module imports (names inside them cut off)."""
+    every = {name_of(p) for p in sources()}
+    return {name for name in imports(path) if name in every and name != "ttc_llvm"}
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_rooms_import_only_what_the_design_allows(path: Path) -> None:
+    own = room(name_of(path))
+    wrong = {name for name in ours(path) if room(name) not in MAY_IMPORT[own]}
+    assert not wrong, f"{name_of(path)} ({own}) must not import {', '.join(sorted(wrong))}"
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_nouns_import_nouns_above_them(path: Path) -> None:
+    module = name_of(path)
+    if room(module) == "nouns":
+        rank = NOUNS.index(module.split(".")[1])
+        assert all(NOUNS.index(name.split(".")[1]) < rank for name in ours(path)), ours(path)
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_bare_names_of_rooms_are_never_imported(path: Path) -> None:
+    """`import tuning` would make second copies of the classes in `ttc_llvm.tuning`."""
+    assert not {name for name in imports(path) if name.split(".")[0] in ROOMS}
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_only_the_backend_uses_llvm_itself(path: Path) -> None:
+    if name_of(path) != "ttc_llvm.backend":
+        assert not {name for name in imports(path) if name.startswith(HEAVY)}
+    if room(name_of(path)) not in ("ir_builders", "workers"):
+        assert not {name for name in imports(path) if name.split(".")[0] == "llvmlite"}
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_only_the_command_line_prints_or_exits(path: Path) -> None:
+    if "cli" in path.stem or path.stem == "__main__":
+        return
+    calls = [n.func for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+    names = {f.id for f in calls if isinstance(f, ast.Name)}
+    exits = {f.attr for f in calls if isinstance(f, ast.Attribute) and ast.unparse(f.value) == "sys"}
+    assert "print" not in names
+    assert "exit" not in exits | names
+
+
+def test_the_sources_are_found() -> None:
+    names = {name_of(path) for path in sources()}
+    assert {"ttc_llvm.problem", "ttc_llvm.ir_builders.module", "ttc_llvm.tuning"} <= names
+    assert "ttc_llvm.nest" in ours(ROOT / "ir_builders" / "module.py")
+    assert {f"ttc_llvm.{noun}" for noun in NOUNS} <= names
+
+
+def test_importing_the_package_does_not_load_llvm() -> None:
+    code = f"import sys, ttc_llvm; sys.exit({HEAVY!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
