@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import dtypes, kernel, runtime
-from .canonical import Beta, Kinds, Placed, canonicalise
+from . import dtypes, kernel
+from .canonical import Beta, Kinds, canonicalise
 from .dtypes import Kind
 from .errors import ArrayError, ProblemError
-from .kernel import Kernel
+from .executable import Executable, data_address
 from .lower import lower
 from .nest import LoopNest
 from .plan import CpuPlan, Staging
-from .pool import Call
 from .problem import Problem
 from .target import Target
 
 if TYPE_CHECKING:
     from .artifact import Spec
 
-SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 GIB = 1 << 30
 KEPT_SCALARS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured. seconds: the winner's best run; gibs: its bandwidth (GiB/s, bytes of A + B, B twice where
-    it is read); ceiling_gibs: the same bytes without permutation, same run; ceiling: which; timings: all plans, the
-    fastest first, with the seconds of every run; proxy: timed on a smaller stand-in of a huge problem."""
+    """What was measured.
+
+    seconds: the winner's best run; gibs: its bandwidth (GiB/s, bytes of A + B, B twice where it is read);
+    ceiling_gibs: the same bytes without permutation, same run; ceiling: which; timings: all plans, the fastest
+    first, with the seconds of every run; proxy: timed on a smaller stand-in of a huge problem.
+    """
 
     seconds: float
     gibs: float
@@ -52,11 +53,16 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """One compiled body: where canonical index 0 lies, and the kernel."""
+class _Ready:
+    """What a call with given scalars needs. values: alpha and beta; scalars: their address, 0 for none."""
 
-    placed: Placed
-    kernel: Kernel
+    kinds: Kinds
+    executable: Executable
+    values: npt.NDArray[Any] | None
+    scalars: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scalars", 0 if self.values is None else data_address(self.values))
 
 
 class Solution:
@@ -78,8 +84,7 @@ class Solution:
         self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
         self.measurement = measurement
         self._code = code
-        self._variants: dict[tuple[Kinds, bool], Variant] = {}
-        self._scalars: dict[tuple[complex, complex], tuple[Any, int]] = {}
+        self._ready: dict[tuple[Any, Any], _Ready] = {}
         self._types = (dtypes.to_numpy(problem.a), dtypes.to_numpy(problem.b))
         self._elements = (problem.storage("a"), problem.storage("b"))
         self._bytes = (self._elements[0] * problem.a.itemsize, self._elements[1] * problem.b.itemsize)
@@ -93,82 +98,87 @@ class Solution:
     # --- calling ---
 
     def __call__(
-        self, a: Any, b: Any, alpha: complex | None = None, beta: complex | None = None, threads: int | None = None
+        self,
+        a: Any,
+        b: Any,
+        alpha: complex | None = None,
+        beta: complex | None = None,
+        threads: int | None = None,
     ) -> Any:
         """`B <- alpha * A + beta * B` on the tensors' storage; returns b.
 
-        a, b: arrays or buffers whose memory holds the padded column-major layout (any shape; dtype, contiguity and
-        size are checked), or integer addresses (nothing can be checked). alpha, beta: by default the problem's;
-        threads: by default the solution's. Raises ArrayError for memory that does not fit, ProblemError for scalars.
+        a, b: arrays or buffers whose memory holds the padded column-major layout (any shape; dtype, contiguity
+        and size are checked), or integer addresses (nothing can be checked). alpha, beta: by default the
+        problem's; threads: by default the solution's. Raises ArrayError for memory that does not fit,
+        ProblemError for scalars, TargetError where the solution is another machine's.
         """
-        problem = self.problem
-        alpha = problem.alpha if alpha is None else alpha
-        beta = problem.beta if beta is None else beta
+        ready = self._find(alpha, beta)
         address_a = self._address(a, 0)
         address_b = self._address(b, 1)
-        self._check_overlap(a, b, address_a, address_b)
-        self._run(address_a, address_b, alpha, beta, self.threads if threads is None else threads)
+        if address_a < address_b + self._bytes[1] and address_b < address_a + self._bytes[0]:
+            raise ArrayError("A and B overlap in memory: the transposition is out of place")
+        most = self.threads if threads is None else threads
+        ready.executable.run(address_a, address_b, ready.scalars, most)
         return b
 
-    def _run(self, a: int, b: int, alpha: complex, beta: complex, threads: int) -> None:
-        held, scalars = self._scalars.get((alpha, beta)) or self._new_scalars(alpha, beta)
-        variant = self._variant(Kinds.of(alpha, beta), b)
-        placed, kern = variant.placed, variant.kernel
-        canonical = placed.canonical
-        a += placed.offset_a * canonical.a.itemsize
-        b += placed.offset_b * canonical.b.itemsize
-        useful = max(1, canonical.bytes_moved // SERIAL_BYTES) if threads > 1 else 1
-        runtime.run(Call(kern.address, a, b, scalars, 0, kern.scratch, kern.tasks), min(threads, useful))
-        del held  # the scalars' memory has to live until here
+    def _find(self, alpha: complex | None, beta: complex | None) -> _Ready:
+        try:
+            return self._ready.get((alpha, beta)) or self._prepare(alpha, beta)
+        except TypeError:  # not hashable: an array of no axes is still a number
+            return self._prepare(*(v if v is None else _number(v) for v in (alpha, beta)))
+
+    def _prepare(self, alpha: complex | None, beta: complex | None) -> _Ready:
+        """What a call with these scalars needs; the last few are kept."""
+        own = self.problem
+        alpha_value, beta_value = (own.alpha if alpha is None else alpha, own.beta if beta is None else beta)
+        checked = replace(own, alpha=alpha_value, beta=beta_value)
+        kinds = Kinds.of(checked.alpha, checked.beta)
+        known = next((ready.executable for ready in self._ready.values() if ready.kinds == kinds), None)
+        ready = _Ready(kinds, known or self._executable(kinds), _scalars(checked))
+        if len(self._ready) >= KEPT_SCALARS:
+            self._ready = {}
+        return self._ready.setdefault((alpha, beta), ready)
+
+    def _executable(self, kinds: Kinds) -> Executable:
+        plan = self.plan_for(kinds)
+        own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
+        return Executable(canonicalise(self.problem, kinds), plan, self.target, self._code if own else None)
 
     def _address(self, x: Any, side: int) -> int:
-        if type(x) is int:
+        if type(x) is np.ndarray:
+            flags = x.flags
+            fits = x.dtype == self._types[side] and x.size >= self._elements[side] and flags.forc
+            if fits and (side == 0 or flags.writeable):
+                return data_address(x)
+        elif type(x) is int and x > 0:
             return x
+        return self._checked_address(x, side)
+
+    def _checked_address(self, x: Any, side: int) -> int:
+        """The address of anything else that may be handed over, or the rule that it breaks."""
         name = "AB"[side]
+        if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+            return _checked_integer(int(x), name, self._elements[side])
         array = x if isinstance(x, np.ndarray) else _as_array(x, name, self._types[side])
-        if array.dtype != self._types[side]:
-            raise ArrayError(f"{name} has dtype {array.dtype}, but the problem's type is {self._types[side]}")
-        flags = array.flags
-        if not (flags.c_contiguous or flags.f_contiguous):
-            raise ArrayError(f"{name} is not contiguous (strides {array.strides}): pass the tensor's whole storage")
+        if not self._has_type(array.dtype, side):
+            raise ArrayError(f"{name} has dtype {array.dtype}: the problem's type is {self._types[side]}")
+        if not array.flags.forc:
+            raise ArrayError(f"{name} is not contiguous (strides {array.strides}): pass its whole storage")
         if array.size < self._elements[side]:
-            raise ArrayError(f"{name} holds {array.size} elements, but the problem needs {self._elements[side]}")
-        if side == 1 and not flags.writeable:
+            raise ArrayError(f"{name} holds {array.size} elements: the problem needs {self._elements[side]}")
+        if side == 1 and not array.flags.writeable:
             raise ArrayError("B is read-only: the result is written to it")
-        return int(array.__array_interface__["data"][0])
+        return data_address(array)
 
-    def _check_overlap(self, a: Any, b: Any, address_a: int, address_b: int) -> None:
-        apart = address_a + self._bytes[0] <= address_b or address_b + self._bytes[1] <= address_a
-        if not apart and self.problem.elements:
-            raise ArrayError("A and B overlap in memory: the transposition is out of place")
-
-    def _new_scalars(self, alpha: complex, beta: complex) -> tuple[Any, int]:
-        checked = replace(self.problem, alpha=alpha, beta=beta)  # the problem's own rules for scalars
-        if self.problem.compute.kind is Kind.OPAQUE:
-            return self._scalars.setdefault((alpha, beta), (None, 0))
-        values: npt.NDArray[Any] = np.array([checked.alpha, checked.beta], dtypes.to_numpy(self.problem.compute))
-        if len(self._scalars) >= KEPT_SCALARS:
-            self._scalars = {}
-        return self._scalars.setdefault((alpha, beta), (values, int(values.ctypes.data)))
-
-    def _variant(self, kinds: Kinds, address_b: int) -> Variant:
-        streams = self.plan.streaming and kinds.beta is Beta.ZERO and address_b % (self.target.vector_bits // 8) == 0
-        found = self._variants.get((kinds, streams))
-        if found is None:
-            found = self._compiled(kinds, streams)
-            self._variants[(kinds, streams)] = found
-        return found
-
-    def _compiled(self, kinds: Kinds, streams: bool) -> Variant:
-        placed = canonicalise(self.problem, kinds)
-        plan = self.plan_for(kinds)
-        if not streams:
-            plan = kernel.ordinary(plan)
-        own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
-        return Variant(placed, kernel.cache.obtain(placed.canonical, plan, self.target, self._code if own else None))
+    def _has_type(self, np_type: np.dtype[Any], side: int) -> bool:
+        """Plain moves take any items of the right size: unsigned integers, ml_dtypes' bfloat16 ..."""
+        wanted = self._types[side]
+        if self.problem.compute.kind is not Kind.OPAQUE:
+            return np_type == wanted
+        return np_type.itemsize == wanted.itemsize and not np_type.hasobject
 
     def plan_for(self, kinds: Kinds) -> CpuPlan:
-        """The plan for other kinds of scalars: the solution's where the axes are the same, else the model's."""
+        """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
         from .compiler import model_plan
 
         own, other = canonicalise(self.problem).canonical, canonicalise(self.problem, kinds).canonical
@@ -202,8 +212,8 @@ class Solution:
     def write(self, directory: str | Path, emit: Sequence[str] = ("obj", "header")) -> tuple[Path, ...]:
         """Write the artifacts under their C names; returns their paths.
 
-        emit: any of obj, header, asm, llvm, bitcode. Raises OptionError for other words, ArtifactError where the
-        directory cannot be written or a leading dimension exceeds a C int.
+        emit: any of obj, header, asm, llvm, bitcode. Raises OptionError for other words, ArtifactError where
+        the directory cannot be written or a leading dimension exceeds a C int.
         """
         from . import artifact
 
@@ -216,10 +226,31 @@ class Solution:
         return Spec(self.problem, self.target, self.plan, gibs)
 
 
+def _number(value: Any) -> complex:
+    try:
+        return complex(value)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{value!r} is not a number: alpha and beta are scalars") from None
+
+
+def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
+    """alpha and beta as kernels read them; None where plain moves need none."""
+    if problem.compute.kind is Kind.OPAQUE:
+        return None
+    return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
+
+
+def _checked_integer(address: int, name: str, elements: int) -> int:
+    if address <= 0 and elements:
+        raise ArrayError(f"{name} is the integer {address}, which is no address")
+    return address
+
+
 def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
     """An array over the memory of any other buffer: ctypes arrays, memoryviews, array.array, bytearray ..."""
-    if isinstance(x, np.generic) or (isinstance(x, (bool, float, complex, str))):
-        raise ArrayError(f"{name} is a {type(x).__name__}: pass an array, a buffer or an integer address")
+    choices = "pass an array, a buffer or an integer address"
+    if isinstance(x, (np.generic, bool, float, complex, str)):
+        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}")
     if hasattr(x, "__array_interface__"):
         return np.asarray(x)
     if isinstance(x, ctypes._Pointer):
@@ -227,10 +258,7 @@ def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
     try:
         view = memoryview(x)
     except TypeError:
-        raise ArrayError(f"{name} is a {type(x).__name__}: pass an array, a buffer or an integer address") from None
+        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}") from None
     if view.format not in ("B", "b", "c"):
         return np.asarray(view)
-    return np.frombuffer(view, wanted) if view.nbytes % wanted.itemsize == 0 else np.frombuffer(view, np.uint8)
-
-
-__all__ = ["Measurement", "ProblemError", "Solution", "Variant"]
+    return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)

@@ -1,0 +1,135 @@
+"""A planned transposition as machine code, and the shortest way into it from Python."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import backend, kernel, runtime
+from .canonical import Beta, Placed
+from .errors import CompileError, TargetError
+from .kernel import Kernel
+from .plan import CpuPlan
+from .pool import Call
+from .target import Target
+
+SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
+HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
+
+_log = logging.getLogger(__name__)
+_ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
+_RELEASING = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
+_HOLDING = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
+
+Entry = Callable[[int, int, int, int, int, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A kernel and its entry, bound once: making the ctypes function costs as much as calling it.
+
+    alone: this thread may call the entry itself, no scratch is needed."""
+
+    kernel: Kernel
+    entry: Entry
+    alone: bool
+
+
+class Executable:
+    """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
+
+    placed, plan, target: what runs; code: the plan's object code where it is known: linked, not compiled;
+    parts: threads that are worth their while.
+    """
+
+    __slots__ = (
+        "_alignment", "_code", "_offsets", "_ordinary", "_streaming", "parts", "placed", "plan", "target"
+    )  # fmt: skip
+
+    def __init__(self, placed: Placed, plan: CpuPlan, target: Target, code: bytes | None = None) -> None:
+        canonical = placed.canonical
+        self.placed, self.plan, self.target, self._code = placed, plan, target, code
+        self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
+        self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
+        streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
+        self._alignment = target.vector_bits // 8 if streams else 0
+        self._ordinary: _Body | None = None
+        self._streaming: _Body | None = None
+
+    def run(self, a: int, b: int, scalars: int, threads: int) -> None:
+        """Transpose from address a to address b, on `threads` threads at most.
+
+        scalars: the address of alpha and beta, 0 for plain moves. The caller keeps all memory alive.
+        Raises TargetError where code of the target cannot run on this machine.
+        """
+        a += self._offsets[0]
+        b += self._offsets[1]
+        if self._alignment and b % self._alignment == 0:
+            body = self._streaming or self._made(True)
+        else:
+            body = self._ordinary or self._made(False)
+        made = body.kernel
+        if body.alone and (threads < 2 or self.parts < 2):
+            body.entry(a, b, scalars, 0, 0, 0, made.tasks)
+        else:
+            call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
+            runtime.run(call, min(threads, self.parts))
+
+    def _made(self, streams: bool) -> _Body:
+        if not backend.runs_here(self.target):
+            raise TargetError(
+                f"code for target {self.target} cannot run here: this machine lacks instructions"
+            )
+        made = self._kernel(streams)
+        held = self.placed.canonical.bytes_moved < HELD_BYTES
+        body = _Body(made, (_HOLDING if held else _RELEASING)(made.address), made.scratch == 0)
+        if streams:
+            self._streaming = body
+        else:
+            self._ordinary = body
+        return body
+
+    def _kernel(self, streams: bool) -> Kernel:
+        """Where B is not aligned, the plan without its streaming stores serves."""
+        plan = self.plan if streams else kernel.ordinary(self.plan)
+        stored = self._code if plan == self.plan else None
+        canonical = self.placed.canonical
+        if stored is not None:
+            try:
+                return kernel.cache.obtain(canonical, plan, self.target, stored)
+            except CompileError as error:
+                _log.warning("stored object code is ignored: %s", error)
+        return kernel.cache.obtain(canonical, plan, self.target)
+
+
+# --- addresses ------------------------------------------------------------------------------------------
+
+_HEAD = object.__basicsize__  # where NumPy's ABI has an array's data pointer: right behind the object's head
+
+
+def _stored(array: npt.NDArray[Any]) -> int:
+    return ctypes.c_void_p.from_address(id(array) + _HEAD).value or 0
+
+
+def _published(array: npt.NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _agree() -> bool:
+    """True where the data pointer lies where it is expected."""
+    if sys.implementation.name != "cpython":
+        return False
+    whole = np.zeros((3, 4, 5), np.float32)
+    parts = (whole, whole[1:, ::-1], whole.T, whole[2, 1], whole[..., 4])
+    return all(_stored(part) == _published(part) for part in parts)
+
+
+data_address = _stored if _agree() else _published
+"""The address of an array's element 0. `__array_interface__` builds a dictionary: 1 us, six times as long."""
