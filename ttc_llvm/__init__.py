@@ -1,1 +1,85 @@
-"""A tensor transposition compiler: LLVM IR planned, compiled, tuned and run in the process."""
+"""A tensor transposition compiler: LLVM IR planned, compiled, tuned and run in the process.
+
+Names are imported when they are first used, so that `import ttc_llvm` loads neither NumPy nor LLVM.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .arrays import ascontiguousarray, asfortranarray, transpose
+    from .compiler import compile
+    from .errors import (
+        ArrayError,
+        CompileError,
+        DatabaseError,
+        OptionError,
+        PlanError,
+        ProblemError,
+        TargetError,
+        TtcError,
+        VerificationError,
+    )
+    from .plan import CpuPlan
+    from .problem import Problem
+    from .runtime import num_threads, set_num_threads
+    from .solution import Measurement, Solution
+    from .target import Target
+    from .tuning.candidates import Forced
+
+__all__ = [
+    "ArrayError",
+    "CompileError",
+    "CpuPlan",
+    "DatabaseError",
+    "Forced",
+    "Measurement",
+    "OptionError",
+    "PlanError",
+    "Problem",
+    "ProblemError",
+    "Solution",
+    "Target",
+    "TargetError",
+    "TtcError",
+    "VerificationError",
+    "__version__",
+    "ascontiguousarray",
+    "asfortranarray",
+    "compile",
+    "num_threads",
+    "set_num_threads",
+    "transpose",
+]
+
+_HOMES = {
+    "arrays": ("ascontiguousarray", "asfortranarray", "transpose"),
+    "compiler": ("compile",),
+    "errors": (
+        "ArrayError", "CompileError", "DatabaseError", "OptionError", "PlanError", "ProblemError", "TargetError",
+        "TtcError", "VerificationError",
+    ),
+    "plan": ("CpuPlan",),
+    "problem": ("Problem",),
+    "runtime": ("num_threads", "set_num_threads"),
+    "solution": ("Measurement", "Solution"),
+    "target": ("Target",),
+    "tuning.candidates": ("Forced",),
+}  # fmt: skip
+_LAZY = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,0 +1,234 @@
+"""`ttc` without a sub-command: check what is asked for, compile, write the files, report."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import affinity as affinities
+from . import artifact, backend, candidate_files, cli_report, loop_order, runtime, target
+from .affinity import Affinity
+from .canonical import Canonical, canonicalise
+from .cli_options import Command
+from .cli_progress import Progressing
+from .compiler import compile
+from .errors import OptionError, TargetError
+from .problem import Problem
+from .solution import Solution
+from .target import Target
+from .tuning.candidates import Forced, can_stream
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A checked command: everything that can be refused before anything is timed has been."""
+
+    command: Command
+    problem: Problem
+    canonical: Canonical
+    target: Target
+    threads: int
+    affinity: Affinity
+    forced: Forced
+
+
+def run(command: Command) -> int:
+    """Compile, write, report; returns the exit status. Raises TtcError subclasses."""
+    job = prepare(command)
+    runtime.set_affinity(job.affinity)
+    _log.info("merged problem: %s", job.canonical)
+    _log.info(
+        "target %s (%s), %d threads, affinity %s", job.target, job.target.cpu, job.threads, job.affinity
+    )
+    start = time.perf_counter()
+    with Progressing(job.canonical.bytes_moved, command.verbose) as progress:
+        solution = _compiled(job, progress)
+    elapsed = time.perf_counter() - start
+    files = (*solution.write(command.output_dir, command.emit), *_kept(job, solution))
+    source = _source(solution, progress.batches)
+    outcome = cli_report.Outcome(
+        solution, job.canonical, str(job.affinity), source, elapsed, files, verified=not command.no_test
+    )
+    if command.json:
+        cli_report.print_json(outcome)
+    else:
+        cli_report.print_summary(outcome, command.verbose)
+    return 0
+
+
+def prepare(command: Command) -> Job:
+    """Check a command against the problem, the machine and itself. Raises TtcError subclasses."""
+    problem = _problem(command)
+    canonical = canonicalise(problem).canonical
+    wanted = _target(command)
+    if not (_untimed(command) or canonical.elements == 0 or backend.runs_here(wanted)):
+        raise TargetError(
+            f"target {wanted} cannot be timed here: this machine lacks its instructions;"
+            " --generateOnly takes the cost model's plan"
+        )
+    threads = runtime.num_threads() if command.num_threads is None else command.num_threads
+    if threads < 1:
+        raise OptionError(f"--numThreads={threads}: at least 1 thread is needed")
+    forced = _forced(command, problem, canonical, wanted)
+    job = Job(command, problem, canonical, wanted, threads, _affinity(command), forced)
+    _check_output(command)
+    return job
+
+
+def _untimed(command: Command) -> bool:
+    return command.generate_only or command.max_implementations == 1
+
+
+def _problem(command: Command) -> Problem:
+    for flag, value in (("--perm", command.perm), ("--size", command.size)):
+        if value is None:
+            raise OptionError(f"{flag} is missing: a transposition needs --perm and --size")
+    return Problem(
+        command.perm or (),
+        command.size or (),
+        command.data_type,
+        command.lda,
+        command.ldb,
+        command.alpha,
+        command.beta,
+        command.conjugate,
+    )
+
+
+# --- the machine -----------------------------------------------------------------------------------------
+
+
+def _target(command: Command) -> Target:
+    if command.compiler.lower() != "llvm":
+        raise OptionError(
+            f"--compiler={command.compiler}: kernels are built by LLVM in this process, so the only compiler is llvm;"
+            " comparing with other compilers is a command that does not exist yet"
+        )
+    found = _named(command.cpu if command.cpu is not None else command.architecture)
+    if command.architecture is not None and command.cpu is not None:
+        _check_same_set(command.architecture, command.cpu, found)
+    return target.scalar(found) if command.no_vec else found
+
+
+def _named(name: str | None) -> Target:
+    if name is not None and not name.strip():
+        raise TargetError("the name of the architecture or CPU is empty")
+    return backend.resolve(name)
+
+
+def _check_same_set(architecture: str, cpu: str, found: Target) -> None:
+    wanted = _named(architecture)
+    if _registers(wanted) != _registers(found):
+        raise OptionError(
+            f"--architecture={architecture} contradicts --cpu={cpu}: give one of them, or a CPU of that architecture"
+        )
+
+
+def _registers(machine: Target) -> tuple[object, ...]:
+    """What tells one instruction set from another."""
+    return machine.triple.partition("-")[0], machine.vector_bits, machine.small_vector_bits, machine.masked
+
+
+def _affinity(command: Command) -> Affinity:
+    if command.affinity is not None:
+        return affinities.parse(command.affinity)
+    return affinities.NONE if affinities.process_mask() is None else affinities.parse("compact")
+
+
+# --- decisions -------------------------------------------------------------------------------------------
+
+
+def _forced(command: Command, problem: Problem, canonical: Canonical, machine: Target) -> Forced:
+    return Forced(
+        streaming=_streaming(command, canonical, machine),
+        prefetch=command.prefetch_distances,
+        blockings=command.blockings,
+        order=_order(command, problem, canonical),
+    )
+
+
+def _streaming(command: Command, canonical: Canonical, machine: Target) -> bool | None:
+    if not command.streaming_stores:
+        return False if command.no_align else None
+    if command.no_align:
+        raise OptionError("--streamingStores contradicts --no-align: streaming stores need an aligned B")
+    if command.beta != 0:
+        raise OptionError(
+            f"--streamingStores cannot be had with beta = {command.beta}: B is read, so beta must be 0"
+        )
+    if not can_stream(canonical, machine):
+        raise OptionError(
+            f"--streamingStores cannot be had: rows of B must start at multiples of {machine.vector_bits // 8} bytes"
+        )
+    return True
+
+
+def _order(command: Command, problem: Problem, canonical: Canonical) -> tuple[int, ...] | None:
+    if command.loop_perm is None:
+        return None
+    orders = dict.fromkeys(loop_order.to_axes(order, problem, canonical) for order in command.loop_perm)
+    if len(orders) != 1:
+        raise OptionError(f"--loopPerm names {len(orders)} different orders: one at a time can be forced")
+    return next(iter(orders))
+
+
+# --- compiling and writing -------------------------------------------------------------------------------
+
+
+def _compiled(job: Job, progress: Progressing) -> Solution:
+    command = job.command
+    return compile(
+        job.problem,
+        1 if command.generate_only else command.max_implementations,
+        job.threads,
+        job.target,
+        command.time_limit,
+        hot_a=command.hot_a,
+        hot_b=command.hot_b,
+        verify=not command.no_test,
+        forced=job.forced,
+        database=command.database,
+        ignore_database=command.ignore_database,
+        progress=progress.report,
+    )
+
+
+def _source(solution: Solution, batches: int) -> str:
+    measured = solution.measurement
+    if measured is None:
+        return "cost model"
+    return "tuned" if batches or measured.interrupted else "database"
+
+
+def _check_output(command: Command) -> None:
+    """Hours of tuning must not end at a mistyped folder."""
+    for kind in command.emit:
+        if kind not in artifact.kinds():
+            raise OptionError(f"--emit={kind}: the choices are {', '.join(artifact.kinds())}")
+    folder = Path(command.output_dir)
+    if not command.emit and not command.keep:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"--output-dir={folder} cannot be made: {error.strerror or error}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OptionError(f"--output-dir={folder} cannot be written")
+
+
+def _kept(job: Job, solution: Solution) -> tuple[Path, ...]:
+    """With --keep, a folder of what was generated on the way."""
+    if not job.command.keep:
+        return ()
+    count = job.command.max_implementations
+    generated = candidate_files.generated(solution, job.canonical, job.forced, count)
+    return (
+        candidate_files.write(
+            Path(job.command.output_dir), job.problem, job.canonical, job.target, generated
+        ),
+    )

@@ -1,0 +1,254 @@
+"""The options of `ttc` without a sub-command, as one table, and the reading of an argument list by it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .dtypes import spellings
+from .errors import OptionError
+
+SUBCOMMANDS = ("info", "database")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that raises OptionError instead of printing and exiting, and guesses no abbreviations."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False} | kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise OptionError with argparse's sentence."""
+        raise OptionError(" ".join(message.split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command line asks for, read but not yet checked against each other; None = not given."""
+
+    perm: tuple[int, ...] | None
+    size: tuple[int, ...] | None
+    data_type: str
+    alpha: complex
+    beta: complex
+    lda: tuple[int, ...] | None
+    ldb: tuple[int, ...] | None
+    conjugate: bool
+    max_implementations: int
+    time_limit: float | None
+    num_threads: int | None
+    affinity: str | None
+    architecture: str | None
+    cpu: str | None
+    compiler: str
+    streaming_stores: bool
+    prefetch_distances: tuple[int, ...] | None
+    blockings: tuple[tuple[int, int], ...] | None
+    loop_perm: tuple[tuple[int, ...], ...] | None
+    no_align: bool
+    no_vec: bool
+    generate_only: bool
+    no_test: bool
+    hot_a: bool
+    hot_b: bool
+    ignore_database: bool
+    database: str | None
+    output_dir: str
+    emit: tuple[str, ...]
+    keep: bool
+    json: bool
+    verbose: bool
+
+
+# --- readers: text -> value, ValueError with a rule where there is none ------------------------------------
+
+
+def _integer(text: str) -> int:
+    if _INTEGER.fullmatch(text.strip()) is None:
+        raise ValueError(f"{text[:40]!r} is not an integer")
+    return int(text)
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    return tuple(_integer(part) for part in text.split(",")) if text.strip() else ()
+
+
+def _scalar(text: str) -> complex:
+    parts = text.replace(" ", "").split(",")
+    try:
+        return complex(parts[0]) if len(parts) == 1 else complex(*map(float, parts))
+    except (ValueError, TypeError):
+        raise ValueError("a number such as 2, -1.5e3, 1+2j or 1,2 (real, imaginary) is expected") from None
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("a number of seconds is expected") from None
+
+
+def _distances(text: str) -> tuple[int, ...]:
+    distances = tuple(dict.fromkeys(_integers(text)))
+    if not distances or min(distances) < 0:
+        raise ValueError("distances of 0 or more micro-tiles such as 0,2,4 are expected")
+    return distances
+
+
+def _blockings(text: str) -> tuple[tuple[int, int], ...]:
+    pairs = [re.fullmatch(r"\s*([0-9]{1,9})x([0-9]{1,9})\s*", part) for part in text.split(",")]
+    found = tuple((int(pair[1]), int(pair[2])) for pair in pairs if pair is not None)
+    if len(found) != len(pairs) or any(min(sides) < 1 for sides in found):
+        raise ValueError("positive sides in elements such as 16x16,32x64 (A x B) are expected")
+    return tuple(dict.fromkeys(found))
+
+
+def _orders(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(dict.fromkeys(_integers(part) for part in text.split("-")))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+
+# --- the table ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option. metavar: "" for a switch; field: of `Command`; read: ValueError says which rule is broken."""
+
+    flag: str
+    field: str
+    metavar: str
+    help: str
+    read: Callable[[str], Any] = str
+    default: Any = None
+    short: str = ""
+
+
+def _switch(flag: str, field: str, help: str, short: str = "") -> Option:
+    return Option(flag, field, "", help, default=False, short=short)
+
+
+GROUPS: dict[str, tuple[Option, ...]] = {
+    "the transposition, column-major: index 0 of A has stride 1": (
+        Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", _integers),
+        Option("--size", "size", "N,..", "extents of A's indices (required)", _integers),
+        Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; default s", default="s"),
+        Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2", _scalar, 1.0),
+        Option("--beta", "beta", "X", "default 0: B is not read", _scalar, 0.0),
+        Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", _integers),
+        Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", _integers),
+        _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
+    ),
+    "the search": (
+        Option("--maxImplementations", "max_implementations", "N", "candidates to consider, default 200;"
+               " 1 = the cost model's choice, -1 = the paper's whole space", _integer, 200),
+        Option("--time-limit", "time_limit", "S", "seconds of tuning; default: none", _seconds),
+        _switch("--generateOnly", "generate_only", "time and run nothing: the best stored plan, or the cost model's"),
+        _switch("--noTest", "no_test", "do not check the winner's result element by element"),
+        _switch("--hotA", "hot_a", "A is in the caches when a timed run starts"),
+        _switch("--hotB", "hot_b", "B is in the caches when a timed run starts"),
+        Option("--numThreads", "num_threads", "N", "default: OMP_NUM_THREADS, or the CPUs at hand", _integer),
+        Option("--affinity", "affinity", "WHERE", "compact (default), scatter, none, or CPUs such as 0,2,4-7"),
+        _switch("--ignoreDatabase", "ignore_database", "look nothing up; the result is still stored"),
+        Option("--database", "database", "PATH", "default: $TTC_DATABASE, or the user's cache"),
+    ),
+    "the machine": (
+        Option("--architecture", "architecture", "NAME", "instruction set: sse2 avx avx2 avx512 knl;"
+               " default: this machine"),
+        Option("--cpu", "cpu", "NAME", "a CPU as LLVM names it (ttc info lists them), or native"),
+        Option("--compiler", "compiler", "NAME", "llvm, the only one: code is built in this process", default="llvm"),
+        _switch("--no-vec", "no_vec", "no vector registers"),
+        _switch("--no-align", "no_align", "nothing that needs an aligned B: no streaming stores"),
+    ),
+    "decisions taken for the search": (
+        _switch("--streamingStores", "streaming_stores", "always store past the caches (beta = 0, aligned rows)"),
+        Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", _distances),
+        Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", _blockings),
+        Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", _orders),
+    ),
+    "what comes out": (
+        Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
+        Option("--emit", "emit", "KIND,..", "of obj, header, asm, llvm, bitcode; default obj,header; may be empty",
+               _words, ("obj", "header")),
+        _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
+        _switch("--json", "json", "print one JSON object instead of the summary"),
+        _switch("--verbose", "verbose", "log to stderr, and show the ten best candidates", short="-v"),
+    ),
+}  # fmt: skip
+OPTIONS = tuple(option for group in GROUPS.values() for option in group)
+
+
+def parser() -> Parser:
+    """The parser of a command line without sub-command; its values are texts."""
+    made = Parser(
+        prog="ttc",
+        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc info | ttc database ACTION",
+        description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
+        epilog="Other commands: ttc info (this machine), ttc database (stored solutions); both know --help.",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
+    )
+    made.add_argument("--version", action="store_true", help="show the version and exit")
+    for title, options in GROUPS.items():
+        group = made.add_argument_group(title)
+        for option in options:
+            _add(group, option)
+    return made
+
+
+def _add(group: Any, option: Option) -> None:
+    flags = [option.short, option.flag] if option.short else [option.flag]
+    help = option.help.replace("%", "%%")
+    if option.metavar:
+        group.add_argument(*flags, dest=option.field, metavar=option.metavar, help=help)
+    else:
+        group.add_argument(*flags, dest=option.field, action="store_true", help=help)
+
+
+def read(arguments: Sequence[str]) -> Command:
+    """The command of an argument list. OptionError for unknown options, missing and malformed values."""
+    texts, unknown = parser().parse_known_args(_joined(arguments))
+    if unknown:
+        raise OptionError(_unknown(unknown[0]))
+    return Command(**{option.field: _value(option, getattr(texts, option.field)) for option in OPTIONS})
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """`--opt value` as `--opt=value`, so that values such as -1,2 are not taken for options."""
+    valued = {option.flag for option in OPTIONS if option.metavar}
+    joined: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        value = next(rest, None) if argument in valued else None
+        if value is not None and value.startswith("--"):
+            raise OptionError(f"{argument} lacks its value: {value} follows")
+        joined.append(argument if value is None else f"{argument}={value}")
+    return joined
+
+
+def _value(option: Option, text: Any) -> Any:
+    if text is None or not option.metavar:
+        return option.default if text is None else text
+    try:
+        return option.read(text)
+    except OverflowError:
+        raise OptionError(f"{option.flag}={text[:80]}: the number is out of range") from None
+    except ValueError as error:
+        raise OptionError(f"{option.flag}={text[:80]}: {error}") from None
+
+
+def _unknown(argument: str) -> str:
+    name = argument.partition("=")[0]
+    if not name.startswith("-"):
+        return f"unexpected argument {name[:40]!r}: options begin with --, sub-commands are {', '.join(SUBCOMMANDS)}"
+    flags = {option.flag.lower(): option.flag for option in OPTIONS}
+    near = difflib.get_close_matches(name.lower(), flags, n=3, cutoff=0.5)
+    hint = f"near matches are {', '.join(flags[flag] for flag in near)}" if near else "ttc --help lists all"
+    return f"unknown option {name[:40]}: {hint}"
