@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from . import kernel, runtime
+from . import kernel
 from . import plan as plans
 from .canonical import Canonical, canonicalise
-from .errors import OptionError, PlanError
+from .errors import PlanError
+from .options import FREE, MAX_IMPLEMENTATIONS, Options, checked
 from .plan import CpuPlan
 from .problem import Problem
 from .solution import GIB, Measurement, Solution
@@ -25,25 +26,17 @@ from .tuning.records import Answer, Record, Request, Timing
 from .tuning.search import Limits, Outcome, Report, search
 
 _log = logging.getLogger(__name__)
-MAX_IMPLEMENTATIONS = 200
 STORED_TIMINGS = 50
+PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """Everything that steers a compilation, checked.
+class Planned:
+    """The plan of a canonical form. measurement: None where nothing was timed; code: its object code, if known."""
 
-    max_implementations: plans to consider; 1 = the cost model alone, nothing is timed; -1 = the paper's whole space;
-    time_limit: seconds of search; forced: decisions taken by the user; verify: check the finalists.
-    """
-
-    target: Target
-    threads: int
-    max_implementations: int = MAX_IMPLEMENTATIONS
-    time_limit: float | None = None
-    mode: Mode = Mode.COLD
-    verify: bool = True
-    forced: Forced = Forced()
+    plan: CpuPlan
+    measurement: Measurement | None = None
+    code: bytes | None = None
 
 
 def compile(
@@ -56,7 +49,7 @@ def compile(
     hot_a: bool = False,
     hot_b: bool = False,
     verify: bool = True,
-    forced: Forced = Forced(),
+    forced: Forced = FREE,
     database: str | Path | None = None,
     ignore_database: bool = False,
     progress: Report | None = None,
@@ -70,51 +63,38 @@ def compile(
     database: path of the solutions database; ignore_database: do not look there (the result is still stored).
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
     """
-    from . import backend
-
-    options = Options(
-        backend.resolve(target),
-        _threads(threads),
-        _candidates(max_implementations),
-        _time_limit(time_limit),
-        Mode.of(hot_a, hot_b),
-        verify,
-        forced,
+    options = checked(
+        max_implementations, threads, target, time_limit, Mode.of(hot_a, hot_b), verify=verify, forced=forced
     )
     store = open_database(database, ignore_database)
     canonical = canonicalise(problem).canonical
+    found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress)
+    return Solution(problem, options.target, found.plan, options.threads, found.measurement, found.code)
+
+
+def plan_canonical(
+    canonical: Canonical,
+    options: Options,
+    scalars: tuple[complex, complex],
+    store: Database,
+    progress: Report | None = None,
+) -> Planned:
+    """The best plan of a canonical form: from the database, from the cost model, or by timing candidates.
+
+    scalars: alpha and beta of the timed runs. What is found is stored.
+    """
     request = _request(canonical, options)
-    answer = store.find(request, max_implementations)
+    answer = store.find(request, options.max_implementations)
     if answer.sufficient and answer.record is not None:
-        known = _known(problem, canonical, options, answer.record)
+        known = _known(canonical, answer.record)
         if known is not None:
             return known
-    if max_implementations == 1 or canonical.elements == 0:
-        solution, record = _modelled(problem, canonical, options, request)
+    if options.max_implementations == 1 or canonical.elements == 0:
+        found, record = _modelled(canonical, options, request)
     else:
-        solution, record = _tuned(problem, canonical, options, request, answer, progress)
+        found, record = _tuned(canonical, options, scalars, request, answer, progress)
     store.store(record)
-    return solution
-
-
-def _threads(threads: int | None) -> int:
-    if threads is None:
-        return runtime.num_threads()
-    if threads < 1:
-        raise OptionError(f"number of threads {threads} is less than 1")
-    return threads
-
-
-def _candidates(count: int) -> int:
-    if count < 1 and count != -1:
-        raise OptionError(f"maxImplementations {count} is neither a count of at least 1 nor -1 (the whole space)")
-    return count
-
-
-def _time_limit(seconds: float | None) -> float | None:
-    if seconds is not None and not seconds > 0:
-        raise OptionError(f"time limit {seconds} s is not positive")
-    return seconds
+    return found
 
 
 @lru_cache(maxsize=16)
@@ -134,11 +114,11 @@ def _request(canonical: Canonical, options: Options) -> Request:
     )
 
 
-# --- the three sources of a solution ---------------------------------------------------------------------
+# --- the three sources of a plan ------------------------------------------------------------------------
 
 
-def _known(problem: Problem, canonical: Canonical, options: Options, record: Record) -> Solution | None:
-    """The stored solution, linked from its object code without optimisation; None if the row is unusable."""
+def _known(canonical: Canonical, record: Record) -> Planned | None:
+    """The stored plan and its object code, to be linked without optimisation; None if the row is unusable."""
     try:
         plan = plans.check(plans.parse(record.plan), canonical)
     except PlanError as error:
@@ -147,19 +127,23 @@ def _known(problem: Problem, canonical: Canonical, options: Options, record: Rec
     measured = None
     if record.seconds is not None:
         timings = tuple((t.plan, t.seconds) for t in record.timings)
-        measured = _measurement(canonical, record.seconds, record.ceiling_gibs, timings, proxy="proxy" in record.note)
-    code = dict(record.objects).get(kernel.NAME)
-    return Solution(problem, options.target, plan, options.threads, measured, code)
+        bytes_moved = _proxy_bytes(record.note)
+        measured = _measurement(
+            canonical,
+            bytes_moved or canonical.bytes_moved,
+            record.seconds,
+            record.ceiling_gibs,
+            timings,
+            bool(bytes_moved),
+        )
+    return Planned(plan, measured, dict(record.objects).get(kernel.NAME))
 
 
-def _modelled(
-    problem: Problem, canonical: Canonical, options: Options, request: Request
-) -> tuple[Solution, Record]:
+def _modelled(canonical: Canonical, options: Options, request: Request) -> tuple[Planned, Record]:
     plan = model_plan(canonical, options.target, options.threads, options.forced)
     code = kernel.cache.obtain(canonical, plan, options.target).code if _runs(options.target) else b""
     objects = ((kernel.NAME, code),) if code else ()
-    solution = Solution(problem, options.target, plan, options.threads, None, code or None)
-    return solution, Record(request, 1, str(plan), objects=objects)
+    return Planned(plan, None, code or None), Record(request, 1, str(plan), objects=objects)
 
 
 def _runs(target: Target) -> bool:
@@ -169,12 +153,19 @@ def _runs(target: Target) -> bool:
 
 
 def _tuned(
-    problem: Problem, canonical: Canonical, options: Options, request: Request, answer: Answer, progress: Report | None
-) -> tuple[Solution, Record]:
+    canonical: Canonical,
+    options: Options,
+    scalars: tuple[complex, complex],
+    request: Request,
+    answer: Answer,
+    progress: Report | None,
+) -> tuple[Planned, Record]:
     check_runs_here(options.target)
-    trial = Trial(canonical, options.target, options.threads, options.mode, problem.alpha, problem.beta)
+    trial = Trial(canonical, options.target, options.threads, options.mode, *scalars)
     if trial.is_proxy:
-        _log.warning("the tensors do not fit in memory three times: tuned on a smaller stand-in with the same strides' low bits")
+        _log.warning(
+            "the tensors do not fit in memory three times: tuned on a smaller stand-in with the same strides' low bits"
+        )
     which = peak.of(canonical)
     ceiling = trial.ceiling(which)
     outcome = search(
@@ -185,22 +176,18 @@ def _tuned(
         progress,
     )
     ceiling = max(ceiling, trial.ceiling(which))
-    return _finished(problem, canonical, options, request, trial, outcome, ceiling)
+    return _finished(options, request, trial, outcome, ceiling)
 
 
 def _finished(
-    problem: Problem,
-    canonical: Canonical,
-    options: Options,
-    request: Request,
-    trial: Trial,
-    outcome: Outcome[kernel.Kernel],
-    ceiling: float,
-) -> tuple[Solution, Record]:
+    options: Options, request: Request, trial: Trial, outcome: Outcome[kernel.Kernel], ceiling: float
+) -> tuple[Planned, Record]:
     plan, seconds = outcome.best.plan, outcome.best.best
     timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
     measured = replace(
-        _measurement(trial.canonical, seconds, ceiling or None, timings, trial.is_proxy),
+        _measurement(
+            trial.canonical, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy
+        ),
         interrupted=outcome.interrupted,
     )
     code = None if trial.is_proxy else outcome.kernel.code
@@ -213,19 +200,26 @@ def _finished(
         tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS]),
         ((kernel.NAME, code),) if code else (),
         ceiling_gibs=ceiling or None,
-        note="proxy" if trial.is_proxy else "",
+        note=f"{PROXY} {trial.canonical.bytes_moved}" if trial.is_proxy else "",
     )
-    return Solution(problem, options.target, plan, options.threads, measured, code), record
+    return Planned(plan, measured, code), record
+
+
+def _proxy_bytes(note: str) -> int | None:
+    """The bytes that a stand-in's timed runs moved, from its record's note."""
+    word, _, count = note.partition(" ")
+    return int(count) if word == PROXY and count.isdecimal() else None
 
 
 def _measurement(
     canonical: Canonical,
+    bytes_moved: int,
     seconds: float,
     ceiling: float | None,
     timings: tuple[tuple[str, tuple[float, ...]], ...],
     proxy: bool = False,
 ) -> Measurement:
-    gibs = canonical.bytes_moved / seconds / GIB
+    gibs = bytes_moved / seconds / GIB
     return Measurement(seconds, gibs, ceiling, peak.of(canonical).value, timings, proxy)
 
 
@@ -236,8 +230,9 @@ def _cost(canonical: Canonical, target: Target, threads: int) -> candidates.Cost
     return lambda plan: cost.estimate(canonical, plan, target, threads)
 
 
-def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = Forced()) -> CpuPlan:
-    """The cost model's first choice; nothing is timed."""
+@lru_cache(maxsize=1024)
+def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> CpuPlan:
+    """The cost model's first choice; nothing is timed. Remembered: it takes milliseconds."""
     model = _cost(canonical, target, threads)
     return next(candidates.enumerate_plans(canonical, target, forced, model))
 

@@ -1,0 +1,90 @@
+"""What steers a compilation, checked once at the front door."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+from . import backend, runtime
+from .errors import OptionError
+from .target import Target
+from .trial import Mode
+from .tuning.candidates import Forced
+
+MAX_IMPLEMENTATIONS = 200
+FREE = Forced()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything that steers a compilation.
+
+    max_implementations: plans to consider; 1 = the cost model alone, nothing is timed; -1 = the paper's whole
+    space; time_limit: seconds of search; mode: what the caches hold when a run starts; verify: check the
+    finalists; forced: decisions taken by the user.
+    """
+
+    target: Target
+    threads: int
+    max_implementations: int = MAX_IMPLEMENTATIONS
+    time_limit: float | None = None
+    mode: Mode = Mode.COLD
+    verify: bool = True
+    forced: Forced = FREE
+
+
+def checked(
+    max_implementations: int = MAX_IMPLEMENTATIONS,
+    threads: int | None = None,
+    target: Target | str | None = None,
+    time_limit: float | None = None,
+    mode: Mode = Mode.COLD,
+    *,
+    verify: bool = True,
+    forced: Forced = FREE,
+) -> Options:
+    """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
+    return Options(
+        backend.resolve(target),
+        runtime.num_threads() if threads is None else _threads(threads),
+        _candidates(max_implementations),
+        _time_limit(time_limit),
+        mode,
+        verify,
+        forced,
+    )
+
+
+def _threads(threads: int) -> int:
+    number = _integer("number of threads", threads)
+    if number < 1:
+        raise OptionError(f"number of threads {number} is less than 1")
+    return number
+
+
+def _candidates(count: int) -> int:
+    number = _integer("maxImplementations", count)
+    if number < 1 and number != -1:
+        raise OptionError(
+            f"maxImplementations {number} is neither a count of at least 1 nor -1 (the whole space)"
+        )
+    return number
+
+
+def _time_limit(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    try:
+        positive = seconds > 0
+    except TypeError:
+        raise OptionError(f"time limit {seconds!r} is not a number of seconds") from None
+    if not positive:
+        raise OptionError(f"time limit {seconds} s is not positive")
+    return float(seconds)
+
+
+def _integer(name: str, value: int) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise OptionError(f"{name} {value!r} is not an integer") from None
