@@ -145,21 +145,21 @@ def _affinity(command: Command) -> Affinity:
 
 def _forced(command: Command, problem: Problem, canonical: Canonical, machine: Target) -> Forced:
     return Forced(
-        streaming=_streaming(command, canonical, machine),
+        streaming=_streaming(command, problem, canonical, machine),
         prefetch=command.prefetch_distances,
         blockings=command.blockings,
         order=_order(command, problem, canonical),
     )
 
 
-def _streaming(command: Command, canonical: Canonical, machine: Target) -> bool | None:
+def _streaming(command: Command, problem: Problem, canonical: Canonical, machine: Target) -> bool | None:
     if not command.streaming_stores:
         return False if command.no_align else None
     if command.no_align:
         raise OptionError("--streamingStores contradicts --no-align: streaming stores need an aligned B")
-    if command.beta != 0:
+    if problem.beta != 0:
         raise OptionError(
-            f"--streamingStores cannot be had with beta = {command.beta}: B is read, so beta must be 0"
+            f"--streamingStores cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
         )
     if not can_stream(canonical, machine):
         raise OptionError(

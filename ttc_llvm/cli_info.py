@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 _LABELS = {
     "huge_pages": "huge pages",
-    "memory_free": "free memory",
+    "free_bytes": "free memory, bytes",
     "ceilings_gibs": "ceilings",
 }
 _UNITS = {"l1": "bytes", "l2": "bytes", "line": "bytes", "page": "bytes"} | {
@@ -58,7 +58,7 @@ _UNITS = {"l1": "bytes", "l2": "bytes", "line": "bytes", "page": "bytes"} | {
 def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
     """Everything that `ttc info` says, in order. ceilings: measure them, which takes a second."""
     try:
-        here = backend.host_target()
+        here, problem = backend.host_target(), ""
     except TargetError as error:
         here, problem = None, str(error)
     facts: dict[str, Any] = {
@@ -73,7 +73,7 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
         "cpus": sorted(affinity.process_mask() or ()),
         "threads": runtime.num_threads(),
         "huge_pages": _huge_pages(),
-        "memory_free": buffers.available_memory(),
+        "free_bytes": buffers.available_memory(),
         "database": _database(database),
         "architectures": list(target.spellings()),
     }

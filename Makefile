@@ -1,0 +1,50 @@
+# make run    the main job on a real problem, into build/
+# make test   the tests            make check  lint, types and tests: what CI runs
+# make full   every test, long     make clean  forget the virtual environment and what was built
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# With TTC_REQUIRE_ALL=1 a test that is skipped for want of something fails the run.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.require_all)
+
+.PHONY: run test check lint types full clean
+
+run: $(VENV)/.run
+	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
+
+test: $(VENV)/.test
+	$(PYTEST)
+
+check: lint types
+	$(PYTEST)
+
+lint: $(VENV)/.check
+	$(BIN)/ruff check .
+
+types: $(VENV)/.check
+	$(BIN)/mypy -p ttc_llvm
+	$(BIN)/mypy tests
+
+full: $(VENV)/.test
+	TTC_FULL=1 $(PYTEST) -m "full or not full"
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: setup.cfg pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.test: setup.cfg pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[test]"
+	touch $@ $(VENV)/.run
+
+$(VENV)/.check: setup.cfg pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[check]"
+	touch $@ $(VENV)/.test $(VENV)/.run
