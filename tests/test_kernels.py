@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import machine
 import pytest
 from case import Case
 from hypothesis import given, seed, settings
 from machine import Run, check, runnable
 from strategies import executions
 
+from ttc_llvm import dtypes
+from ttc_llvm.canonical import Axis
+from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.problem import Problem
+
 SLICES, FULL_SLICES, PROBLEMS = 10, 50, 100
+PARTS = [pytest.param(n, marks=[] if n < SLICES else [pytest.mark.full]) for n in range(FULL_SLICES)]
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(n, marks=[] if n < SLICES else [pytest.mark.full]) for n in range(FULL_SLICES)]
-)
+@pytest.mark.parametrize("part", PARTS)
 def test_random_problems(part: int) -> None:
-    """Each part is a fixed list of problems, so that parts can run in parallel and every failure comes back."""
+    """Each part is a fixed list of problems: parts can run in parallel, and every failure comes back."""
 
     @seed(part)
     @settings(max_examples=PROBLEMS, derandomize=False)
@@ -24,3 +29,87 @@ def test_random_problems(part: int) -> None:
         check(*execution)
 
     every()
+
+
+def simple(c_rank: int, tile: tuple[int, ...], block: tuple[int, ...], **decisions: object) -> CpuPlan:
+    """A plan with the natural loop orders."""
+    order = tuple(reversed(range(c_rank)))
+    return CpuPlan(tile, block, order, order, **decisions)  # type: ignore[arg-type]
+
+
+SQUARE = Problem((1, 0), (50, 70), "s")
+NAMED: dict[str, tuple[Problem, CpuPlan, str]] = {
+    "a remainder behind a block off the vector boundary": (
+        Problem((1, 0), (16, 20), "s", ldb=(32, 16)), simple(2, (12, 16), (12, 4), streaming=True), "avx512"),
+    "pairs behind a block of three": (
+        Problem((1, 0), (16, 5), "z", ldb=(8, 16)), simple(2, (3, 4), (3, 4), streaming=True), "avx2"),
+    "masks of blocks beyond 127 bytes": (
+        Problem((1, 0), (5, 390), "i8"), simple(2, (200, 2), (200, 2)), "avx512"),
+    "masks of blocks beyond 255 bytes": (
+        Problem((1, 0), (5, 700), "i8"), simple(2, (300, 2), (300, 2)), "avx512"),
+    "masks of blocks beyond 127 floats": (
+        Problem((1, 0), (5, 390), "s"), simple(2, (200, 2), (200, 2)), "avx512"),
+    "whole streaming tiles": (
+        Problem((1, 0), (64, 64), "s"), simple(2, (32, 32), (16, 16), streaming=True), "avx512"),
+    "streaming out of a stage": (
+        Problem((1, 0), (64, 48), "d"), simple(2, (16, 16), (4, 4), streaming=True, staging=Staging.B), "avx2"),
+    "a stage with remainders on both axes": (
+        Problem((1, 0), (37, 41), "c", alpha=2j, beta=1), simple(2, (12, 16), (4, 4), staging=Staging.A), "avx2"),
+    "alpha = 0 does not stage A": (
+        Problem((1, 0), (37, 41), "d", alpha=0), simple(1, (64,), (8,), staging=Staging.A), "avx512"),
+    "prefetch far beyond the end": (
+        Problem((1, 0), (33, 35), "d"), simple(2, (8, 8), (4, 4), prefetch=100), "avx2"),
+    "bytes in 64 x 64": (Problem((1, 0), (130, 129), "i8"), simple(2, (128, 128), (64, 64)), "avx512"),
+    "three floats per pixel": (Problem((1, 0), (3, 1000), "s"), simple(2, (64, 3), (16, 3)), "avx512"),
+    "three bytes per pixel": (Problem((1, 2, 0), (3, 31, 33), "i8"), simple(2, (64, 3), (64, 3)), "avx512"),
+    "one element": (Problem((), ()), simple(1, (1,), (1,)), "sse2"),
+    "nothing": (Problem((1, 0), (0, 5)), simple(1, (1,), (1,)), "sse2"),
+    "items of 48 bytes": (Problem((1, 0), (9, 10), "v48"), simple(3, (6, 8, 8), (6, 1, 1)), "avx2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("flush", ["start", "end"])
+def test_named_cases(name: str, flush: str) -> None:
+    problem, plan, row = NAMED[name]
+    check(Case.of(problem), Run(plan, machine.found(row), 2, flush, flush))
+
+
+@pytest.mark.parametrize("extent", [190, 200, 327, 328, 399, 400])
+@pytest.mark.parametrize("dtype", ["i8", "s"])
+def test_masks_of_long_rows_known_at_run_time_only(dtype: str, extent: int) -> None:
+    """The last register of a block of 200 has lanes without elements: no length makes them active."""
+    case = Case.of(Problem((0,), (extent,), dtype))
+    check(case, Run(simple(1, (200,), (200,)), machine.found("avx512"), parametric=True))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 5, 64])
+def test_any_number_of_parts_covers_everything(parts: int) -> None:
+    check(Case.of(SQUARE), Run(simple(2, (16, 16), (4, 4), parallel=2), machine.found("sse2"), parts))
+
+
+def test_broadcast_and_reversed_axes_of_a() -> None:
+    t = dtypes.dtype("d")
+    axes = (Axis(19, 0, 1), Axis(17, -1, 19), Axis(5, 17, 19 * 17))
+    for alpha, beta in ((1.0, 0.0), (2.0, 3.0)):
+        case = Case(axes, t, t, alpha, beta)
+        check(case, Run(simple(3, (16, 16, 1), (8, 8, 1)), machine.found("avx512")))
+
+
+def reversed_bits(rank: int) -> tuple[Case, CpuPlan]:
+    """perm reversed over `rank` axes of extent 2, in blocks of the first and the last three axes."""
+    block = tuple(2 if k < 3 or k >= rank - 3 else 1 for k in range(rank))
+    order = tuple(reversed(range(rank)))
+    plan = CpuPlan(block, block, order, order, 8)
+    return Case.of(Problem(order, (2,) * rank, "i8")), plan
+
+
+def test_rank_16() -> None:
+    case, plan = reversed_bits(16)
+    check(case, Run(plan, runnable()[0], 3))
+
+
+def test_rank_26() -> None:
+    case, plan = reversed_bits(26)
+    assert len(case.placed.canonical.axes) == 26
+    check(case, Run(plan, runnable()[0]))
