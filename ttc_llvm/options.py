@@ -46,7 +46,7 @@ def checked(
     """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
     return Options(
         backend.resolve(target),
-        runtime.num_threads() if threads is None else _threads(threads),
+        runtime.num_threads() if threads is None else thread_count(threads),
         _candidates(max_implementations),
         _time_limit(time_limit),
         mode,
@@ -55,7 +55,8 @@ def checked(
     )
 
 
-def _threads(threads: int) -> int:
+def thread_count(threads: int) -> int:
+    """A given number of threads, checked: OptionError if it is no integer or less than 1."""
     number = _integer("number of threads", threads)
     if number < 1:
         raise OptionError(f"number of threads {number} is less than 1")

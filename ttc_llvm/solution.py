@@ -125,7 +125,8 @@ class Solution:
         try:
             return self._ready.get((alpha, beta)) or self._prepare(alpha, beta)
         except TypeError:  # not hashable: an array of no axes is still a number
-            return self._prepare(*(v if v is None else _number(v) for v in (alpha, beta)))
+            given = (("alpha", alpha), ("beta", beta))
+            return self._prepare(*(None if value is None else number(name, value) for name, value in given))
 
     def _prepare(self, alpha: complex | None, beta: complex | None) -> _Ready:
         """What a call with these scalars needs; the last few are kept."""
@@ -226,11 +227,12 @@ class Solution:
         return Spec(self.problem, self.target, self.plan, gibs)
 
 
-def _number(value: Any) -> complex:
+def number(name: str, value: Any) -> complex:
+    """Any number, also an array of no axes, as a Python number; ProblemError for everything else."""
     try:
-        return complex(value)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{value!r} is not a number: alpha and beta are scalars") from None
+        return complex("" if isinstance(value, str) else value)  # complex() would read a string's text
+    except (TypeError, ValueError, OverflowError):
+        raise ProblemError(f"{name} = {value!r} is not a number") from None
 
 
 def _scalars(problem: Problem) -> npt.NDArray[Any] | None:

@@ -1,0 +1,255 @@
+"""`to <- alpha * of + beta * to` for two arrays of one shape and any strides, planned once per layout.
+
+What a layout needs is prepared on its first use and remembered, a bounded number of layouts, so that the
+next call of the same kind costs a look-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import compiler, dtypes, options
+from .canonical import COPY, Axis, Kinds, Placed, from_axes
+from .errors import ArrayError, ProblemError
+from .executable import SERIAL_BYTES, Executable, data_address
+from .options import FREE
+from .problem import Problem
+from .recent import Recent
+from .trial import Mode
+from .tuning.candidates import Forced
+
+Array = npt.NDArray[Any]
+CAPACITY = 512  # layouts remembered, with their machine code
+CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
+OVERLAP_WORK = 1_000_000  # steps in NumPy's search for a common byte: some milliseconds
+NATIVE_SIZES = (1, 2, 4, 8, 16)
+ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
+ORDINARY = Forced(streaming=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """alpha, beta and conjugation as kernels take them. name: their part of keys; address: that of the values."""
+
+    name: str
+    kinds: Kinds
+    values: Array | None = None
+    alpha: complex = 1.0
+    beta: complex = 0.0
+    conjugate: bool = False
+    address: int = 0
+
+
+PLAIN = Scaling("plain", COPY)
+"""Items are moved as they are."""
+
+
+@lru_cache(maxsize=256)
+def scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool) -> Scaling:
+    """The scaling of elements of type `of` into elements of type `to`.
+
+    Raises ArrayError where the types do not go together, ProblemError where they do not admit the arithmetic.
+    """
+    kinds = Kinds.of(alpha, beta)
+    if of == to and kinds == COPY and not conjugate:
+        return PLAIN
+    checked = Problem((), (), _pair(of, to), alpha=alpha, beta=beta, conjugate=conjugate)
+    values = np.array([checked.alpha, checked.beta], dtypes.to_numpy(checked.compute))
+    scalars = (checked.alpha, checked.beta, conjugate)
+    return Scaling(f"{kinds} {conjugate}", kinds, values, *scalars, address=data_address(values))
+
+
+def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> str:
+    """The data type of a problem between these; only for arithmetic are different ones admitted."""
+    a, b = dtypes.from_numpy(of), dtypes.from_numpy(to)
+    try:
+        if of == to or a != b:
+            return dtypes.pair_name(a, b)
+    except ProblemError:
+        pass
+    raise ArrayError(
+        f"out has dtype {to} for an array of {of}: it must be equal, or float32 for float64, complex64 for"
+        " complex128, or the other way round"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A prepared layout.
+
+    executable: None where these strides need a detour through aligned memory; reach_of, reach_to: the bytes from
+    element 0 to the lowest byte, and to the end, of each side; odd_of, odd_to: address bits that must be clear.
+    """
+
+    executable: Executable | None
+    reach_of: tuple[int, int]
+    reach_to: tuple[int, int]
+    odd_of: int = 0
+    odd_to: int = 0
+
+
+recent: Recent[Ready] = Recent(CAPACITY)
+
+
+def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:
+    """`to <- alpha * of + beta * to`, element by element, on at most `threads` threads.
+
+    of, to: arrays of one shape and of the types of `scale`; fresh: `to` is new, nothing can overlap; effort: plans
+    that are considered when a layout is new, timed where they are more than one. Raises ArrayError where the two
+    share memory, or elements of `to` do.
+    """
+    if not to.nbytes:
+        return
+    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, threads, effort)
+    ready = recent.find(key) or recent.put(key, _prepared(of, to, scale, threads, effort))
+    address_of, address_to = data_address(of), data_address(to)
+    if not fresh:
+        _check_apart(of, to, address_of, address_to, ready)
+    odd = address_of & ready.odd_of | address_to & ready.odd_to
+    if odd or ready.executable is None:
+        _assign_odd(of, to, scale, threads, effort, odd)
+    else:
+        ready.executable.run(address_of, address_to, scale.address, threads)
+
+
+# --- preparing a layout ---------------------------------------------------------------------------------
+
+
+def _prepared(of: Array, to: Array, scale: Scaling, threads: int, effort: int) -> Ready:
+    if overlaps_itself(to):
+        raise ArrayError(
+            f"elements of out share memory (shape {to.shape}, strides {to.strides}): which value wins?"
+        )
+    reaches = _reach(of), _reach(to)
+    if scale is PLAIN:
+        unit = _unit(of, to)
+        executable = _executable(_moves(of, to, unit), scale, threads, effort)
+        return Ready(executable, *reaches, *[min(unit, ALIGNED) - 1] * 2)
+    if not _is_regular(of) or not _is_regular(to):
+        return Ready(None, *reaches)
+    executable = _executable(_elements(of, to, scale), scale, threads, effort)
+    return Ready(executable, *reaches, *(min(x.dtype.itemsize, ALIGNED) - 1 for x in (of, to)))
+
+
+def _executable(placed: Placed, scale: Scaling, threads: int, effort: int) -> Executable:
+    canonical = placed.canonical
+    small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
+    useful = min(threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
+    mode = Mode.HOT if small else Mode.COLD
+    wanted = options.checked(effort, useful, mode=mode, forced=ORDINARY if small else FREE)
+    if wanted.max_implementations == 1:
+        plan = compiler.model_plan(canonical, wanted.target, useful, wanted.forced)
+        return Executable(placed, plan, wanted.target)
+    found = compiler.plan_canonical(
+        canonical, wanted, (scale.alpha, scale.beta), compiler.open_database(None)
+    )
+    return Executable(placed, found.plan, wanted.target, found.code)
+
+
+def _reach(x: Array) -> tuple[int, int]:
+    spans = [(extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True)]
+    return sum(s for s in spans if s < 0), sum(s for s in spans if s > 0) + x.dtype.itemsize
+
+
+def _steps(x: Array) -> list[int]:
+    """The strides that are ever taken, in bytes."""
+    return [stride for extent, stride in zip(x.shape, x.strides, strict=True) if extent > 1]
+
+
+def _is_regular(x: Array) -> bool:
+    """True where every element lies a whole number of elements from the first."""
+    return all(step % x.dtype.itemsize == 0 for step in _steps(x))
+
+
+def _unit(of: Array, to: Array, odd: int = 0) -> int:
+    """Bytes that are moved at a time: whole items, or the largest power of two that divides all distances.
+
+    odd: address bits that are set and should not be."""
+    size = of.dtype.itemsize
+    if size in NATIVE_SIZES and not odd and _is_regular(of) and _is_regular(to):
+        return size
+    return gcd(ALIGNED, odd, size, *_steps(of), *_steps(to))
+
+
+def _moves(of: Array, to: Array, unit: int) -> Placed:
+    """A bit-exact copy in units: items of several units get an axis of their own."""
+    item = dtypes.carrier(unit)
+    strides = zip(of.shape, of.strides, to.strides, strict=True)
+    axes = [Axis(extent, s // unit, t // unit) for extent, s, t in strides]
+    return from_axes([Axis(of.dtype.itemsize // unit, 1, 1), *axes], item, item, COPY)
+
+
+def _elements(of: Array, to: Array, scale: Scaling) -> Placed:
+    a, b = dtypes.from_numpy(of.dtype), dtypes.from_numpy(to.dtype)
+    strides = zip(of.shape, of.strides, to.strides, strict=True)
+    axes = [Axis(extent, s // a.itemsize, t // b.itemsize) for extent, s, t in strides]
+    return from_axes(axes, a, b, scale.kinds, scale.conjugate)
+
+
+# --- odd addresses and strides --------------------------------------------------------------------------
+
+
+def _assign_odd(of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int) -> None:
+    """Moves are made in smaller units, arithmetic between aligned copies."""
+    if scale is PLAIN:
+        placed_key = (of.shape, of.strides, of.dtype, to.strides, "odd", odd, threads, effort)
+        ready = recent.find(placed_key) or recent.put(placed_key, _in_units(of, to, odd, threads, effort))
+        assert ready.executable is not None
+        ready.executable.run(data_address(of), data_address(to), 0, threads)
+        return
+    source, target = np.empty(of.shape, of.dtype), np.empty(to.shape, to.dtype)
+    assign(of, source, PLAIN, threads, effort, fresh=True)
+    if scale.beta != 0:
+        assign(to, target, PLAIN, threads, effort, fresh=True)
+    assign(source, target, scale, threads, effort, fresh=True)
+    assign(target, to, PLAIN, threads, effort, fresh=True)
+
+
+def _in_units(of: Array, to: Array, odd: int, threads: int, effort: int) -> Ready:
+    placed = _moves(of, to, _unit(of, to, odd))
+    return Ready(_executable(placed, PLAIN, threads, effort), _reach(of), _reach(to))
+
+
+# --- overlaps -------------------------------------------------------------------------------------------
+
+
+def _check_apart(of: Array, to: Array, address_of: int, address_to: int, ready: Ready) -> None:
+    low_of, end_of = address_of + ready.reach_of[0], address_of + ready.reach_of[1]
+    low_to, end_to = address_to + ready.reach_to[0], address_to + ready.reach_to[1]
+    if low_of < end_to and low_to < end_of and _share(of, to):
+        raise ArrayError("out shares memory with the array: the transposition is out of place")
+
+
+def _share(x: Array, y: Array) -> bool:
+    """True where two arrays have a byte in common, or it would take too long to know."""
+    try:
+        return np.shares_memory(x, y, max_work=OVERLAP_WORK)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
+
+
+def overlaps_itself(x: Array) -> bool:
+    """True where two elements have a byte in common, or it would take too long to know."""
+    reach = x.dtype.itemsize
+    for step, extent in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
+        if step < reach:
+            return _interleaves_badly(x)
+        reach += (extent - 1) * step
+    return False
+
+
+def _interleaves_badly(x: Array) -> bool:
+    """The exact test: two indices first differ along some axis, where one of them may be taken as 0."""
+    at = [slice(None)] * x.ndim
+    for k, extent in enumerate(x.shape):
+        others = at.copy()
+        at[k], others[k] = slice(0, 1), slice(1, None)
+        if extent > 1 and _share(x[tuple(at)], x[tuple(others)]):
+            return True
+    return False
