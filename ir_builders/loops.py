@@ -176,7 +176,9 @@ def _divides(step: int, length: Int, extent: object) -> bool:
 
 def load_params(b: ir.IRBuilder, pointer: ir.Value, slots: tuple[int, ...]) -> Sizes:
     """Load run-time sizes from their slots of the parameter array."""
-    return Sizes({slot: b.load(at(b, pointer, 8 * slot), typ=I64, align=8, name=f"p{slot}") for slot in slots})
+    return Sizes(
+        {slot: b.load(at(b, pointer, 8 * slot), typ=I64, align=8, name=f"p{slot}") for slot in slots}
+    )
 
 
 def is_task(node: Node) -> bool:

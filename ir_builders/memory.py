@@ -94,7 +94,11 @@ class Access:
         if self.ragged is not None:
             return self.ragged.mask(b, register, self.lanes, per_element)
         active = len(register.elements)
-        if active == self.lanes or not self.target.has_masks(self.dtype.itemsize) or active & (active - 1) == 0:
+        if (
+            active == self.lanes
+            or not self.target.has_masks(self.dtype.itemsize)
+            or active & (active - 1) == 0
+        ):
             return None
         bits = [int(lane < active * per_element) for lane in range(self.lanes * per_element)]
         return ir.Constant(ir.VectorType(I1, len(bits)), bits)
@@ -135,7 +139,9 @@ def _inserted(
     wide = shuffle(b, part, None, spread)
     if whole is None:
         return wide
-    blend = [lane if lane < first else total + lane if lane < first + count else None for lane in range(total)]
+    blend = [
+        lane if lane < first else total + lane if lane < first + count else None for lane in range(total)
+    ]
     return shuffle(b, whole, wide, blend)
 
 
@@ -153,14 +159,26 @@ def intrinsic(module: ir.Module, name: str, result: ir.Type, arguments: list[ir.
 
 
 def _masked_load(
-    module: ir.Module, b: ir.IRBuilder, name: str, vector: ir.VectorType, pointer: ir.Value, mask: ir.Value, align: int
+    module: ir.Module,
+    b: ir.IRBuilder,
+    name: str,
+    vector: ir.VectorType,
+    pointer: ir.Value,
+    mask: ir.Value,
+    align: int,
 ) -> ir.Value:
     f = intrinsic(module, name, vector, [pointer.type, I32, mask.type, vector])
     return b.call(f, [pointer, ir.Constant(I32, align), mask, ir.Constant(vector, None)])
 
 
 def _masked_store(
-    module: ir.Module, b: ir.IRBuilder, name: str, value: ir.Value, pointer: ir.Value, mask: ir.Value, align: int
+    module: ir.Module,
+    b: ir.IRBuilder,
+    name: str,
+    value: ir.Value,
+    pointer: ir.Value,
+    mask: ir.Value,
+    align: int,
 ) -> None:
     f = intrinsic(module, name, ir.VoidType(), [value.type, pointer.type, I32, mask.type])
     b.call(f, [value, pointer, ir.Constant(I32, align), mask])
@@ -171,7 +189,9 @@ def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, offset: Int)
     was slower wherever it was measured)."""
     f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
     flags = [ir.Constant(I32, value) for value in (0, 3, 1)]  # read, every level, data
-    ahead = b.gep(pointer, [i64(offset)], source_etype=I8)  # not inbounds: the last ones lie beyond the tensor
+    ahead = b.gep(
+        pointer, [i64(offset)], source_etype=I8
+    )  # not inbounds: the last ones lie beyond the tensor
     b.call(f, [ahead, *flags])
 
 

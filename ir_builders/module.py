@@ -33,7 +33,9 @@ def new_module(target: Target, name: str = "ttc_llvm") -> ir.Module:
     return module
 
 
-def add_kernel(module: ir.Module, nest: LoopNest, target: Target, name: str, internal: bool = False) -> ir.Function:
+def add_kernel(
+    module: ir.Module, nest: LoopNest, target: Target, name: str, internal: bool = False
+) -> ir.Function:
     """Add the nest's kernel to a module; internal: visible inside the module only."""
     kernel = ir.Function(module, KERNEL_TYPE, name)
     kernel.linkage = "internal" if internal else ""
@@ -48,7 +50,9 @@ def add_kernel(module: ir.Module, nest: LoopNest, target: Target, name: str, int
     return kernel
 
 
-def _fill(module: ir.Module, b: ir.IRBuilder, nest: LoopNest, target: Target, arguments: dict[str, ir.Value]) -> None:
+def _fill(
+    module: ir.Module, b: ir.IRBuilder, nest: LoopNest, target: Target, arguments: dict[str, ir.Value]
+) -> None:
     sizes = load_params(b, arguments["params"], tuple(p.index for p in nest.params))
     emitter = Emitter(module, target, nest.canonical.axes, sizes, arguments)
     for op in _operations(nest.body):
@@ -89,7 +93,12 @@ def _operations(nodes: tuple[Node, ...]) -> list[Op]:
 
 
 def _task_box(
-    b: ir.IRBuilder, emitter: Emitter, grid: tuple[Loop, ...], task: ir.Value, box: Box, views: dict[Space, View]
+    b: ir.IRBuilder,
+    emitter: Emitter,
+    grid: tuple[Loop, ...],
+    task: ir.Value,
+    box: Box,
+    views: dict[Space, View],
 ) -> Box:
     """Split a task number into the iterations of the grid's loops, row-major, and move there."""
     rest = task

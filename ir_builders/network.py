@@ -143,9 +143,7 @@ def _blend(program: _Program, pair: list[int]) -> int:
         return pair[0]
     left, right = (program.contents[v] for v in pair)
     lanes = len(left)
-    mask = tuple(
-        i if left[i] != HOLE else lanes + i if right[i] != HOLE else HOLE for i in range(lanes)
-    )
+    mask = tuple(i if left[i] != HOLE else lanes + i if right[i] != HOLE else HOLE for i in range(lanes))
     return program.shuffle(pair[0], pair[1], mask)
 
 

@@ -8,8 +8,12 @@ from llvmlite import ir
 
 
 class _Shuffle(ir.Instruction):  # llvmlite's own ShuffleVector refuses undefined lanes in its mask
-    def __init__(self, parent: ir.Block, left: ir.Value, right: ir.Value, mask: str, lanes: int, name: str) -> None:
-        super().__init__(parent, ir.VectorType(left.type.element, lanes), "shufflevector", [left, right], name=name)
+    def __init__(
+        self, parent: ir.Block, left: ir.Value, right: ir.Value, mask: str, lanes: int, name: str
+    ) -> None:
+        super().__init__(
+            parent, ir.VectorType(left.type.element, lanes), "shufflevector", [left, right], name=name
+        )
         self.mask = f"<{lanes} x i32> <{mask}>"
 
     def descr(self, buf: list[str]) -> None:

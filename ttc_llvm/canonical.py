@@ -150,9 +150,7 @@ def canonicalise(problem: Problem, kinds: Kinds | None = None) -> Placed:
     return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate)
 
 
-def from_axes(
-    axes: Iterable[Axis], a: DType, b: DType, kinds: Kinds, conjugate: bool = False
-) -> Placed:
+def from_axes(axes: Iterable[Axis], a: DType, b: DType, kinds: Kinds, conjugate: bool = False) -> Placed:
     """The canonical form of any strided problem. Offsets move to the element that canonical index 0 means.
 
     Strides are in elements and may be negative, and zero in A (a broadcast). B must not address one element

@@ -54,7 +54,12 @@ def run_axes(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ..
     length = 1
     while True:
         step = next(
-            (k for k, s in enumerate(strides) if k not in run and block[k] > 1 and _continues(s, length, run)), None
+            (
+                k
+                for k, s in enumerate(strides)
+                if k not in run and block[k] > 1 and _continues(s, length, run)
+            ),
+            None,
         )
         if step is None:
             return tuple(run)

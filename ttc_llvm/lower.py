@@ -35,7 +35,11 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
         plan = replace(plan, streaming=False)
     if canonical.kinds.alpha is Alpha.ZERO:
         plan = replace(plan, staging=Staging.NONE)
-    body = _stage(canonical, plan, target) if plan.staging is not Staging.NONE else _direct(canonical, plan, target)
+    body = (
+        _stage(canonical, plan, target)
+        if plan.staging is not Staging.NONE
+        else _direct(canonical, plan, target)
+    )
     for number, k in reversed(list(enumerate(plan.order))):
         axis = canonical.axes[k]
         bind = Bind.TASK if number < plan.parallel else Bind.SERIAL
@@ -172,7 +176,9 @@ def _tile_extents(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
     return tuple(min(t, e) for t, e in zip(plan.tile, canonical.extents, strict=True))
 
 
-def _row_block(canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target) -> tuple[int, ...]:
+def _row_block(
+    canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target
+) -> tuple[int, ...]:
     """Whole vectors, up to four, along the axis that is contiguous on the unpermuted side."""
     width = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
     block = [1] * len(plan.tile)

@@ -119,7 +119,9 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         if not spans(tile, axis.extent) and tile % block:
             raise PlanError(f"plan tile {tile} is not a multiple of its block {block}")
     if plan.block_elements > MAX_BLOCK:
-        raise PlanError(f"plan block={_show(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}")
+        raise PlanError(
+            f"plan block={_show(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}"
+        )
     if not 0 <= plan.parallel <= rank:
         raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
     if plan.prefetch < 0:

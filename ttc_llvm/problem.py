@@ -138,11 +138,15 @@ def _check_outer(p: Problem) -> None:
         if outer is None:
             continue
         if len(outer) != len(extents):
-            raise ProblemError(f"{name} {_show(outer)} has {len(outer)} entries, but perm has {len(extents)} indices")
+            raise ProblemError(
+                f"{name} {_show(outer)} has {len(outer)} entries, but perm has {len(extents)} indices"
+            )
         for k, (got, least) in enumerate(zip(outer, extents, strict=True)):
             if got < least:
                 rule = meaning.format(k=k)
-                raise ProblemError(f"{name}[{k}] = {got} is less than {rule} = {least}: outer sizes include the extent")
+                raise ProblemError(
+                    f"{name}[{k}] = {got} is less than {rule} = {least}: outer sizes include the extent"
+                )
 
 
 def _check_bytes(p: Problem) -> None:
