@@ -12,9 +12,7 @@ from . import plan as plans
 from .canonical import Canonical
 from .errors import OptionError
 from .plan import CpuPlan
-from .problem import Problem
 from .solution import GIB, Solution
-from .target import Target
 from .tuning import candidates, cost
 from .tuning.candidates import Forced
 
@@ -47,14 +45,12 @@ def generated(solution: Solution, canonical: Canonical, forced: Forced, count: i
     yield from map(Candidate, every if count == -1 else itertools.islice(every, count))
 
 
-def write(
-    directory: Path, problem: Problem, canonical: Canonical, target: Target, found: Iterable[Candidate]
-) -> Path:
+def write(directory: Path, solution: Solution, canonical: Canonical, found: Iterable[Candidate]) -> Path:
     """Write `<C name>.candidates/` with plans.txt and one numbered .ll file per candidate; returns its path.
 
     OptionError where it cannot be written.
     """
-    folder = directory / f"{names.stem(problem)}.candidates"
+    folder = directory / f"{names.stem(solution.problem)}.candidates"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob("[0-9]*.ll"):
@@ -63,7 +59,9 @@ def write(
             listing.write(HEADING)
             for number, candidate in enumerate(found, 1):
                 listing.write(_line(number, candidate, canonical))
-                (folder / f"{number:03}.ll").write_text(kernel.ir_text(canonical, candidate.plan, target))
+                (folder / f"{number:03}.ll").write_text(
+                    kernel.ir_text(canonical, candidate.plan, solution.target)
+                )
     except OSError as error:
         raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
     return folder

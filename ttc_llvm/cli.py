@@ -38,7 +38,7 @@ def _command(argv: list[str]) -> int:
         print(f"ttc {__version__}")
         return 0
     if "--help" in argv or "-h" in argv:
-        parser().print_help()
+        print(parser().format_help(), end="")  # argparse's own print hides a broken pipe
         return 0
     if not argv:
         raise OptionError("--perm and --size are missing: ttc --help shows how they are given")

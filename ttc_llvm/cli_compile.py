@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import affinity as affinities
-from . import artifact, backend, candidate_files, cli_report, loop_order, runtime, target
+from . import artifact, backend, candidate_files, cli_report, loop_order, options, runtime, target
 from .affinity import Affinity
 from .canonical import Canonical, canonicalise
 from .cli_options import Command
 from .cli_progress import Progressing
 from .compiler import compile
 from .errors import OptionError, TargetError
+from .options import Options
 from .problem import Problem
 from .solution import Solution
 from .target import Target
+from .trial import Mode
 from .tuning.candidates import Forced, can_stream
 
 _log = logging.getLogger(__name__)
@@ -31,10 +33,8 @@ class Job:
     command: Command
     problem: Problem
     canonical: Canonical
-    target: Target
-    threads: int
+    options: Options
     affinity: Affinity
-    forced: Forced
 
 
 def run(command: Command) -> int:
@@ -42,14 +42,14 @@ def run(command: Command) -> int:
     job = prepare(command)
     runtime.set_affinity(job.affinity)
     _log.info("merged problem: %s", job.canonical)
-    _log.info(
-        "target %s (%s), %d threads, affinity %s", job.target, job.target.cpu, job.threads, job.affinity
-    )
+    machine, threads = job.options.target, job.options.threads
+    _log.info("target %s (%s), %d threads, affinity %s", machine, machine.cpu, threads, job.affinity)
     start = time.perf_counter()
     with Progressing(job.canonical.bytes_moved, command.verbose) as progress:
         solution = _compiled(job, progress)
     elapsed = time.perf_counter() - start
-    files = (*solution.write(command.output_dir, command.emit), *_kept(job, solution))
+    written = solution.write(command.output_dir, command.emit) if command.emit else ()
+    files = (*written, *_kept(job, solution))
     source = _source(solution, progress.batches)
     outcome = cli_report.Outcome(
         solution, job.canonical, str(job.affinity), source, elapsed, files, verified=not command.no_test
@@ -71,11 +71,16 @@ def prepare(command: Command) -> Job:
             f"target {wanted} cannot be timed here: this machine lacks its instructions;"
             " --generateOnly takes the cost model's plan"
         )
-    threads = runtime.num_threads() if command.num_threads is None else command.num_threads
-    if threads < 1:
-        raise OptionError(f"--numThreads={threads}: at least 1 thread is needed")
-    forced = _forced(command, problem, canonical, wanted)
-    job = Job(command, problem, canonical, wanted, threads, _affinity(command), forced)
+    chosen = options.checked(
+        command.max_implementations,
+        command.num_threads,
+        wanted,
+        command.time_limit,
+        Mode.of(command.hot_a, command.hot_b),
+        verify=not command.no_test,
+        forced=_forced(command, problem, canonical, wanted),
+    )
+    job = Job(command, problem, canonical, chosen, _affinity(command))
     _check_output(command)
     return job
 
@@ -181,17 +186,17 @@ def _order(command: Command, problem: Problem, canonical: Canonical) -> tuple[in
 
 
 def _compiled(job: Job, progress: Progressing) -> Solution:
-    command = job.command
+    command, chosen = job.command, job.options
     return compile(
         job.problem,
-        1 if command.generate_only else command.max_implementations,
-        job.threads,
-        job.target,
-        command.time_limit,
+        1 if command.generate_only else chosen.max_implementations,
+        chosen.threads,
+        chosen.target,
+        chosen.time_limit,
         hot_a=command.hot_a,
         hot_b=command.hot_b,
-        verify=not command.no_test,
-        forced=job.forced,
+        verify=chosen.verify,
+        forced=chosen.forced,
         database=command.database,
         ignore_database=command.ignore_database,
         progress=progress.report,
@@ -225,10 +230,6 @@ def _kept(job: Job, solution: Solution) -> tuple[Path, ...]:
     """With --keep, a folder of what was generated on the way."""
     if not job.command.keep:
         return ()
-    count = job.command.max_implementations
-    generated = candidate_files.generated(solution, job.canonical, job.forced, count)
-    return (
-        candidate_files.write(
-            Path(job.command.output_dir), job.problem, job.canonical, job.target, generated
-        ),
-    )
+    chosen = job.options
+    found = candidate_files.generated(solution, job.canonical, chosen.forced, chosen.max_implementations)
+    return (candidate_files.write(Path(job.command.output_dir), solution, job.canonical, found),)

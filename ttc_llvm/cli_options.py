@@ -165,7 +165,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                " default: this machine"),
         Option("--cpu", "cpu", "NAME", "a CPU as LLVM names it (ttc info lists them), or native"),
         Option("--compiler", "compiler", "NAME", "llvm, the only one: code is built in this process", default="llvm"),
-        _switch("--no-vec", "no_vec", "no vector registers"),
+        _switch("--no-vec", "no_vec", "no explicit vectors: at most two elements at a time"),
         _switch("--no-align", "no_align", "nothing that needs an aligned B: no streaming stores"),
     ),
     "decisions taken for the search": (

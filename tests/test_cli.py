@@ -1,0 +1,610 @@
+"""The command line: every option does what it says, or is refused in one line; pipes, terminals, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ttc_llvm
+from ttc_llvm import backend, cli, cli_compile, cli_options
+
+ROOT = Path(__file__).parent.parent
+TINY = ("--perm=1,0", "--size=48,32")
+FEW = "--maxImplementations=3"
+PAPER = ("--perm=2,1,0", "--size=8,16,16", "--lda=32,32,32")
+STEM = "sTranspose10_48x32"
+
+Ttc = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test has a database and a current directory of its own."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def ttc(capsys: pytest.CaptureFixture[str]) -> Ttc:
+    """Run `ttc ... --json` in this process, expect success and silence on stderr, and return the object."""
+
+    def call(*arguments: str) -> dict[str, Any]:
+        status = cli.main([*arguments, "--json"])
+        out, err = capsys.readouterr()
+        assert (status, err) == (0, "")
+        found = json.loads(out)
+        assert isinstance(found, dict)
+        return found
+
+    return call
+
+
+def process(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """`python -m ttc_llvm` as a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "300"} | options.pop("env", {})
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    command = [sys.executable, "-m", "ttc_llvm", *arguments]
+    return subprocess.Popen(command, text=True, env=environment, **pipes)
+
+
+def decisions(plan: str) -> dict[str, str]:
+    """The decisions of a plan's text by name."""
+    return dict(part.split("=") for part in plan.split()[1:])
+
+
+def plans_of(found: dict[str, Any]) -> list[dict[str, str]]:
+    """The decisions of every candidate that was timed."""
+    return [decisions(timing["plan"]) for timing in found["measurement"]["timings"]]
+
+
+# --- the transposition ------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_paper(ttc: Ttc) -> None:
+    found = ttc(*PAPER, FEW)
+    stem = "sTranspose210_8x16x16_lda32x32x32"
+    assert found["files"] == [f"{stem}.o", f"{stem}.h"]
+    assert Path(f"{stem}.o").read_bytes()[:4] == b"\x7fELF"
+    assert f"void {stem}(" in Path(f"{stem}.h").read_text()
+    assert found["merged"]["axes"] == [[16, 1024, 1], [16, 32, 16], [8, 1, 256]]
+    assert found["source"] == "tuned"
+    assert found["measurement"]["verified"] is True
+
+
+def test_json_holds_what_the_summary_says(ttc: Ttc) -> None:
+    found = ttc(*TINY, FEW)
+    assert set(found) == {
+        "version", "problem", "merged", "target", "threads", "affinity", "plan", "source", "elapsed_s",
+        "measurement", "files",
+    }  # fmt: skip
+    assert found["version"] == ttc_llvm.__version__
+    assert found["problem"] == {
+        "perm": [1, 0], "size": [48, 32], "dataType": "s", "lda": None, "ldb": None, "alpha": 1.0, "beta": 0.0,
+        "conjugate": False,
+    }  # fmt: skip
+    measured = found["measurement"]
+    assert measured["candidates"] == len(measured["timings"]) == 3
+    assert measured["bandwidth"] == "bytes of A + bytes of B"
+    assert measured["gibs"] == pytest.approx(2 * 48 * 32 * 4 / measured["seconds"] / 2**30)
+    assert measured["ratio"] == pytest.approx(measured["gibs"] / measured["ceiling_gibs"])
+    assert measured["ceiling"] == "streaming copy"
+    assert found["plan"] == measured["timings"][0]["plan"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--dataType=d",), {"dataType": "d"}),
+        (("--dataType", "cz", "--conjugate"), {"dataType": "cz", "conjugate": True}),
+        (("--dataType=v12",), {"dataType": "v12"}),
+        (("--alpha=-1.5e3", "--beta", "-2"), {"alpha": -1500.0, "beta": -2.0}),
+        (("--dataType=z", "--alpha=1+2j", "--beta", "-1,.5"), {"alpha": [1.0, 2.0], "beta": [-1.0, 0.5]}),
+        (("--alpha=inf",), {"alpha": "inf"}),
+        (("--lda", "50,40", "--ldb=64,64"), {"lda": [50, 40], "ldb": [64, 64]}),
+    ],
+)
+def test_options_of_the_problem(ttc: Ttc, arguments: tuple[str, ...], expected: dict[str, Any]) -> None:
+    found = ttc(*TINY, *arguments, "--maxImplementations=2")
+    assert found["problem"] == found["problem"] | expected
+    assert found["measurement"]["verified"] is True
+
+
+def test_bandwidth_counts_b_twice_where_it_is_read(ttc: Ttc) -> None:
+    measured = ttc(*TINY, "--beta=1", "--maxImplementations=2")["measurement"]
+    assert measured["bandwidth"] == "bytes of A + 2 x bytes of B"
+    assert measured["ceiling"] == "SAXPY"
+    assert measured["gibs"] == pytest.approx(3 * 48 * 32 * 4 / measured["seconds"] / 2**30)
+
+
+@pytest.mark.parametrize("size", ["0,4", "1,1", "1,7"])
+def test_degenerate_extents(ttc: Ttc, size: str) -> None:
+    assert ttc("--perm=1,0", f"--size={size}", "--maxImplementations=2")["files"]
+
+
+def test_rank_zero(ttc: Ttc) -> None:
+    assert ttc("--perm=", "--size=", "--maxImplementations=2")["problem"]["perm"] == []
+
+
+# --- the search -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [("--maxImplementations=2",), ("--maxImplementations", "2")])
+def test_the_number_of_candidates(ttc: Ttc, form: tuple[str, ...]) -> None:
+    assert ttc(*TINY, *form)["measurement"]["candidates"] == 2
+
+
+def test_one_candidate_is_the_model_alone(ttc: Ttc) -> None:
+    found = ttc(*TINY, "--maxImplementations=1")
+    assert (found["source"], found["measurement"]) == ("cost model", None)
+
+
+def test_the_whole_space_of_the_paper(ttc: Ttc) -> None:
+    plans = plans_of(ttc(*TINY, "--maxImplementations", "-1", "--noTest"))
+    assert {plan["order"] for plan in plans} == {"0,1", "1,0"}
+    assert len(plans) > 6
+
+
+def test_the_time_limit_ends_the_search(ttc: Ttc) -> None:
+    start = time.monotonic()
+    found = ttc(*PAPER, "--maxImplementations=100000", "--time-limit=0.3")
+    assert time.monotonic() - start < 20
+    assert found["measurement"]["interrupted"] is True
+    assert 0 < found["measurement"]["candidates"] < 100000
+
+
+def test_generating_only_times_nothing(ttc: Ttc, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: Any) -> float:
+        raise AssertionError("something was timed")
+
+    monkeypatch.setattr("ttc_llvm.trial.Trial.seconds", forbidden)
+    found = ttc(*TINY, "--generateOnly")
+    assert (found["source"], found["measurement"]) == ("cost model", None)
+    assert Path(f"{STEM}.o").exists()
+
+
+def test_generating_only_takes_the_stored_plan(ttc: Ttc) -> None:
+    tuned = ttc(*TINY, FEW)
+    found = ttc(*TINY, "--generateOnly")
+    assert (found["source"], found["plan"]) == ("database", tuned["plan"])
+
+
+def test_no_test_checks_nothing(ttc: Ttc, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttc_llvm.trial.Trial.verify", lambda *_: (0, 0))
+    assert ttc(*TINY, FEW, "--noTest")["measurement"]["verified"] is False
+    assert cli.main([*TINY, FEW, "--ignoreDatabase"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "mode"),
+    [((), "cold"), (("--hotA",), "hot-a"), (("--hotB",), "hot-b"), (("--hotA", "--hotB"), "hot-ab")],
+)
+def test_hot_tensors(ttc: Ttc, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], mode: str) -> None:
+    ttc(*TINY, "--maxImplementations=2", *flags)
+    assert cli.main(["database", "list", "--json"]) == 0
+    assert [row["mode"] for row in json.loads(capsys.readouterr().out)] == [mode]
+
+
+def test_threads_and_their_places(ttc: Ttc, monkeypatch: pytest.MonkeyPatch) -> None:
+    placed = []
+    monkeypatch.setattr("ttc_llvm.runtime.set_affinity", lambda wanted: placed.append(str(wanted)))
+    first = str(min(os.sched_getaffinity(0)))
+    assert ttc(*TINY, FEW)["affinity"] == "compact"
+    found = ttc(*TINY, FEW, "--numThreads=1", "--affinity=none")
+    assert (found["threads"], found["affinity"], found["source"]) == (1, "none", "tuned")
+    assert ttc(*TINY, FEW, "--numThreads=2", f"--affinity={first}")["affinity"] == first
+    assert placed == ["compact", "none", first]
+
+
+def test_the_database_answers_unless_ignored(ttc: Ttc) -> None:
+    sources = [ttc(*TINY, FEW, *flags)["source"] for flags in ((), (), ("--ignoreDatabase",))]
+    assert sources == ["tuned", "database", "tuned"]
+
+
+def test_another_database(ttc: Ttc, tmp_path: Path) -> None:
+    ttc(*TINY, "--maxImplementations=2", "--database", str(tmp_path / "mine.sqlite3"))
+    assert (tmp_path / "mine.sqlite3").exists()
+    assert not (tmp_path / "solutions.sqlite3").exists()
+
+
+def test_a_broken_database_is_reported_and_worked_around(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("broken").write_bytes(b"not a database at all" * 100)
+    assert cli.main([*TINY, "--maxImplementations=2", "--database=broken"]) == 0
+    out, err = capsys.readouterr()
+    assert "source" in out
+    assert err.startswith("ttc: warning: ") and err.count("\n") == 1
+
+
+# --- the machine ------------------------------------------------------------------------------------------
+
+
+def assembly() -> str:
+    """What `--emit=asm` has written."""
+    (path,) = Path().glob("*.s")
+    return path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("flags", "cpu", "widest"),
+    [
+        (("--architecture=sse2",), "x86-64", "xmm"),
+        (("--architecture=avx",), "sandybridge", "ymm"),
+        (("--cpu=haswell",), "haswell", "ymm"),
+        (("--architecture=avx2", "--cpu=broadwell"), "broadwell", "ymm"),
+        (("--architecture", "avx512"), "skylake-avx512", "zmm"),
+        (("--architecture=knl",), "knl", "zmm"),
+    ],
+)
+def test_code_for_any_machine(ttc: Ttc, flags: tuple[str, ...], cpu: str, widest: str) -> None:
+    found = ttc("--perm=1,0", "--size=64,64", "--generateOnly", "--emit=asm", *flags)
+    assert found["target"]["cpu"] == cpu
+    assert max(set(re.findall(r"[xyz]mm", assembly()))) == widest
+
+
+def test_the_native_cpu(ttc: Ttc) -> None:
+    assert ttc(*TINY, "--cpu=native", "--generateOnly")["target"]["name"] == "host"
+    assert ttc(*TINY, "--compiler=llvm", "--generateOnly")["target"]["name"] == "host"
+
+
+def test_no_vectors(ttc: Ttc) -> None:
+    tuned = ttc(*TINY, FEW)
+    found = ttc(*TINY, FEW, "--no-vec", "--emit=llvm")
+    assert found["target"]["vector_bits"] == 64
+    lanes = re.findall(r"<(\d+) x (?:float|i32)>", Path(f"{STEM}.ll").read_text())
+    assert max(map(int, lanes), default=1) <= 2
+    assert found["source"] == "tuned", "the database answered with the vector kernel"
+    assert ttc(*TINY, FEW)["plan"] == tuned["plan"], "the scalar kernel took the vector kernel's place"
+
+
+# --- forced decisions -------------------------------------------------------------------------------------
+
+
+def test_streaming_stores(ttc: Ttc) -> None:
+    found = ttc("--perm=1,0", "--size=64,64", "--maxImplementations=4", "--streamingStores", "--emit=asm")
+    assert {plan["streaming"] for plan in plans_of(found)} == {"1"}
+    assert "movnt" in assembly()
+
+
+def test_no_alignment(ttc: Ttc) -> None:
+    found = ttc("--perm=1,0", "--size=64,64", "--maxImplementations=4", "--no-align", "--emit=asm")
+    assert {plan["streaming"] for plan in plans_of(found)} == {"0"}
+    assert "movnt" not in assembly()
+    assert not re.search(r"\bv?movap[sd]\s.*\(%r(di|si)", assembly()), "an access to A or B assumes alignment"
+
+
+def test_prefetch_distances(ttc: Ttc) -> None:
+    found = ttc("--perm=1,0", "--size=64,64", "--maxImplementations=8", "--prefetchDistances=0,3")
+    assert {plan["prefetch"] for plan in plans_of(found)} <= {"0", "3"}
+
+
+def test_blockings(ttc: Ttc) -> None:
+    found = ttc("--perm=1,0", "--size=256,256", "--maxImplementations=6", "--blockings=32x16,64x32")
+    assert {plan["tile"] for plan in plans_of(found)} <= {"16,32", "32,64"}  # B's stride-1 axis comes first
+
+
+def test_loop_orders(ttc: Ttc) -> None:
+    found = ttc("--perm=2,1,0", "--size=16,16,16", "--maxImplementations=6", "--loopPerm=1,2,0")
+    assert {plan["order"] for plan in plans_of(found)} == {"1,0,2"}  # index 2 of A is the canonical axis 0
+
+
+# --- what comes out ---------------------------------------------------------------------------------------
+
+
+def test_kinds_of_files_and_their_folder(ttc: Ttc) -> None:
+    kinds = {"obj": ".o", "header": ".h", "asm": ".s", "llvm": ".ll", "bitcode": ".bc"}
+    found = ttc(*TINY, "--generateOnly", f"--emit={','.join(kinds)}", "--output-dir=new/folder")
+    assert found["files"] == [f"new/folder/{STEM}{end}" for end in kinds.values()]
+    assert all(Path(path).stat().st_size for path in found["files"])
+
+
+def test_no_files_where_none_are_wanted(ttc: Ttc, tmp_path: Path) -> None:
+    assert ttc(*TINY, "--generateOnly", "--emit=", "--output-dir=nowhere")["files"] == []
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("flags", [(), ("--generateOnly",)])
+def test_keeping_the_candidates(ttc: Ttc, flags: tuple[str, ...]) -> None:
+    folder = Path(f"{STEM}.candidates")
+    folder.mkdir()
+    (folder / "099.ll").write_text("from an earlier run")
+    found = ttc(*TINY, FEW, "--keep", *flags)
+    assert found["files"][-1] == str(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["001.ll", "002.ll", "003.ll", "plans.txt"]
+    heading, best, *_ = (folder / "plans.txt").read_text().splitlines()
+    assert heading.split("\t") == ["number", "seconds", "GiB/s", "plan"]
+    assert best.split("\t")[3] == found["plan"]
+    assert "define void @kernel" in (folder / "001.ll").read_text().replace('"', "")
+
+
+def test_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*PAPER, FEW, "--beta=2"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    labels = [line.split()[0] for line in out.splitlines() if not line.startswith(" ")]
+    assert labels == [
+        "problem", "merged", "target", "threads", "plan", "bandwidth", "ceiling", "candidates", "source", "files",
+    ]  # fmt: skip
+    assert "B <- 1 * A + 2 * B: perm 2,1,0, size 8x16x16, type s, lda 32x32x32" in out
+    assert "16:1024:1 16:32:16 8:1:256" in out
+    assert re.search(r"GiB/s \(bytes of A \+ 2 x bytes of B, per second\)", out)
+    assert re.search(r"GiB/s, SAXPY measured in the same run: ratio \d", out)
+    assert "\x1b" not in out
+
+
+def test_verbose_shows_candidates_and_logs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*TINY, FEW, "-v"]) == 0
+    out, err = capsys.readouterr()
+    assert len(re.findall(r"GiB/s  cpu1 ", out)) == 3
+    assert "ttc: merged problem: i32>i32" in err
+    assert "ttc: 3 of 3 candidates timed" in err
+
+
+# --- refusals ---------------------------------------------------------------------------------------------
+
+REFUSALS: list[tuple[tuple[str, ...], str]] = [
+    ((), "--perm and --size are missing"),
+    (("--size=2,3",), "--perm is missing"),
+    (("--perm=1,0",), "--size is missing"),
+    (("--perm=1,x", "--size=2,3"), "'x' is not an integer"),
+    (("--perm=1,1", "--size=2,3"), "not a permutation"),
+    (("--perm=1,0", "--size=2"), "has 1 extents"),
+    (("--perm=1,0", "--size=2,-3"), "negative"),
+    (("--perm=1,0", f"--size={'9' * 30},2"), "exceeds 2^63 - 1 bytes"),
+    (("--perm=1,0", f"--size={'9' * 50},2"), "is not an integer"),
+    (("--perm",), "expected one argument"),
+    (("--perm", "--size=2,3"), "--perm lacks its value"),
+    ((*TINY, "--lda=8,9"), "lda[0] = 8 is less than"),
+    ((*TINY, "--ldb=64"), "has 1 entries"),
+    ((*TINY, "--dataType=q"), "unknown data type"),
+    ((*TINY, "--dataType=i32", "--alpha=2"), "plain moves only"),
+    ((*TINY, "--conjugate"), "needs a complex data type"),
+    ((*TINY, "--alpha=two"), "a number such as"),
+    ((*TINY, "--beta=1,2,3"), "a number such as"),
+    ((*TINY, "--beta=1j"), "is complex"),
+    ((*TINY, "--maxImplementations=0"), "at least 1 nor -1"),
+    ((*TINY, "--maxImplementations=many"), "is not an integer"),
+    ((*TINY, "--time-limit=0"), "is not positive"),
+    ((*TINY, "--time-limit=soon"), "a number of seconds"),
+    ((*TINY, "--numThreads=0"), "number of threads 0 is less than 1"),
+    ((*TINY, "--affinity=everywhere"), "affinity"),
+    ((*TINY, "--affinity=granularity=fine,compact,1,0"), "affinity"),
+    ((*TINY, "--affinity=99999"), "CPU 99999"),
+    ((*TINY, "--architecture=knc"), "knl"),
+    ((*TINY, "--architecture=cuda"), "GPUs are not supported yet"),
+    ((*TINY, "--architecture=power"), "not supported yet"),
+    ((*TINY, "--architecture=arm"), "not supported yet"),
+    ((*TINY, "--architecture=axv2"), "near matches are avx2"),
+    ((*TINY, "--cpu="), "is empty"),
+    ((*TINY, "--architecture=avx", "--cpu=haswell"), "contradicts"),
+    ((*TINY, "--compiler=gcc"), "the only compiler is llvm"),
+    ((*TINY, "--streamingStores", "--beta=1"), "beta must be 0"),
+    ((*TINY, "--streamingStores", "--no-align"), "contradicts --no-align"),
+    (("--perm=1,0", "--size=7,9", "--streamingStores"), "rows of B must start at"),
+    ((*TINY, "--prefetchDistances=-1"), "distances of 0 or more"),
+    ((*TINY, "--prefetchDistances="), "distances of 0 or more"),
+    ((*TINY, "--blockings=32"), "positive sides"),
+    ((*TINY, "--blockings=0x8"), "positive sides"),
+    ((*TINY, "--loopPerm=0"), "not a permutation"),
+    ((*TINY, "--loopPerm=0,1-1,0"), "one at a time"),
+    (("--perm=2,0,1", "--size=2,3,4", "--loopPerm=0,2,1"), "merged into one loop"),
+    ((*TINY, "--emit=exe"), "the choices are obj"),
+    ((*TINY, "--output-dir=/proc/nowhere/here"), "cannot be made"),
+    ((*TINY, "--prem=1,0"), "near matches are --perm"),
+    ((*TINY, "--hota"), "near matches are --hotA"),
+    ((*TINY, "--zzzzzz"), "ttc --help lists all"),
+    ((*TINY, "extra"), "unexpected argument 'extra'"),
+    ((*TINY, "--json=yes"), "--json"),
+    (("compile",), "unexpected argument 'compile'"),
+    (("info", "--hotA"), "--hotA"),
+    (("database",), "ACTION"),
+    (("database", "drop"), "'drop'"),
+    (("database", "show", "12"), "12"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"), REFUSALS, ids=[" ".join(a)[-60:] or "-" for a, _ in REFUSALS]
+)
+def test_refusals_are_one_line_and_status_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], reason: str
+) -> None:
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("ttc: error: ") and err.count("\n") == 1, err
+    assert reason in err
+    assert not list(tmp_path.glob("*.o"))
+
+
+def test_what_cannot_run_here_cannot_be_timed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "runs_here", lambda wanted: False)
+    assert cli.main([*TINY, "--cpu=knl"]) == 2
+    assert "--generateOnly takes the cost model's plan" in capsys.readouterr().err
+    assert cli.main([*TINY, "--cpu=knl", "--generateOnly"]) == 0
+
+
+def test_a_wrong_result_is_an_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttc_llvm.trial.Trial.verify", lambda *_: (1, 2))
+    assert cli.main([*TINY, FEW]) == 2
+    assert "wrong element at index (1, 2)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted before there was any result"),
+        (MemoryError(), 2, "out of memory"),
+        (OSError(28, "No space left on device"), 2, "No space left on device"),
+        (ZeroDivisionError("x\ny"), 1, "internal error: ZeroDivisionError: x y"),
+    ],
+)
+def test_whatever_happens_is_one_line(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    raised: BaseException,
+    status: int,
+    said: str,
+) -> None:
+    def fails(command: object) -> int:
+        raise raised
+
+    monkeypatch.setattr(cli_compile, "run", fails)
+    assert cli.main(TINY) == status
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
+
+
+def test_every_option_is_tested_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    help = capsys.readouterr().out
+    source = Path(__file__).read_text()
+    for option in cli_options.OPTIONS:
+        assert re.search(rf"{option.flag}[\s=]", help + " "), option.flag
+        assert re.search(rf"{option.flag}\b", source), f"{option.flag} has no test"
+
+
+# --- other commands, processes, pipes ---------------------------------------------------------------------
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"ttc {ttc_llvm.__version__}\n"
+
+
+def test_info_as_json(ttc: Ttc, tmp_path: Path) -> None:
+    found = ttc("info", "--no-ceilings")
+    assert found["ttc_llvm"] == ttc_llvm.__version__
+    assert found["target"]["cpu"] == backend.host_target().cpu
+    assert found["caches"]["l1"] >= 1024
+    assert found["database"] == {"path": str(tmp_path / "solutions.sqlite3"), "solutions": 0}
+    assert {"sse2", "haswell", "znver5"} <= set(found["architectures"])
+    assert "ceilings_gibs" not in found
+
+
+def test_info_measures_ceilings(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttc_llvm.cli_info.CEILING_BYTES", 4 << 20)
+    assert cli.main(["info"]) == 0
+    out = capsys.readouterr().out
+    for name in ("SAXPY", "streaming copy", "ordinary copy"):
+        measured = re.search(rf"{name} ([0-9.]+) GiB/s", out)
+        assert measured and float(measured[1]) > 0.1
+    assert "llvmlite" in out and "database" in out
+
+
+def test_info_survives_a_broken_database(ttc: Ttc) -> None:
+    Path("broken").write_bytes(b"not a database at all" * 100)
+    assert "error" in ttc("info", "--no-ceilings", "--database=broken")["database"]
+
+
+def test_the_module_runs_as_a_program() -> None:
+    run = process("--version")
+    assert run.communicate(timeout=60) == (f"ttc {ttc_llvm.__version__}\n", "")
+    assert run.returncode == 0
+    run = process("--perm=2,1")
+    out, err = run.communicate(timeout=60)
+    assert (out, err.count("\n"), run.returncode) == ("", 1, 2)
+
+
+def test_help_and_mistakes_need_no_llvm() -> None:
+    code = (
+        "import sys; from ttc_llvm import cli; status = [cli.main([a]) for a in ('--help', '--version', '--foo')];"
+        "sys.exit(status != [0, 0, 2] or 'llvmlite.binding' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+def test_importing_the_package_is_quick() -> None:
+    code = "import sys, ttc_llvm; sys.exit(bool({'numpy', 'llvmlite', 'rich', 'sqlite3'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_every_public_name_can_be_had() -> None:
+    for name in ttc_llvm.__all__:
+        assert getattr(ttc_llvm, name) is not None
+    assert set(ttc_llvm.__all__) <= set(dir(ttc_llvm))
+    with pytest.raises(AttributeError, match="no attribute 'transposed'"):
+        ttc_llvm.transposed  # noqa: B018
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    run = process("--help", env={"PYTHONUNBUFFERED": "1"})
+    assert run.stdout is not None and run.stderr is not None
+    run.stdout.close()
+    assert run.stderr.read() == ""
+    assert run.wait(60) == 141
+    run.stderr.close()
+
+
+def read_all(terminal: int) -> str:
+    """Everything that a process writes to its terminal until it ends."""
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(terminal, 65536)
+        except OSError:  # Linux: the last process has closed the other end
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    return b"".join(chunks).decode()
+
+
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}])
+def test_a_terminal_gets_a_bar_and_colours(environment: dict[str, str]) -> None:
+    ours, theirs = os.openpty()
+    shown = {"TERM": "xterm-256color"} | environment
+    run = process(*TINY, "--maxImplementations=8", env=shown, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    seen = read_all(ours)
+    os.close(ours)
+    assert run.wait(60) == 0
+    assert "tuning" in seen and "8/8" in seen
+    assert "bandwidth" in seen
+    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", seen)) is not bool(environment)
+
+
+def test_pipes_see_neither_bar_nor_colours() -> None:
+    out, err = process(*TINY, "--maxImplementations=8").communicate(timeout=60)
+    assert err == ""
+    assert "\x1b" not in out and "tuning" not in out
+
+
+def test_interrupting_keeps_the_best_so_far() -> None:
+    run = process(*PAPER, "--maxImplementations=1000000", "--verbose", "--json")
+    assert run.stderr is not None
+    for line in run.stderr:
+        if "candidates timed" in line:
+            break
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 0
+    found = json.loads(out)
+    assert found["measurement"]["interrupted"] is True
+    assert found["source"] == "tuned"
+    assert all(Path(path).exists() for path in found["files"])
+
+
+def test_terminating_ends_at_once() -> None:
+    run = process(*PAPER, "--maxImplementations=1000000", "--verbose")
+    assert run.stderr is not None
+    assert select.select([run.stderr], [], [], 60)[0]
+    run.terminate()
+    run.communicate(timeout=60)
+    assert run.returncode == -signal.SIGTERM
+    assert not list(Path().glob("*.o"))
