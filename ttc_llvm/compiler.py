@@ -27,6 +27,7 @@ from .tuning.search import Limits, Outcome, Report, search
 
 _log = logging.getLogger(__name__)
 STORED_TIMINGS = 50
+NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
 
 
@@ -233,6 +234,8 @@ def _cost(canonical: Canonical, target: Target, threads: int) -> candidates.Cost
 @lru_cache(maxsize=1024)
 def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> CpuPlan:
     """The cost model's first choice; nothing is timed. Remembered: it takes milliseconds."""
+    if canonical.elements == 0:
+        return NOTHING
     model = _cost(canonical, target, threads)
     return next(candidates.enumerate_plans(canonical, target, forced, model))
 

@@ -1,0 +1,405 @@
+"""Solutions: called on any memory that fits, refusing any that does not, pickled, and quick when warm."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import dataclasses
+import pickle
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import problems
+
+import ttc_llvm
+from ttc_llvm import backend, dtypes, executable, kernel, lower
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
+from ttc_llvm.problem import Problem, column_major
+from ttc_llvm.solution import Solution
+
+RNG = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions"))
+    yield
+
+
+def solved(problem: Problem, **options: Any) -> Solution:
+    """The cost model's solution."""
+    return ttc_llvm.compile(problem, 1, **options)
+
+
+def small() -> Solution:
+    """16 x 8 floats, reversed."""
+    return solved(Problem((1, 0), (16, 8)), threads=1)
+
+
+def storage(problem: Problem, side: str) -> np.ndarray[Any, Any]:
+    """A flat tensor with numbers everywhere, padding included."""
+    outer, t = (problem.outer_a, problem.a) if side == "a" else (problem.outer_b, problem.b)
+    return reference.sample(RNG, (int(np.prod(outer, dtype=np.int64)),), t)
+
+
+def view(problem: Problem, side: str, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The tensor inside its storage, in B's index order."""
+    outer = problem.outer_a if side == "a" else problem.outer_b
+    steps = [s * memory.itemsize for s in column_major(outer)]
+    if side == "a":
+        steps = [steps[p] for p in problem.perm]
+    return np.ndarray(problem.size_b, memory.dtype, memory, 0, steps)
+
+
+def wanted(problem: Problem, a: Any, b: Any, alpha: complex, beta: complex) -> np.ndarray[Any, Any]:
+    """B's storage as it must be after the call."""
+    after = b.copy()
+    types = problem.a, problem.b
+    old = view(problem, "b", b)
+    view(problem, "b", after)[...] = reference.combine(
+        view(problem, "a", a), old, types, alpha, beta, problem.conjugate
+    )
+    return after
+
+
+def agrees(problem: Problem, got: Any, after: Any, alpha: complex, beta: complex) -> bool:
+    plain = reference.is_plain(problem.a, problem.b, alpha, beta, problem.conjugate)
+    return reference.same(got, after, problem.b, plain)
+
+
+# --- results ---------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(problems(elements=3000, ranks=(0, 5)), st.data())
+def test_calls_compute_the_problem_whatever_the_scalars(problem: Problem, data: st.DataObject) -> None:
+    solution = Solution(problem, backend.host_target(), _plan(problem), 2)
+    a, b = storage(problem, "a"), storage(problem, "b")
+    given_: list[tuple[Any, Any]] = [(None, None)]
+    if problem.compute.kind is not dtypes.Kind.OPAQUE:
+        given_ += [
+            (data.draw(st.sampled_from((None, 0, 1, 2.5))), data.draw(st.sampled_from((None, 0, 1, -0.5))))
+        ]
+    for alpha, beta in given_:
+        scalars = problem.alpha if alpha is None else alpha, problem.beta if beta is None else beta
+        after = wanted(problem, a, b, *scalars)
+        assert solution(a, b, alpha, beta) is b
+        assert agrees(problem, b, after, *scalars)
+
+
+def _plan(problem: Problem) -> Any:
+    from ttc_llvm.compiler import model_plan
+
+    return model_plan(canonicalise(problem).canonical, backend.host_target(), 2)
+
+
+def test_every_pair_of_scalar_kinds_from_one_solution() -> None:
+    problem = Problem(
+        (2, 0, 1), (7, 9, 20), "z", lda=(8, 9, 20), ldb=(20, 8, 9), alpha=2, beta=1j, conjugate=True
+    )
+    solution = solved(problem, threads=2)
+    a = storage(problem, "a")
+    for alpha in (0, 1, 2, 1j):
+        for beta in (0, 1, 0.5j):
+            b = storage(problem, "b")
+            after = wanted(problem, a, b, alpha, beta)
+            solution(a, b, alpha, beta, threads=1 + (beta == 1))
+            assert agrees(problem, b, after, alpha, beta), (alpha, beta)
+
+
+def test_streaming_plans_serve_unaligned_memory() -> None:
+    problem = Problem((1, 0), (64, 128))
+    plan = dataclasses.replace(_plan(problem), streaming=True)
+    solution = Solution(problem, backend.host_target(), plan, 1)
+    a, raw = storage(problem, "a"), np.zeros(64 * 128 + 64, "f4")
+    first = -raw.ctypes.data % 64 // 4
+    for start in (first, first + 1, first + 4):
+        b = raw[start : start + 64 * 128]
+        b[:] = np.nan
+        solution(a, b)
+        assert b.tobytes() == a.reshape(128, 64).T.tobytes()
+
+
+def test_nothing_happens_to_empty_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem((1, 0), (0, 8))
+    solution = solved(problem)
+    assert solution(np.empty(0, "f4"), np.empty(0, "f4")).size == 0
+    assert solution(0, 0) == 0
+
+
+def test_sides_may_hold_more_than_is_needed() -> None:
+    solution, a, b = small(), RNG.random(500).astype("f4"), np.zeros(300, "f4")
+    solution(a, b)
+    assert (b[:128].reshape(16, 8) == a[:128].reshape(8, 16).T).all()
+    assert not b[128:].any()
+
+
+# --- memory ----------------------------------------------------------------------------------------------
+
+
+def same_numbers(a: Any, b: Any) -> bool:
+    left, right = np.frombuffer(a, "f4")[:128], np.frombuffer(b, "f4")[:128]
+    return bool((right.reshape(16, 8) == left.reshape(8, 16).T).all())
+
+
+def test_any_buffer_will_do() -> None:
+    solution = small()
+    numbers = RNG.random(128).astype("f4")
+    sources = (numbers.tobytes(), array.array("f", numbers), memoryview(numbers), numbers.reshape(8, 16))
+    sinks = (
+        bytearray(512),
+        array.array("f", bytes(512)),
+        (ctypes.c_float * 128)(),
+        memoryview(bytearray(512)),
+    )
+    for a, b in zip(sources, sinks, strict=True):
+        assert solution(a, b) is b
+        assert same_numbers(a, b)
+
+
+def test_fortran_matrices_and_subclasses() -> None:
+    solution = small()
+    a = np.asfortranarray(RNG.random((16, 8)), "f4")
+    b = np.empty((8, 16), "f4", order="F")
+    solution(a, b)
+    assert (b == a.T).all()
+    c: Any = np.rec.array(np.zeros(128, "f4"))
+    solution(a, c)
+    assert (b == np.asarray(c).reshape(16, 8).T).all()
+
+
+def test_integer_addresses() -> None:
+    solution, a, b = small(), RNG.random(128).astype("f4"), np.zeros(128, "f4")
+    assert solution(a.ctypes.data, b.ctypes.data) == b.ctypes.data
+    assert same_numbers(a, b)
+    b[:] = 0
+    solution(np.int64(a.ctypes.data), b)
+    assert same_numbers(a, b)
+
+
+def test_plain_moves_take_any_items_of_the_size() -> None:
+    solution = solved(Problem((1, 0), (16, 8), "i16"), threads=1)
+    for dtype in ("u2", "f2", "i2", "V2", ">i2"):
+        a = RNG.integers(0, 1 << 15, 128).astype("u2").view(dtype)
+        b = np.zeros(128, dtype)
+        solution(a, b)
+        assert b.view("u2").reshape(16, 8).T.tolist() == a.view("u2").reshape(8, 16).tolist()
+    with pytest.raises(ArrayError, match="dtype float32"):
+        solution(np.zeros(128, "f4"), np.zeros(128, "i2"))
+
+
+def frozen(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    x.flags.writeable = False
+    return x
+
+
+FINE = np.zeros(128, "f4")
+REFUSED: tuple[tuple[Any, Any, str], ...] = (
+    (np.zeros(128), FINE.copy(), "A has dtype float64"),
+    (FINE, np.zeros(128, ">f4"), "B has dtype >f4"),
+    (FINE[:127], FINE.copy(), "A holds 127 elements"),
+    (FINE, np.zeros((8, 15), "f4"), "B holds 120 elements"),
+    (np.zeros((16, 16), "f4")[:, ::2], FINE.copy(), "A is not contiguous"),
+    (FINE, frozen(np.zeros(128, "f4")), "B is read-only"),
+    (FINE, bytes(512), "B is read-only"),
+    (bytes(511), FINE.copy(), "A has dtype uint8"),
+    (FINE, [0.0] * 128, "B is a list"),
+    (None, FINE.copy(), "A is a NoneType"),
+    (1.5, FINE.copy(), "A is a float"),
+    (True, FINE.copy(), "A is a bool"),
+    ("abc", FINE.copy(), "A is a str"),
+    (np.float32(1), FINE.copy(), "A is a float32"),
+    (0, FINE.copy(), "no address"),
+    (FINE, -8, "no address"),
+    (ctypes.pointer(ctypes.c_float()), FINE.copy(), "ctypes pointer"),
+    (FINE, FINE, "overlap"),
+)
+
+
+@pytest.mark.parametrize(("a", "b", "message"), REFUSED)
+def test_memory_that_does_not_fit(a: Any, b: Any, message: str) -> None:
+    with pytest.raises(ArrayError, match=message):
+        small()(a, b)
+
+
+def test_overlaps_are_found_by_the_byte() -> None:
+    solution, memory = small(), np.zeros(400, "f4")
+    for start in (127, 1, 64):
+        with pytest.raises(ArrayError, match="overlap"):
+            solution(memory[:128], memory[start:])
+        with pytest.raises(ArrayError, match="overlap"):
+            solution(memory[start:].ctypes.data, memory[:128].ctypes.data)
+    solution(memory[:128], memory[128:])
+    solution(memory[128:], memory[:128])
+
+
+# --- scalars ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [np.float32(2), np.array(2.0), 2, 2 + 0j, np.int8(2)])
+def test_scalars_may_be_any_numbers(alpha: Any) -> None:
+    a, b = RNG.random(128).astype("f4"), np.zeros(128, "f4")
+    small()(a, b, alpha)
+    assert same_numbers(2 * a, b)
+
+
+@pytest.mark.parametrize("alpha", ["2", [2], np.ones(2), 1j, object(), "x"])
+def test_scalars_that_are_no_numbers(alpha: Any) -> None:
+    a, b = np.zeros(128, "f4"), np.ones(128, "f4")
+    with pytest.raises(ProblemError):
+        small()(a, b, alpha)
+    with pytest.raises(ProblemError):
+        small()(a, b, 1, alpha)
+    assert (b == 1).all()
+
+
+def test_plain_moves_take_no_scalars() -> None:
+    solution = solved(Problem((1, 0), (16, 8), "i32"))
+    with pytest.raises(ProblemError, match="plain moves only"):
+        solution(np.zeros(128, "i4"), np.zeros(128, "i4"), 2)
+
+
+def test_many_scalars_keep_memory_bounded() -> None:
+    solution, a, b = small(), RNG.random(128).astype("f4"), np.zeros(128, "f4")
+    for number in range(2, 100):
+        solution(a, b, number, float("nan"))
+        solution(a, b, number)
+        assert (b.reshape(16, 8) == np.float32(number) * a.reshape(8, 16).T).all()
+    assert len(solution._ready) <= 16
+
+
+# --- machines, pickles, threads --------------------------------------------------------------------------
+
+
+def test_foreign_code_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "runs_here", lambda target: False)
+    solution = solved(Problem((1, 0), (16, 8)), target="knl")
+    assert "zmm" in solution.assembly
+    with pytest.raises(TargetError, match="knl cannot run here"):
+        solution(np.zeros(128, "f4"), np.zeros(128, "f4"))
+
+
+def no_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> bytes:
+        raise AssertionError("LLVM was asked to compile")
+
+    monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
+    monkeypatch.setattr(backend, "compile_object", refuse)
+
+
+def test_a_pickled_solution_needs_no_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    solution = small()
+    a, b = RNG.random(128).astype("f4"), np.zeros(128, "f4")
+    solution(a, b)
+    text = pickle.dumps(solution)
+    no_compilation(monkeypatch)
+    copy = pickle.loads(text)
+    assert (copy.problem, copy.plan, copy.target, copy.threads, copy.measurement) == (
+        solution.problem, solution.plan, solution.target, solution.threads, solution.measurement
+    )  # fmt: skip
+    b[:] = 0
+    copy(a, b)
+    assert same_numbers(a, b)
+
+
+def test_problems_pickle() -> None:
+    problem = Problem((1, 0), (3, 4), "cz", lda=(5, 6), alpha=2j, conjugate=True)
+    assert pickle.loads(pickle.dumps(problem)) == problem
+
+
+def test_damaged_object_code_is_compiled_anew(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    solution = small()
+    broken = Solution(solution.problem, solution.target, solution.plan, 1, None, b"not an object")
+    monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
+    a, b = RNG.random(128).astype("f4"), np.zeros(128, "f4")
+    broken(a, b)
+    assert same_numbers(a, b)
+    assert "stored object code is ignored" in caplog.text
+
+
+def test_several_threads_call_one_solution() -> None:
+    problem = Problem((2, 1, 0), (20, 30, 40), "d")
+    solution = solved(problem, threads=2)
+    wrong: list[int] = []
+    gate = threading.Barrier(6)
+
+    def work(number: int) -> None:
+        a = np.random.default_rng(number).random(24000)
+        b = np.zeros(24000)
+        gate.wait()
+        for turn in range(40):
+            alpha = 1.0 + (number + turn) % 20
+            solution(a, b, alpha, threads=1 + turn % 3)
+            if not (b.reshape(20, 30, 40) == alpha * a.reshape(40, 30, 20).transpose(2, 1, 0)).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_kernels_with_scratch_run_alone_and_shared() -> None:
+    problem = Problem((1, 0), (512, 300))
+    plan = dataclasses.replace(_plan(problem), staging=ttc_llvm.plan.Staging.A, streaming=False)
+    solution = Solution(problem, backend.host_target(), plan, 1)
+    assert solution.nest.scratch > 0
+    a = storage(problem, "a")
+    for threads in (1, 2):
+        b = storage(problem, "b")
+        solution(a, b, threads=threads)
+        assert b.tobytes() == a.reshape(300, 512).T.tobytes()
+
+
+# --- inspection, speed -----------------------------------------------------------------------------------
+
+
+def test_every_form_prints() -> None:
+    solution = small()
+    assert "define" in solution.llvm_ir
+    assert "ret" in solution.assembly
+    assert str(solution.nest) == str(
+        lower.lower(canonicalise(solution.problem).canonical, solution.plan, solution.target)
+    )
+    assert "perm=(1, 0)" in repr(solution)
+    assert str(solution.plan) in repr(solution)
+
+
+def test_addresses_are_where_numpy_says() -> None:
+    base = np.zeros((6, 7, 8), "f8")
+    for x in (base, base[1:, ::-1], base.T, base[..., 3], np.ones(()), np.ma.array(base)[2:]):
+        assert executable.data_address(x) == x.__array_interface__["data"][0]
+        assert executable._published(x) == executable.data_address(x)
+
+
+def test_threads_are_checked() -> None:
+    for bad in (0, -1, "2", 1.5):
+        with pytest.raises(OptionError):
+            solved(Problem((1, 0), (3, 3)), threads=bad)
+
+
+def test_a_warm_call_is_quick() -> None:
+    solution = small()
+    a, b = np.zeros(128, "f4"), np.zeros(128, "f4")
+    solution(a, b)
+    assert min(_seconds(solution, a, b) for _ in range(50)) < 5e-6
+
+
+def _seconds(solution: Solution, a: Any, b: Any, calls: int = 100) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        solution(a, b)
+    return (time.perf_counter() - start) / calls
