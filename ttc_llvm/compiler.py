@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -176,7 +177,8 @@ def _tuned(
         Limits(options.max_implementations, options.time_limit, options.verify),
         progress,
     )
-    ceiling = max(ceiling, trial.ceiling(which))
+    with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
+        ceiling = max(ceiling, trial.ceiling(which))
     return _finished(options, request, trial, outcome, ceiling)
 
 

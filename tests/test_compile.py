@@ -1,0 +1,425 @@
+"""compile(): which way a solution comes about, what is remembered, and what happens when things go wrong."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ttc_llvm
+from ttc_llvm import backend, kernel, trial
+from ttc_llvm.canonical import Axis, canonicalise
+from ttc_llvm.compiler import model_plan, open_database
+from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.problem import Problem
+from ttc_llvm.solution import Solution
+from ttc_llvm.trial import Mode, Trial
+from ttc_llvm.tuning import buffers
+from ttc_llvm.tuning.candidates import Forced
+from ttc_llvm.tuning.records import Record
+
+SMALL = Problem((1, 0), (70, 45))
+UPDATE = Problem((2, 1, 0), (20, 30, 25), "d", alpha=2, beta=-0.5)
+
+
+@pytest.fixture(autouse=True)
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database of the test's own."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions"))
+    return tmp_path / "solutions"
+
+
+def rows(path: Path) -> list[Record]:
+    file = open_database(path).file
+    assert file is not None
+    return [row.record for row in file.rows()]
+
+
+def is_right(solution: Solution) -> bool:
+    """One call against NumPy; the tensors are not padded."""
+    problem = solution.problem
+    dtype = {"s": "f4", "d": "f8"}[problem.dtype]
+    a = np.random.default_rng(1).random(problem.size[::-1]).astype(dtype)
+    old = np.random.default_rng(2).random(problem.size_b[::-1]).astype(dtype)
+    b = old.copy()
+    solution(a, b)
+    rank = len(problem.perm)
+    moved = a.transpose([rank - 1 - p for p in reversed(problem.perm)])
+    return np.allclose(b, problem.alpha * moved + problem.beta * old)
+
+
+def forbid(monkeypatch: pytest.MonkeyPatch, *targets: str) -> None:
+    """Calling any of these fails the test."""
+    for target in targets:
+        monkeypatch.setattr(target, lambda *_, target=target, **__: pytest.fail(f"{target} was called"))
+
+
+# --- ways to a solution ----------------------------------------------------------------------------------
+
+
+def test_one_implementation_is_the_models_and_nothing_is_timed(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    forbid(monkeypatch, "ttc_llvm.compiler.Trial")
+    solution = ttc_llvm.compile(SMALL, 1, threads=1)
+    assert solution.measurement is None
+    assert solution.plan == model_plan(canonicalise(SMALL).canonical, backend.host_target(), 1)
+    assert is_right(solution)
+    (row,) = rows(path)
+    assert (row.effort, row.seconds, row.plan) == (1, None, str(solution.plan))
+
+
+@pytest.mark.parametrize("problem", [SMALL, UPDATE])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_tuning_times_candidates_and_keeps_the_fastest(problem: Problem, threads: int, path: Path) -> None:
+    solution = ttc_llvm.compile(problem, 8, threads=threads)
+    measured = solution.measurement
+    assert measured is not None
+    assert 1 <= len(measured.timings) <= 8
+    best = min(min(seconds) for _, seconds in measured.timings)
+    assert measured.timings[0] == (str(solution.plan), measured.timings[0][1])
+    assert measured.seconds == best == min(measured.timings[0][1])
+    assert measured.gibs == pytest.approx(problem.bytes_moved() / best / (1 << 30))
+    assert measured.ceiling == ("SAXPY" if problem.beta else "streaming copy")
+    assert measured.ceiling_gibs is not None
+    assert measured.ratio == measured.gibs / measured.ceiling_gibs
+    assert not measured.proxy
+    assert not measured.interrupted
+    assert is_right(solution)
+
+
+@pytest.mark.parametrize("problem", [Problem((1, 0), (0, 4)), Problem((), ()), Problem((0,), (1,))])
+def test_problems_of_one_element_or_none(problem: Problem) -> None:
+    for effort in (1, 4):
+        solution = ttc_llvm.compile(problem, effort, ignore_database=True)
+        a, b = np.ones(max(1, problem.elements), "f4"), np.zeros(max(1, problem.elements), "f4")
+        solution(a, b)
+        assert (b[: problem.elements] == 1).all()
+        assert problem.elements or not b.any()
+
+
+def test_the_whole_paper_space_of_a_matrix(path: Path) -> None:
+    problem = Problem((1, 0), (96, 80))
+    solution = ttc_llvm.compile(problem, -1, threads=1, hot_a=True, hot_b=True)
+    assert solution.measurement is not None
+    assert 16 <= len(solution.measurement.timings) <= 32
+    assert {row.effort for row in rows(path)} == {-1}
+    assert is_right(solution)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_modes_are_timed_and_remembered_apart(mode: Mode, path: Path) -> None:
+    hot_a, hot_b = mode in (Mode.HOT_A, Mode.HOT), mode in (Mode.HOT_B, Mode.HOT)
+    for _ in range(2):
+        solution = ttc_llvm.compile(SMALL, 3, threads=1, hot_a=hot_a, hot_b=hot_b)
+        assert solution.measurement is not None
+        assert 0 < solution.measurement.seconds < 1
+    assert [row.request.mode for row in rows(path)] == [mode.value]
+
+
+def test_forced_decisions_are_kept(path: Path) -> None:
+    forced = Forced(streaming=False, prefetch=(4,))
+    for effort in (1, 6):
+        solution = ttc_llvm.compile(SMALL, effort, forced=forced)
+        assert (solution.plan.streaming, solution.plan.prefetch) == (False, 4)
+        assert is_right(solution)
+    assert len(rows(path)) == 1
+    ttc_llvm.compile(SMALL, 1)
+    assert len(rows(path)) == 2
+
+
+def test_progress_is_reported() -> None:
+    seen: list[Any] = []
+    ttc_llvm.compile(SMALL, 9, progress=seen.append)
+    assert [p.total for p in seen] == [9] * len(seen)
+    assert [p.done for p in seen] == sorted(p.done for p in seen)
+    assert seen[-1].done <= 9
+    assert seen[-1].best > 0
+
+
+# --- remembering -----------------------------------------------------------------------------------------
+
+
+def test_a_known_problem_needs_neither_search_nor_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ttc_llvm.compile(UPDATE, 5, threads=1)
+    monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
+    forbid(
+        monkeypatch,
+        "ttc_llvm.compiler.Trial",
+        "ttc_llvm.compiler.model_plan",
+        "ttc_llvm.backend.compile_object",
+    )
+    again = ttc_llvm.compile(UPDATE, 5, threads=1)
+    assert again.plan == first.plan
+    assert first.measurement is not None
+    assert again.measurement is not None
+    assert again.measurement.gibs == pytest.approx(first.measurement.gibs)
+    assert again.measurement.timings[0] == first.measurement.timings[0]
+    assert is_right(again)
+
+
+def test_less_effort_is_answered_and_more_is_not(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    ttc_llvm.compile(SMALL, 5, threads=1)
+    with monkeypatch.context() as patch:
+        forbid(patch, "ttc_llvm.compiler.Trial")
+        assert ttc_llvm.compile(SMALL, 2, threads=1).measurement is not None
+        assert ttc_llvm.compile(SMALL, 1, threads=1).measurement is not None
+    ttc_llvm.compile(SMALL, 7, threads=1)
+    assert [row.effort for row in rows(path)] == [7]
+
+
+def test_a_known_plan_is_a_candidate_of_a_longer_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = ttc_llvm.compile(SMALL, 1, threads=1).plan
+    odd = CpuPlan((70, 45), (1, 1), odd.order, odd.inner, 1)
+    request = rows_request(1)
+    open_database(None).store(Record(request, 2, str(odd)))
+    timed = ttc_llvm.compile(SMALL, 3, threads=1).measurement
+    assert timed is not None
+    assert str(odd) in dict(timed.timings)
+
+
+def rows_request(threads: int) -> Any:
+    from ttc_llvm.compiler import _request
+    from ttc_llvm.options import checked
+
+    return _request(canonicalise(SMALL).canonical, checked(threads=threads))
+
+
+def test_threads_and_targets_have_solutions_of_their_own(path: Path) -> None:
+    for threads in (1, 2):
+        ttc_llvm.compile(SMALL, 1, threads=threads)
+    ttc_llvm.compile(SMALL, 1, threads=1, target="sse2")
+    assert len(rows(path)) == 3
+
+
+def test_problems_with_one_canonical_form_share_a_row(path: Path) -> None:
+    ttc_llvm.compile(Problem((1, 0), (6, 20)), 1, threads=1)
+    ttc_llvm.compile(Problem((2, 0, 1), (2, 3, 20)), 1, threads=1)
+    assert len(rows(path)) == 1
+
+
+def test_ignoring_the_database_searches_anew_and_stores(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    calls: list[CpuPlan] = []
+    build = Trial.build
+
+    def counted(self: Trial, plan: CpuPlan) -> Any:
+        calls.append(plan)
+        return build(self, plan)
+
+    monkeypatch.setattr(Trial, "build", counted)
+    for _ in range(2):
+        ttc_llvm.compile(SMALL, 2, threads=1, ignore_database=True)
+    assert len(calls) == 4
+    ttc_llvm.compile(SMALL, 2, threads=1)
+    assert len(calls) == 4
+    assert len(rows(path)) == 1
+
+
+@pytest.mark.parametrize("text", ["cpu0 nonsense", "cpu1 tile=1 block=1 order=0 inner=0", "\x00"])
+def test_unusable_rows_are_worked_around(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    open_database(None).store(Record(rows_request(1), 200, text, objects=((kernel.NAME, b"junk"),)))
+    solution = ttc_llvm.compile(SMALL, 1, threads=1)
+    assert is_right(solution)
+    assert "ignored" in caplog.text
+
+
+def test_a_damaged_database_stops_nothing(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path.write_bytes(b"this is no database" * 100)
+    assert is_right(ttc_llvm.compile(SMALL, 2, threads=1))
+    assert path.read_bytes().startswith(b"this is no database")
+    assert len([r for r in caplog.records if "solutions database" in r.getMessage()]) == 1
+
+
+def test_solutions_and_measurements_pickle() -> None:
+    solution = ttc_llvm.compile(UPDATE, 2, threads=1)
+    copy = pickle.loads(pickle.dumps(solution))
+    assert copy.measurement == solution.measurement
+    assert is_right(copy)
+
+
+# --- limits and interruptions ----------------------------------------------------------------------------
+
+
+def slowed(seconds: float) -> Callable[[Trial, Any], float]:
+    measure = Trial.seconds
+
+    def run(self: Trial, built: Any) -> float:
+        time.sleep(seconds)
+        return measure(self, built)
+
+    return run
+
+
+def test_the_time_limit_ends_the_search(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setattr(Trial, "seconds", slowed(0.02))
+    start = time.monotonic()
+    solution = ttc_llvm.compile(SMALL, 200, threads=1, time_limit=0.3)
+    assert time.monotonic() - start < 5
+    assert solution.measurement is not None
+    assert solution.measurement.interrupted
+    assert len(solution.measurement.timings) < 50
+    (row,) = rows(path)
+    assert row.effort == len(solution.measurement.timings)
+    assert is_right(solution)
+
+
+def interrupting(turn: int) -> Callable[[Trial, Any], float]:
+    """Ctrl-C in the middle of that run."""
+    measure, runs = Trial.seconds, iter(range(1, 1 << 30))
+
+    def run(self: Trial, built: Any) -> float:
+        if next(runs) == turn:
+            raise KeyboardInterrupt
+        return measure(self, built)
+
+    return run
+
+
+@pytest.mark.parametrize("turn", [2, 9, 23])
+def test_ctrl_c_keeps_the_best_so_far(turn: int, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setattr(Trial, "seconds", interrupting(turn))
+    solution = ttc_llvm.compile(SMALL, 12, threads=1)
+    assert solution.measurement is not None
+    assert solution.measurement.interrupted
+    assert rows(path)[0].effort == len(solution.measurement.timings) <= 12
+    assert is_right(solution)
+
+
+def test_ctrl_c_before_any_run_is_passed_on(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setattr(Trial, "seconds", interrupting(1))
+    with pytest.raises(KeyboardInterrupt):
+        ttc_llvm.compile(SMALL, 12, threads=1)
+    assert not path.exists() or not rows(path)
+
+
+def test_ctrl_c_after_the_search_loses_nothing(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    ceiling, calls = Trial.ceiling, iter(range(10))
+
+    def run(self: Trial, *arguments: Any) -> float:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return ceiling(self, *arguments)
+
+    monkeypatch.setattr(Trial, "ceiling", run)
+    solution = ttc_llvm.compile(SMALL, 2, threads=1)
+    assert solution.measurement is not None
+    assert solution.measurement.ceiling_gibs is not None
+    assert [row.effort for row in rows(path)] == [2]
+
+
+def test_an_interrupted_search_is_not_taken_for_a_full_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Trial, "seconds", interrupting(3))
+        ttc_llvm.compile(SMALL, 12, threads=1)
+    again = ttc_llvm.compile(SMALL, 12, threads=1).measurement
+    assert again is not None
+    assert not again.interrupted
+    assert len(again.timings) > 2
+
+
+# --- verification ----------------------------------------------------------------------------------------
+
+
+def build_wrong(canonical: Any, plan: CpuPlan, target: Any, code: bytes | None = None) -> kernel.Kernel:
+    """A kernel of another permutation, wherever one is asked for."""
+    m, n = (axis.extent for axis in canonical.axes) if len(canonical.axes) == 2 else (1, 1)
+    axes = (Axis(m, 1, 1), Axis(n, m, m)) if m * n > 1 else canonical.axes
+    changed = replace(canonical, axes=axes)
+    return BUILD(changed, plan, target, code)
+
+
+BUILD = kernel.build
+
+
+def test_a_wrong_kernel_never_wins(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setattr(trial.kernel, "build", build_wrong)
+    with pytest.raises(VerificationError, match="computed a wrong element at index"):
+        ttc_llvm.compile(SMALL, 3, threads=1)
+    assert not path.exists() or not rows(path)
+    assert ttc_llvm.compile(SMALL, 3, threads=1, verify=False).measurement is not None
+
+
+def test_unverified_solutions_do_not_answer_for_verified_ones(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    ttc_llvm.compile(SMALL, 2, threads=1, verify=False)
+    ttc_llvm.compile(SMALL, 2, threads=1)
+    assert len(rows(path)) == 2
+
+
+# --- tensors that do not fit -----------------------------------------------------------------------------
+
+
+def test_huge_problems_are_tuned_on_a_stand_in(
+    monkeypatch: pytest.MonkeyPatch, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    problem = Problem((2, 1, 0), (64, 50, 96), lda=(64, 64, 96))
+    monkeypatch.setattr(buffers, "available_memory", lambda: 1 << 20)
+    solution = ttc_llvm.compile(problem, 4, threads=1)
+    measured = solution.measurement
+    assert measured is not None
+    assert measured.proxy
+    assert "stand-in" in caplog.text
+    (row,) = rows(path)
+    assert row.objects == ()
+    again = ttc_llvm.compile(problem, 4, threads=1).measurement
+    assert again is not None
+    assert again.proxy
+    assert again.gibs == pytest.approx(measured.gibs)
+    a = np.random.default_rng(1).random((96, 64, 64)).astype("f4")
+    b = np.zeros((64, 50, 96), "f4")
+    solution(a, b)
+    assert (b == a[:, :50].transpose(2, 1, 0)).all()
+
+
+def test_what_fits_is_tuned_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for memory in (1 << 30, None):
+        monkeypatch.setattr(buffers, "available_memory", lambda memory=memory: memory)
+        measured = ttc_llvm.compile(SMALL, 2, threads=1, ignore_database=True).measurement
+        assert measured is not None
+        assert not measured.proxy
+
+
+# --- refusals --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_implementations": 0}, "maxImplementations 0"),
+        ({"max_implementations": -2}, "maxImplementations -2"),
+        ({"max_implementations": 1.5}, "not an integer"),
+        ({"threads": 0}, "threads 0"),
+        ({"threads": "all"}, "not an integer"),
+        ({"time_limit": 0}, "not positive"),
+        ({"time_limit": float("nan")}, "not positive"),
+        ({"time_limit": "long"}, "not a number of seconds"),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        ttc_llvm.compile(SMALL, **options)
+
+
+def test_unknown_and_foreign_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TargetError, match="near matches"):
+        ttc_llvm.compile(SMALL, target="haswel")
+    monkeypatch.setattr(backend, "runs_here", lambda target: False)
+    solution = ttc_llvm.compile(SMALL, 1, target="avx512")
+    assert "zmm" in solution.assembly
+    with pytest.raises(TtcError, match="cannot be timed here"):
+        ttc_llvm.compile(SMALL, 2, target="avx512")
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    logging.getLogger("ttc_llvm").setLevel(logging.WARNING)
+    ttc_llvm.compile(SMALL, 2)
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,221 @@
+"""The search, on a simulated machine: budget, order, dropping, mutations, finalists, interruptions."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttc_llvm.errors import VerificationError
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.tuning import search as module
+from ttc_llvm.tuning.search import BATCH, DROP, FINALISTS, ROUNDS, Limits, Outcome, Progress, search
+
+BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
+
+
+def plan(number: int) -> CpuPlan:
+    """Plans that differ in their prefetch distance, which names them."""
+    return replace(BASE, prefetch=number)
+
+
+def plans(count: int) -> list[CpuPlan]:
+    return [plan(number) for number in range(count)]
+
+
+@dataclass
+class Machine:
+    """A `Subject` whose kernels are the plans themselves. cost: seconds of a plan's n-th run."""
+
+    cost: Callable[[CpuPlan, int], float]
+    wrong: frozenset[CpuPlan] = frozenset()
+    stop_at: int | None = None  # the run that Ctrl-C interrupts
+    built: list[CpuPlan] = field(default_factory=list)
+    runs: list[CpuPlan] = field(default_factory=list)
+    verified: list[CpuPlan] = field(default_factory=list)
+
+    def build(self, plan: CpuPlan) -> CpuPlan:
+        self.built.append(plan)
+        return plan
+
+    def seconds(self, kernel: CpuPlan) -> float:
+        self.runs.append(kernel)
+        if len(self.runs) == self.stop_at:
+            raise KeyboardInterrupt
+        return self.cost(kernel, self.runs.count(kernel))
+
+    def verify(self, kernel: CpuPlan) -> tuple[int, ...] | None:
+        self.verified.append(kernel)
+        return (3, 1) if kernel in self.wrong else None
+
+
+def steady(cost: Callable[[int], float]) -> Machine:
+    return Machine(lambda p, _: cost(p.prefetch))
+
+
+def none(_: CpuPlan) -> Iterable[CpuPlan]:
+    return ()
+
+
+def beside(p: CpuPlan) -> Iterator[CpuPlan]:
+    yield plan(p.prefetch + 1)
+    yield plan(max(0, p.prefetch - 1))
+
+
+def timed(outcome: Outcome[CpuPlan]) -> list[int]:
+    return [t.plan.prefetch for t in outcome.timings]
+
+
+# --- budget and winner -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=100)
+@given(st.lists(st.floats(0.1, 10), min_size=1, max_size=60), st.integers(1, 70), st.booleans())
+def test_the_fastest_of_what_was_timed_wins(costs: list[float], budget: int, mutate: bool) -> None:
+    machine = steady(lambda number: costs[number % len(costs)])
+    outcome = search(plans(len(costs)), beside if mutate else none, machine, Limits(budget))
+    assert outcome.best.best == min(costs[k % len(costs)] for k in timed(outcome))
+    assert outcome.kernel == outcome.best.plan == outcome.timings[0].plan
+    assert len(outcome.timings) == len(set(timed(outcome))) <= budget
+    offered = min(budget, len(costs))
+    assert len(outcome.timings) >= offered if mutate else len(outcome.timings) == offered
+    assert [t.best for t in outcome.timings] == sorted(t.best for t in outcome.timings)
+    assert not outcome.interrupted
+    assert machine.verified == [outcome.best.plan]
+
+
+def test_a_budget_without_bound_takes_all_that_is_offered() -> None:
+    machine = steady(lambda number: 1 + (number * 37 % 101) / 100)
+    outcome = search(plans(101), beside, machine, Limits(-1))
+    assert sorted(timed(outcome)) == list(range(101))
+    assert outcome.best.plan == plan(0)
+
+
+def test_offers_are_drawn_lazily() -> None:
+    drawn = itertools.count()
+    search((plan(next(drawn)) for _ in itertools.repeat(0)), none, steady(lambda _: 1.0), Limits(10))
+    assert next(drawn) <= 10
+
+
+def test_plans_offered_twice_are_timed_once() -> None:
+    machine = steady(lambda number: 1 + number)
+    outcome = search([plan(0), plan(1), plan(0), plan(1), plan(2)], none, machine, Limits(10))
+    assert sorted(timed(outcome)) == [0, 1, 2]
+    assert max(Counter(machine.built).values()) == 1
+
+
+def test_searches_are_deterministic() -> None:
+    runs = []
+    for _ in range(2):
+        machine = steady(lambda number: 1 + (number * 7919 % 31) / 30)
+        search(plans(40), beside, machine, Limits(30))
+        runs.append(machine.runs)
+    assert runs[0] == runs[1]
+
+
+# --- runs ------------------------------------------------------------------------------------------------
+
+
+def test_clearly_slower_candidates_leave_after_one_run() -> None:
+    machine = steady(lambda number: 1.0 if number == 0 else DROP * 1.01 if number < 4 else DROP * 0.99)
+    search(plans(6), none, machine, Limits(6))
+    counts = Counter(p.prefetch for p in machine.runs)
+    assert [counts[number] for number in (2, 3)] == [1, 1]
+    assert counts[1] == 1 + ROUNDS  # there are four finalists, and three good plans
+    assert [counts[number] for number in (0, 4, 5)] == [2 * ROUNDS] * 3
+
+
+def test_candidates_are_interleaved() -> None:
+    machine = steady(lambda _: 1.0)
+    search(plans(BATCH), none, machine, Limits(BATCH))
+    numbers = [p.prefetch for p in machine.runs]
+    assert numbers[: 2 * BATCH] == [*range(BATCH), *range(BATCH)]
+
+
+def test_a_lucky_run_does_not_decide() -> None:
+    """Plan 1 is fast in one run of six only, plan 0 in all later ones a little faster."""
+    machine = Machine(
+        lambda p, run: {0: 1.0 if run <= ROUNDS else 0.9}.get(p.prefetch, 0.95 if run == 2 else 1.05)
+    )
+    outcome = search(plans(2), none, machine, Limits(2))
+    assert outcome.best.plan == plan(0)
+    assert len(outcome.best.seconds) == 2 * ROUNDS
+
+
+def test_finalists_run_again_interleaved() -> None:
+    machine = steady(lambda number: 1 + number / 100)
+    search(plans(12), none, machine, Limits(12))
+    assert [p.prefetch for p in machine.runs[-FINALISTS * ROUNDS :]] == [*range(FINALISTS)] * ROUNDS
+
+
+def test_losers_kernels_are_dropped_and_winners_kept() -> None:
+    machine = steady(lambda number: 100 - number)
+    outcome = search(plans(60), none, machine, Limits(60))
+    assert outcome.kernel == plan(59)
+    assert Counter(machine.built)[plan(59)] == 1
+
+
+# --- mutations -------------------------------------------------------------------------------------------
+
+
+def test_the_second_half_goes_on_from_the_best() -> None:
+    """The optimum, 500, is far from what is offered: only steps from the best so far lead there."""
+    machine = steady(lambda number: 1 + abs(number - 500) / 1000)
+    outcome = search(
+        plans(400)[::20], lambda p: (plan(p.prefetch + d) for d in (40, 10, -10, 1)), machine, Limits(60)
+    )
+    assert outcome.best.plan.prefetch > 400
+    assert len(outcome.timings) == 60
+
+
+def test_offers_fill_up_where_mutations_end() -> None:
+    outcome = search(plans(50), none, steady(lambda number: 1 + number), Limits(40))
+    assert sorted(timed(outcome)) == list(range(40))
+
+
+# --- ends ------------------------------------------------------------------------------------------------
+
+
+def test_the_time_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(0.0, 1.0)
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    outcome = search(plans(100), none, steady(lambda number: 1 + number), Limits(100, seconds=3.5))
+    assert outcome.interrupted
+    assert BATCH <= len(outcome.timings) <= 5 * BATCH
+    assert outcome.best.plan == plan(0)
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 200))
+def test_ctrl_c_keeps_the_best_so_far(stop_at: int) -> None:
+    machine = Machine(lambda p, _: 10.0 - p.prefetch / 10, stop_at=stop_at)
+    outcome = search(plans(40), none, machine, Limits(40))
+    assert outcome.interrupted == (len(machine.runs) >= stop_at)
+    finished = machine.runs[: stop_at - 1]
+    assert outcome.best.plan == max(finished, key=lambda p: p.prefetch)
+    assert machine.verified == [outcome.best.plan]
+
+
+def test_ctrl_c_before_the_first_result_is_passed_on() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        search(plans(3), none, Machine(lambda p, _: 1.0, stop_at=1), Limits(3))
+
+
+def test_a_wrong_winner_is_refused_unless_nobody_asks() -> None:
+    machine = Machine(lambda p, _: 1.0 + p.prefetch, wrong=frozenset([plan(0)]))
+    with pytest.raises(VerificationError, match=r"wrong element at index \(3, 1\)"):
+        search(plans(3), none, machine, Limits(3))
+    assert search(plans(3), none, machine, Limits(3, verify=False)).best.plan == plan(0)
+    assert len(machine.verified) == 1
+
+
+def test_progress_grows_to_the_budget() -> None:
+    seen: list[Progress] = []
+    search(plans(30), none, steady(lambda number: 31 - number), Limits(20), seen.append)
+    assert [p.done for p in seen] == sorted({p.done for p in seen})
+    assert seen[-1] == Progress(20, 20, 12.0)
