@@ -51,9 +51,9 @@ def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
     w = width(canonical, target)
     size = compute_type(canonical.a, canonical.b).itemsize
     line = max(1, target.line // size)
-    same = _same_unit_axis(canonical)
-    shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w), (w, 2 * w), (2 * w, w)]
-    shapes += [(w // 2, w), (w, w // 2), (w // 2, w // 2), (w // 4, w), (w // 4, w // 4)]
+    same = same_unit_axis(canonical)
+    shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w)]
+    shapes += [(w // 2, w), (w, w // 2), (w, 2 * w), (2 * w, w), (w // 2, w // 2), (w // 4, w), (w // 4, w // 4)]
     found: dict[tuple[int, ...], None] = {}
     candidates = [_rows(canonical, 4 * w)] if same else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
@@ -63,8 +63,15 @@ def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
     return list(found) or [_block(canonical, 1, 1)]
 
 
-def _same_unit_axis(canonical: Canonical) -> bool:
+def same_unit_axis(canonical: Canonical) -> bool:
+    """True where one axis has unit stride in A and in B."""
     return any(abs(static(a.stride_a)) == 1 and a.stride_b == 1 and static(a.extent) > 1 for a in canonical.axes)
+
+
+def unit_axes(canonical: Canonical) -> tuple[int, int]:
+    """The axes of smallest stride in A and in B."""
+    a = [abs(static(s)) or 1 << 62 for s in canonical.strides("a")]
+    return min(range(len(a)), key=lambda k: a[k]), 0
 
 
 def _block(canonical: Canonical, wanted_a: int, wanted_b: int) -> tuple[int, ...]:

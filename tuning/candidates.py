@@ -18,10 +18,11 @@ from ttc_llvm.dtypes import compute_type
 from ttc_llvm.plan import CpuPlan, Staging, spans
 from ttc_llvm.target import Target
 
-from .blocks import blocks, cover, merge, width
+from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
 
 RUNS = (1, 2, 4, 8, 16, 32)  # tile sides in vectors
-PREFETCH = (0, 1, 2, 4, 6)
+PREFETCH = (0, 1, 2, 4, 6, 8, 12)
+SEED_ORDERS = 3
 WALK_NEIGHBOURS = 12  # pushed per yielded plan: the walk is wide enough, and stays lazy
 
 
@@ -88,18 +89,20 @@ def _prefetched(plan: CpuPlan, forced: Forced) -> Iterator[CpuPlan]:
 
 
 def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
-    """A broad first choice: every block x tile shape x order of the tile loops, plain decisions otherwise."""
+    """A broad first choice: tile shapes x usual orders; `neighbours` leads on from there."""
     rank = len(canonical.axes)
-    orders = [forced.order] if forced.order else tile_orders(canonical)
-    stores = [forced.streaming] if forced.streaming is not None else [can_stream(canonical, target)]
-    distances = forced.prefetch or (1,)
-    for block in blocks(canonical, target):
-        for tile in _tiles(canonical, target, block, forced):
-            for order, inner in itertools.product(orders, inner_orders(canonical)):
-                streaming = stores[0] and canonical.kinds.beta is Beta.ZERO
-                yield CpuPlan(
-                    tile, block, order, inner, min(2, rank), distances[0], bool(streaming), Staging.NONE
-                )  # fmt: skip
+    orders = [forced.order] if forced.order else tile_orders(canonical)[:SEED_ORDERS]
+    streaming = can_stream(canonical, target) if forced.streaming is None else forced.streaming
+    distance = forced.prefetch[0] if forced.prefetch else usual_prefetch(canonical)
+    block = blocks(canonical, target)[0]
+    for tile in _tiles(canonical, target, block, forced):
+        for order, inner in itertools.product(orders, inner_orders(canonical)):
+            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, Staging.NONE)
+
+
+def usual_prefetch(canonical: Canonical) -> int:
+    """Rows that stay rows are left to the hardware; columns are not seen by it."""
+    return 0 if same_unit_axis(canonical) else 6
 
 
 def can_stream(canonical: Canonical, target: Target) -> bool:
@@ -113,8 +116,8 @@ def can_stream(canonical: Canonical, target: Target) -> bool:
 
 
 def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
-    """Orders of the tile loops, outermost first: as B is stored, as A is stored, by both strides, and B's with
-    A's stride-1 axis outermost or innermost."""
+    """Orders of the tile loops, outermost first: as B is stored, the same with A's unit axis innermost, as A is
+    stored, by both strides, by the smaller one, and B's with A's unit axis outermost."""
     axes = range(len(canonical.axes))
     a = [abs(static(s)) for s in canonical.strides("a")]
     b = [abs(static(s)) for s in canonical.strides("b")]
@@ -122,10 +125,10 @@ def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
     by_a = tuple(sorted(axes, key=lambda k: -a[k]))
     both = tuple(sorted(axes, key=lambda k: -(a[k] + b[k])))
     least = tuple(sorted(axes, key=lambda k: -min(a[k], b[k])))
-    unit = min(axes, key=lambda k: a[k])
+    unit, _ = unit_axes(canonical)
     outermost = (unit, *(k for k in by_b if k != unit))
     innermost = (*(k for k in by_b if k != unit), unit)
-    return list(dict.fromkeys((by_b, by_a, both, least, outermost, innermost)))
+    return list(dict.fromkeys((by_b, innermost, by_a, both, least, outermost)))
 
 
 def inner_orders(canonical: Canonical) -> list[tuple[int, ...]]:
@@ -144,14 +147,13 @@ def _tiles(
         yield from (_paper_tile(canonical, block, *side) for side in forced.blockings)
         return
     w = width(canonical, target)
-    limit = target.l2 // max(canonical.a.itemsize, canonical.b.itemsize)
     seen = set()
     for run_a, run_b in itertools.product(RUNS, repeat=2):
         wanted = merge(
             cover(canonical, "a", run_a * w, compact=False), cover(canonical, "b", run_b * w, compact=False)
         )
         tile = fitted(canonical, block, wanted)
-        if tile not in seen and prod(min(t, e) for t, e in zip(tile, canonical.extents, strict=True)) <= limit:
+        if tile not in seen:
             seen.add(tile)
             yield tile
 

@@ -13,7 +13,8 @@ from ttc_llvm.target import Target
 from .blocks import width
 
 UPDATE = Kinds(Alpha.ANY, Beta.ANY)
-TILE_BYTES = 64 << 10  # a task: long runs for the prefetcher, enough of them to balance threads
+RUN_BYTES = 16 << 10  # long runs for the prefetcher, enough of them to balance threads
+STREAMS = 8
 
 
 class Ceiling(Enum):
@@ -29,16 +30,21 @@ def of(canonical: Canonical) -> Ceiling:
     return Ceiling.SAXPY if canonical.kinds.beta is Beta.ANY else Ceiling.STREAM
 
 
-def flat(canonical: Canonical, ceiling: Ceiling, target: Target) -> tuple[Canonical, CpuPlan]:
-    """One run over as many elements as the problem moves, with its types, and the plan that streams through it."""
-    axis = (Axis(canonical.elements, 1, 1),)
-    kinds = UPDATE if ceiling is Ceiling.SAXPY else Kinds(Alpha.ONE, Beta.ZERO)
+def walks(canonical: Canonical, ceiling: Ceiling, target: Target) -> tuple[tuple[Canonical, CpuPlan], ...]:
+    """Copies of as many bytes with the problem's types, without permutation: one run after the other, and STREAMS
+    runs side by side, which some machines move much faster. The ceiling is the best of them."""
+    kinds = UPDATE if ceiling is Ceiling.SAXPY and canonical.a.real_bits else Kinds(Alpha.ONE, Beta.ZERO)
     a, b = canonical.a, canonical.b
     if kinds == COPY and a == b and a.itemsize <= 8:
         a = b = carrier(a.itemsize)
-    problem = Canonical(axis, a, b, kinds)
-    if kinds == UPDATE and a.real_bits == 0:
-        problem = replace(problem, kinds=COPY)
+    stream = ceiling is Ceiling.STREAM
+    problem = Canonical((Axis(canonical.elements, 1, 1),), a, b, kinds)
     w = width(problem, target)
-    tile = max(4 * w, TILE_BYTES // max(a.itemsize, b.itemsize))
-    return problem, CpuPlan((tile,), (4 * w,), (0,), (0,), 1, 0, ceiling is Ceiling.STREAM)
+    run = max(4 * w, RUN_BYTES // max(a.itemsize, b.itemsize))
+    single = (problem, CpuPlan((STREAMS * run,), (4 * w,), (0,), (0,), 1, 0, stream))
+    groups = canonical.elements // (STREAMS * run)
+    if groups < 2:
+        return (single,)
+    axes = (Axis(run, 1, 1), Axis(STREAMS, run, run), Axis(groups, STREAMS * run, STREAMS * run))
+    plan = CpuPlan((run, STREAMS, 1), (4 * w, 1, 1), (2, 1, 0), (2, 0, 1), 1, 4, stream)
+    return single, (replace(problem, axes=axes), plan)
