@@ -297,6 +297,11 @@ def test_loop_orders(ttc: Ttc) -> None:
     assert {plan["order"] for plan in plans_of(found)} == {"1,0,2"}  # index 2 of A is the canonical axis 0
 
 
+def test_several_loop_orders(ttc: Ttc) -> None:
+    found = ttc("--perm=2,1,0", "--size=16,16,16", "--maxImplementations=40", "--loopPerm=1,2,0-0,1,2")
+    assert {plan["order"] for plan in plans_of(found)} == {"1,0,2", "2,1,0"}
+
+
 # --- what comes out ---------------------------------------------------------------------------------------
 
 
@@ -395,7 +400,6 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--blockings=32"), "positive sides"),
     ((*TINY, "--blockings=0x8"), "positive sides"),
     ((*TINY, "--loopPerm=0"), "not a permutation"),
-    ((*TINY, "--loopPerm=0,1-1,0"), "one at a time"),
     (("--perm=2,0,1", "--size=2,3,4", "--loopPerm=0,2,1"), "merged into one loop"),
     ((*TINY, "--emit=exe"), "the choices are obj"),
     ((*TINY, "--output-dir=/proc/nowhere/here"), "cannot be made"),

@@ -23,7 +23,7 @@ from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 from ttc_llvm.trial import Mode, Trial
 from ttc_llvm.tuning import buffers
-from ttc_llvm.tuning.candidates import Forced
+from ttc_llvm.tuning.choices import Forced
 from ttc_llvm.tuning.records import Record
 
 SMALL = Problem((1, 0), (70, 45))

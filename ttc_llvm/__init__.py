@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .runtime import num_threads, set_num_threads
     from .solution import Measurement, Solution
     from .target import Target
-    from .tuning.candidates import Forced
+    from .tuning.choices import Forced
 
 __all__ = [
     "ArrayError",
@@ -68,7 +68,7 @@ _HOMES = {
     "runtime": ("num_threads", "set_num_threads"),
     "solution": ("Measurement", "Solution"),
     "target": ("Target",),
-    "tuning.candidates": ("Forced",),
+    "tuning.choices": ("Forced",),
 }  # fmt: skip
 _LAZY = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -14,7 +14,7 @@ from .errors import OptionError
 from .plan import CpuPlan
 from .solution import GIB, Solution
 from .tuning import candidates, cost
-from .tuning.candidates import Forced
+from .tuning.choices import Forced
 
 HEADING = "number\tseconds\tGiB/s\tplan\n"
 

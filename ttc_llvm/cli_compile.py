@@ -21,7 +21,7 @@ from .problem import Problem
 from .solution import Solution
 from .target import Target
 from .trial import Mode
-from .tuning.candidates import Forced, can_stream
+from .tuning.choices import Forced, can_stream
 
 _log = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ def _forced(command: Command, problem: Problem, canonical: Canonical, machine: T
         streaming=_streaming(command, problem, canonical, machine),
         prefetch=command.prefetch_distances,
         blockings=command.blockings,
-        order=_order(command, problem, canonical),
+        orders=_orders(command, problem, canonical),
     )
 
 
@@ -173,13 +173,10 @@ def _streaming(command: Command, problem: Problem, canonical: Canonical, machine
     return True
 
 
-def _order(command: Command, problem: Problem, canonical: Canonical) -> tuple[int, ...] | None:
+def _orders(command: Command, problem: Problem, canonical: Canonical) -> tuple[tuple[int, ...], ...] | None:
     if command.loop_perm is None:
         return None
-    orders = dict.fromkeys(loop_order.to_axes(order, problem, canonical) for order in command.loop_perm)
-    if len(orders) != 1:
-        raise OptionError(f"--loopPerm names {len(orders)} different orders: one at a time can be forced")
-    return next(iter(orders))
+    return tuple(dict.fromkeys(loop_order.to_axes(order, problem, canonical) for order in command.loop_perm))
 
 
 # --- compiling and writing -------------------------------------------------------------------------------

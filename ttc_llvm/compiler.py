@@ -20,8 +20,8 @@ from .problem import Problem
 from .solution import GIB, Measurement, Solution
 from .target import Target
 from .trial import Mode, Trial, check_runs_here
-from .tuning import candidates, cost, peak
-from .tuning.candidates import Forced
+from .tuning import candidates, cost, neighbours, peak
+from .tuning.choices import Forced
 from .tuning.database import Database, choose_path
 from .tuning.records import Answer, Record, Request, Timing
 from .tuning.search import Limits, Outcome, Report, search
@@ -172,7 +172,7 @@ def _tuned(
     ceiling = trial.ceiling(which)
     outcome = search(
         _offered(canonical, options, answer),
-        lambda plan: candidates.neighbours(canonical, options.target, options.forced, plan),
+        lambda plan: neighbours.neighbours(canonical, options.target, options.forced, plan),
         trial,
         Limits(options.max_implementations, options.time_limit, options.verify),
         progress,

@@ -9,7 +9,7 @@ from . import backend, runtime
 from .errors import OptionError
 from .target import Target
 from .trial import Mode
-from .tuning.candidates import Forced
+from .tuning.choices import Forced
 
 MAX_IMPLEMENTATIONS = 200
 FREE = Forced()

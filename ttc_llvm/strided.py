@@ -22,7 +22,7 @@ from .options import FREE
 from .problem import Problem
 from .recent import Recent
 from .trial import Mode
-from .tuning.candidates import Forced
+from .tuning.choices import Forced
 
 Array = npt.NDArray[Any]
 CAPACITY = 512  # layouts remembered, with their machine code

@@ -47,7 +47,7 @@ class Target:
     @property
     def key(self) -> str:
         """The target's part of kernel and database keys."""
-        return f"{self.triple} {self.cpu} {self.features}"
+        return f"{self.triple} {self.cpu} {self.features} {self.vector_bits}/{self.small_vector_bits}"
 
     def __str__(self) -> str:
         return self.name

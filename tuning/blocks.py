@@ -33,7 +33,7 @@ def cover(
         if compact and strides[k] != length:
             break
         extent = canonical.extents[k]
-        found[k] = min(extent, max(1, wanted // length))
+        found[k] = max(1, min(extent, wanted // length))
         length *= found[k]
         if length * 2 > wanted or found[k] < extent:
             break

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import prod
@@ -31,10 +31,8 @@ def allocate(size: int) -> Bytes:
     else:
         memory = mmap.mmap(-1, total)
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        try:
+        with contextlib.suppress(OSError):  # a kernel without huge pages: ordinary ones serve
             memory.madvise(mmap.MADV_HUGEPAGE)
-        except OSError:
-            pass  # a kernel without huge pages: ordinary ones serve
     whole = np.frombuffer(memory, np.uint8)
     start = -whole.ctypes.data % HUGE
     return whole[start : start + max(size, 1)]
@@ -149,6 +147,3 @@ def _strides(canonical: Canonical, axes: tuple[Axis, ...], which: str, itemsize:
         new[k] = size if old[k] > 0 else -size
         reach += (static(axes[k].extent) - 1) * size
     return new
-
-
-Report = Callable[[str], None]

@@ -139,7 +139,7 @@ class _Search(Generic[K]):
             if not batch:
                 break
             yield batch
-        while 0 <= total and len(self.timings) < total:
+        while total >= 0 and len(self.timings) < total:
             room = min(BATCH, total - len(self.timings))
             batch = self._mutations(more, room) or self._fresh(plans, room)
             if not batch:

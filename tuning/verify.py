@@ -70,7 +70,7 @@ def mismatch(
 
 def _same(wanted: Array, got: Array) -> npt.NDArray[np.bool_]:
     if wanted.dtype.kind == "V":
-        return np.asarray(_words(wanted) == _words(got)).all(axis=-1)
+        return np.asarray((_words(wanted) == _words(got)).all(axis=-1))
     return np.asarray((wanted == got) | ((wanted != wanted) & (got != got)))
 
 

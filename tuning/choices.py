@@ -1,0 +1,71 @@
+"""The decisions a plan is made of: what the user may force, and the usual choices for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ttc_llvm.canonical import Beta, Canonical, static
+from ttc_llvm.target import Target
+
+from .blocks import same_unit_axis, unit_axes
+
+PREFETCH = (0, 1, 2, 4, 6, 8, 12)
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """Decisions that the user took; None = free. blockings: (A, B) tile sides in elements along the stride-1 axes."""
+
+    streaming: bool | None = None
+    prefetch: tuple[int, ...] | None = None
+    blockings: tuple[tuple[int, int], ...] | None = None
+    orders: tuple[tuple[int, ...], ...] | None = None  # of the tile loops, outermost first, canonical axes
+
+    def __str__(self) -> str:
+        fields = {
+            "streaming": self.streaming,
+            "prefetch": self.prefetch,
+            "blockings": self.blockings,
+            "orders": self.orders,
+        }
+        return " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
+
+
+def usual_prefetch(canonical: Canonical) -> int:
+    """Rows that stay rows are left to the hardware; columns are not seen by it."""
+    return 0 if same_unit_axis(canonical) else 6
+
+
+def can_stream(canonical: Canonical, target: Target) -> bool:
+    """True where every row of B starts on a vector boundary once its base does."""
+    if canonical.kinds.beta is not Beta.ZERO:
+        return False
+    size = canonical.b.itemsize
+    vector = target.vector_bits // 8
+    steps = [static(axis.stride_b) for axis in canonical.axes if axis.extent != 1]
+    return bool(steps) and steps[0] == 1 and all(step * size % vector == 0 for step in steps[1:])
+
+
+def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
+    """Orders of the tile loops, outermost first: as B is stored, the same with A's unit axis innermost, as A is
+    stored, by both strides, by the smaller one, and B's with A's unit axis outermost."""
+    axes = range(len(canonical.axes))
+    a = [abs(static(s)) for s in canonical.strides("a")]
+    b = [abs(static(s)) for s in canonical.strides("b")]
+    by_b = tuple(sorted(axes, key=lambda k: -b[k]))
+    by_a = tuple(sorted(axes, key=lambda k: -a[k]))
+    both = tuple(sorted(axes, key=lambda k: -(a[k] + b[k])))
+    least = tuple(sorted(axes, key=lambda k: -min(a[k], b[k])))
+    unit, _ = unit_axes(canonical)
+    outermost = (unit, *(k for k in by_b if k != unit))
+    innermost = (*(k for k in by_b if k != unit), unit)
+    return list(dict.fromkeys((by_b, innermost, by_a, both, least, outermost)))
+
+
+def inner_orders(canonical: Canonical) -> list[tuple[int, ...]]:
+    """Orders of the loops inside a tile: B's or A's smallest stride innermost."""
+    axes = range(len(canonical.axes))
+    found = [
+        tuple(sorted(axes, key=lambda k: -abs(static(canonical.strides(side)[k])))) for side in ("b", "a")
+    ]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,95 @@
+"""Small changes to a plan: what the best-first walk and the search go on with."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from ttc_llvm.canonical import Alpha, Canonical
+from ttc_llvm.plan import CpuPlan, Staging, spans
+from ttc_llvm.target import Target
+
+from .blocks import blocks
+from .choices import PREFETCH, Forced, can_stream, inner_orders, tile_orders
+
+
+def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    """Plans that differ from this one in a single decision, the likeliest gains first."""
+    found = [list(change(canonical, target, forced, plan)) for change in CHANGES]
+    for group in itertools.zip_longest(*found):
+        yield from (other for other in group if other is not None and other != plan)
+
+
+def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    for distance in forced.prefetch or PREFETCH:
+        yield replace(plan, prefetch=distance)
+
+
+def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    if forced.blockings:
+        return
+    for k, extent in enumerate(c.extents):
+        for size in (plan.tile[k] * 2, plan.tile[k] // 2):
+            unit = plan.block[k]
+            rounded = size // unit * unit
+            if rounded >= unit and not (spans(plan.tile[k], extent) and size > plan.tile[k]):
+                yield replace(plan, tile=_with(plan.tile, k, min(rounded, extent) if size >= extent else rounded))
+
+
+def _other_parallel(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    for count in (1, 2, 3):
+        if count <= len(plan.order):
+            yield replace(plan, parallel=count)
+
+
+def _other_inner(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    for inner in inner_orders(c):
+        yield replace(plan, inner=inner)
+
+
+def _other_orders(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    if forced.orders:
+        yield from (replace(plan, order=order) for order in forced.orders)
+        return
+    for order in tile_orders(c):
+        yield replace(plan, order=order)
+    for i in range(len(plan.order) - 1):
+        swapped = list(plan.order)
+        swapped[i], swapped[i + 1] = swapped[i + 1], swapped[i]
+        yield replace(plan, order=tuple(swapped))
+
+
+def _other_stores(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    if forced.streaming is None and can_stream(c, t):
+        yield replace(plan, streaming=not plan.streaming)
+    if c.kinds.alpha is not Alpha.ZERO and _scratch_bytes(c, plan) <= t.l2 // 2:
+        for staging in Staging:
+            yield replace(plan, staging=staging)
+
+
+def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    for block in blocks(c, t):
+        if all(spans(size, e) or size % u == 0 for size, e, u in zip(plan.tile, c.extents, block, strict=True)):
+            yield replace(plan, block=block)
+
+
+def _scratch_bytes(c: Canonical, plan: CpuPlan) -> int:
+    elements = prod(min(size, e) for size, e in zip(plan.tile, c.extents, strict=True))
+    return elements * c.a.itemsize
+
+
+def _with(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:
+    return (*values[:k], value, *values[k + 1 :])
+
+
+CHANGES = (
+    _other_prefetch,
+    _other_tiles,
+    _other_parallel,
+    _other_inner,
+    _other_orders,
+    _other_stores,
+    _other_blocks,
+)
