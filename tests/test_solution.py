@@ -5,6 +5,8 @@ from __future__ import annotations
 import array
 import ctypes
 import dataclasses
+import multiprocessing
+import os
 import pickle
 import threading
 import time
@@ -350,6 +352,25 @@ def test_several_threads_call_one_solution() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def _compile_in_child(queue: multiprocessing.Queue[bool]) -> None:
+    a, b = np.arange(128, dtype="f4"), np.zeros(128, "f4")
+    small()(a, b)
+    queue.put(same_numbers(a, b))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_the_cache_is_locked_compiles() -> None:
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    with kernel.cache._lock:
+        child = context.Process(target=_compile_in_child, args=(queue,))
+        child.start()
+    assert queue.get(timeout=60)
+    child.join(60)
+    assert child.exitcode == 0
 
 
 def test_kernels_with_scratch_run_alone_and_shared() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -85,6 +86,9 @@ class KernelCache:
 
 
 cache = KernelCache()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: cache.renew_lock())
 
 
 def versions() -> str:
