@@ -99,7 +99,7 @@ def test_calls_compute_the_problem_whatever_the_scalars(problem: Problem, data: 
 
 
 def _plan(problem: Problem) -> Any:
-    from ttc_llvm.compiler import model_plan
+    from ttc_llvm.tuning.model import model_plan
 
     return model_plan(canonicalise(problem).canonical, backend.host_target(), 2)
 
@@ -129,6 +129,34 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
         b[:] = np.nan
         solution(a, b)
         assert b.tobytes() == a.reshape(128, 64).T.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["s", "d", "z", "sd", "cz", "i16"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_rows_are_streamed_to_wherever_they_begin(dtype: str, threads: int) -> None:
+    """Rows of 2 to 8 KiB and one vector of padding, which is not written, in front of and behind canaries."""
+    problem = Problem((1, 0), (60, 520), dtype, lda=(61, 520), ldb=(640, 60))
+    plan = dataclasses.replace(_plan(problem), streaming=True)
+    solution = Solution(problem, backend.host_target(), plan, threads)
+    a, inner = storage(problem, "a"), storage(problem, "b")
+    after = wanted(problem, a, inner, 1, 0)
+    for shift in (0, 2, 4, 8, 16, 24, 40, 62):
+        raw = np.full(inner.nbytes + 256, 0xA5, np.uint8)
+        start = -raw.ctypes.data % 64 + 64 + shift
+        b = raw[start : start + inner.nbytes].view(inner.dtype)
+        b[:] = inner
+        solution(a, b)
+        assert agrees(problem, b, after, 1, 0)
+        assert (raw[:start] == 0xA5).all()
+        assert (raw[start + inner.nbytes :] == 0xA5).all()
+    (ready,) = solution._ready.values()
+    starts = {
+        (64 - shift) // problem.b.itemsize
+        for shift in (2, 4, 8, 16, 24, 40, 62)
+        if shift % problem.b.itemsize == 0
+    }
+    if backend.host_target().vector_bits == 512:
+        assert set(ready.executable._splits) == starts
 
 
 def test_nothing_happens_to_empty_tensors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,14 +6,14 @@ import ctypes
 import logging
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import backend, kernel, runtime
-from .canonical import Beta, Placed
+from .canonical import Beta, Canonical, Placed, static
 from .errors import CompileError, TargetError
 from .kernel import Kernel
 from .plan import CpuPlan
@@ -21,6 +21,7 @@ from .pool import Call
 from .target import Target
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
+ROW_BYTES = 1 << 10  # rows of B that are at least so long are split where they begin off a vector boundary
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 
 _log = logging.getLogger(__name__)
@@ -50,7 +51,8 @@ class Executable:
     """
 
     __slots__ = (
-        "_alignment", "_code", "_offsets", "_ordinary", "_streaming", "parts", "placed", "plan", "target"
+        "_alignment", "_code", "_offsets", "_ordinary", "_rows", "_splits", "_streaming",
+        "parts", "placed", "plan", "target",
     )  # fmt: skip
 
     def __init__(self, placed: Placed, plan: CpuPlan, target: Target, code: bytes | None = None) -> None:
@@ -60,6 +62,8 @@ class Executable:
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
         self._alignment = target.vector_bits // 8 if streams else 0
+        self._rows = canonical.b.itemsize if streams and _has_long_rows(canonical, self._alignment) else 0
+        self._splits: dict[int, tuple[Executable, Executable]] = {}
         self._ordinary: _Body | None = None
         self._streaming: _Body | None = None
 
@@ -71,8 +75,12 @@ class Executable:
         """
         a += self._offsets[0]
         b += self._offsets[1]
-        if self._alignment and b % self._alignment == 0:
+        odd = b % self._alignment if self._alignment else 1
+        if odd == 0:
             body = self._streaming or self._made(True)
+        elif self._rows and odd % self._rows == 0:
+            self._run_split(a, b, scalars, threads, (self._alignment - odd) // self._rows)
+            return
         else:
             body = self._ordinary or self._made(False)
         made = body.kernel
@@ -81,6 +89,26 @@ class Executable:
         else:
             call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
             runtime.run(call, min(threads, self.parts))
+
+    def _run_split(self, a: int, b: int, scalars: int, threads: int, skip: int) -> None:
+        """Ordinary stores for the first elements of every row, up to the vector boundary where the rest streams.
+
+        NumPy's own arrays begin 16 bytes behind a page: without this, none of them would be streamed to."""
+        head, rest = self._splits.get(skip) or self._splits.setdefault(skip, self._split(skip))
+        axis, canonical = self.placed.canonical.axes[0], self.placed.canonical
+        head.run(a, b, scalars, threads)
+        a += skip * static(axis.stride_a) * canonical.a.itemsize
+        rest.run(a, b + skip * canonical.b.itemsize, scalars, threads)
+
+    def _split(self, skip: int) -> tuple[Executable, Executable]:
+        whole = self.placed.canonical
+        axis = whole.axes[0]
+
+        def part(extent: int, plan: CpuPlan) -> Executable:
+            canonical = replace(whole, axes=(replace(axis, extent=extent), *whole.axes[1:]))
+            return Executable(Placed(canonical, 0, 0), plan, self.target)
+
+        return part(skip, kernel.ordinary(self.plan)), part(static(axis.extent) - skip, self.plan)
 
     def _made(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):
@@ -107,6 +135,14 @@ class Executable:
             except CompileError as error:
                 _log.warning("stored object code is ignored: %s", error)
         return kernel.cache.obtain(canonical, plan, self.target)
+
+
+def _has_long_rows(canonical: Canonical, alignment: int) -> bool:
+    """True where B's rows are long, and all begin on a vector boundary once one does."""
+    row, *others = canonical.axes
+    size = canonical.b.itemsize
+    long = row.stride_b == 1 and static(row.extent) * size >= ROW_BYTES
+    return long and all(static(axis.stride_b) * size % alignment == 0 for axis in others)
 
 
 # --- addresses ------------------------------------------------------------------------------------------
