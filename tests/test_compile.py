@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import pickle
+import subprocess
+import sys
+import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +19,7 @@ import pytest
 import ttc_llvm
 from ttc_llvm import backend, kernel, trial
 from ttc_llvm.canonical import Axis, canonicalise
-from ttc_llvm.compiler import model_plan, open_database
+from ttc_llvm.compiler import open_database
 from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.problem import Problem
@@ -24,6 +27,7 @@ from ttc_llvm.solution import Solution
 from ttc_llvm.trial import Mode, Trial
 from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.choices import Forced
+from ttc_llvm.tuning.model import model_plan
 from ttc_llvm.tuning.records import Record
 
 SMALL = Problem((1, 0), (70, 45))
@@ -423,3 +427,18 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     logging.getLogger("ttc_llvm").setLevel(logging.WARNING)
     ttc_llvm.compile(SMALL, 2)
     assert capfd.readouterr() == ("", "")
+
+
+def test_warnings_reach_only_programs_that_listen(path: Path) -> None:
+    program = """
+        import logging, sys
+        import ttc_llvm
+        if sys.argv[1:]:
+            logging.basicConfig(stream=sys.stdout, format="%(name)s %(levelname)s")
+        ttc_llvm.compile(ttc_llvm.Problem((1, 0), (3, 4)), 1)
+    """
+    path.write_bytes(b"this is no database" * 100)
+    for arguments, wanted in (([], ""), (["listen"], "ttc_llvm WARNING\n")):
+        command = [sys.executable, "-c", textwrap.dedent(program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout, done.stderr) == (0, wanted, "")

@@ -13,8 +13,9 @@ from .canonical import Canonical
 from .errors import OptionError
 from .plan import CpuPlan
 from .solution import GIB, Solution
-from .tuning import candidates, cost
+from .tuning import candidates
 from .tuning.choices import Forced
+from .tuning.model import ranked
 
 HEADING = "number\tseconds\tGiB/s\tplan\n"
 
@@ -37,9 +38,7 @@ def generated(solution: Solution, canonical: Canonical, forced: Forced, count: i
     if count == -1:
         offered = candidates.paper_space(canonical, target, forced)
     else:
-        offered = candidates.enumerate_plans(
-            canonical, target, forced, lambda plan: cost.estimate(canonical, plan, target, threads)
-        )
+        offered = ranked(canonical, target, threads, forced)
     rest = (plan for plan in offered if plan != solution.plan)
     every = itertools.chain((solution.plan,), rest)
     yield from map(Candidate, every if count == -1 else itertools.islice(every, count))

@@ -14,21 +14,21 @@ from . import kernel
 from . import plan as plans
 from .canonical import Canonical, canonicalise
 from .errors import PlanError
-from .options import FREE, MAX_IMPLEMENTATIONS, Options, checked
+from .options import MAX_IMPLEMENTATIONS, Options, checked
 from .plan import CpuPlan
 from .problem import Problem
 from .solution import GIB, Measurement, Solution
 from .target import Target
 from .trial import Mode, Trial, check_runs_here
-from .tuning import candidates, cost, neighbours, peak
-from .tuning.choices import Forced
+from .tuning import candidates, neighbours, peak
+from .tuning.choices import FREE, Forced
 from .tuning.database import Database, choose_path
+from .tuning.model import model_plan, ranked
 from .tuning.records import Answer, Record, Request, Timing
 from .tuning.search import Limits, Outcome, Report, search
 
 _log = logging.getLogger(__name__)
 STORED_TIMINGS = 50
-NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
 
 
@@ -229,26 +229,12 @@ def _measurement(
 # --- candidates ------------------------------------------------------------------------------------------
 
 
-def _cost(canonical: Canonical, target: Target, threads: int) -> candidates.Cost:
-    return lambda plan: cost.estimate(canonical, plan, target, threads)
-
-
-@lru_cache(maxsize=1024)
-def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> CpuPlan:
-    """The cost model's first choice; nothing is timed. Remembered: it takes milliseconds."""
-    if canonical.elements == 0:
-        return NOTHING
-    model = _cost(canonical, target, threads)
-    return next(candidates.enumerate_plans(canonical, target, forced, model))
-
-
 def _offered(canonical: Canonical, options: Options, answer: Answer) -> Iterator[CpuPlan]:
     """Hints of the database first, then the model's ranking, or the paper's whole space."""
     if options.max_implementations == -1:
         return candidates.paper_space(canonical, options.target, options.forced)
-    model = _cost(canonical, options.target, options.threads)
-    ranked = candidates.enumerate_plans(canonical, options.target, options.forced, model)
-    return itertools.chain(_hints(canonical, options, answer), ranked)
+    offered = ranked(canonical, options.target, options.threads, options.forced)
+    return itertools.chain(_hints(canonical, options, answer), offered)
 
 
 def _hints(canonical: Canonical, options: Options, answer: Answer) -> Iterator[CpuPlan]:

@@ -9,10 +9,9 @@ from . import backend, runtime
 from .errors import OptionError
 from .target import Target
 from .trial import Mode
-from .tuning.choices import Forced
+from .tuning.choices import FREE, Forced
 
 MAX_IMPLEMENTATIONS = 200
-FREE = Forced()
 
 
 @dataclass(frozen=True, slots=True)

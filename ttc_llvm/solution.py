@@ -21,6 +21,7 @@ from .nest import LoopNest
 from .plan import CpuPlan, Staging
 from .problem import Problem
 from .target import Target
+from .tuning.model import model_plan
 
 if TYPE_CHECKING:
     from .artifact import Spec
@@ -180,8 +181,6 @@ class Solution:
 
     def plan_for(self, kinds: Kinds) -> CpuPlan:
         """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
-        from .compiler import model_plan
-
         own, other = canonicalise(self.problem).canonical, canonicalise(self.problem, kinds).canonical
         if own.axes != other.axes:
             return model_plan(other, self.target, self.threads)

@@ -18,11 +18,11 @@ from . import compiler, dtypes, options
 from .canonical import COPY, Axis, Kinds, Placed, from_axes
 from .errors import ArrayError, ProblemError
 from .executable import SERIAL_BYTES, Executable, data_address
-from .options import FREE
 from .problem import Problem
 from .recent import Recent
 from .trial import Mode
-from .tuning.choices import Forced
+from .tuning.choices import FREE, Forced
+from .tuning.model import model_plan
 
 Array = npt.NDArray[Any]
 CAPACITY = 512  # layouts remembered, with their machine code
@@ -144,7 +144,7 @@ def _executable(placed: Placed, scale: Scaling, threads: int, effort: int) -> Ex
     mode = Mode.HOT if small else Mode.COLD
     wanted = options.checked(effort, useful, mode=mode, forced=ORDINARY if small else FREE)
     if wanted.max_implementations == 1:
-        plan = compiler.model_plan(canonical, wanted.target, useful, wanted.forced)
+        plan = model_plan(canonical, wanted.target, useful, wanted.forced)
         return Executable(placed, plan, wanted.target)
     found = compiler.plan_canonical(
         canonical, wanted, (scale.alpha, scale.beta), compiler.open_database(None)

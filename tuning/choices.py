@@ -31,6 +31,9 @@ class Forced:
         return " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
 
 
+FREE = Forced()
+
+
 def usual_prefetch(canonical: Canonical) -> int:
     """Rows that stay rows are left to the hardware; columns are not seen by it."""
     return 0 if same_unit_axis(canonical) else 6

@@ -1,0 +1,28 @@
+"""The cost model at work: plans in the order in which it would have them, and its first choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ttc_llvm.canonical import Canonical
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.target import Target
+
+from . import candidates, cost
+from .choices import FREE, Forced
+
+NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
+
+
+def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
+    """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
+    return candidates.enumerate_plans(
+        canonical, target, forced, lambda plan: cost.estimate(canonical, plan, target, threads)
+    )
+
+
+@lru_cache(maxsize=1024)
+def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> CpuPlan:
+    """The cost model's first choice; nothing is timed. Remembered: it takes milliseconds."""
+    return NOTHING if canonical.elements == 0 else next(ranked(canonical, target, threads, forced))
