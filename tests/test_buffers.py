@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,7 +149,7 @@ def test_available_memory_is_what_the_system_says(monkeypatch: pytest.MonkeyPatc
     free = buffers.available_memory()
     assert free is None or 1 << 20 < free < 1 << 50
     for text in ("", "MemAvailable: much kB", "MemTotal: 5 kB\n"):
-        monkeypatch.setattr(buffers.Path, "read_text", lambda self, text=text: text)
+        monkeypatch.setattr(Path, "read_text", lambda self, text=text: text)
         assert buffers.available_memory() is None
-    monkeypatch.setattr(buffers.Path, "read_text", lambda self: "MemTotal: 9 kB\nMemAvailable:  7 kB\n")
+    monkeypatch.setattr(Path, "read_text", lambda self: "MemTotal: 9 kB\nMemAvailable:  7 kB\n")
     assert buffers.available_memory() == 7 << 10

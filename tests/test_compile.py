@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import ttc_llvm
-from ttc_llvm import backend, kernel, trial
+from ttc_llvm import backend, kernel
 from ttc_llvm.canonical import Axis, canonicalise
 from ttc_llvm.compiler import open_database
 from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
@@ -344,7 +344,7 @@ BUILD = kernel.build
 
 
 def test_a_wrong_kernel_never_wins(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    monkeypatch.setattr(trial.kernel, "build", build_wrong)
+    monkeypatch.setattr("ttc_llvm.trial.kernel.build", build_wrong)
     with pytest.raises(VerificationError, match="computed a wrong element at index"):
         ttc_llvm.compile(SMALL, 3, threads=1)
     assert not path.exists() or not rows(path)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning import search as module
 from ttc_llvm.tuning.search import BATCH, DROP, FINALISTS, ROUNDS, Limits, Outcome, Progress, search
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
@@ -183,7 +182,7 @@ def test_offers_fill_up_where_mutations_end() -> None:
 
 def test_the_time_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0.0, 1.0)
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("ttc_llvm.tuning.search.time.monotonic", lambda: next(clock))
     outcome = search(plans(100), none, steady(lambda number: 1 + number), Limits(100, seconds=3.5))
     assert outcome.interrupted
     assert BATCH <= len(outcome.timings) <= 5 * BATCH

@@ -50,7 +50,8 @@ def small() -> Solution:
 def storage(problem: Problem, side: str) -> np.ndarray[Any, Any]:
     """A flat tensor with numbers everywhere, padding included."""
     outer, t = (problem.outer_a, problem.a) if side == "a" else (problem.outer_b, problem.b)
-    return reference.sample(RNG, (int(np.prod(outer, dtype=np.int64)),), t)
+    made: np.ndarray[Any, Any] = reference.sample(RNG, (int(np.prod(outer, dtype=np.int64)),), t)
+    return made
 
 
 def view(problem: Problem, side: str, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -59,12 +60,13 @@ def view(problem: Problem, side: str, memory: np.ndarray[Any, Any]) -> np.ndarra
     steps = [s * memory.itemsize for s in column_major(outer)]
     if side == "a":
         steps = [steps[p] for p in problem.perm]
-    return np.ndarray(problem.size_b, memory.dtype, memory, 0, steps)
+    made: np.ndarray[Any, Any] = np.ndarray(problem.size_b, memory.dtype, memory, 0, steps)
+    return made
 
 
 def wanted(problem: Problem, a: Any, b: Any, alpha: complex, beta: complex) -> np.ndarray[Any, Any]:
     """B's storage as it must be after the call."""
-    after = b.copy()
+    after: np.ndarray[Any, Any] = b.copy()
     types = problem.a, problem.b
     old = view(problem, "b", b)
     view(problem, "b", after)[...] = reference.combine(
@@ -183,7 +185,7 @@ def same_numbers(a: Any, b: Any) -> bool:
 
 def test_any_buffer_will_do() -> None:
     solution = small()
-    numbers = RNG.random(128).astype("f4")
+    numbers: Any = RNG.random(128).astype("f4")
     sources = (numbers.tobytes(), array.array("f", numbers), memoryview(numbers), numbers.reshape(8, 16))
     sinks = (
         bytearray(512),
