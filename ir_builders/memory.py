@@ -184,15 +184,17 @@ def _masked_store(
     b.call(f, [value, pointer, ir.Constant(I32, align), mask])
 
 
-def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> None:
-    """Ask for the line at pointer + offset bytes in every cache level, for reading (asking for ownership of B's lines
-    was slower wherever it was measured)."""
+def beyond(b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> ir.Value:
+    """pointer + offset bytes, which may lie outside the tensor: for prefetching only."""
+    return b.gep(pointer, [i64(offset)], source_etype=I8)
+
+
+def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value) -> None:
+    """Ask for the line at the pointer in every cache level, for reading (asking for ownership of B's lines was
+    slower wherever it was measured)."""
     f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
     flags = [ir.Constant(I32, value) for value in (0, 3, 1)]  # read, every level, data
-    ahead = b.gep(
-        pointer, [i64(offset)], source_etype=I8
-    )  # not inbounds: the last ones lie beyond the tensor
-    b.call(f, [ahead, *flags])
+    b.call(f, [pointer, *flags])
 
 
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:

@@ -17,9 +17,9 @@ from ttc_llvm.nest import Micro, View
 from ttc_llvm.target import Target
 
 from . import network
-from .memory import Access, Ragged, prefetch
+from .memory import Access, Ragged, beyond, prefetch
 from .scale import Scalars, apply, convert, units
-from .seam import shuffle
+from .seam import freeze, shuffle
 from .values import I64, Int, add, at, mul
 
 
@@ -99,7 +99,8 @@ class _Emission:
         lengths: dict[int, ir.Value],
     ) -> None:
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars, sizes
-        self.source, self.target = pointers
+        # Opaque bases: else loop strength reduction weighs every row's address anew, for most of the compile time.
+        self.source, self.target = (freeze(b, pointer) for pointer in pointers)
         node = tile.node
         ragged = Ragged(node.block, lengths) if node.ragged else None
         self.read_a = node.op.alpha is not Alpha.ZERO
@@ -127,8 +128,9 @@ class _Emission:
         if node.op.beta is Beta.ANY:
             sides.append((self.target, node.target, tile.b, ahead.target))
         for pointer, view, s, offset in sides:
+            base = freeze(self.b, beyond(self.b, pointer, offset))
             for register in self._line_starts(s, view):
-                prefetch(self.module, self.b, self._address(pointer, view, register), offset)
+                prefetch(self.module, self.b, self._address(base, view, register))
 
     def _line_starts(self, s: Side, view: View) -> list[Register]:
         """One register per line of a row: the first of every 64 bytes."""

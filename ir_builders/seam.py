@@ -1,4 +1,4 @@
-"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes."""
+"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, and freeze."""
 
 from __future__ import annotations
 
@@ -31,5 +31,22 @@ def shuffle(
     second = ir.Constant(left.type, ir.Undefined) if right is None else right
     text = ", ".join("i32 poison" if lane is None else f"i32 {lane}" for lane in mask)
     instruction = _Shuffle(b.block, left, second, text, len(mask), name)
+    b._insert(instruction)
+    return instruction
+
+
+class _Freeze(ir.Instruction):
+    def __init__(self, parent: ir.Block, value: ir.Value, name: str) -> None:
+        super().__init__(parent, value.type, "freeze", [value], name=name)
+
+    def descr(self, buf: list[str]) -> None:
+        """Append the instruction's text, as llvmlite's printer asks for it."""
+        (value,) = self.operands
+        buf.append(f"freeze {value.type} {value.get_reference()}\n")
+
+
+def freeze(b: ir.IRBuilder, value: ir.Value, name: str = "") -> ir.Value:
+    """The same value, whose origin later passes do not look into."""
+    instruction = _Freeze(b.block, value, name)
     b._insert(instruction)
     return instruction

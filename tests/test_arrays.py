@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttc_llvm
-from ttc_llvm import arrays, dtypes, recent, strided
+from ttc_llvm import dtypes, recent, strided
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError
 
 RNG = np.random.default_rng(7)
@@ -487,17 +486,3 @@ def test_results_live_as_long_as_they_are_used() -> None:
     del got
     gc.collect()
     assert part[0, 3] == 3005
-
-
-def test_a_warm_call_is_quick() -> None:
-    x = RNG.random((8, 8)).astype("f4")
-    ttc_llvm.transpose(x)
-    best = min(_seconds(x) for _ in range(50))
-    assert best < 15e-6
-
-
-def _seconds(x: np.ndarray[Any, Any], calls: int = 100) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        arrays.transpose(x)
-    return (time.perf_counter() - start) / calls

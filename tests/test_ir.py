@@ -120,7 +120,8 @@ def test_alpha_zero_loads_nothing_of_a_and_beta_zero_nothing_of_b() -> None:
 
 def _reaches(text: str, pointers: list[str], base: str) -> bool:
     """True where one of the pointers is derived from the argument `base` by address arithmetic."""
-    parent = dict(re.findall(r"%\"([^\"]*)\" = getelementptr inbounds i8, ptr %\"([^\"]*)\"", text))
+    step = r"%\"([^\"]*)\" = (?:getelementptr inbounds i8, ptr|freeze ptr) %\"([^\"]*)\""
+    parent = dict(re.findall(step, text))
     for pointer in pointers:
         while pointer in parent:
             pointer = parent[pointer]

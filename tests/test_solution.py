@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import pickle
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -440,17 +439,3 @@ def test_threads_are_checked() -> None:
     for bad in (0, -1, "2", 1.5):
         with pytest.raises(OptionError):
             solved(Problem((1, 0), (3, 3)), threads=bad)
-
-
-def test_a_warm_call_is_quick() -> None:
-    solution = small()
-    a, b = np.zeros(128, "f4"), np.zeros(128, "f4")
-    solution(a, b)
-    assert min(_seconds(solution, a, b) for _ in range(50)) < 5e-6
-
-
-def _seconds(solution: Solution, a: Any, b: Any, calls: int = 100) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        solution(a, b)
-    return (time.perf_counter() - start) / calls

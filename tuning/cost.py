@@ -8,7 +8,6 @@ micro-tile; the longer one counts, and threads share it as evenly as the task gr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from math import exp, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical, static
@@ -33,23 +32,100 @@ class Footprint:
     pages: float
 
 
-def estimate(canonical: Canonical, plan: CpuPlan, target: Target, threads: int) -> float:
-    """Seconds that the plan is expected to take on this target with so many threads."""
-    compute = canonical.elements / max(1, prod(plan.block)) * _micro(canonical, plan, target)
-    memory = _memory(canonical, plan, target, threads)
-    return (max(memory, compute) + 0.2 * min(memory, compute)) / _balance(canonical, plan, threads)
+class Model:
+    """The cost of plans of one canonical form on one target with so many threads: call it with a plan.
 
+    What does not depend on the plan is computed once; footprints and micro-tiles are remembered by shape.
+    """
 
-def is_cached(canonical: Canonical, target: Target, threads: int) -> bool:
-    """True where both tensors fit the threads' own caches: memory weights and streaming do not apply."""
-    size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
-    return size <= target.l2 * max(1, threads)
+    def __init__(self, canonical: Canonical, target: Target, threads: int) -> None:
+        self.canonical, self.target, self.threads = canonical, target, threads
+        self.extents = canonical.extents
+        self.elements = canonical.elements
+        self.sizes = (canonical.a.itemsize, canonical.b.itemsize)
+        self.strides = tuple(
+            [abs(static(s)) * size for s in canonical.strides(which)]
+            for which, size in zip("ab", self.sizes, strict=True)
+        )
+        self.order = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
+        self.units = unit_axes(canonical)
+        self.weights = _weights(canonical)
+        self.cached = self.elements * sum(self.sizes) <= target.l2 * max(1, threads)
+        self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
+        self._operations: dict[tuple[int, ...], int] = {}
 
+    def __call__(self, plan: CpuPlan) -> float:
+        """Seconds that the plan is expected to take."""
+        compute = self.elements / max(1, prod(plan.block)) * self._micro(plan)
+        memory = self._memory(plan)
+        return (max(memory, compute) + 0.2 * min(memory, compute)) / self._balance(plan)
 
-def _memory(canonical: Canonical, plan: CpuPlan, target: Target, threads: int) -> float:
-    if is_cached(canonical, target, threads):
-        return canonical.bytes_moved * CACHED_PER_BYTE * (4.0 if plan.streaming else 1.0)
-    return canonical.bytes_moved * SECONDS_PER_BYTE * exp(_score(canonical, plan, target))
+    def _memory(self, plan: CpuPlan) -> float:
+        moved = self.canonical.bytes_moved
+        if self.cached:  # the fitted weights and streaming stores are for tensors in memory
+            return moved * CACHED_PER_BYTE * (4.0 if plan.streaming else 1.0)
+        return moved * SECONDS_PER_BYTE * exp(self._score(plan))
+
+    def _score(self, plan: CpuPlan) -> float:
+        """Sum of the fitted effects, in log(time)."""
+        w = self.weights
+        tile = tuple(map(min, plan.tile, self.extents))
+        unit_a, unit_b = self.units
+        innermost = "a" if plan.inner[-1] == unit_a else "b"
+        a, b = self._footprint(0, tile), self._footprint(1, tile)
+        tile_bytes = prod(tile) * max(self.sizes)
+        return (
+            near(w.prefetch, plan.prefetch)
+            + w.last[self._last(plan)]
+            + w.staging[plan.staging.value]
+            + (w.streaming if plan.streaming else -w.streaming)
+            + at(w.block_a, _log2(plan.block[unit_a] * self.sizes[0]))
+            + at(w.block_b, _log2(plan.block[unit_b] * self.sizes[1]))
+            + at(w.tile, _log2(tile_bytes))
+            + at(w.page_a, _log2(tile_bytes / a.pages))
+            + at(w.page_b, _log2(tile_bytes / b.pages))
+            + at(w.run_a[innermost], _log2(a.run_bytes))
+            + at(w.run_b[innermost], _log2(b.run_bytes))
+        )
+
+    def _last(self, plan: CpuPlan) -> str:
+        """Whose unit axis the innermost loop over tiles walks."""
+        for k in reversed(plan.order):
+            if plan.tile[k] < self.extents[k]:
+                return "a" if k == self.units[0] else "b" if k == self.units[1] else "other"
+        return "other"
+
+    def _footprint(self, which: int, tile: tuple[int, ...]) -> Footprint:
+        key = (which, tile)
+        if key not in self._footprints:
+            self._footprints[key] = self._new_footprint(which, tile)
+        return self._footprints[key]
+
+    def _new_footprint(self, which: int, tile: tuple[int, ...]) -> Footprint:
+        strides = self.strides[which]
+        run = span = self.sizes[which]
+        scattered = 1
+        for k in self.order[which]:
+            if tile[k] == 1 or strides[k] == 0:
+                continue
+            reach = (tile[k] - 1) * strides[k]
+            run += reach if strides[k] <= run else 0
+            if scattered == 1 and strides[k] <= max(span, self.target.page):
+                span += reach
+            else:
+                scattered *= tile[k]
+        return Footprint(run, scattered * max(1.0, span / self.target.page))
+
+    def _micro(self, plan: CpuPlan) -> float:
+        if plan.block not in self._operations:
+            self._operations[plan.block] = operations(self.canonical, plan.block, self.target)
+        factor = 1.6 if plan.staging is not Staging.NONE else 1.0
+        return LOOP + factor * self._operations[plan.block] * OPERATION
+
+    def _balance(self, plan: CpuPlan) -> float:
+        """Threads that really share the work: tasks come in whole tiles."""
+        tasks = prod(-(-self.extents[k] // plan.tile[k]) for k in plan.order[: plan.parallel])
+        return tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
 
 
 def _weights(canonical: Canonical) -> Weights:
@@ -58,61 +134,11 @@ def _weights(canonical: Canonical) -> Weights:
     return COLUMNS_UPDATE if canonical.kinds.beta is Beta.ANY else COLUMNS_COPY
 
 
-def _score(canonical: Canonical, plan: CpuPlan, target: Target) -> float:
-    """Sum of the fitted effects, in log(time)."""
-    w = _weights(canonical)
-    tile = tuple(min(t, e) for t, e in zip(plan.tile, canonical.extents, strict=True))
-    unit_a, unit_b = unit_axes(canonical)
-    innermost = "a" if plan.inner[-1] == unit_a else "b"
-    a, b = (_footprint(canonical, tile, which, target.page) for which in ("a", "b"))
-    size_a, size_b = canonical.a.itemsize, canonical.b.itemsize
-    tile_bytes = prod(tile) * max(size_a, size_b)
-    return (
-        near(w.prefetch, plan.prefetch)
-        + w.last[_last(canonical, plan, unit_a, unit_b)]
-        + w.staging[plan.staging.value]
-        + (w.streaming if plan.streaming else -w.streaming)
-        + at(w.block_a, _log2(plan.block[unit_a] * size_a))
-        + at(w.block_b, _log2(plan.block[unit_b] * size_b))
-        + at(w.tile, _log2(tile_bytes))
-        + at(w.page_a, _log2(tile_bytes / a.pages))
-        + at(w.page_b, _log2(tile_bytes / b.pages))
-        + at(w.run_a[innermost], _log2(a.run_bytes))
-        + at(w.run_b[innermost], _log2(b.run_bytes))
-    )
-
-
 def _log2(size: float) -> int:
     return max(0, int(size).bit_length() - 1)
 
 
-def _last(canonical: Canonical, plan: CpuPlan, unit_a: int, unit_b: int) -> str:
-    """Whose unit axis the innermost loop over tiles walks."""
-    loops = [k for k in plan.order if plan.tile[k] < canonical.extents[k]]
-    if not loops or loops[-1] not in (unit_a, unit_b):
-        return "other"
-    return "a" if loops[-1] == unit_a else "b"
-
-
-@lru_cache(maxsize=4096)
-def _footprint(canonical: Canonical, tile: tuple[int, ...], which: str, page: int) -> Footprint:
-    size = (canonical.a if which == "a" else canonical.b).itemsize
-    strides = [abs(static(s)) * size for s in canonical.strides(which)]
-    run, span, scattered = size, size, 1
-    for k in sorted(range(len(tile)), key=lambda k: strides[k]):
-        if tile[k] == 1 or strides[k] == 0:
-            continue
-        reach = (tile[k] - 1) * strides[k]
-        run += reach if strides[k] <= run else 0
-        if scattered == 1 and strides[k] <= max(span, page):
-            span += reach
-        else:
-            scattered *= tile[k]
-    return Footprint(run, scattered * max(1.0, span / page))
-
-
-@lru_cache(maxsize=4096)
-def _operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
+def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
     """Vector loads, stores and shuffles of one micro-tile."""
     w = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
     b = side(block, canonical.strides("b"), w)
@@ -122,15 +148,3 @@ def _operations(canonical: Canonical, block: tuple[int, ...], target: Target) ->
     same = bool(a.run) and a.run == b.run
     stages = 0 if same else max(1, (max(a.lanes, b.lanes) - 1).bit_length())
     return len(a.registers) + len(b.registers) + stages * max(len(a.registers), len(b.registers))
-
-
-def _micro(canonical: Canonical, plan: CpuPlan, target: Target) -> float:
-    operations = _operations(canonical, plan.block, target)
-    factor = 1.6 if plan.staging is not Staging.NONE else 1.0
-    return LOOP + factor * operations * OPERATION
-
-
-def _balance(canonical: Canonical, plan: CpuPlan, threads: int) -> float:
-    """Threads that really share the work: tasks come in whole tiles."""
-    tasks = prod(-(-canonical.extents[k] // max(1, plan.tile[k])) for k in plan.order[: plan.parallel])
-    return tasks / -(-tasks // min(threads, tasks)) if tasks > 1 else 1.0

@@ -9,17 +9,16 @@ from ttc_llvm.canonical import Canonical
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
-from . import candidates, cost
+from . import candidates
 from .choices import FREE, Forced
+from .cost import Model
 
 NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
 
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
-    return candidates.enumerate_plans(
-        canonical, target, forced, lambda plan: cost.estimate(canonical, plan, target, threads)
-    )
+    return candidates.enumerate_plans(canonical, target, forced, Model(canonical, target, threads))
 
 
 @lru_cache(maxsize=1024)

@@ -97,9 +97,11 @@ ROWS = Weights(
 
 def at(table: Table, log_bytes: int) -> float:
     """The entry of a size, clipped to the table's ends."""
-    return table[min(max(log_bytes, min(table)), max(table))]
+    found = table.get(log_bytes)
+    return table[min(max(log_bytes, min(table)), max(table))] if found is None else found
 
 
 def near(table: Mapping[int, float], value: int) -> float:
     """The entry of the closest key."""
-    return table[min(table, key=lambda key: (abs(key - value), key))]
+    found = table.get(value)
+    return table[min(table, key=lambda key: (abs(key - value), key))] if found is None else found

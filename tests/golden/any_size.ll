@@ -13,10 +13,10 @@ entry:
   %".11" = getelementptr inbounds i8, ptr %"params", i64 24
   %"p3" = load i64, ptr %".11", align 8
   %"alpha0" = load double, ptr %"scalars", align 8
-  %".54" = insertelement <2 x double> <double undef, double undef>, double %"alpha0", i32 0
-  %".55" = shufflevector <2 x double> %".54", <2 x double> <double undef, double undef>, <2 x i32> <i32 0, i32 0>
-  %".112" = insertelement <1 x double> <double undef>, double %"alpha0", i32 0
-  %".113" = shufflevector <1 x double> %".112", <1 x double> <double undef>, <1 x i32> <i32 0>
+  %".56" = insertelement <2 x double> <double undef, double undef>, double %"alpha0", i32 0
+  %".57" = shufflevector <2 x double> %".56", <2 x double> <double undef, double undef>, <2 x i32> <i32 0, i32 0>
+  %".118" = insertelement <1 x double> <double undef>, double %"alpha0", i32 0
+  %".119" = shufflevector <1 x double> %".118", <1 x double> <double undef>, <1 x i32> <i32 0>
   br label %"task.head"
 task.head:
   %"task" = phi  i64 [%"begin", %"entry"], [%"task.next", %"i0.tail.end"]
@@ -65,11 +65,11 @@ i0.body:
   %"b.i0.1" = getelementptr inbounds i8, ptr %"b.i1", i64 %".41"
   br label %"i1.head"
 i0.done:
-  %".88" = sdiv i64 %".23", 2
-  %"i0.whole" = mul i64 %".88", 2
+  %".92" = sdiv i64 %".23", 2
+  %"i0.whole" = mul i64 %".92", 2
   %"i0.rest" = sub i64 %".23", %"i0.whole"
-  %".89" = icmp sgt i64 %"i0.rest", 0
-  br i1 %".89", label %"i0.tail.then", label %"i0.tail.end"
+  %".93" = icmp sgt i64 %"i0.rest", 0
+  br i1 %".93", label %"i0.tail.then", label %"i0.tail.end"
 i1.head:
   %"i1" = phi  i64 [0, %"i0.body"], [%"i1.next", %"i1.body"]
   %"i1.next" = add nsw i64 %"i1", 2
@@ -81,137 +81,145 @@ i1.body:
   %".46" = mul nsw i64 %"p3", 8
   %".47" = mul nsw i64 %"i1", %".46"
   %"b.i1.1" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".47"
-  %".48" = load <2 x double>, ptr %"a.i1.1", align 8
-  %".49" = mul nsw i64 %"p2", 8
-  %".50" = getelementptr inbounds i8, ptr %"a.i1.1", i64 %".49"
-  %".51" = load <2 x double>, ptr %".50", align 8
-  %".52" = shufflevector <2 x double> %".48", <2 x double> %".51", <2 x i32> <i32 0, i32 2>
-  %".53" = shufflevector <2 x double> %".48", <2 x double> %".51", <2 x i32> <i32 1, i32 3>
-  %".56" = fmul <2 x double> %".52", %".55"
-  store <2 x double> %".56", ptr %"b.i1.1", align 8
-  %".58" = mul nsw i64 %"p3", 8
-  %".59" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".58"
-  %".60" = fmul <2 x double> %".53", %".55"
-  store <2 x double> %".60", ptr %".59", align 8
+  %".48" = freeze ptr %"a.i1.1"
+  %".49" = freeze ptr %"b.i1.1"
+  %".50" = load <2 x double>, ptr %".48", align 8
+  %".51" = mul nsw i64 %"p2", 8
+  %".52" = getelementptr inbounds i8, ptr %".48", i64 %".51"
+  %".53" = load <2 x double>, ptr %".52", align 8
+  %".54" = shufflevector <2 x double> %".50", <2 x double> %".53", <2 x i32> <i32 0, i32 2>
+  %".55" = shufflevector <2 x double> %".50", <2 x double> %".53", <2 x i32> <i32 1, i32 3>
+  %".58" = fmul <2 x double> %".54", %".57"
+  store <2 x double> %".58", ptr %".49", align 8
+  %".60" = mul nsw i64 %"p3", 8
+  %".61" = getelementptr inbounds i8, ptr %".49", i64 %".60"
+  %".62" = fmul <2 x double> %".55", %".57"
+  store <2 x double> %".62", ptr %".61", align 8
   br label %"i1.head"
 i1.done:
-  %".63" = sdiv i64 %".32", 2
-  %"i1.whole" = mul i64 %".63", 2
+  %".65" = sdiv i64 %".32", 2
+  %"i1.whole" = mul i64 %".65", 2
   %"i1.rest" = sub i64 %".32", %"i1.whole"
-  %".64" = icmp sgt i64 %"i1.rest", 0
-  br i1 %".64", label %"i1.tail.then", label %"i1.tail.end"
+  %".66" = icmp sgt i64 %"i1.rest", 0
+  br i1 %".66", label %"i1.tail.then", label %"i1.tail.end"
 i1.tail.then:
-  %".66" = mul nsw i64 %"i1.whole", 8
-  %"a.i1.2" = getelementptr inbounds i8, ptr %"a.i0.1", i64 %".66"
-  %".67" = mul nsw i64 %"p3", 8
-  %".68" = mul nsw i64 %"i1.whole", %".67"
-  %"b.i1.2" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".68"
+  %".68" = mul nsw i64 %"i1.whole", 8
+  %"a.i1.2" = getelementptr inbounds i8, ptr %"a.i0.1", i64 %".68"
+  %".69" = mul nsw i64 %"p3", 8
+  %".70" = mul nsw i64 %"i1.whole", %".69"
+  %"b.i1.2" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".70"
   br label %"i1.head.1"
 i1.tail.end:
   br label %"i0.head"
 i1.head.1:
   %"i1.1" = phi  i64 [0, %"i1.tail.then"], [%"i1.next.1", %"i1.body.1"]
   %"i1.next.1" = add nsw i64 %"i1.1", 1
-  %".70" = icmp sle i64 %"i1.next.1", %"i1.rest"
-  br i1 %".70", label %"i1.body.1", label %"i1.done.1"
+  %".72" = icmp sle i64 %"i1.next.1", %"i1.rest"
+  br i1 %".72", label %"i1.body.1", label %"i1.done.1"
 i1.body.1:
-  %".72" = sub i64 %"i1.rest", %"i1.1"
-  %".73" = icmp slt i64 %".72", 1
-  %".74" = select  i1 %".73", i64 %".72", i64 1
-  %".75" = mul nsw i64 %"i1.1", 8
-  %"a.i1.3" = getelementptr inbounds i8, ptr %"a.i1.2", i64 %".75"
-  %".76" = mul nsw i64 %"p3", 8
-  %".77" = mul nsw i64 %"i1.1", %".76"
-  %"b.i1.3" = getelementptr inbounds i8, ptr %"b.i1.2", i64 %".77"
-  %".78" = load <1 x double>, ptr %"a.i1.3", align 8
-  %".79" = mul nsw i64 %"p2", 8
-  %".80" = getelementptr inbounds i8, ptr %"a.i1.3", i64 %".79"
-  %".81" = load <1 x double>, ptr %".80", align 8
-  %".82" = shufflevector <1 x double> %".78", <1 x double> %".81", <2 x i32> <i32 0, i32 1>
-  %".83" = fmul <2 x double> %".82", %".55"
-  store <2 x double> %".83", ptr %"b.i1.3", align 8
+  %".74" = sub i64 %"i1.rest", %"i1.1"
+  %".75" = icmp slt i64 %".74", 1
+  %".76" = select  i1 %".75", i64 %".74", i64 1
+  %".77" = mul nsw i64 %"i1.1", 8
+  %"a.i1.3" = getelementptr inbounds i8, ptr %"a.i1.2", i64 %".77"
+  %".78" = mul nsw i64 %"p3", 8
+  %".79" = mul nsw i64 %"i1.1", %".78"
+  %"b.i1.3" = getelementptr inbounds i8, ptr %"b.i1.2", i64 %".79"
+  %".80" = freeze ptr %"a.i1.3"
+  %".81" = freeze ptr %"b.i1.3"
+  %".82" = load <1 x double>, ptr %".80", align 8
+  %".83" = mul nsw i64 %"p2", 8
+  %".84" = getelementptr inbounds i8, ptr %".80", i64 %".83"
+  %".85" = load <1 x double>, ptr %".84", align 8
+  %".86" = shufflevector <1 x double> %".82", <1 x double> %".85", <2 x i32> <i32 0, i32 1>
+  %".87" = fmul <2 x double> %".86", %".57"
+  store <2 x double> %".87", ptr %".81", align 8
   br label %"i1.head.1"
 i1.done.1:
   br label %"i1.tail.end"
 i0.tail.then:
-  %".91" = mul nsw i64 %"p2", 8
-  %".92" = mul nsw i64 %"i0.whole", %".91"
-  %"a.i0.2" = getelementptr inbounds i8, ptr %"a.i1", i64 %".92"
-  %".93" = mul nsw i64 %"i0.whole", 8
-  %"b.i0.2" = getelementptr inbounds i8, ptr %"b.i1", i64 %".93"
+  %".95" = mul nsw i64 %"p2", 8
+  %".96" = mul nsw i64 %"i0.whole", %".95"
+  %"a.i0.2" = getelementptr inbounds i8, ptr %"a.i1", i64 %".96"
+  %".97" = mul nsw i64 %"i0.whole", 8
+  %"b.i0.2" = getelementptr inbounds i8, ptr %"b.i1", i64 %".97"
   br label %"i0.head.1"
 i0.tail.end:
   br label %"task.head"
 i0.head.1:
   %"i0.1" = phi  i64 [0, %"i0.tail.then"], [%"i0.next.1", %"i1.tail.end.1"]
   %"i0.next.1" = add nsw i64 %"i0.1", 1
-  %".95" = icmp sle i64 %"i0.next.1", %"i0.rest"
-  br i1 %".95", label %"i0.body.1", label %"i0.done.1"
+  %".99" = icmp sle i64 %"i0.next.1", %"i0.rest"
+  br i1 %".99", label %"i0.body.1", label %"i0.done.1"
 i0.body.1:
-  %".97" = sub i64 %"i0.rest", %"i0.1"
-  %".98" = icmp slt i64 %".97", 1
-  %".99" = select  i1 %".98", i64 %".97", i64 1
-  %".100" = mul nsw i64 %"p2", 8
-  %".101" = mul nsw i64 %"i0.1", %".100"
-  %"a.i0.3" = getelementptr inbounds i8, ptr %"a.i0.2", i64 %".101"
-  %".102" = mul nsw i64 %"i0.1", 8
-  %"b.i0.3" = getelementptr inbounds i8, ptr %"b.i0.2", i64 %".102"
+  %".101" = sub i64 %"i0.rest", %"i0.1"
+  %".102" = icmp slt i64 %".101", 1
+  %".103" = select  i1 %".102", i64 %".101", i64 1
+  %".104" = mul nsw i64 %"p2", 8
+  %".105" = mul nsw i64 %"i0.1", %".104"
+  %"a.i0.3" = getelementptr inbounds i8, ptr %"a.i0.2", i64 %".105"
+  %".106" = mul nsw i64 %"i0.1", 8
+  %"b.i0.3" = getelementptr inbounds i8, ptr %"b.i0.2", i64 %".106"
   br label %"i1.head.2"
 i0.done.1:
   br label %"i0.tail.end"
 i1.head.2:
   %"i1.2" = phi  i64 [0, %"i0.body.1"], [%"i1.next.2", %"i1.body.2"]
   %"i1.next.2" = add nsw i64 %"i1.2", 2
-  %".104" = icmp sle i64 %"i1.next.2", %".32"
-  br i1 %".104", label %"i1.body.2", label %"i1.done.2"
+  %".108" = icmp sle i64 %"i1.next.2", %".32"
+  br i1 %".108", label %"i1.body.2", label %"i1.done.2"
 i1.body.2:
-  %".106" = mul nsw i64 %"i1.2", 8
-  %"a.i1.4" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".106"
-  %".107" = mul nsw i64 %"p3", 8
-  %".108" = mul nsw i64 %"i1.2", %".107"
-  %"b.i1.4" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".108"
-  %".109" = load <2 x double>, ptr %"a.i1.4", align 8
-  %".110" = shufflevector <2 x double> %".109", <2 x double> %".109", <1 x i32> <i32 0>
-  %".111" = shufflevector <2 x double> %".109", <2 x double> %".109", <1 x i32> <i32 1>
-  %".114" = fmul <1 x double> %".110", %".113"
-  store <1 x double> %".114", ptr %"b.i1.4", align 8
-  %".116" = mul nsw i64 %"p3", 8
-  %".117" = getelementptr inbounds i8, ptr %"b.i1.4", i64 %".116"
-  %".118" = fmul <1 x double> %".111", %".113"
-  store <1 x double> %".118", ptr %".117", align 8
+  %".110" = mul nsw i64 %"i1.2", 8
+  %"a.i1.4" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".110"
+  %".111" = mul nsw i64 %"p3", 8
+  %".112" = mul nsw i64 %"i1.2", %".111"
+  %"b.i1.4" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".112"
+  %".113" = freeze ptr %"a.i1.4"
+  %".114" = freeze ptr %"b.i1.4"
+  %".115" = load <2 x double>, ptr %".113", align 8
+  %".116" = shufflevector <2 x double> %".115", <2 x double> %".115", <1 x i32> <i32 0>
+  %".117" = shufflevector <2 x double> %".115", <2 x double> %".115", <1 x i32> <i32 1>
+  %".120" = fmul <1 x double> %".116", %".119"
+  store <1 x double> %".120", ptr %".114", align 8
+  %".122" = mul nsw i64 %"p3", 8
+  %".123" = getelementptr inbounds i8, ptr %".114", i64 %".122"
+  %".124" = fmul <1 x double> %".117", %".119"
+  store <1 x double> %".124", ptr %".123", align 8
   br label %"i1.head.2"
 i1.done.2:
-  %".121" = sdiv i64 %".32", 2
-  %"i1.whole.1" = mul i64 %".121", 2
+  %".127" = sdiv i64 %".32", 2
+  %"i1.whole.1" = mul i64 %".127", 2
   %"i1.rest.1" = sub i64 %".32", %"i1.whole.1"
-  %".122" = icmp sgt i64 %"i1.rest.1", 0
-  br i1 %".122", label %"i1.tail.then.1", label %"i1.tail.end.1"
+  %".128" = icmp sgt i64 %"i1.rest.1", 0
+  br i1 %".128", label %"i1.tail.then.1", label %"i1.tail.end.1"
 i1.tail.then.1:
-  %".124" = mul nsw i64 %"i1.whole.1", 8
-  %"a.i1.5" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".124"
-  %".125" = mul nsw i64 %"p3", 8
-  %".126" = mul nsw i64 %"i1.whole.1", %".125"
-  %"b.i1.5" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".126"
+  %".130" = mul nsw i64 %"i1.whole.1", 8
+  %"a.i1.5" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".130"
+  %".131" = mul nsw i64 %"p3", 8
+  %".132" = mul nsw i64 %"i1.whole.1", %".131"
+  %"b.i1.5" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".132"
   br label %"i1.head.3"
 i1.tail.end.1:
   br label %"i0.head.1"
 i1.head.3:
   %"i1.3" = phi  i64 [0, %"i1.tail.then.1"], [%"i1.next.3", %"i1.body.3"]
   %"i1.next.3" = add nsw i64 %"i1.3", 1
-  %".128" = icmp sle i64 %"i1.next.3", %"i1.rest.1"
-  br i1 %".128", label %"i1.body.3", label %"i1.done.3"
+  %".134" = icmp sle i64 %"i1.next.3", %"i1.rest.1"
+  br i1 %".134", label %"i1.body.3", label %"i1.done.3"
 i1.body.3:
-  %".130" = sub i64 %"i1.rest.1", %"i1.3"
-  %".131" = icmp slt i64 %".130", 1
-  %".132" = select  i1 %".131", i64 %".130", i64 1
-  %".133" = mul nsw i64 %"i1.3", 8
-  %"a.i1.6" = getelementptr inbounds i8, ptr %"a.i1.5", i64 %".133"
-  %".134" = mul nsw i64 %"p3", 8
-  %".135" = mul nsw i64 %"i1.3", %".134"
-  %"b.i1.6" = getelementptr inbounds i8, ptr %"b.i1.5", i64 %".135"
-  %".136" = load <1 x double>, ptr %"a.i1.6", align 8
-  %".137" = fmul <1 x double> %".136", %".113"
-  store <1 x double> %".137", ptr %"b.i1.6", align 8
+  %".136" = sub i64 %"i1.rest.1", %"i1.3"
+  %".137" = icmp slt i64 %".136", 1
+  %".138" = select  i1 %".137", i64 %".136", i64 1
+  %".139" = mul nsw i64 %"i1.3", 8
+  %"a.i1.6" = getelementptr inbounds i8, ptr %"a.i1.5", i64 %".139"
+  %".140" = mul nsw i64 %"p3", 8
+  %".141" = mul nsw i64 %"i1.3", %".140"
+  %"b.i1.6" = getelementptr inbounds i8, ptr %"b.i1.5", i64 %".141"
+  %".142" = freeze ptr %"a.i1.6"
+  %".143" = freeze ptr %"b.i1.6"
+  %".144" = load <1 x double>, ptr %".142", align 8
+  %".145" = fmul <1 x double> %".144", %".119"
+  store <1 x double> %".145", ptr %".143", align 8
   br label %"i1.head.3"
 i1.done.3:
   br label %"i1.tail.end.1"
