@@ -13,7 +13,7 @@ from llvmlite import ir
 from ttc_llvm.canonical import Alpha, Beta, Size
 from ttc_llvm.dtypes import compute_type
 from ttc_llvm.layout import HOLE, Register, Side, side, sources
-from ttc_llvm.nest import Micro, View
+from ttc_llvm.nest import Micro, Space, View
 from ttc_llvm.target import Target
 
 from . import network
@@ -112,7 +112,7 @@ class _Emission:
         self.streams = node.streaming and _streams(tile)
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
-        align = min(view.dtype.itemsize, 8)
+        align = min(view.dtype.itemsize, 8) if view.space is Space.SCRATCH else 1  # tensors may lie anywhere
         return Access(self.module, self.tile.machine, view.dtype, s.lanes, align, ragged)
 
     def _address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:

@@ -83,18 +83,18 @@ i1.body:
   %"b.i1.1" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".47"
   %".48" = freeze ptr %"a.i1.1"
   %".49" = freeze ptr %"b.i1.1"
-  %".50" = load <2 x double>, ptr %".48", align 8
+  %".50" = load <2 x double>, ptr %".48", align 1
   %".51" = mul nsw i64 %"p2", 8
   %".52" = getelementptr inbounds i8, ptr %".48", i64 %".51"
-  %".53" = load <2 x double>, ptr %".52", align 8
+  %".53" = load <2 x double>, ptr %".52", align 1
   %".54" = shufflevector <2 x double> %".50", <2 x double> %".53", <2 x i32> <i32 0, i32 2>
   %".55" = shufflevector <2 x double> %".50", <2 x double> %".53", <2 x i32> <i32 1, i32 3>
   %".58" = fmul <2 x double> %".54", %".57"
-  store <2 x double> %".58", ptr %".49", align 8
+  store <2 x double> %".58", ptr %".49", align 1
   %".60" = mul nsw i64 %"p3", 8
   %".61" = getelementptr inbounds i8, ptr %".49", i64 %".60"
   %".62" = fmul <2 x double> %".55", %".57"
-  store <2 x double> %".62", ptr %".61", align 8
+  store <2 x double> %".62", ptr %".61", align 1
   br label %"i1.head"
 i1.done:
   %".65" = sdiv i64 %".32", 2
@@ -127,13 +127,13 @@ i1.body.1:
   %"b.i1.3" = getelementptr inbounds i8, ptr %"b.i1.2", i64 %".79"
   %".80" = freeze ptr %"a.i1.3"
   %".81" = freeze ptr %"b.i1.3"
-  %".82" = load <1 x double>, ptr %".80", align 8
+  %".82" = load <1 x double>, ptr %".80", align 1
   %".83" = mul nsw i64 %"p2", 8
   %".84" = getelementptr inbounds i8, ptr %".80", i64 %".83"
-  %".85" = load <1 x double>, ptr %".84", align 8
+  %".85" = load <1 x double>, ptr %".84", align 1
   %".86" = shufflevector <1 x double> %".82", <1 x double> %".85", <2 x i32> <i32 0, i32 1>
   %".87" = fmul <2 x double> %".86", %".57"
-  store <2 x double> %".87", ptr %".81", align 8
+  store <2 x double> %".87", ptr %".81", align 1
   br label %"i1.head.1"
 i1.done.1:
   br label %"i1.tail.end"
@@ -176,15 +176,15 @@ i1.body.2:
   %"b.i1.4" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".112"
   %".113" = freeze ptr %"a.i1.4"
   %".114" = freeze ptr %"b.i1.4"
-  %".115" = load <2 x double>, ptr %".113", align 8
+  %".115" = load <2 x double>, ptr %".113", align 1
   %".116" = shufflevector <2 x double> %".115", <2 x double> %".115", <1 x i32> <i32 0>
   %".117" = shufflevector <2 x double> %".115", <2 x double> %".115", <1 x i32> <i32 1>
   %".120" = fmul <1 x double> %".116", %".119"
-  store <1 x double> %".120", ptr %".114", align 8
+  store <1 x double> %".120", ptr %".114", align 1
   %".122" = mul nsw i64 %"p3", 8
   %".123" = getelementptr inbounds i8, ptr %".114", i64 %".122"
   %".124" = fmul <1 x double> %".117", %".119"
-  store <1 x double> %".124", ptr %".123", align 8
+  store <1 x double> %".124", ptr %".123", align 1
   br label %"i1.head.2"
 i1.done.2:
   %".127" = sdiv i64 %".32", 2
@@ -217,9 +217,9 @@ i1.body.3:
   %"b.i1.6" = getelementptr inbounds i8, ptr %"b.i1.5", i64 %".141"
   %".142" = freeze ptr %"a.i1.6"
   %".143" = freeze ptr %"b.i1.6"
-  %".144" = load <1 x double>, ptr %".142", align 8
+  %".144" = load <1 x double>, ptr %".142", align 1
   %".145" = fmul <1 x double> %".144", %".119"
-  store <1 x double> %".145", ptr %".143", align 8
+  store <1 x double> %".145", ptr %".143", align 1
   br label %"i1.head.3"
 i1.done.3:
   br label %"i1.tail.end.1"

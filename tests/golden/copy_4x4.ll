@@ -74,28 +74,28 @@ i0.body.1:
   call void @"llvm.prefetch.p0"(ptr %".52", i32 0, i32 3, i32 1)
   %".54" = getelementptr inbounds i8, ptr %".48", i64 96
   call void @"llvm.prefetch.p0"(ptr %".54", i32 0, i32 3, i32 1)
-  %".56" = load <4 x float>, ptr %".45", align 4
+  %".56" = load <4 x float>, ptr %".45", align 1
   %".57" = getelementptr inbounds i8, ptr %".45", i64 32
-  %".58" = load <4 x float>, ptr %".57", align 4
+  %".58" = load <4 x float>, ptr %".57", align 1
   %".59" = shufflevector <4 x float> %".56", <4 x float> %".58", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
   %".60" = shufflevector <4 x float> %".56", <4 x float> %".58", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
   %".61" = getelementptr inbounds i8, ptr %".45", i64 64
-  %".62" = load <4 x float>, ptr %".61", align 4
+  %".62" = load <4 x float>, ptr %".61", align 1
   %".63" = getelementptr inbounds i8, ptr %".45", i64 96
-  %".64" = load <4 x float>, ptr %".63", align 4
+  %".64" = load <4 x float>, ptr %".63", align 1
   %".65" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
   %".66" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
   %".67" = shufflevector <4 x float> %".59", <4 x float> %".65", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
   %".68" = shufflevector <4 x float> %".59", <4 x float> %".65", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".67", ptr %".46", align 4
+  store <4 x float> %".67", ptr %".46", align 1
   %".70" = getelementptr inbounds i8, ptr %".46", i64 48
-  store <4 x float> %".68", ptr %".70", align 4
+  store <4 x float> %".68", ptr %".70", align 1
   %".72" = getelementptr inbounds i8, ptr %".46", i64 96
   %".73" = shufflevector <4 x float> %".60", <4 x float> %".66", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
   %".74" = shufflevector <4 x float> %".60", <4 x float> %".66", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".73", ptr %".72", align 4
+  store <4 x float> %".73", ptr %".72", align 1
   %".76" = getelementptr inbounds i8, ptr %".46", i64 144
-  store <4 x float> %".74", ptr %".76", align 4
+  store <4 x float> %".74", ptr %".76", align 1
   br label %"i0.head.1"
 i0.done.1:
   br label %"i0.head"

@@ -48,11 +48,11 @@ i0.body.1:
   %"scratch.i0" = getelementptr inbounds i8, ptr %"scratch", i64 %".25"
   %".26" = freeze ptr %"a.i0.1"
   %".27" = freeze ptr %"scratch.i0"
-  %".28" = load <4 x double>, ptr %".26", align 8
+  %".28" = load <4 x double>, ptr %".26", align 1
   store <4 x double> %".28", ptr %".27", align 8
   %".30" = getelementptr inbounds i8, ptr %".27", i64 32
   %".31" = getelementptr inbounds i8, ptr %".26", i64 32
-  %".32" = load <4 x double>, ptr %".31", align 8
+  %".32" = load <4 x double>, ptr %".31", align 1
   store <4 x double> %".32", ptr %".30", align 8
   br label %"i0.head.1"
 i0.done.1:

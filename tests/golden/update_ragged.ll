@@ -90,12 +90,12 @@ i0.body:
   %"b.i0.1" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".39"
   %".40" = freeze ptr %"a.i0.1"
   %".41" = freeze ptr %"b.i0.1"
-  %".42" = load <2 x double>, ptr %".40", align 8
+  %".42" = load <2 x double>, ptr %".40", align 1
   %".43" = getelementptr inbounds i8, ptr %".40", i64 48
-  %".44" = load <2 x double>, ptr %".43", align 8
+  %".44" = load <2 x double>, ptr %".43", align 1
   %".45" = shufflevector <2 x double> %".42", <2 x double> %".44", <2 x i32> <i32 0, i32 2>
   %".46" = shufflevector <2 x double> %".42", <2 x double> %".44", <2 x i32> <i32 1, i32 3>
-  %".47" = load <2 x double>, ptr %".41", align 8
+  %".47" = load <2 x double>, ptr %".41", align 1
   %".48" = bitcast <2 x double> %".45" to <4 x float>
   %".49" = bitcast <4 x float> %".48" to <4 x i32>
   %".50" = xor <4 x i32> %".49", <i32 0, i32 2147483648, i32 0, i32 2147483648>
@@ -112,9 +112,9 @@ i0.body:
   %".73" = fadd <4 x float> %".70", %".72"
   %".74" = fadd <4 x float> %".62", %".73"
   %".75" = bitcast <4 x float> %".74" to <2 x double>
-  store <2 x double> %".75", ptr %".41", align 8
+  store <2 x double> %".75", ptr %".41", align 1
   %".77" = getelementptr inbounds i8, ptr %".41", i64 40
-  %".78" = load <2 x double>, ptr %".77", align 8
+  %".78" = load <2 x double>, ptr %".77", align 1
   %".79" = bitcast <2 x double> %".46" to <4 x float>
   %".80" = bitcast <4 x float> %".79" to <4 x i32>
   %".81" = xor <4 x i32> %".80", <i32 0, i32 2147483648, i32 0, i32 2147483648>
@@ -131,7 +131,7 @@ i0.body:
   %".92" = fadd <4 x float> %".89", %".91"
   %".93" = fadd <4 x float> %".87", %".92"
   %".94" = bitcast <4 x float> %".93" to <2 x double>
-  store <2 x double> %".94", ptr %".77", align 8
+  store <2 x double> %".94", ptr %".77", align 1
   br label %"i0.head"
 i0.done:
   %".97" = sdiv i64 %".27", 2
@@ -146,10 +146,10 @@ i0.tail.then:
   %"b.i0.2" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".101"
   %".102" = freeze ptr %"a.i0.2"
   %".103" = freeze ptr %"b.i0.2"
-  %".104" = load <2 x double>, ptr %".102", align 8
+  %".104" = load <2 x double>, ptr %".102", align 1
   %".105" = shufflevector <2 x double> %".104", <2 x double> %".104", <1 x i32> <i32 0>
   %".106" = shufflevector <2 x double> %".104", <2 x double> %".104", <1 x i32> <i32 1>
-  %".107" = load <1 x double>, ptr %".103", align 8
+  %".107" = load <1 x double>, ptr %".103", align 1
   %".108" = bitcast <1 x double> %".105" to <2 x float>
   %".109" = bitcast <2 x float> %".108" to <2 x i32>
   %".110" = xor <2 x i32> %".109", <i32 0, i32 2147483648>
@@ -166,9 +166,9 @@ i0.tail.then:
   %".133" = fadd <2 x float> %".130", %".132"
   %".134" = fadd <2 x float> %".122", %".133"
   %".135" = bitcast <2 x float> %".134" to <1 x double>
-  store <1 x double> %".135", ptr %".103", align 8
+  store <1 x double> %".135", ptr %".103", align 1
   %".137" = getelementptr inbounds i8, ptr %".103", i64 40
-  %".138" = load <1 x double>, ptr %".137", align 8
+  %".138" = load <1 x double>, ptr %".137", align 1
   %".139" = bitcast <1 x double> %".106" to <2 x float>
   %".140" = bitcast <2 x float> %".139" to <2 x i32>
   %".141" = xor <2 x i32> %".140", <i32 0, i32 2147483648>
@@ -185,7 +185,7 @@ i0.tail.then:
   %".152" = fadd <2 x float> %".149", %".151"
   %".153" = fadd <2 x float> %".147", %".152"
   %".154" = bitcast <2 x float> %".153" to <1 x double>
-  store <1 x double> %".154", ptr %".137", align 8
+  store <1 x double> %".154", ptr %".137", align 1
   br label %"i0.tail.end"
 i0.tail.end:
   br label %"i1.head"
