@@ -6,11 +6,9 @@ Names are imported when they are first used, so that `import ttc_llvm` loads nei
 from __future__ import annotations
 
 import importlib
-import logging
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is silent unless it is asked
 
 if TYPE_CHECKING:
     from .arrays import ascontiguousarray, asfortranarray, transpose
