@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from dataclasses import replace
 from pathlib import Path
 
@@ -321,3 +322,46 @@ def test_importing_the_backend_loads_no_llvm() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+FORKED_WHILE_IMPORTING = """
+import os, sys, threading, time
+from ttc_llvm import backend, kernel
+slow = threading.Event()
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            slow.set()
+            time.sleep(0.3)
+sys.meta_path.insert(0, Finder())
+late = {"llvmlite.binding": backend.llvm_version, "ttc_llvm.ir_builders.module": kernel._builder}[sys.argv[1]]
+thread = threading.Thread(target=late)
+thread.start()
+slow.wait()
+child = os.fork()
+if child == 0:
+    late()
+    os._exit(0)
+deadline = time.monotonic() + 20
+while os.waitpid(child, os.WNOHANG)[0] == 0:
+    if time.monotonic() > deadline:
+        os.kill(child, 9)
+        sys.exit("the child waits for ever")
+    time.sleep(0.01)
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize("name", ["llvmlite.binding", "ttc_llvm.ir_builders.module"])
+def test_a_fork_waits_for_late_imports(name: str) -> None:
+    program = [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_IMPORTING, name]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_fork
+def test_a_half_imported_llvmlite_does_not_stop_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llvmlite.binding.ffi", types.ModuleType("llvmlite.binding.ffi"))
+    backend._before_fork()
+    backend._after_fork()
+    assert backend._held == []

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,11 @@ def resolve(name: Target | str | None) -> Target:
     """The target meant by `target=`: None, "host", "native" = this machine. TargetError for unknown names."""
     if isinstance(name, Target):
         return name
-    if name is None or name.strip().lower() in ("host", "native"):
+    if name is None:
+        return host_target()
+    if not isinstance(name, str):
+        raise TargetError(f"target {name!r} is neither a Target nor the name of one")
+    if name.strip().lower() in ("host", "native"):
         return host_target()
     return target.find(name)
 
@@ -119,9 +123,15 @@ def llvm_version() -> str:
     return ".".join(map(str, _llvm().llvm_version_info))
 
 
+def forks_wait() -> AbstractContextManager[object]:
+    """Held around late imports: a child forked in the middle of one would wait for its lock for ever."""
+    return _LOCK
+
+
 @lru_cache(maxsize=1)
 def _llvm() -> Any:
-    import llvmlite.binding
+    with forks_wait():
+        import llvmlite.binding
 
     llvmlite.binding.initialize_all_targets()
     llvmlite.binding.initialize_all_asmprinters()
@@ -225,8 +235,8 @@ def _one_line(error: Exception) -> str:
 
 def _inner_lock() -> Any:
     """llvmlite's own lock, which also covers what the garbage collector frees; None before its first use."""
-    ffi = sys.modules.get("llvmlite.binding.ffi")
-    return None if ffi is None else getattr(ffi.lib, "_lock", None)
+    ffi = sys.modules.get("llvmlite.binding.ffi")  # without a lib where another program's import is under way
+    return getattr(getattr(ffi, "lib", None), "_lock", None)
 
 
 _held: list[Any] = []

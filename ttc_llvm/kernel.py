@@ -6,7 +6,8 @@ import os
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from . import plan as plans
 from .canonical import Canonical
@@ -36,9 +37,16 @@ class Kernel:
 
 def ir_text(canonical: Canonical, plan: CpuPlan, target: Target) -> str:
     """The LLVM IR of a plan's kernel, before optimisation."""
-    from .ir_builders import module
+    return str(_builder().build(lower(canonical, plan, target), target, NAME))
 
-    return str(module.build(lower(canonical, plan, target), target, NAME))
+
+@lru_cache(maxsize=1)
+def _builder() -> Any:
+    from . import backend
+
+    with backend.forks_wait():
+        from .ir_builders import module
+    return module
 
 
 def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None) -> Kernel:
@@ -92,7 +100,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def versions() -> str:
-    """The versions that a stored plan and its object code depend on."""
-    from . import backend
+    """The versions that a stored plan and its object code depend on: another release may build other code."""
+    from . import __version__, backend
 
-    return f"{plans.VERSION} llvm{backend.llvm_version()}"
+    return f"{plans.VERSION} ttc{__version__} llvm{backend.llvm_version()}"
