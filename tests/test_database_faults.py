@@ -363,3 +363,11 @@ def test_a_corrupt_row_is_ignored_and_can_be_replaced(
     assert REQUEST.id in message and "ignored" in message
     database.store(RECORD)
     assert database.find(REQUEST, 1).record == RECORD
+
+
+def test_objects_are_tied_to_their_plan(path: Path, warnings: Callable[[], list[str]]) -> None:
+    SolutionFile(path).put([RECORD])
+    execute(path, "UPDATE solutions_v1 SET plan = replace(plan, '1', '2')")
+    assert Database(path).find(REQUEST, 1).record is None
+    (message,) = warnings()
+    assert "objects are not those of the plan" in message

@@ -109,7 +109,7 @@ def encode(record: Record) -> tuple[Any, ...]:
     return (
         *(r.id, r.problem, r.target, r.threads, r.mode, r.options, r.versions),
         *(record.effort, record.plan, record.seconds, runs, record.created, record.ceiling_gibs, record.note),
-        _pack(record.objects),
+        _pack(record.plan, record.objects),
     )
 
 
@@ -124,7 +124,7 @@ def decode(row: tuple[Any, ...]) -> Record:
         parsed = timings(json.loads(runs))
     except (ValueError, TypeError, RecursionError):
         raise DatabaseError("timings are not JSON") from None
-    return Record(request, effort, plan, seconds, parsed, _unpack(packed), created, ceiling, note)
+    return Record(request, effort, plan, seconds, parsed, _unpack(plan, packed), created, ceiling, note)
 
 
 def _admit(connection: sqlite3.Connection, path: Path) -> bool:
@@ -148,22 +148,28 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _pack(objects: tuple[tuple[str, bytes], ...]) -> bytes | None:
-    # A line of JSON with names and sizes, then all bytes; zlib's checksum guards the machine code.
+def _pack(plan: str, objects: tuple[tuple[str, bytes], ...]) -> bytes | None:
+    # A line of JSON with the plan, names and sizes, then all bytes; zlib's checksum guards the machine code, and
+    # that it is this plan's: run with another plan's task grid, it would write wherever it pleases.
     if not objects:
         return None
-    sizes = json.dumps([(name, len(data)) for name, data in objects]).encode()
-    return zlib.compress(b"\n".join((sizes, b"".join(data for _, data in objects))))
+    head = json.dumps([plan, [(name, len(data)) for name, data in objects]]).encode()
+    return zlib.compress(b"\n".join((head, b"".join(data for _, data in objects))))
 
 
-def _unpack(packed: bytes | None) -> tuple[tuple[str, bytes], ...]:
+def _unpack(plan: str, packed: bytes | None) -> tuple[tuple[str, bytes], ...]:
     if packed is None:
         return ()
     try:
         head, _, body = zlib.decompress(packed).partition(b"\n")
-        sizes = [(str(name), int(size)) for name, size in json.loads(head)]
+        packed_plan, pairs = json.loads(head)
+        sizes = [(str(name), int(size)) for name, size in pairs]
     except (zlib.error, ValueError, TypeError) as error:
         raise DatabaseError(f"objects are damaged ({error})") from None
+    if packed_plan != plan:
+        raise DatabaseError("objects are not those of the plan")
+    if min((size for _, size in sizes), default=0) < 0:
+        raise DatabaseError("objects are damaged (a size is negative)")
     if sum(size for _, size in sizes) != len(body):
         raise DatabaseError(f"objects are damaged ({len(body)} bytes do not fill their sizes)")
     out, at = [], 0
