@@ -442,3 +442,27 @@ def test_warnings_reach_only_programs_that_listen(path: Path) -> None:
         command = [sys.executable, "-c", textwrap.dedent(program), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert (done.returncode, done.stdout, done.stderr) == (0, wanted, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"target": 5}, TargetError, "target 5 is neither a Target nor the name of one"),
+        ({"forced": None}, OptionError, "forced is a NoneType"),
+        ({"problem": "2,1,0"}, TtcError, "there is a str to compile"),
+    ],
+)
+def test_arguments_of_wrong_types(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        arguments: dict[str, Any] = {"problem": Problem((1, 0), (3, 4)), "max_implementations": 1}
+        ttc_llvm.compile(**(arguments | options))
+
+
+def test_another_release_does_not_run_stored_code(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem((1, 0), (19, 23))
+    ttc_llvm.compile(problem, 1, database=path)
+    stored = open_database(path)
+    (before,) = [row.record.request.versions for row in stored.file.rows()] if stored.file else []
+    assert f"ttc{ttc_llvm.__version__} " in before
+    monkeypatch.setattr(ttc_llvm, "__version__", "99.0")
+    assert kernel.versions() != before

@@ -251,6 +251,8 @@ REFUSED: tuple[tuple[Any, Any, str], ...] = (
     (np.float32(1), FINE.copy(), "A is a float32"),
     (0, FINE.copy(), "no address"),
     (FINE, -8, "no address"),
+    (FINE, 1 << 64, "no address"),
+    ((ctypes.c_void_p * 64)(), FINE.copy(), "A is a c_void_p_Array_64: '<P' is not a valid"),
     (ctypes.pointer(ctypes.c_float()), FINE.copy(), "ctypes pointer"),
     (FINE, FINE, "overlap"),
 )
@@ -260,6 +262,14 @@ REFUSED: tuple[tuple[Any, Any, str], ...] = (
 def test_memory_that_does_not_fit(a: Any, b: Any, message: str) -> None:
     with pytest.raises(ArrayError, match=message):
         small()(a, b)
+
+
+@pytest.mark.parametrize(("threads", "message"), [(0, "less than 1"), (2.5, "not an integer"), ("2", "not an")])
+def test_threads_that_make_no_sense(threads: Any, message: str) -> None:
+    b = np.ones(128, "f4")
+    with pytest.raises(OptionError, match=message):
+        small()(FINE, b, threads=threads)
+    assert (b == 1).all()
 
 
 def test_overlaps_are_found_by_the_byte() -> None:

@@ -48,6 +48,8 @@ def transpose(
     Raises ArrayError (a ValueError) for arrays and axes that do not fit, ProblemError for scalars that the dtype
     does not admit, OptionError for threads and effort.
     """
+    if type(effort) is not int:
+        effort = options.candidate_count(effort)
     view = _permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
     if out is None:
         scale = _scaling(view.dtype, view.dtype, alpha, beta, conjugate)

@@ -13,7 +13,7 @@ from pathlib import Path
 from . import kernel
 from . import plan as plans
 from .canonical import Canonical, canonicalise
-from .errors import PlanError
+from .errors import PlanError, ProblemError
 from .options import MAX_IMPLEMENTATIONS, Options, checked
 from .plan import CpuPlan
 from .problem import Problem
@@ -65,6 +65,8 @@ def compile(
     database: path of the solutions database; ignore_database: do not look there (the result is still stored).
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
     """
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"there is a {type(problem).__name__} to compile: it must be a ttc_llvm.Problem")
     options = checked(
         max_implementations, threads, target, time_limit, Mode.of(hot_a, hot_b), verify=verify, forced=forced
     )

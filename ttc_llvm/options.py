@@ -43,10 +43,12 @@ def checked(
     forced: Forced = FREE,
 ) -> Options:
     """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
+    if not isinstance(forced, Forced):
+        raise OptionError(f"forced is a {type(forced).__name__}: it must be ttc_llvm.Forced(...)")
     return Options(
         backend.resolve(target),
         runtime.num_threads() if threads is None else thread_count(threads),
-        _candidates(max_implementations),
+        candidate_count(max_implementations),
         _time_limit(time_limit),
         mode,
         verify,
@@ -62,7 +64,8 @@ def thread_count(threads: int) -> int:
     return number
 
 
-def _candidates(count: int) -> int:
+def candidate_count(count: int) -> int:
+    """A given number of plans to consider, checked: OptionError if it is neither -1 nor an integer above 0."""
     number = _integer("maxImplementations", count)
     if number < 1 and number != -1:
         raise OptionError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import dtypes, kernel
+from . import dtypes, kernel, options
 from .canonical import Beta, Kinds, canonicalise
 from .dtypes import Kind
 from .errors import ArrayError, ProblemError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 KEPT_SCALARS = 16
+END_OF_MEMORY = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +112,14 @@ class Solution:
         a, b: arrays or buffers whose memory holds the padded column-major layout (any shape; dtype, contiguity
         and size are checked), or integer addresses (nothing can be checked). alpha, beta: by default the
         problem's; threads: by default the solution's. Raises ArrayError for memory that does not fit,
-        ProblemError for scalars, TargetError where the solution is another machine's.
+        ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
         """
         ready = self._find(alpha, beta)
         address_a = self._address(a, 0)
         address_b = self._address(b, 1)
         if address_a < address_b + self._bytes[1] and address_b < address_a + self._bytes[0]:
             raise ArrayError("A and B overlap in memory: the transposition is out of place")
-        most = self.threads if threads is None else threads
+        most = self.threads if threads is None else options.thread_count(threads)
         ready.executable.run(address_a, address_b, ready.scalars, most)
         return b
 
@@ -152,7 +153,7 @@ class Solution:
             fits = x.dtype == self._types[side] and x.size >= self._elements[side] and flags.forc
             if fits and (side == 0 or flags.writeable):
                 return data_address(x)
-        elif type(x) is int and x > 0:
+        elif type(x) is int and 0 < x < END_OF_MEMORY:
             return x
         return self._checked_address(x, side)
 
@@ -242,7 +243,7 @@ def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
 
 
 def _checked_integer(address: int, name: str, elements: int) -> int:
-    if address <= 0 and elements:
+    if not 0 < address < END_OF_MEMORY and (elements or address):
         raise ArrayError(f"{name} is the integer {address}, which is no address")
     return address
 
@@ -261,5 +262,8 @@ def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
     except TypeError:
         raise ArrayError(f"{name} is a {type(x).__name__}: {choices}") from None
     if view.format not in ("B", "b", "c"):
-        return np.asarray(view)
+        try:
+            return np.asarray(view)
+        except ValueError as error:  # pointers, wide characters: items that NumPy has no dtype for
+            raise ArrayError(f"{name} is a {type(x).__name__}: {error}") from None
     return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)
