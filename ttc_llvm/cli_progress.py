@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 _log = logging.getLogger(__name__)
-GIB = 1 << 30
 
 
 class Progressing:
@@ -23,9 +22,8 @@ class Progressing:
     The bar is drawn between two batches of candidates only: a thread that draws would disturb what is timed.
     """
 
-    def __init__(self, bytes_moved: int, verbose: bool) -> None:
+    def __init__(self, verbose: bool) -> None:
         self.batches = 0
-        self._bytes = bytes_moved
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._on_terminal = sys.stderr.isatty() and not verbose
@@ -33,7 +31,7 @@ class Progressing:
     def report(self, progress: Progress) -> None:
         """Show how many candidates were timed and how fast the best of them is."""
         self.batches += 1
-        best = "" if not progress.best else f"best {self._bytes / progress.best / GIB:.1f} GiB/s"
+        best = "" if not progress.best else f"best {progress.best * 1e3:.4g} ms"
         total = "?" if progress.total < 0 else progress.total
         _log.info("%d of %s candidates timed, %s", progress.done, total, best)
         if self._bar is not None and self._task is not None:

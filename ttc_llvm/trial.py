@@ -24,6 +24,7 @@ from .tuning.peak import Ceiling
 
 _log = logging.getLogger(__name__)
 HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
+PROXY_BYTES = 1 << 30  # of both tensors of a proxy: far beyond the caches, and a run ends soon
 SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exists
 GIB = 1 << 30
 
@@ -79,7 +80,7 @@ class Trial:
     def __post_init__(self) -> None:
         available = buffers.available_memory()
         if available is not None and 3 * buffers.footprint(self.canonical) > 2 * available:
-            self.canonical = buffers.proxy(self.canonical, available // 3)
+            self.canonical = buffers.proxy(self.canonical, min(available // 3, PROXY_BYTES))
             self.is_proxy = True
         self.a = buffers.tensor(self.canonical, "a", 1, self.threads)
         self.b = buffers.tensor(self.canonical, "b", 2, self.threads)

@@ -122,11 +122,15 @@ class _Search(Generic[K]):
             self.kernels[plan] = self.subject.build(plan)
         return self.kernels[plan]
 
+    def _late(self) -> bool:
+        """True after the time limit: one run of a huge problem may take seconds, so every run asks."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def explore(self, plans: Iterator[CpuPlan], more: More) -> bool:
         """Spend the budget; False if time ran out first."""
         for batch in self._batches(plans, more):
             self._batch(batch)
-            if self.deadline is not None and time.monotonic() > self.deadline:
+            if self._late():
                 return False
         return True
 
@@ -172,7 +176,10 @@ class _Search(Generic[K]):
         alive = batch
         for _ in range(ROUNDS):
             for plan in alive:
+                if self._late() and self.timings:
+                    break
                 self._run(plan)
+            alive = [plan for plan in alive if plan in self.timings]
             bound = DROP * self.ranked()[0].best
             alive = [plan for plan in alive if self.timings[plan].best <= bound]
         self._forget()
@@ -196,6 +203,8 @@ class _Search(Generic[K]):
         finalists = [timed.plan for timed in self.ranked()[:FINALISTS]]
         for _ in range(ROUNDS if len(self.timings) > 1 else 0):
             for plan in finalists:
+                if self._late():
+                    return
                 self._run(plan)
 
     def verified(self) -> Timed:
