@@ -405,6 +405,9 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--output-dir=/proc/nowhere/here"), "cannot be made"),
     ((*TINY, "--prem=1,0"), "near matches are --perm"),
     ((*TINY, "--hota"), "near matches are --hotA"),
+    ((*TINY, "--versio"), "near matches are --version"),
+    ((*TINY, "--max=3"), "near matches are --maxImplementations"),
+    (("--perm=1,0", "--size=2,3", "--lda=4294967296,3"), "C entries take it as int"),
     ((*TINY, "--zzzzzz"), "ttc --help lists all"),
     ((*TINY, "extra"), "unexpected argument 'extra'"),
     ((*TINY, "--json=yes"), "--json"),
@@ -612,3 +615,34 @@ def test_terminating_ends_at_once() -> None:
     run.communicate(timeout=60)
     assert run.returncode == -signal.SIGTERM
     assert not list(Path().glob("*.o"))
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)])
+def test_closed_streams_lose_no_result(tmp_path: Path, closed: tuple[int, ...]) -> None:
+    shell = " ".join(f"{number}>&-" for number in closed)
+    line = f"{sys.executable} -m ttc_llvm {' '.join(TINY)} --generateOnly --output-dir={tmp_path} {shell}"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["sh", "-c", line], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list(tmp_path.glob("*.o"))) == 1
+
+
+def test_what_cannot_be_written_is_refused_before_tuning(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli_compile, "compile", lambda *_, **__: pytest.fail("tuned"))
+    assert cli.main(["--perm=1,0", "--size=2,3", "--lda=4294967296,3"]) == 2
+    assert "lda[0] = 4294967296 exceeds" in capsys.readouterr().err
+
+
+def test_a_stand_in_is_small_and_its_speeds_are_its_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttc_llvm.trial.PROXY_BYTES", 1 << 20)
+    huge = ["--perm=1,0", "--size=2000000,2000000", "--maxImplementations=2", "--emit=", "--verbose"]
+    assert cli.main(huge) == 0
+    out = capsys.readouterr().out
+    assert "on a smaller stand-in" in out
+    (gibs,) = re.findall(r"bandwidth +([0-9.]+) GiB/s", out)
+    (first,) = re.findall(r"best 10 +([0-9.]+) GiB/s", out)
+    assert float(first) == pytest.approx(float(gibs), abs=0.06)

@@ -114,7 +114,7 @@ def _contents(spec: Spec, wanted: tuple[str, ...], plan_for: PlanFor | None) -> 
 
 
 def _bodies(spec: Spec, plan_for: PlanFor | None) -> Bodies:
-    _check_int(spec.problem)
+    check_int(spec.problem)
     return choose(spec.problem, spec.target, spec.plan, plan_for)
 
 
@@ -144,7 +144,7 @@ def _version() -> str:
         return "(not installed)"
 
 
-def _check_int(problem: Problem) -> None:
+def check_int(problem: Problem) -> None:
     """lda and ldb as given must be ints; of the extents that stand in for them, the last never matters."""
     outer = {
         "lda": problem.lda or problem.size[:-1],

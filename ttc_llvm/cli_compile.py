@@ -45,7 +45,7 @@ def run(command: Command) -> int:
     machine, threads = job.options.target, job.options.threads
     _log.info("target %s (%s), %d threads, affinity %s", machine, machine.cpu, threads, job.affinity)
     start = time.perf_counter()
-    with Progressing(job.canonical.bytes_moved, command.verbose) as progress:
+    with Progressing(command.verbose) as progress:
         solution = _compiled(job, progress)
     elapsed = time.perf_counter() - start
     written = solution.write(command.output_dir, command.emit) if command.emit else ()
@@ -82,6 +82,8 @@ def prepare(command: Command) -> Job:
     )
     job = Job(command, problem, canonical, chosen, _affinity(command))
     _check_output(command)
+    if not {"obj", "header"}.isdisjoint(command.emit):
+        artifact.check_int(problem)
     return job
 
 

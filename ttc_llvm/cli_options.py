@@ -249,6 +249,8 @@ def _unknown(argument: str) -> str:
     if not name.startswith("-"):
         return f"unexpected argument {name[:40]!r}: options begin with --, sub-commands are {', '.join(SUBCOMMANDS)}"
     flags = {option.flag.lower(): option.flag for option in OPTIONS}
-    near = difflib.get_close_matches(name.lower(), flags, n=3, cutoff=0.5)
+    flags |= {"--help": "--help", "--version": "--version"}
+    begun = [flag for flag in flags if len(name) > 3 and flag.startswith(name.lower())]
+    near = begun or difflib.get_close_matches(name.lower(), flags, n=3, cutoff=0.6)
     hint = f"near matches are {', '.join(flags[flag] for flag in near)}" if near else "ttc --help lists all"
     return f"unknown option {name[:40]}: {hint}"
