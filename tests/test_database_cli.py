@@ -239,4 +239,17 @@ def test_explicit_actions_fail_on_a_damaged_file(
     assert ttc(*action, "--database", path) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "not a database" in error and "clear --all` moves it aside" in error
+    assert "not a database" in error and f"`ttc database --database={path} clear --all` moves it aside" in error
+
+
+def test_a_list_names_the_cpu_and_leaves_the_features_to_show(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = replace(REQUEST, target="x86_64-unknown-linux-gnu haswell +avx,+avx2 256/128")
+    path = tmp_path / "solutions.sqlite3"
+    SolutionFile(path).put([replace(RECORD, request=request)])
+    assert ttc("list", "--database", path) == 0
+    out = capsys.readouterr().out
+    assert "haswell 256/128" in out and "+avx2" not in out
+    assert ttc("show", request.id, "--database", path) == 0
+    assert "+avx2" in capsys.readouterr().out

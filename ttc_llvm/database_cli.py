@@ -68,7 +68,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     cells = (
         request.id[:_ID_DIGITS],
         request.problem,
-        request.target,
+        _machine(request.target),
         str(request.threads),
         request.mode,
         request.options,
@@ -202,6 +202,12 @@ def _path(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> i
 
 def _count(number: int) -> str:
     return "1 solution" if number == 1 else f"{number} solutions"
+
+
+def _machine(target: str) -> str:
+    """A target's CPU and vector bits; its features, some hundred, are left to `show`."""
+    words = target.split(" ")
+    return " ".join((words[1], words[-1])) if len(words) > 2 else target
 
 
 def _effort(record: Record) -> str:

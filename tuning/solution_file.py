@@ -6,6 +6,7 @@ import logging
 import os
 import random
 import re
+import shlex
 import sqlite3
 import threading
 import time
@@ -236,7 +237,8 @@ class SolutionFile:
 
     def _failure(self, error: Exception, done: str) -> DatabaseError:
         fact = error.strerror if isinstance(error, OSError) else str(error)
-        advice = "; `ttc database clear --all` moves it aside" if schema.is_damage(error) else ""
+        command = f"ttc database --database={shlex.quote(str(self.path))} clear --all"
+        advice = f"; `{command}` moves it aside" if schema.is_damage(error) else ""
         return DatabaseError(f"solutions database {self.path} cannot be {done}: {fact}{advice}")
 
 
