@@ -429,7 +429,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_warnings_reach_only_programs_that_listen(path: Path) -> None:
+def test_a_damaged_database_is_one_line_for_every_program(path: Path) -> None:
     program = """
         import logging, sys
         import ttc_llvm
@@ -438,10 +438,10 @@ def test_warnings_reach_only_programs_that_listen(path: Path) -> None:
         ttc_llvm.compile(ttc_llvm.Problem((1, 0), (3, 4)), 1)
     """
     path.write_bytes(b"this is no database" * 100)
-    for arguments, wanted in (([], ""), (["listen"], "ttc_llvm WARNING\n")):
+    for arguments, stdout, lines in (([], "", 1), (["listen"], "ttc_llvm WARNING\n", 0)):
         command = [sys.executable, "-c", textwrap.dedent(program), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert (done.returncode, done.stdout, done.stderr) == (0, wanted, "")
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (0, stdout, lines)
 
 
 @pytest.mark.parametrize(
@@ -466,3 +466,16 @@ def test_another_release_does_not_run_stored_code(path: Path, monkeypatch: pytes
     assert f"ttc{ttc_llvm.__version__} " in before
     monkeypatch.setattr(ttc_llvm, "__version__", "99.0")
     assert kernel.versions() != before
+
+
+@pytest.mark.parametrize(
+    ("beta", "hot", "ceiling"), [(0, False, "streaming copy"), (0, True, "ordinary copy"), (2, True, "SAXPY")]
+)
+def test_hot_tensors_are_compared_with_a_copy_that_stays_in_the_caches(
+    beta: float, hot: bool, ceiling: str
+) -> None:
+    problem = replace(SMALL, alpha=1.0, beta=beta)
+    for _ in range(2):  # tuned, then from the database
+        measured = ttc_llvm.compile(problem, 2, threads=1, hot_a=hot, hot_b=hot).measurement
+        assert measured is not None
+        assert measured.ceiling == ceiling

@@ -24,6 +24,7 @@ from .tuning import candidates, neighbours, peak
 from .tuning.choices import FREE, Forced
 from .tuning.database import Database, choose_path
 from .tuning.model import model_plan, ranked
+from .tuning.peak import Ceiling
 from .tuning.records import Answer, Record, Request, Timing
 from .tuning.search import Limits, Outcome, Report, search
 
@@ -90,7 +91,7 @@ def plan_canonical(
     request = _request(canonical, options)
     answer = store.find(request, options.max_implementations)
     if answer.sufficient and answer.record is not None:
-        known = _known(canonical, answer.record)
+        known = _known(canonical, options.mode, answer.record)
         if known is not None:
             return known
     if options.max_implementations == 1 or canonical.elements == 0:
@@ -121,7 +122,7 @@ def _request(canonical: Canonical, options: Options) -> Request:
 # --- the three sources of a plan ------------------------------------------------------------------------
 
 
-def _known(canonical: Canonical, record: Record) -> Planned | None:
+def _known(canonical: Canonical, mode: Mode, record: Record) -> Planned | None:
     """The stored plan and its object code, to be linked without optimisation; None if the row is unusable."""
     try:
         plan = plans.check(plans.parse(record.plan), canonical)
@@ -133,7 +134,7 @@ def _known(canonical: Canonical, record: Record) -> Planned | None:
         timings = tuple((t.plan, t.seconds) for t in record.timings)
         bytes_moved = _proxy_bytes(record.note)
         measured = _measurement(
-            canonical,
+            _ceiling(canonical, mode),
             bytes_moved or canonical.bytes_moved,
             record.seconds,
             record.ceiling_gibs,
@@ -170,7 +171,7 @@ def _tuned(
         _log.warning(
             "the tensors do not fit in memory three times: tuned on a smaller stand-in with the same strides' low bits"
         )
-    which = peak.of(canonical)
+    which = _ceiling(canonical, options.mode)
     ceiling = trial.ceiling(which)
     outcome = search(
         _offered(canonical, options, answer),
@@ -188,11 +189,10 @@ def _finished(
     options: Options, request: Request, trial: Trial, outcome: Outcome[kernel.Kernel], ceiling: float
 ) -> tuple[Planned, Record]:
     plan, seconds = outcome.best.plan, outcome.best.best
+    which = _ceiling(trial.canonical, options.mode)
     timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
     measured = replace(
-        _measurement(
-            trial.canonical, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy
-        ),
+        _measurement(which, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy),
         interrupted=outcome.interrupted,
     )
     code = None if trial.is_proxy else outcome.kernel.code
@@ -216,8 +216,12 @@ def _proxy_bytes(note: str) -> int | None:
     return int(count) if word == PROXY and count.isdecimal() else None
 
 
+def _ceiling(canonical: Canonical, mode: Mode) -> Ceiling:
+    return peak.of(canonical, hot=mode is Mode.HOT)
+
+
 def _measurement(
-    canonical: Canonical,
+    which: Ceiling,
     bytes_moved: int,
     seconds: float,
     ceiling: float | None,
@@ -225,7 +229,7 @@ def _measurement(
     proxy: bool = False,
 ) -> Measurement:
     gibs = bytes_moved / seconds / GIB
-    return Measurement(seconds, gibs, ceiling, peak.of(canonical).value, timings, proxy)
+    return Measurement(seconds, gibs, ceiling, which.value, timings, proxy)
 
 
 # --- candidates ------------------------------------------------------------------------------------------

@@ -25,9 +25,11 @@ class Ceiling(Enum):
     COPY = "ordinary copy"
 
 
-def of(canonical: Canonical) -> Ceiling:
-    """The ceiling that a problem is compared with."""
-    return Ceiling.SAXPY if canonical.kinds.beta is Beta.ANY else Ceiling.STREAM
+def of(canonical: Canonical, hot: bool = False) -> Ceiling:
+    """The ceiling that a problem is compared with; hot: both tensors are in the caches, which streaming would leave."""
+    if canonical.kinds.beta is Beta.ANY:
+        return Ceiling.SAXPY
+    return Ceiling.COPY if hot else Ceiling.STREAM
 
 
 def walks(canonical: Canonical, ceiling: Ceiling, target: Target) -> tuple[tuple[Canonical, CpuPlan], ...]:
