@@ -256,7 +256,7 @@ def test_options_that_make_no_sense() -> None:
         ttc_llvm.transpose(x, threads="2")  # type: ignore[arg-type]
     for effort in ([1], 1.0, "1"):
         with pytest.raises(OptionError, match="is not an integer"):
-            ttc_llvm.transpose(np.zeros((2, 3)), effort=effort)
+            ttc_llvm.transpose(np.zeros((2, 3)), effort=effort)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="maxImplementations 0"):
         ttc_llvm.transpose(x, effort=0)
     with pytest.raises(ArrayError, match="order 'X'"):

@@ -400,6 +400,9 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--blockings=32"), "positive sides"),
     ((*TINY, "--blockings=0x8"), "positive sides"),
     ((*TINY, "--loopPerm=0"), "not a permutation"),
+    (("--perm=1,0", "--size=256,256", "--blockings=32x5"), "5 is no multiple of"),
+    ((*TINY, "--cpu=sm_90"), "GPUs are not supported yet"),
+    ((*TINY, "--alpha=1e300"), "beyond the range of the data type s"),
     (("--perm=2,0,1", "--size=2,3,4", "--loopPerm=0,2,1"), "merged into one loop"),
     ((*TINY, "--emit=exe"), "the choices are obj"),
     ((*TINY, "--output-dir=/proc/nowhere/here"), "cannot be made"),
@@ -646,3 +649,15 @@ def test_a_stand_in_is_small_and_its_speeds_are_its_own(
     (gibs,) = re.findall(r"bandwidth +([0-9.]+) GiB/s", out)
     (first,) = re.findall(r"best 10 +([0-9.]+) GiB/s", out)
     assert float(first) == pytest.approx(float(gibs), abs=0.06)
+
+
+@pytest.mark.parametrize(("perm", "tiles"), [("1,0", {"16,32"}), ("0,2,1", {"32,1,1", "16,1,1"})])
+def test_blockings_are_taken_as_they_are(ttc: Ttc, perm: str, tiles: set[str]) -> None:
+    size = ",".join(["256"] * len(perm.split(",")))
+    found = ttc(f"--perm={perm}", f"--size={size}", "--maxImplementations=3", "--blockings=32x16")
+    assert {plan["tile"] for plan in plans_of(found)} <= tiles
+
+
+def test_the_entry_point_loads_nothing_heavy_before_it_is_guarded() -> None:
+    program = "import sys, ttc_llvm.cli; sys.exit('numpy' in sys.modules or 'llvmlite' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60, check=False).returncode == 0

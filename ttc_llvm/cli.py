@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from .cli_options import SUBCOMMANDS, Parser, parser, read
 from .errors import OptionError, TtcError
 
 _log = logging.getLogger(__name__)
@@ -33,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: list[str]) -> int:
+    from .cli_options import SUBCOMMANDS, parser, read  # with NumPy: Ctrl-C may come while it is imported
+
     if argv and argv[0] in SUBCOMMANDS:
         return _subcommand(argv)
     if "--version" in argv:
@@ -53,6 +54,7 @@ def _command(argv: list[str]) -> int:
 
 def _subcommand(argv: list[str]) -> int:
     from . import cli_info, database_cli, kernel
+    from .cli_options import Parser
 
     top = Parser(prog="ttc", description="Sub-commands; without one, ttc compiles: see ttc --help.")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -21,6 +21,7 @@ from .problem import Problem
 from .solution import Solution
 from .target import Target
 from .trial import Mode
+from .tuning import blocks
 from .tuning.choices import Forced, can_stream
 
 _log = logging.getLogger(__name__)
@@ -154,7 +155,7 @@ def _forced(command: Command, problem: Problem, canonical: Canonical, machine: T
     return Forced(
         streaming=_streaming(command, problem, canonical, machine),
         prefetch=command.prefetch_distances,
-        blockings=command.blockings,
+        blockings=_blockings(command, canonical, machine),
         orders=_orders(command, problem, canonical),
     )
 
@@ -173,6 +174,20 @@ def _streaming(command: Command, problem: Problem, canonical: Canonical, machine
             f"--streamingStores cannot be had: rows of B must start at multiples of {machine.vector_bits // 8} bytes"
         )
     return True
+
+
+def _blockings(
+    command: Command, canonical: Canonical, machine: Target
+) -> tuple[tuple[int, int], ...] | None:
+    """Tile sides as asked for: whole registers, or the whole axis."""
+    width = blocks.width(canonical, machine)
+    extents = [canonical.extents[k] for k in blocks.unit_axes(canonical)]
+    for sides in command.blockings or ():
+        for side, extent in zip(sides, extents, strict=True):
+            if side % width and side < extent:
+                wanted = "x".join(map(str, sides))
+                raise OptionError(f"--blockings={wanted}: {side} is no multiple of {width}, the elements of a register")
+    return command.blockings
 
 
 def _orders(command: Command, problem: Problem, canonical: Canonical) -> tuple[tuple[int, ...], ...] | None:

@@ -12,6 +12,7 @@ from .dtypes import DType, Kind
 from .errors import ProblemError
 
 MAX_RANK = 64
+FLOAT_MAX = (2 - 2**-24) * 2.0**127  # from here on, rounding to single precision gives infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,8 @@ def _scalar(name: str, value: complex, compute: DType) -> complex:
         raise ProblemError(f"{name} = {value!r} is not a number") from None
     except OverflowError:
         raise ProblemError(f"{name} is beyond the range of floating-point numbers") from None
+    if compute.real_bits == 32 and any(FLOAT_MAX < abs(x) < math.inf for x in (number.real, number.imag)):
+        raise ProblemError(f"{name} = {value!r} is beyond the range of the data type {compute}")
     if compute.kind is Kind.COMPLEX:
         return number
     if number.imag != 0:

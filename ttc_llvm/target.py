@@ -84,6 +84,7 @@ _ABSENT = {
     "arm": "AArch64 is not supported yet",
     "cuda": "GPUs are not supported yet",
 }
+_ABSENT_FAMILIES = {"sm_": _ABSENT["cuda"], "gfx": _ABSENT["cuda"], "pwr": _ABSENT["power"], "neoverse": _ABSENT["arm"]}
 
 
 def spellings() -> tuple[str, ...]:
@@ -94,8 +95,9 @@ def spellings() -> tuple[str, ...]:
 def find(name: str) -> Target:
     """The target of that name. TargetError lists near matches, so that LLVM never sees an unknown name."""
     key = name.strip().lower()
-    if key in _ABSENT:
-        raise TargetError(f"architecture {key} cannot be used: {_ABSENT[key]}")
+    absent = _ABSENT.get(key) or next((why for prefix, why in _ABSENT_FAMILIES.items() if key.startswith(prefix)), None)
+    if absent:
+        raise TargetError(f"architecture {key} cannot be used: {absent}")
     if key not in _SPELLINGS:
         near = difflib.get_close_matches(key, _SPELLINGS, n=4, cutoff=0.5) or list(_ROWS)
         raise TargetError(f"unknown architecture or CPU {name!r}: near matches are {', '.join(near)}")

@@ -16,7 +16,7 @@ from ttc_llvm.canonical import Canonical
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.target import Target
 
-from .blocks import blocks, cover, merge, width
+from .blocks import blocks, cover, merge, unit_axes, width
 from .choices import Forced, can_stream, inner_orders, tile_orders, usual_prefetch
 from .neighbours import neighbours
 
@@ -57,8 +57,9 @@ def paper_space(canonical: Canonical, target: Target, forced: Forced) -> Iterato
     sides = forced.blockings or paper
     for order in orders:
         for side in sides:
-            tile = _paper_tile(canonical, base.block, *side)
-            yield from _prefetched(replace(base, tile=tile, order=order, parallel=min(2, rank)), forced)
+            block = _block_within(canonical, target, side)
+            tile = _paper_tile(canonical, block, *side)
+            yield from _prefetched(replace(base, block=block, tile=tile, order=order), forced)
 
 
 def _prefetched(plan: CpuPlan, forced: Forced) -> Iterator[CpuPlan]:
@@ -75,19 +76,21 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     orders = forced.orders or tile_orders(canonical)[:SEED_ORDERS]
     streaming = can_stream(canonical, target) if forced.streaming is None else forced.streaming
     distance = forced.prefetch[0] if forced.prefetch else usual_prefetch(canonical)
-    block = blocks(canonical, target)[0]
-    for tile in _tiles(canonical, target, block, forced):
+    for block, tile in _shapes(canonical, target, forced):
         for order, inner in itertools.product(orders, inner_orders(canonical)):
             yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, Staging.NONE)
 
 
-def _tiles(
-    canonical: Canonical, target: Target, block: tuple[int, ...], forced: Forced
-) -> Iterator[tuple[int, ...]]:
+def _shapes(
+    canonical: Canonical, target: Target, forced: Forced
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Micro-tiles and tiles: those asked for, or the first micro-tile with runs of every usual length."""
     if forced.blockings:
-        yield from (_paper_tile(canonical, block, *side) for side in forced.blockings)
+        for sides in forced.blockings:
+            block = _block_within(canonical, target, sides)
+            yield block, _paper_tile(canonical, block, *sides)
         return
-    w = width(canonical, target)
+    block, w = blocks(canonical, target)[0], width(canonical, target)
     seen = set()
     for run_a, run_b in itertools.product(RUNS, repeat=2):
         wanted = merge(
@@ -96,7 +99,15 @@ def _tiles(
         tile = fitted(canonical, block, wanted)
         if tile not in seen:
             seen.add(tile)
-            yield tile
+            yield block, tile
+
+
+def _block_within(canonical: Canonical, target: Target, sides: tuple[int, int]) -> tuple[int, ...]:
+    """The first micro-tile that divides these sides of a tile."""
+    found = blocks(canonical, target)
+    pairs = tuple(zip(unit_axes(canonical), sides, strict=True))
+    fits = (b for b in found if all(side % b[k] == 0 or b[k] == canonical.extents[k] for k, side in pairs))
+    return next(fits, found[-1])
 
 
 def fitted(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int]) -> tuple[int, ...]:
