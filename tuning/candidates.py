@@ -17,7 +17,7 @@ from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, unit_axes, width
-from .choices import Forced, can_stream, inner_orders, tile_orders, usual_prefetch
+from .choices import Forced, inner_orders, tile_orders, usual_prefetch, usual_streaming
 from .neighbours import neighbours
 
 RUNS = (1, 2, 4, 8, 16, 32)  # tile sides in vectors
@@ -74,7 +74,7 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     """A broad first choice: tile shapes x usual orders; `neighbours` leads on from there."""
     rank = len(canonical.axes)
     orders = forced.orders or tile_orders(canonical)[:SEED_ORDERS]
-    streaming = can_stream(canonical, target) if forced.streaming is None else forced.streaming
+    streaming = usual_streaming(canonical, target) if forced.streaming is None else forced.streaming
     distance = forced.prefetch[0] if forced.prefetch else usual_prefetch(canonical)
     for block, tile in _shapes(canonical, target, forced):
         for order, inner in itertools.product(orders, inner_orders(canonical)):

@@ -10,6 +10,7 @@ from ttc_llvm.target import Target
 from .blocks import same_unit_axis, unit_axes
 
 PREFETCH = (0, 1, 2, 4, 6, 8, 12)
+CACHED = 2  # tensors up to so many times one core's L2 are expected in the caches
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,12 @@ def can_stream(canonical: Canonical, target: Target) -> bool:
     vector = target.vector_bits // 8
     steps = [static(axis.stride_b) for axis in canonical.axes if axis.extent != 1]
     return bool(steps) and steps[0] == 1 and all(step * size % vector == 0 for step in steps[1:])
+
+
+def usual_streaming(canonical: Canonical, target: Target) -> bool:
+    """Stores past the caches pay where B does not fit them anyway."""
+    size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
+    return size > CACHED * target.l2 and can_stream(canonical, target)
 
 
 def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:

@@ -1,14 +1,16 @@
 """The cost model: estimated seconds of a plan. It ranks plans; its times are only roughly right.
 
 Memory time is the bytes moved at the machine's usual bandwidth, scaled by what the fitted weights say of
-the tile's runs, pages, loop order, prefetch and stores; instruction time comes from the operations of a
-micro-tile; the longer one counts, and threads share it as evenly as the task grid allows.
+the tile's runs, pages, loop order, prefetch and stores, and of rows that crowd one cache set; instruction time comes
+from the operations of a micro-tile, remainders counted whole; the longer one counts, and threads share it as evenly as
+the task grid allows.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from math import exp, prod
+from math import exp, log2, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical, static
 from ttc_llvm.layout import side
@@ -22,6 +24,7 @@ SECONDS_PER_BYTE = 4.5e-11  # per core, cold, prefetched
 CACHED_PER_BYTE = 1.2e-11  # per core, in L2
 OPERATION = 0.28e-9  # seconds of one vector instruction
 LOOP = 1.5e-9  # seconds of one iteration of a micro-tile loop
+CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +56,12 @@ class Model:
         self.cached = self.elements * sum(self.sizes) <= target.l2 * max(1, threads)
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
         self._operations: dict[tuple[int, ...], int] = {}
+        self._crowded: dict[tuple[int, ...], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
         """Seconds that the plan is expected to take."""
-        compute = self.elements / max(1, prod(plan.block)) * self._micro(plan)
+        blocks = prod(-(-extent // size) for extent, size in zip(self.extents, plan.block, strict=True))
+        compute = blocks * self._micro(plan)  # a remainder costs as much as a whole micro-tile
         memory = self._memory(plan)
         return (max(memory, compute) + 0.2 * min(memory, compute)) / self._balance(plan)
 
@@ -86,7 +91,25 @@ class Model:
             + at(w.page_b, _log2(tile_bytes / b.pages))
             + at(w.run_a[innermost], _log2(a.run_bytes))
             + at(w.run_b[innermost], _log2(b.run_bytes))
+            + CONFLICT * self._crowding(plan.block)
         )
+
+    def _crowding(self, block: tuple[int, ...]) -> float:
+        """By how much (log2) the lines of a micro-tile in one L1 set exceed its ways, on both sides together."""
+        if block not in self._crowded:
+            self._crowded[block] = sum(self._crowded_side(block, which) for which in (0, 1))
+        return self._crowded[block]
+
+    def _crowded_side(self, block: tuple[int, ...], which: int) -> float:
+        line, ways = self.target.line, self.target.ways
+        sets = max(1, self.target.l1 // (line * ways))
+        strides, unit = self.strides[which], self.units[which]
+        rows = [0]
+        for k, extent in enumerate(block):
+            if k != unit:
+                rows = [row + i * strides[k] for row in rows for i in range(extent)]
+        most = max(Counter(row // line % sets for row in set(rows)).values())
+        return max(0.0, log2(most / ways))
 
     def _last(self, plan: CpuPlan) -> str:
         """Whose unit axis the innermost loop over tiles walks."""

@@ -1,0 +1,167 @@
+"""Candidates and the cost model: every plan offered is valid, decisions are respected, ranks make sense."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from ttc_llvm import plan as plans
+from ttc_llvm import target as targets
+from ttc_llvm.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
+from ttc_llvm.dtypes import dtype
+from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.problem import Problem
+from ttc_llvm.tuning import blocks, candidates, neighbours
+from ttc_llvm.tuning.choices import FREE, Forced, can_stream, inner_orders, tile_orders
+from ttc_llvm.tuning.cost import Model, operations
+from ttc_llvm.tuning.model import model_plan, ranked
+
+AVX512 = targets.find("avx512")
+SSE2 = targets.find("sse2")
+S = dtype("s")
+UPDATE = Kinds(Alpha.ANY, Beta.ANY)
+
+
+def canonical(perm: tuple[int, ...], size: tuple[int, ...], *, kind: str = "s", beta: float = 0.0) -> Canonical:
+    alpha = 2.0 if beta else 1.0
+    return canonicalise(Problem(perm, size, kind, alpha=alpha, beta=beta)).canonical
+
+
+def some_problems() -> list[Canonical]:
+    rng = random.Random(7)
+    found = [canonical((0,), (5,)), canonical((), ()), canonical((1, 0), (1, 7))]
+    for _ in range(40):
+        rank = rng.randint(1, 6)
+        perm = tuple(rng.sample(range(rank), rank))
+        size = tuple(rng.choice([1, 2, 3, 5, 8, 15, 16, 17, 64, 100]) for _ in range(rank))
+        kind = rng.choice(["s", "d", "c", "z", "sd", "zc", "i8", "i16", "v3"])
+        beta = 0.0 if kind in ("i8", "i16", "v3") else rng.choice([0.0, 1.0])
+        found.append(canonical(perm, size, kind=kind, beta=beta))
+    axes = [Axis(16, -1, 1), Axis(9, 0, 16), Axis(7, 32, 200)]  # backwards, broadcast, padded
+    return [*found, from_axes(axes, S, S, UPDATE).canonical, from_axes([Axis(9, 3, 5)], S, S, UPDATE).canonical]
+
+
+@pytest.mark.parametrize("machine", [SSE2, AVX512, targets.scalar(AVX512)], ids=str)
+def test_every_plan_offered_is_valid_and_offered_once(machine: targets.Target) -> None:
+    for problem in some_problems():
+        offered = list(itertools.islice(ranked(problem, machine, 2), 60))
+        assert len(set(offered)) == len(offered)
+        for plan in offered:
+            plans.check(plan, problem)
+            assert plans.parse(str(plan)) == plan
+            assert not plan.streaming or can_stream(problem, machine)
+
+
+def test_neighbours_are_valid_and_differ_in_something() -> None:
+    for problem in some_problems():
+        plan = model_plan(problem, AVX512, 2)
+        for other in neighbours.neighbours(problem, AVX512, FREE, plan):
+            assert other != plan
+            plans.check(other, problem)
+
+
+def test_the_ranking_is_the_same_every_time() -> None:
+    problem = canonical((2, 1, 0), (96, 75, 64), beta=1)
+    first, again = (list(itertools.islice(ranked(problem, AVX512, 2), 50)) for _ in range(2))
+    assert first == again
+    model = Model(problem, AVX512, 2)
+    assert model(first[0]) == min(map(model, candidates.seeds(problem, AVX512, FREE)))
+
+
+def test_rank_26_is_enumerated_lazily() -> None:
+    problem = canonical(tuple(range(26))[::-1], (2,) * 26)
+    assert len(list(itertools.islice(ranked(problem, AVX512, 2), 20))) == 20
+
+
+@pytest.mark.parametrize(("perm", "size", "rank"), [((1, 0), (64, 48), 2), ((2, 1, 0), (32, 5, 48), 3)])
+def test_the_papers_space(perm: tuple[int, ...], size: tuple[int, ...], rank: int) -> None:
+    offered = list(candidates.paper_space(canonical(perm, size), SSE2, FREE))
+    assert len(offered) == math.factorial(rank) * 16
+    assert len({plan.order for plan in offered}) == math.factorial(rank)
+
+
+def test_forced_decisions_hold_everywhere() -> None:
+    problem = canonical((2, 1, 0), (256, 5, 256))
+    forced = Forced(streaming=False, prefetch=(3,), blockings=((32, 16), (64, 64)), orders=((1, 0, 2),))
+    for plan in itertools.islice(ranked(problem, AVX512, 2, forced), 80):
+        assert (plan.streaming, plan.prefetch, plan.order) == (False, 3, (1, 0, 2))
+        assert plan.tile in {(16, 1, 32), (64, 1, 64)}
+
+
+def test_usual_orders() -> None:
+    problem = canonical((2, 1, 0), (40, 50, 60))
+    assert all(sorted(order) == [0, 1, 2] for order in tile_orders(problem) + inner_orders(problem))
+    assert inner_orders(problem)[0][-1] == 0  # B's unit axis innermost
+    assert inner_orders(problem)[1][-1] == 2  # A's
+
+
+@pytest.mark.parametrize(
+    ("machine", "kind", "block"),
+    [("avx512", "s", (16, 16)), ("avx2", "d", (8, 4)), ("avx2", "s", (16, 8)), ("sse2", "d", (8, 2))],
+)
+def test_micro_tiles_are_whole_lines_of_b(machine: str, kind: str, block: tuple[int, ...]) -> None:
+    assert blocks.blocks(canonical((1, 0), (640, 640), kind=kind, beta=1), targets.find(machine))[0] == block
+
+
+def test_small_unit_extents_are_covered_together() -> None:
+    (first, *_) = blocks.blocks(canonical((2, 0, 1), (4, 4, 100)), AVX512)
+    assert first == (16, 16)  # 4 x 4 merges
+    (first, *_) = blocks.blocks(canonical((2, 1, 0), (4, 8, 100)), AVX512)
+    assert first == (16, 4, 4)  # four columns of four: a register of A spans both axes
+
+
+def plan(tile: tuple[int, ...], block: tuple[int, ...], **decisions: object) -> CpuPlan:
+    axes = tuple(range(len(tile)))
+    return replace(CpuPlan(tile, block, axes[::-1], axes[::-1], 2, 6), **decisions)  # type: ignore[arg-type]
+
+
+def test_costs_that_must_not_be_cheaper() -> None:
+    problem = canonical((1, 0), (8000, 8000), beta=1)
+    model = Model(problem, AVX512, 2)
+    good = plan((64, 512), (16, 16))
+    for worse in (
+        replace(good, block=(1, 1)),  # scalars
+        replace(good, tile=(8000, 8000)),  # one task for two threads
+        replace(good, prefetch=0),
+        replace(good, staging=Staging.A),
+    ):
+        assert model(worse) > model(good)
+
+
+def test_threads_share_only_what_tasks_allow() -> None:
+    problem = canonical((1, 0), (3000, 3000), beta=1)
+    whole, halves = plan((3000, 3000), (16, 16)), plan((1504, 3000), (16, 16))
+    one, two = Model(problem, AVX512, 1), Model(problem, AVX512, 2)
+    assert two(whole) == one(whole)
+    assert two(halves) == pytest.approx(one(halves) / 2)
+
+
+def test_cached_tensors_are_not_streamed_to() -> None:
+    assert not model_plan(canonical((1, 0), (64, 64)), AVX512, 1).streaming
+    assert model_plan(canonical((1, 0), (8192, 8192)), AVX512, 1).streaming
+
+
+def test_rows_that_crowd_one_cache_set_cost_more() -> None:
+    narrow, wide = plan((64, 64), (8, 8)), plan((64, 64), (16, 16))
+    costs = {}
+    for stride in (8192, 8208):
+        axes = [Axis(4096, stride, 1), Axis(4096, 1, stride)]
+        model = Model(from_axes(axes, S, S, UPDATE).canonical, AVX512, 1)
+        costs[stride] = model(wide) / model(narrow)
+    assert costs[8192] > costs[8208]
+
+
+def test_a_remainder_counts_as_a_whole_micro_tile() -> None:
+    even, odd = (Model(canonical((1, 0), (n, n)), SSE2, 1) for n in (64, 65))
+    assert odd(plan((64, 64), (4, 4))) / even(plan((64, 64), (4, 4))) > (65 / 64) ** 2
+
+
+def test_operations_of_micro_tiles() -> None:
+    problem = canonical((1, 0), (640, 640), beta=1)
+    assert operations(problem, (16, 16), AVX512) == 16 + 16 + 64
+    rows = canonical((0, 2, 1), (64, 10, 10), beta=1)
+    assert operations(rows, (64, 1, 1), AVX512) == 8  # four loads, four stores, nothing to shuffle
