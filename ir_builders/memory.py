@@ -22,6 +22,7 @@ class Ragged:
     block: tuple[int, ...]
     lengths: dict[int, ir.Value]  # axis -> i64
     masks: dict[tuple[tuple[int, ...], int, int], ir.Value] = field(default_factory=dict)
+    below: dict[tuple[int, tuple[int, ...]], ir.Value] = field(default_factory=dict)
 
     def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
         """The lanes of a register whose elements exist: every ragged index below its length."""
@@ -36,15 +37,21 @@ class Ragged:
         bits = 32 if total <= 16 else 8 if max(self.block) < 255 else 16
         lane_type, never = ir.IntType(bits), (1 << bits) - 1
         mask: ir.Value | None = None
-        for k, length in self.lengths.items():
+        for k in self.lengths:
             column = [index[k] for index in indices for _ in range(per_element)]
             column += [never] * (total - len(column))  # lanes without an element are below no length
-            bound = b.trunc(length, lane_type)
-            known = ir.Constant(ir.VectorType(lane_type, total), column)
-            below = b.icmp_unsigned("<", known, splat(b, bound, total))
+            below = self._below(b, k, tuple(column), lane_type)
             mask = below if mask is None else b.and_(mask, below)
         assert mask is not None
         return mask
+
+    def _below(self, b: ir.IRBuilder, k: int, column: tuple[int, ...], lane_type: ir.IntType) -> ir.Value:
+        """Which lanes' index along an axis is below its length; rows of a block share most of these."""
+        if (k, column) not in self.below:
+            bound = splat(b, b.trunc(self.lengths[k], lane_type), len(column))
+            known = ir.Constant(bound.type, list(column))
+            self.below[(k, column)] = b.icmp_unsigned("<", known, bound)
+        return self.below[(k, column)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,7 @@ def _element(
     return flatten(tuple(index), block)
 
 
+@lru_cache(maxsize=512)
 def sources(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ...]:
     """For every element of the block, the element at whose address it is read (broadcast axes share index 0)."""
     found = []
