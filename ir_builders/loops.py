@@ -10,10 +10,10 @@ from ttc_llvm.canonical import Axis
 from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Space, Stage, View
 from ttc_llvm.target import Target
 
-from . import ahead, micro_tile
+from . import ahead
 from .ahead import Step
 from .memory import fence
-from .micro_tile import Ahead, Sizes, Tile
+from .micro_tile import Ahead, Emission, Sizes, Tile
 from .scale import Scalars, load_scalars
 from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
 
@@ -120,7 +120,8 @@ class Emitter:
             return
         tile = Tile.of(node, self.machine)
         far = self._ahead(b, node, box) if node.prefetch else None
-        micro_tile.emit(self.module, b, tile, pointers, self._scalars(node), self.sizes, {}, far)
+        scalars = self._scalars(node)
+        Emission(self.module, b, tile, pointers, scalars, self.sizes, {}).emit(far)
 
     def _scalars(self, node: Micro) -> Scalars:
         return self.scalars[node.op]
@@ -138,11 +139,10 @@ class Emitter:
             argument.add_attribute("noalias")
         b = ir.IRBuilder(body.append_basic_block("entry"))
         sizes = load_params(b, params, tuple(self.sizes.values))
-        by_axis = micro_tile.lengths_of(tuple(lengths), node.ragged)
+        by_axis: dict[int, ir.Value] = dict(zip(node.ragged, lengths, strict=True))
         tile = Tile.of(node, self.machine)
-        micro_tile.emit(
-            self.module, b, tile, (source, target), load_scalars(b, scalars, node.op), sizes, by_axis, None
-        )
+        loaded = load_scalars(b, scalars, node.op)
+        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit(None)
         b.ret_void()
         self.ragged[node] = body
         return body

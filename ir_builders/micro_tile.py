@@ -20,7 +20,7 @@ from . import network
 from .memory import Access, Ragged, beyond, prefetch
 from .scale import Scalars, apply, convert, units
 from .seam import freeze, shuffle
-from .values import I64, Int, add, at, mul
+from .values import Int, add, at, mul
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +67,11 @@ class Tile:
         return network.build(node.block, self.a, self.b, sources(node.block, node.source.strides), group)
 
 
-def emit(
-    module: ir.Module,
-    b: ir.IRBuilder,
-    tile: Tile,
-    pointers: tuple[ir.Value, ir.Value],
-    scalars: Scalars,
-    sizes: Sizes,
-    lengths: dict[int, ir.Value],
-    ahead: Ahead | None,
-) -> None:
-    """Emit one micro-tile at these (source, target) pointers. lengths: run-time length per ragged axis."""
-    emission = _Emission(module, b, tile, pointers, scalars, sizes, lengths)
-    if ahead is not None:
-        emission.prefetch(ahead)
-    for number in range(len(tile.b.registers)):
-        emission.finish(number)
+class Emission:
+    """One micro-tile at these (source, target) pointers, and the values computed so far.
 
-
-class _Emission:
-    """The state of one emission: values computed so far."""
+    lengths: run-time length per ragged axis.
+    """
 
     def __init__(
         self,
@@ -110,6 +95,13 @@ class _Emission:
         self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
         self.streams = node.streaming and _streams(tile)
+
+    def emit(self, ahead: Ahead | None) -> None:
+        """Prefetch the tile `ahead`, then finish register of B by register of B."""
+        if ahead is not None:
+            self.prefetch(ahead)
+        for number in range(len(self.tile.b.registers)):
+            self.finish(number)
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
         align = min(view.dtype.itemsize, 8) if view.space is Space.SCRATCH else 1  # tensors may lie anywhere
@@ -194,9 +186,3 @@ def _streams(tile: Tile) -> bool:
     starts = [strides[k] * tile.node.grain[k] * size for k in run]
     width, vector = tile.b.lanes * size, tile.machine.vector_bits // 8
     return width >= 16 and all(row % vector == 0 for row in rows) and all(s % width == 0 for s in starts)
-
-
-def lengths_of(arguments: tuple[ir.Value, ...], ragged: tuple[int, ...]) -> dict[int, ir.Value]:
-    """Pair the ragged axes with their run-time lengths."""
-    assert all(value.type == I64 for value in arguments)
-    return dict(zip(ragged, arguments, strict=True))

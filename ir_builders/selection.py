@@ -9,8 +9,8 @@ from functools import reduce
 from llvmlite import ir
 
 from ttc_llvm.any_size import Slots
-from ttc_llvm.bodies import SCALE, SCALE_B, UPDATE, ZERO, Bodies, Body, possible_kinds
-from ttc_llvm.canonical import COPY
+from ttc_llvm.bodies import SCALE, SCALE_B, ZERO, Bodies, Body, possible_kinds
+from ttc_llvm.canonical import COPY, UPDATE
 from ttc_llvm.dtypes import DType
 from ttc_llvm.nest import LoopNest
 from ttc_llvm.problem import Problem

@@ -10,12 +10,12 @@ import re
 import subprocess
 import sys
 import threading
-import time
 import types
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from forks import forked
 
 from ttc_llvm import backend, host, target
 from ttc_llvm.errors import CompileError, TargetError
@@ -297,23 +297,13 @@ def test_a_child_forked_while_threads_compile_can_compile() -> None:
 
 def _forked(own: target.Target) -> int:
     """Exit status of a child that compiles and runs a function; -1 if it does not end within 20 s."""
-    child = os.fork()
-    if child == 0:
-        try:
-            code = backend.load(backend.compile_object(ADD, own), ["add"])
-            prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)
-            os._exit(0 if prototype(code.address("add"))(1, 2) == 3 else 1)
-        finally:
-            os._exit(2)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.005)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return -1
+
+    def adds() -> bool:
+        code = backend.load(backend.compile_object(ADD, own), ["add"])
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)
+        return bool(prototype(code.address("add"))(1, 2) == 3)
+
+    return forked(adds)
 
 
 def test_importing_the_backend_loads_no_llvm() -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forks import forked
 
 from ttc_llvm import affinity, backend, nest, pool, runtime
 from ttc_llvm.errors import OptionError
@@ -307,25 +308,6 @@ def once_more(b: np.ndarray) -> bool:
     for _ in range(100):
         runtime.run(count(b, 50), 3)
     return bool((b == before + 100).all())
-
-
-def forked(check: object) -> int:
-    """Exit status of a child that runs the check; -1 if it does not end within 20 s."""
-    child = os.fork()
-    if child == 0:
-        try:
-            os._exit(0 if check() else 1)  # type: ignore[operator]
-        finally:
-            os._exit(2)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.002)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return -1
 
 
 def in_process(seed: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from . import dtypes
-from .canonical import COPY, Alpha, Axis, Canonical, Kinds, Param
+from .canonical import Alpha, Axis, Canonical, Kinds, Param, is_move
 from .dtypes import DType
 from .plan import CpuPlan
 from .problem import Problem
@@ -51,11 +51,10 @@ def units(problem: Problem, kinds: Kinds) -> tuple[DType, DType, int]:
 
     A bit-exact copy moves opaque units: whole items, or the largest units that divide an odd item size.
     """
-    if kinds != COPY or problem.a != problem.b or problem.conjugate:
+    if not is_move(kinds, problem.a, problem.b, problem.conjugate):
         return problem.a, problem.b, 1
-    itemsize = problem.a.itemsize
-    unit = itemsize if dtypes.is_native(problem.a) else next(u for u in (8, 4, 2, 1) if itemsize % u == 0)
-    return dtypes.carrier(unit), dtypes.carrier(unit), itemsize // unit
+    unit = dtypes.unit(problem.a)
+    return unit, unit, problem.a.itemsize // unit.itemsize
 
 
 def canonical(problem: Problem, kinds: Kinds) -> Canonical:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import any_size
-from .canonical import COPY, Alpha, Beta, Canonical, Kinds, canonicalise, static
+from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, canonicalise, static
 from .dtypes import Kind
 from .lower import lower
 from .nest import LoopNest
@@ -15,7 +15,6 @@ from .problem import Problem
 from .target import Target
 
 SCALE = Kinds(Alpha.ANY, Beta.ZERO)
-UPDATE = Kinds(Alpha.ANY, Beta.ANY)
 ZERO = Kinds(Alpha.ZERO, Beta.ZERO)
 SCALE_B = Kinds(Alpha.ZERO, Beta.ANY)
 

@@ -77,6 +77,12 @@ class Kinds:
 
 
 COPY = Kinds(Alpha.ONE, Beta.ZERO)
+UPDATE = Kinds(Alpha.ANY, Beta.ANY)
+
+
+def is_move(kinds: Kinds, a: DType, b: DType, conjugate: bool) -> bool:
+    """True for a bit-exact copy, which needs no arithmetic type."""
+    return kinds == COPY and a == b and not conjugate
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,7 @@ def from_axes(axes: Iterable[Axis], a: DType, b: DType, kinds: Kinds, conjugate:
         conjugate = False
     flipped, offset_a, offset_b = _flip(kept)
     merged = _merge(sorted(flipped, key=lambda axis: (static(axis.stride_b), static(axis.stride_a))))
-    if kinds == COPY and a == b and not conjugate:
+    if is_move(kinds, a, b, conjugate):
         a, b, merged, factor = _as_moves(a, merged)
         offset_a, offset_b = offset_a * factor, offset_b * factor
     return Placed(Canonical(tuple(merged) or (Axis(1, 1, 1),), a, b, kinds, conjugate), offset_a, offset_b)
@@ -205,9 +211,8 @@ def _contiguous(inner: Axis, outer: Axis) -> bool:
 
 def _as_moves(t: DType, axes: list[Axis]) -> tuple[DType, DType, list[Axis], int]:
     """A bit-exact copy needs no arithmetic type: items become opaque units, odd sizes one more axis of them."""
-    unit = t.itemsize if dtypes.is_native(t) else next(u for u in (8, 4, 2, 1) if t.itemsize % u == 0)
-    moved = dtypes.carrier(unit)
-    factor = t.itemsize // unit
+    moved = dtypes.unit(t)
+    factor = t.itemsize // moved.itemsize
     if factor == 1:
         return moved, moved, axes, 1
     scaled = [

@@ -109,6 +109,12 @@ def is_native(t: DType) -> bool:
     return t.itemsize in (1, 2, 4, 8, 16)
 
 
+def unit(t: DType) -> DType:
+    """The opaque type whose moves make up the move of one item: the item whole, or the largest unit that divides
+    an odd size."""
+    return carrier(t.itemsize if is_native(t) else next(u for u in (8, 4, 2, 1) if t.itemsize % u == 0))
+
+
 def from_numpy(np_dtype: npt.DTypeLike) -> DType:
     """The element type of a NumPy dtype; ProblemError for Python objects, whose references need counting."""
     np_type = np.dtype(np_dtype)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import plan as plans
 from .canonical import Canonical
 from .lower import lower
+from .nest import LoopNest
 from .plan import CpuPlan
 from .target import Target
 
@@ -37,7 +38,11 @@ class Kernel:
 
 def ir_text(canonical: Canonical, plan: CpuPlan, target: Target) -> str:
     """The LLVM IR of a plan's kernel, before optimisation."""
-    return str(_builder().build(lower(canonical, plan, target), target, NAME))
+    return _text(lower(canonical, plan, target), target)
+
+
+def _text(nest: LoopNest, target: Target) -> str:
+    return str(_builder().build(nest, target, NAME))
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +60,7 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
 
     nest = lower(canonical, plan, target)
     if code is None:
-        code = backend.compile_object(ir_text(canonical, plan, target), target)
+        code = backend.compile_object(_text(nest, target), target)
     loaded = backend.load(code, (NAME,))
     alignment = target.vector_bits // 8 if plan.streaming else 1
     return Kernel(loaded.address(NAME), nest.tasks, nest.scratch, alignment, code, loaded)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 
-from ttc_llvm.canonical import COPY, Alpha, Axis, Beta, Canonical, Kinds
+from ttc_llvm.canonical import COPY, UPDATE, Axis, Beta, Canonical
 from ttc_llvm.dtypes import carrier
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
 from .blocks import width
 
-UPDATE = Kinds(Alpha.ANY, Beta.ANY)
 RUN_BYTES = 16 << 10  # long runs for the prefetcher, enough of them to balance threads
 STREAMS = 8
 
@@ -35,7 +34,7 @@ def of(canonical: Canonical, hot: bool = False) -> Ceiling:
 def walks(canonical: Canonical, ceiling: Ceiling, target: Target) -> tuple[tuple[Canonical, CpuPlan], ...]:
     """Copies of as many bytes with the problem's types, without permutation: one run after the other, and STREAMS
     runs side by side, which some machines move much faster. The ceiling is the best of them."""
-    kinds = UPDATE if ceiling is Ceiling.SAXPY and canonical.a.real_bits else Kinds(Alpha.ONE, Beta.ZERO)
+    kinds = UPDATE if ceiling is Ceiling.SAXPY and canonical.a.real_bits else COPY
     a, b = canonical.a, canonical.b
     if kinds == COPY and a == b and a.itemsize <= 8:
         a = b = carrier(a.itemsize)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ttc_llvm import dtypes
-from ttc_llvm.canonical import COPY, Alpha, Beta, Canonical
+from ttc_llvm.canonical import Alpha, Beta, Canonical, is_move
 from ttc_llvm.dtypes import DType, Kind
 
 PIECE = 1 << 20  # elements compared at a time
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.generic]
 def expected(canonical: Canonical, a: Array, b: Array, alpha: complex, beta: complex) -> Array:
     """B as it must be after the transposition of a into b (both with the canonical axes)."""
     kinds, compute = canonical.kinds, canonical.compute
-    if kinds == COPY and canonical.a == canonical.b and not canonical.conjugate:
+    if is_move(kinds, canonical.a, canonical.b, canonical.conjugate):
         return a
     wide = dtypes.to_numpy(compute)
     terms = []
