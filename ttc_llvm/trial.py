@@ -166,15 +166,20 @@ class Trial:
                 tensor.memory.max()
 
     def _flush(self, memory: npt.NDArray[np.uint8]) -> None:
-        from .ir_builders.flush import BLOCK
+        flush(memory, self.target, self.threads)
 
-        found = _flush_kernel(self.target)
-        if found is None:
-            buffers.allocate(SWEEP).fill(1)
-            return
-        # Buffers end within mapped memory up to the next huge page, so that whole blocks may be flushed.
-        tasks = len(memory) // BLOCK + 1
-        runtime.run(Call(found[1], int(memory.ctypes.data), 0, 0, 0, 0, tasks), self.threads)
+
+def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
+    """Take memory out of all caches. It ends within mapped memory up to the next huge page (`buffers.allocate`), so
+    that whole blocks may be flushed."""
+    from .ir_builders.flush import BLOCK
+
+    found = _flush_kernel(target)
+    if found is None:
+        buffers.allocate(SWEEP).fill(1)
+        return
+    tasks = len(memory) // BLOCK + 1
+    runtime.run(Call(found[1], int(memory.ctypes.data), 0, 0, 0, 0, tasks), threads)
 
 
 def check_runs_here(target: Target) -> None:
