@@ -1,4 +1,4 @@
-"""The command line: `ttc` compiles, `ttc info` and `ttc database` tell what is there.
+"""The command line: `ttc` compiles, `ttc bench` measures, `ttc info` and `ttc database` tell what is there.
 
 Exit status: 0 for a result (also where Ctrl-C cut the tuning short: the best so far is the result), 2 for
 what cannot be done, said in one line on stderr, 130 for Ctrl-C before any result, 141 for a reader that
@@ -54,14 +54,17 @@ def _command(argv: list[str]) -> int:
 
 def _subcommand(argv: list[str]) -> int:
     from . import cli_info, database_cli, kernel
+    from .bench import cli as bench_cli
     from .cli_options import Parser
 
     top = Parser(prog="ttc", description="Sub-commands; without one, ttc compiles: see ttc --help.")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    cli_info.add_parser(subparsers)
-    database_cli.add_parser(subparsers)
+    for command in (cli_info, database_cli, bench_cli):
+        command.add_parser(subparsers)
     args = top.parse_args(argv)
-    return cli_info.run(args) if args.command == "info" else database_cli.run(args, kernel.versions)
+    if args.command == "database":
+        return database_cli.run(args, kernel.versions)
+    return cli_info.run(args) if args.command == "info" else bench_cli.run_command(args)
 
 
 def _guarded(work: Callable[[], int]) -> int:

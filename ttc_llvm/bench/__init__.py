@@ -1,0 +1,13 @@
+"""What this machine can do: suites of transpositions beside plain copies of the same bytes, and beside other libraries.
+
+`run(cases, settings)` measures and yields one `Result` a case; `ttc bench` is this on the command line.
+"""
+
+from __future__ import annotations
+
+from .cases import Case
+from .results import Result, Timing
+from .runner import Settings, run
+from .suites import SUITES, cases
+
+__all__ = ["SUITES", "Case", "Result", "Settings", "Timing", "cases", "run"]

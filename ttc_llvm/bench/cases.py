@@ -1,0 +1,113 @@
+"""A case: one transposition to be measured, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from ..canonical import Canonical, canonicalise, static
+from ..dtypes import Kind
+from ..problem import Problem
+
+COPY, UPDATE = "copy", "update"
+KINDS = (COPY, UPDATE)
+ALPHA, BETA = 2.0, 4.0  # of updates, as in the TTC and HPTT papers
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One transposition to be measured.
+
+    suite, name, kind: unique together; problem: alpha = 1, beta = 0 (a copy), or 2 and 4 (an update);
+    hot: both tensors in the caches, time per call; threads: None = as many as the run has;
+    offset: elements from the aligned starts of the buffers to both tensors.
+    """
+
+    suite: str
+    name: str
+    problem: Problem
+    hot: bool = False
+    threads: int | None = None
+    offset: int = 0
+
+    @property
+    def kind(self) -> str:
+        """Whether B is read: `update` (beta != 0) or `copy`."""
+        return COPY if self.problem.beta == 0 else UPDATE
+
+    @property
+    def id(self) -> str:
+        """What names the case on the command line and in reports."""
+        return f"{self.suite}/{self.name}/{self.kind}"
+
+    @property
+    def text(self) -> str:
+        """Everything that is measured, in one line: equal texts are equal work."""
+        mode = "hot" if self.hot else "cold"
+        threads = "" if self.threads is None else f" threads {self.threads}"
+        offset = f" offset {self.offset}" if self.offset else ""
+        return f"{describe(self.problem)} {self.kind} {mode}{threads}{offset}"
+
+    @property
+    def canonical(self) -> Canonical:
+        """The problem as plans see it."""
+        return canonicalise(self.problem).canonical
+
+
+def describe(problem: Problem) -> str:
+    """`1,0 7264x7264 s`, and leading dimensions where there are any."""
+    parts = [",".join(map(str, problem.perm)), "x".join(map(str, problem.size)), problem.dtype]
+    outer = (("lda", problem.lda), ("ldb", problem.ldb))
+    parts += [f"{name} {'x'.join(map(str, sizes))}" for name, sizes in outer if sizes is not None]
+    return " ".join(parts) + (" conj" if problem.conjugate else "")
+
+
+def as_kind(case: Case, kind: str) -> Case | None:
+    """The case as a copy or as an update; None where its types admit plain moves only."""
+    if kind == COPY:
+        return replace(case, problem=replace(case.problem, alpha=1.0, beta=0.0))
+    if case.problem.compute.kind is Kind.OPAQUE:
+        return None
+    return replace(case, problem=replace(case.problem, alpha=ALPHA, beta=BETA))
+
+
+def run_bytes(canonical: Canonical) -> int:
+    """Bytes that lie together in both tensors, at least: the shared unit-stride row, or the shorter of both runs."""
+    sizes = {"a": canonical.a.itemsize, "b": canonical.b.itemsize}
+    first = canonical.axes[0]
+    if first.stride_a == 1 and first.stride_b == 1:
+        return static(first.extent) * min(sizes.values())
+    return min(_run(canonical, side) * size for side, size in sizes.items())
+
+
+def _run(canonical: Canonical, side: str) -> int:
+    """Elements from the first one of a side on that lie together in memory."""
+    pairs = sorted(zip(canonical.strides(side), canonical.extents, strict=True), key=lambda p: abs(static(p[0])))
+    length = 1
+    for stride, extent in pairs:
+        if abs(static(stride)) != length:
+            break
+        length *= extent
+    return length
+
+
+# --- sizes ------------------------------------------------------------------------------------------------
+
+
+def shrunk(case: Case, limit: int) -> Case:
+    """The same case with its longest extents halved until a tensor has at most `limit` bytes; padding stays."""
+    problem = case.problem
+    item = max(problem.a.itemsize, problem.b.itemsize)
+    size = list(problem.size)
+    while prod(size) * item > limit and max(size) > 1:
+        longest = max(range(len(size)), key=lambda k: size[k])
+        size[longest] = -(-size[longest] // 2)
+    return replace(case, problem=resized(problem, tuple(size)))
+
+
+def resized(problem: Problem, size: tuple[int, ...]) -> Problem:
+    """The same transposition of other extents, with as much padding along every index as before."""
+    less = [old - new for old, new in zip(problem.size, size, strict=True)]
+    lda = None if problem.lda is None else tuple(o - x for o, x in zip(problem.lda, less, strict=True))
+    ldb = None if problem.ldb is None else tuple(o - less[p] for o, p in zip(problem.ldb, problem.perm, strict=True))
+    return replace(problem, size=size, lda=lda, ldb=ldb)

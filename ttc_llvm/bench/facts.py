@@ -1,0 +1,41 @@
+"""What a result says of the machine and the versions that it was measured with."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__, backend
+from ..cli_report import problem_fields
+from ..target import Target
+
+__all__ = ["cpu_name", "machine", "problem_fields"]
+
+
+def machine(target: Target) -> dict[str, Any]:
+    """Name, CPU, system and versions."""
+    return {
+        "machine": platform.node(),
+        "cpu": cpu_name(),
+        "target": f"{target} ({target.cpu}, {target.vector_bits}-bit vectors)",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "versions": {
+            "ttc_llvm": __version__,
+            "llvm": backend.llvm_version(),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    }
+
+
+def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """The processor's own name, or what the platform calls it."""
+    try:
+        lines = cpuinfo.read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())

@@ -1,0 +1,55 @@
+"""Results in a file, one JSON line each, appended as soon as they are there; what was killed is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import OptionError
+from .results import Result, from_line, to_line
+
+
+class ResultFile:
+    """A file of results. A last line without its end, left by a run that was killed, counts as not there."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def read(self) -> tuple[Result, ...]:
+        """All results, in the order of the file; OptionError where a line is none, or the file cannot be read."""
+        return tuple(self._results())
+
+    def _results(self) -> Iterator[Result]:
+        *whole, _ = self._bytes().split(b"\n")
+        for number, line in enumerate(whole, 1):
+            try:
+                yield from_line(line.decode())
+            except (OptionError, UnicodeDecodeError) as error:
+                raise OptionError(f"{self.path}, line {number}: {error}") from None
+
+    def known(self) -> tuple[Result, ...]:
+        """What is there to go on from: nothing where there is no file yet."""
+        return self.read() if self.path.exists() else ()
+
+    def prepare(self) -> None:
+        """Make the file appendable: hours of measuring must not end at a mistyped folder. Drops a torn last line."""
+        try:
+            with open(self.path, "ab") as stream:
+                kept = self._bytes().rfind(b"\n") + 1
+                stream.truncate(kept)
+        except OSError as error:
+            raise OptionError(f"{self.path} cannot be written: {error.strerror or error}") from None
+
+    def append(self, result: Result) -> None:
+        """Add a result; it is in the file when this returns."""
+        try:
+            with open(self.path, "ab") as stream:
+                stream.write(to_line(result).encode() + b"\n")
+        except OSError as error:
+            raise OptionError(f"{self.path} cannot be written: {error.strerror or error}") from None
+
+    def _bytes(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise OptionError(f"{self.path} cannot be read: {error.strerror or error}") from None

@@ -1,0 +1,153 @@
+"""What was measured for one case: a frozen value, and one line of JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from statistics import median
+from typing import Any
+
+from ..errors import OptionError
+
+FORMAT = 1
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The runs of one contender. bytes: moved by one; seconds: of each, in the order of the rounds."""
+
+    bytes: int
+    seconds: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        """The fastest run."""
+        return min(self.seconds)
+
+    @property
+    def gibs(self) -> float:
+        """GiB/s of the fastest run."""
+        return self.bytes / self.best / GIB
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One case, measured.
+
+    key: of the case, the options and the versions, for resuming; case: what was measured, in one line;
+    run_bytes: what lies together in both tensors, at least; source: tuned, database or cost model;
+    ceiling: which of the ceilings counts; before: its GiB/s before the search (0 = not measured);
+    ceilings, peers: by name; facts: machine, versions, options, date.
+    """
+
+    key: str
+    suite: str
+    name: str
+    kind: str
+    mode: str
+    threads: int
+    case: str
+    problem: Mapping[str, Any]
+    canonical: str
+    run_bytes: int
+    plan: str
+    source: str
+    candidates: int
+    verified: bool
+    elapsed: float
+    ours: Timing
+    ceiling: str
+    before: float
+    ceilings: Mapping[str, Timing]
+    peers: Mapping[str, Timing]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The case's name: suite, name and kind."""
+        return f"{self.suite}/{self.name}/{self.kind}"
+
+    @property
+    def ratio(self) -> float | None:
+        """Our bandwidth as a share of the ceiling's; None where the ceiling could not be measured."""
+        return self.ratio_to(self.ceiling)
+
+    def ratio_to(self, ceiling: str) -> float | None:
+        """Our bandwidth as a share of this ceiling's, None where it was not measured."""
+        timing = self.ceilings.get(ceiling)
+        return None if timing is None else self.ours.gibs / timing.gibs
+
+    @property
+    def drift(self) -> float | None:
+        """The ceiling in the final rounds by what it was before the search."""
+        timing = self.ceilings.get(self.ceiling)
+        return timing.gibs / self.before if timing is not None and self.before else None
+
+    def speedup(self, peer: str) -> float:
+        """How many times as fast as a peer we are, best run by best run."""
+        return self.peers[peer].best / self.ours.best
+
+    def pairs(self, peer: str) -> float:
+        """The same, as the median over the rounds in which both ran one after the other."""
+        return median(p / o for p, o in zip(self.peers[peer].seconds, self.ours.seconds, strict=False))
+
+
+# --- JSON -------------------------------------------------------------------------------------------------
+
+
+def to_line(result: Result) -> str:
+    """One line of JSON, without its end; what follows from the rest is spelled out for other readers."""
+    values: dict[str, Any] = {"format": FORMAT}
+    for one in fields(result):
+        value = getattr(result, one.name)
+        values[one.name] = _plain(value)
+    values["ratio"] = _rounded(result.ratio)
+    values["ratios"] = {name: _rounded(result.ratio_to(name)) for name in result.ceilings}
+    values["drift"] = _rounded(result.drift)
+    for name in result.peers:
+        values["peers"][name] |= {"speedup": _rounded(result.speedup(name)), "pairs": _rounded(result.pairs(name))}
+    return json.dumps(values)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Timing):
+        return {
+            "gibs": _rounded(value.gibs),
+            "bytes": value.bytes,
+            "seconds": [_rounded(s) for s in value.seconds],
+        }
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return _rounded(value) if isinstance(value, float) else value
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.5g}")
+
+
+def from_line(line: str) -> Result:
+    """The inverse of `to_line`. OptionError for what is no result."""
+    try:
+        values = json.loads(line)
+        if values["format"] != FORMAT:
+            raise OptionError(f"a result has format {values['format']!r}: this version reads {FORMAT}")
+        found = {one.name: values[one.name] for one in fields(Result)}
+        found["ours"] = _timing(found["ours"])
+        for group in ("ceilings", "peers"):
+            found[group] = {name: _timing(one) for name, one in found[group].items()}
+        if not all(isinstance(found[name], str) for name in ("key", "suite", "name", "kind", "case", "ceiling")):
+            raise TypeError
+        return Result(**found)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        if isinstance(error, OptionError):
+            raise
+        raise OptionError(f"a line is no result of a benchmark: {line[:60]!r}") from None
+
+
+def _timing(value: Any) -> Timing:
+    seconds = tuple(float(s) for s in value["seconds"])
+    if not seconds or min(seconds) <= 0:
+        raise ValueError("seconds")
+    return Timing(int(value["bytes"]), seconds)

@@ -1,0 +1,247 @@
+"""Measure cases, one after the other: ceilings, our search, then everybody in turns on the same memory."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from .. import kernel, options
+from ..compiler import Planned, open_database, plan_canonical
+from ..errors import TtcError
+from ..options import Options
+from ..target import Target
+from ..trial import Mode, check_runs_here
+from ..tuning import buffers
+from ..tuning.search import Progress
+from . import facts, ours
+from .cases import Case, describe, run_bytes
+from .check import Check
+from .peers import Peer
+from .results import GIB, Result, Timing
+from .stand import Contender, Memory, Stand
+
+_log = logging.getLogger(__name__)
+MAX_IMPLEMENTATIONS = 100
+ROUNDS = 10
+LEAST = 3  # rounds of whoever is far from us, and of the ceilings that do not count
+NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
+COPIES = 4  # of both tensors that have to fit: ours, the search's, and what results are compared with
+
+Report = Callable[[Case, Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How cases are measured.
+
+    target, threads: by default this machine and `ttc_llvm.num_threads()`; max_implementations, time_limit: of each
+    search; rounds: of the final comparison; verify: check our results element by element, and peers against them;
+    database, ignore_database: as in `ttc_llvm.compile`; peers: from `peers.find`; pattern: also measure what the
+    plan's tiles reach over tensors that are not permuted.
+    """
+
+    threads: int | None = None
+    target: Target | str | None = None
+    max_implementations: int = MAX_IMPLEMENTATIONS
+    time_limit: float | None = None
+    rounds: int = ROUNDS
+    verify: bool = True
+    database: str | Path | None = None
+    ignore_database: bool = False
+    peers: tuple[Peer, ...] = ()
+    pattern: bool = False
+
+    def options(self, case: Case) -> Options:
+        """The checked options of a case's search. Raises OptionError or TargetError."""
+        threads = self.threads if case.threads is None else case.threads
+        mode = Mode.HOT if case.hot else Mode.COLD
+        return options.checked(
+            self.max_implementations, threads, self.target, self.time_limit, mode, verify=self.verify
+        )
+
+    def key(self, case: Case, chosen: Options) -> str:
+        """What has to be equal for a result to be this case's, with these settings, on this machine and version."""
+        peers = [f"{peer.name} {peer.version}" for peer in self.peers]
+        parts = (
+            case.id, case.text, chosen.target.key, chosen.threads, chosen.max_implementations, chosen.time_limit,
+            chosen.verify, self.rounds, self.pattern, kernel.versions(), *peers,
+        )  # fmt: skip
+        return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:20]
+
+
+def run(
+    cases: Iterable[Case], settings: Settings, done: Collection[str] = (), report: Report | None = None
+) -> Iterator[Result]:
+    """Measure cases and yield their results, one by one; those whose key is in `done` are left out.
+
+    report: called between batches of candidates. A case that does not fit in memory, and a peer that computes
+    something else, is left out with a warning. Ctrl-C ends it: KeyboardInterrupt. Raises TtcError subclasses.
+    """
+    memory = Memory()
+    for case in cases:
+        chosen = settings.options(case)
+        check_runs_here(chosen.target)
+        if settings.key(case, chosen) in done:
+            continue
+        if not _fits(case, memory):
+            _log.warning("%s is skipped: %s does not fit in memory", case.id, describe(case.problem))
+            continue
+        yield _Measured(case, settings, chosen, memory, report).result()
+
+
+def _fits(case: Case, memory: Memory) -> bool:
+    available = buffers.available_memory()
+    return available is None or COPIES * buffers.footprint(case.canonical) < available + memory.held
+
+
+@dataclass(slots=True)
+class _Measured:
+    """One case on its way to a result."""
+
+    case: Case
+    settings: Settings
+    options: Options
+    memory: Memory
+    report: Report | None
+    start: float = field(default_factory=time.perf_counter)
+    batches: int = 0  # of candidates timed by our search: none where the plan was known
+
+    def result(self) -> Result:
+        """All stages, in order."""
+        stand = Stand.of(self.case, self.options.target, self.options.threads, self.memory)
+        ceilings = ours.ceilings(stand)
+        main = ours.main_ceiling(stand)
+        before = _best_gibs(stand, [ceiling for ceiling in ceilings if ceiling.name == main])
+        planned = self._planned(stand)
+        mine = ours.solution(stand, planned)
+        if self.settings.pattern or self.case.hot:
+            ceilings += ours.tiled(stand, planned.plan)
+        peers = self._peers(stand, mine)
+        timings = _Rounds(stand, mine, main, [*ceilings, *peers]).run(self.settings.rounds)
+        return self._finished(stand, planned, timings, (main, before), [peer.name for peer in peers])
+
+    def _planned(self, stand: Stand) -> Planned:
+        """Our plan; KeyboardInterrupt where the user ended the search."""
+        store = open_database(self.settings.database, self.settings.ignore_database)
+        start = time.monotonic()
+        planned = plan_canonical(stand.canonical, self.options, stand.scalars, store, self._progress)
+        limit, measured = self.options.time_limit, planned.measurement
+        in_time = limit is None or time.monotonic() - start < limit
+        if measured is not None and measured.interrupted and in_time:
+            raise KeyboardInterrupt
+        return planned
+
+    def _progress(self, progress: Progress) -> None:
+        self.batches += 1
+        if self.report is not None:
+            self.report(self.case, progress)
+
+    def _peers(self, stand: Stand, mine: Contender) -> list[Contender]:
+        """Those who can do the case, and do it right. Our own result is checked, too, unless the search just did."""
+        found = [made for peer in self.settings.peers if (made := _made(peer, stand)) is not None]
+        verified = self.batches > 0 and self.case.offset == 0
+        if not self.settings.verify or (verified and not found):
+            return found
+        check = Check(stand, mine, full=not verified)
+        agreed = [peer for peer in found if check.agrees(peer)]
+        for peer in found:
+            if peer not in agreed:
+                _log.warning("%s is left out of %s: its result differs", peer.name, self.case.id)
+        return agreed
+
+    def _finished(
+        self,
+        stand: Stand,
+        planned: Planned,
+        timings: dict[str, Timing],
+        ceiling: tuple[str, float],
+        peers: Sequence[str],
+    ) -> Result:
+        case, chosen = self.case, self.options
+        measured = planned.measurement
+        return Result(
+            key=self.settings.key(case, chosen),
+            suite=case.suite,
+            name=case.name,
+            kind=case.kind,
+            mode="hot" if case.hot else "cold",
+            threads=chosen.threads,
+            case=case.text,
+            problem=facts.problem_fields(case.problem) | {"offset": case.offset},
+            canonical=str(stand.canonical),
+            run_bytes=run_bytes(stand.canonical),
+            plan=str(planned.plan),
+            source="cost model" if measured is None else "tuned" if self.batches else "database",
+            candidates=0 if measured is None else len(measured.timings),
+            verified=chosen.verify,
+            elapsed=time.perf_counter() - self.start,
+            ours=timings[ours.OURS],
+            ceiling=ceiling[0],
+            before=ceiling[1],
+            ceilings={name: t for name, t in timings.items() if name not in (ours.OURS, *peers)},
+            peers={name: timings[name] for name in peers},
+            facts=self._facts(),
+        )
+
+    def _facts(self) -> dict[str, Any]:
+        chosen = self.options
+        wanted = {"max_implementations": chosen.max_implementations, "time_limit": chosen.time_limit}
+        return facts.machine(chosen.target) | {
+            "peers": {peer.name: peer.version for peer in self.settings.peers},
+            "options": wanted | {"rounds": self.settings.rounds},
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+
+
+def _made(peer: Peer, stand: Stand) -> Contender | None:
+    try:
+        return peer.contender(stand)
+    except (TtcError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # another library's: whatever it is, the others go on
+        _log.warning("%s is left out of %s: %s: %s", peer.name, stand.case.id, type(error).__name__, error)
+        return None
+
+
+def _best_gibs(stand: Stand, contenders: Sequence[Contender]) -> float:
+    """The best of some runs of the best of these; 0 for none."""
+    runs = [c.bytes_moved / stand.seconds(c) / GIB for _ in range(LEAST) for c in contenders]
+    return max(runs, default=0.0)
+
+
+class _Rounds:
+    """The final comparison: everybody in turns, every other round in the opposite order."""
+
+    def __init__(self, stand: Stand, mine: Contender, main: str, others: Sequence[Contender]) -> None:
+        self.stand, self.mine, self.main = stand, mine, main
+        self.alive = [mine, *others]
+        self.seconds: dict[tuple[str, int], list[float]] = {}
+        self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
+
+    def run(self, rounds: int) -> dict[str, Timing]:
+        """The runs of each contender by its name."""
+        for number in range(rounds):
+            for contender in self.alive if number % 2 == 0 else reversed(self.alive):
+                key = contender.name, contender.variant
+                self.seconds.setdefault(key, []).append(self.stand.seconds(contender))
+            if number + 1 == LEAST:
+                self.alive = [contender for contender in self.alive if self._stays(contender)]
+        return {name: Timing(size, self._runs(name)) for name, size in self.bytes.items()}
+
+    def _stays(self, contender: Contender) -> bool:
+        """Only near peers, and the best way to the ceiling that counts, decide anything after the first rounds."""
+        if contender is self.mine:
+            return True
+        own = self.seconds[contender.name, contender.variant]
+        if contender.name == self.main:
+            return tuple(own) == self._runs(contender.name)
+        return min(own) <= NEAR * min(self.seconds[self.mine.name, 0]) and contender.foreign
+
+    def _runs(self, name: str) -> tuple[float, ...]:
+        """Those of the fastest variant."""
+        return tuple(min((s for (n, _), s in self.seconds.items() if n == name), key=min))

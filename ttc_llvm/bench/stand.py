@@ -1,0 +1,169 @@
+"""A case's tensors, in the same prepared state for whoever is timed on them; and memory that cases share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import runtime
+from ..canonical import Canonical
+from ..dtypes import DType
+from ..kernel import Kernel
+from ..pool import Call
+from ..target import Target
+from ..trial import HOT_SECONDS, flush, scalars
+from ..tuning import buffers
+from ..tuning.buffers import Tensor
+from .cases import Case
+
+GRAIN = 32 << 20  # buffers grow in steps of this, so that cases of about one size share them
+SETTLE_SECONDS = 5e-4  # between flush and run: our workers park meanwhile, and disturb nobody
+FOREIGN_SECONDS = 0.02  # after a run of another library: its OpenMP threads go on polling for a while
+FEWEST = 2e-8  # seconds: shorter calls cannot be told from none
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """What is timed on a stand. name: in reports; bytes_moved: by one call; run: makes so many calls;
+    variant: contenders of one name are ways to the same, of which the best counts; foreign: brings its own threads;
+    output: its result where it cannot write into B, with B's indices reversed (C order); reads: memory of its own."""
+
+    name: str
+    bytes_moved: int
+    run: Callable[[int], None]
+    variant: int = 0
+    foreign: bool = False
+    output: Callable[[], npt.NDArray[np.generic]] | None = None
+    reads: tuple[npt.NDArray[np.uint8], ...] = ()
+
+
+class Memory:
+    """Random buffers, reused from case to case: filling them takes longer than a run."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, tuple[DType, buffers.Bytes]] = {}
+
+    @property
+    def held(self) -> int:
+        """Bytes in use."""
+        return sum(len(block) for _, block in self._blocks.values())
+
+    def tensor(self, canonical: Canonical, which: str, case: Case, threads: int) -> Tensor:
+        """Room for one side of a case, `case.offset` elements behind an aligned start, filled with the type that the
+        problem gives it: other libraries would stumble over the random bits of a plain move."""
+        problem = case.problem
+        t, filled = (canonical.a, problem.a) if which == "a" else (canonical.b, problem.b)
+        extent = buffers.span(canonical, which)
+        offset = case.offset * (filled.itemsize // t.itemsize)
+        size = (extent.elements + offset) * t.itemsize
+        block = self._block(which, filled, size, threads)
+        return Tensor(block[: max(size, 1)], t, extent.origin + offset)
+
+    def _block(self, which: str, filled: DType, size: int, threads: int) -> buffers.Bytes:
+        known = self._blocks.pop(which, None)
+        if known is not None and known[0].real_bits == filled.real_bits and len(known[1]) >= size:
+            self._blocks[which] = known
+            return known[1]
+        del known  # the old block goes before the new one comes
+        block = buffers.allocate(-(-size // GRAIN) * GRAIN)
+        Tensor(block, filled, 0).fill(1 if which == "a" else 2, threads)
+        self._blocks[which] = filled, block
+        return block
+
+
+@dataclass(slots=True)
+class Stand:
+    """One case ready to be measured: canonical form, tensors, and how a run is timed, cold or hot."""
+
+    case: Case
+    canonical: Canonical
+    target: Target
+    threads: int
+    a: Tensor
+    b: Tensor
+    _repeats: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, case: Case, target: Target, threads: int, memory: Memory) -> Stand:
+        """The stand of a case, on shared memory."""
+        canonical = case.canonical
+        a, b = (memory.tensor(canonical, side, case, threads) for side in ("a", "b"))
+        return cls(case, canonical, target, threads, a, b)
+
+    @property
+    def scalars(self) -> tuple[complex, complex]:
+        """alpha and beta."""
+        return self.case.problem.alpha, self.case.problem.beta
+
+    def view(self, which: str) -> npt.NDArray[np.generic]:
+        """A tensor as a NumPy view with the canonical axes."""
+        return buffers.strided(self.a if which == "a" else self.b, self.canonical, which)
+
+    def seconds(self, contender: Contender) -> float:
+        """One run from the case's prepared state; hot: the time of one call out of many."""
+        if self.case.hot:
+            found = self._hot(contender)
+        else:
+            for memory in (self.a.memory, self.b.memory, *contender.reads):
+                flush(memory, self.target, self.threads)
+            time.sleep(SETTLE_SECONDS)
+            found = timed(contender, 1)
+        if contender.foreign and self.threads > 1:
+            time.sleep(FOREIGN_SECONDS)
+        return found
+
+    def _hot(self, contender: Contender) -> float:
+        key = contender.name, contender.variant
+        if key not in self._repeats:
+            timed(contender, 1)
+            once = timed(contender, 16) / 16
+            self._repeats[key] = max(1, round(HOT_SECONDS / max(once, FEWEST)))
+        repeats = self._repeats[key]
+        return timed(contender, repeats) / repeats
+
+
+def timed(contender: Contender, repeats: int) -> float:
+    """Seconds of so many calls."""
+    start = time.perf_counter()
+    contender.run(repeats)
+    return time.perf_counter() - start
+
+
+def native(
+    name: str,
+    flat: Canonical,
+    built: Kernel,
+    addresses: tuple[int, int],
+    values: tuple[complex, complex],
+    threads: int,
+    variant: int = 0,
+) -> Contender:
+    """A kernel of ours as a contender: its calls are repeated in native code."""
+    memory = scalars(flat, *values)  # kept alive by `run`
+    at = 0 if memory is None else int(memory.ctypes.data)
+    call = Call(built.address, *addresses, at, 0, built.scratch, built.tasks)
+
+    def run(repeats: int, keep: object = (built, memory)) -> None:
+        runtime.run(call, threads, repeats)
+
+    return Contender(name, flat.bytes_moved, run, variant)
+
+
+def foreign(
+    name: str, stand: Stand, function: int, arguments: tuple[int, int, int], keep: object
+) -> Contender:
+    """A C function of up to three pointer-sized arguments as a contender, repeated by the same native loop as ours.
+
+    A kernel's further arguments are passed as well: by the C conventions of x86-64 and AArch64 a function ignores
+    what it does not know.
+    """
+    call = Call(function, *arguments, 0, 0, 1)
+
+    def run(repeats: int, keep: object = keep) -> None:
+        runtime.run(call, 1, repeats)
+
+    return Contender(name, stand.canonical.bytes_moved, run, foreign=True)
