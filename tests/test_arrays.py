@@ -19,10 +19,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttc_llvm
-from ttc_llvm import dtypes, recent, strided
+from ttc_llvm import dtypes, recent, shortcut, strided
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError
+from ttc_llvm.overlaps import overlaps_itself
 
 RNG = np.random.default_rng(7)
+
+
+@pytest.fixture(autouse=True, params=[0, strided.PAYBACK_BYTES], ids=["own", "family"])
+def path(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Every test runs with kernels of the layouts' own and with those of their families."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "arrays.sqlite3"))
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", request.param)
+    monkeypatch.setattr(strided, "recent", recent.Recent(strided.CAPACITY))
+    monkeypatch.setattr(shortcut, "recent", recent.Recent(shortcut.CAPACITY))
 
 
 def like_numpy(got: Any, wanted: Any) -> None:
@@ -216,7 +228,7 @@ def test_self_overlap_is_decided_exactly(axes: list[tuple[int, int]], dtype: str
         np.arange(n).reshape([-1 if k == j else 1 for j in range(x.ndim)]) * s for k, (n, s) in enumerate(axes)
     )  # fmt: skip
     touched = (np.asarray(first)[..., None] + np.arange(x.dtype.itemsize)).ravel()
-    assert strided.overlaps_itself(x) == (len(np.unique(touched)) < touched.size)
+    assert overlaps_itself(x) == (len(np.unique(touched)) < touched.size)
 
 
 def test_out_and_array_must_not_share_memory() -> None:
@@ -398,6 +410,7 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
             gc.collect()
             return int(open("/proc/self/statm").read().split()[1]) * 4096
 
+        strided.PAYBACK_BYTES = 0
         strided.recent = recent.Recent(16)
         kernel.cache = kernel.KernelCache(8)
         sizes = []

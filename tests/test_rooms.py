@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
     "errors", "dtypes", "problem", "names", "canonical", "target", "plan", "layout", "nest", "lower", "any_size",
-    "bodies",
+    "family", "bodies",
 )  # fmt: skip
 WORKERS = ("host", "backend", "kernel", "affinity", "pool", "runtime", "header", "artifact", "gpu")
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}

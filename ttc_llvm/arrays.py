@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from . import options, runtime
+from . import options, runtime, shortcut
 from .errors import ArrayError
 from .executable import data_address
 from .solution import number
@@ -18,6 +18,7 @@ ORDERS = get_args(Order)
 ALONE_BYTES = 64 << 10  # smaller arrays are not worth a second thread, nor the question how many there are
 LARGE_BYTES = 1 << 20  # larger results start on a cache line, so that whole lines can be stored
 LINE = 64
+ZERO, ONE = 0, 1  # the defaults, which a call that leaves them alone passes on as they are
 _NUMBERS = frozenset((int, float, complex))
 
 
@@ -48,6 +49,20 @@ def transpose(
     Raises ArrayError (a ValueError) for arrays and axes that do not fit, ProblemError for scalars that the dtype
     does not admit, OptionError for threads and effort.
     """
+    usual = (
+        out is None
+        and alpha is ONE
+        and beta is ZERO
+        and effort is ONE
+        and conjugate is False
+        and order == "C"
+        and (threads is None or (type(threads) is int and threads > 0))
+        and type(x) is np.ndarray
+    )
+    if usual:
+        result = shortcut.taken(cast(Array, x), axes)
+        if result is not None:
+            return result
     if type(effort) is not int:
         effort = options.candidate_count(effort)
     view = _permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
@@ -55,6 +70,8 @@ def transpose(
         scale = _scaling(view.dtype, view.dtype, alpha, beta, conjugate)
         if scale is not PLAIN and scale.beta != 0:
             raise ArrayError(f"beta = {beta} without out: there is nothing to be scaled")
+        if usual:
+            return _usual(cast(Array, x), axes, view, threads)
         return _copied(view, scale, order, threads, effort)
     _check_out(out, view)
     scale = _scaling(view.dtype, out.dtype, alpha, beta, conjugate)
@@ -116,12 +133,25 @@ def _masked(view: Any, scale: Scaling, order: Order, threads: int | None, effort
     return result
 
 
+def _usual(x: Array, axes: Any, view: Array, threads: int | None) -> Array:
+    """A copy of the view, which is x with permuted axes; layouts that return get a shortcut."""
+    result = _checked_empty(view, "C")
+    ready = assign(view, result, PLAIN, _threads(threads, view), 1, fresh=True)
+    if ready is not None:
+        shortcut.offer(x, axes, ready, result.shape)
+    return result
+
+
 def _new(view: Array, scale: Scaling, order: Order, threads: int | None, effort: int) -> Array:
-    if view.dtype.hasobject:
-        raise ArrayError(f"dtype {view.dtype} holds Python objects: only fixed-size plain data can be moved")
-    result = _empty(view, order)
+    result = _checked_empty(view, order)
     assign(view, result, scale, _threads(threads, view), effort, fresh=True)
     return result
+
+
+def _checked_empty(view: Array, order: Order) -> Array:
+    if view.dtype.hasobject:
+        raise ArrayError(f"dtype {view.dtype} holds Python objects: only fixed-size plain data can be moved")
+    return _empty(view, order)
 
 
 def _empty(view: Array, order: Order) -> Array:

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from .target import Target
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 ROW_BYTES = 1 << 10  # rows of B that are at least so long are split where they begin off a vector boundary
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
+FOR_EVER = 1 << 62
 
 _log = logging.getLogger(__name__)
 _ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
@@ -43,6 +44,27 @@ class _Body:
     alone: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """A call that any thread may make alone, at any address of B: what to pass besides the tensors' addresses.
+
+    kernel, params: addresses; offset_a, offset_b: bytes to add to the tensors'; tasks: size of the task grid;
+    held: too short to give the interpreter lock away for. Whoever made it keeps the code alive.
+    """
+
+    kernel: int
+    offset_a: int
+    offset_b: int
+    params: int
+    tasks: int
+    held: bool
+
+
+def bound(kernel: Kernel, held: bool) -> Entry:
+    """The kernel as a function of Python. held: the interpreter lock is kept during the call."""
+    return (_HOLDING if held else _RELEASING)(kernel.address)
+
+
 class Executable:
     """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
 
@@ -50,15 +72,20 @@ class Executable:
     parts: threads that are worth their while.
     """
 
+    # As in `General`: a kernel of its own serves a layout for good.
+    weight: ClassVar[int] = 1
+    returned: ClassVar[bool] = True
+
     __slots__ = (
         "_alignment", "_code", "_offsets", "_ordinary", "_rows", "_splits", "_streaming",
-        "parts", "placed", "plan", "target",
+        "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
     def __init__(self, placed: Placed, plan: CpuPlan, target: Target, code: bytes | None = None) -> None:
         canonical = placed.canonical
         self.placed, self.plan, self.target, self._code = placed, plan, target, code
         self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
+        self.left = FOR_EVER
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
         self._alignment = target.vector_bits // 8 if streams else 0
@@ -90,6 +117,17 @@ class Executable:
             call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
             runtime.run(call, min(threads, self.parts))
 
+    def direct(self) -> Direct | None:
+        """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""
+        if self.parts > 1 or self._alignment:
+            return None
+        body = self._ordinary or self._made(False)
+        made, held = body.kernel, self._is_held()
+        return Direct(made.address, *self._offsets, 0, made.tasks, held) if body.alone else None
+
+    def _is_held(self) -> bool:
+        return self.placed.canonical.bytes_moved < HELD_BYTES
+
     def _run_split(self, a: int, b: int, scalars: int, threads: int, skip: int) -> None:
         """Ordinary stores for the first elements of every row, up to the vector boundary where the rest streams.
 
@@ -116,8 +154,7 @@ class Executable:
                 f"code for target {self.target} cannot run here: this machine lacks instructions"
             )
         made = self._kernel(streams)
-        held = self.placed.canonical.bytes_moved < HELD_BYTES
-        body = _Body(made, (_HOLDING if held else _RELEASING)(made.address), made.scratch == 0)
+        body = _Body(made, bound(made, self._is_held()), made.scratch == 0)
         if streams:
             self._streaming = body
         else:
@@ -147,11 +184,11 @@ def _has_long_rows(canonical: Canonical, alignment: int) -> bool:
 
 # --- addresses ------------------------------------------------------------------------------------------
 
-_HEAD = object.__basicsize__  # where NumPy's ABI has an array's data pointer: right behind the object's head
+HEAD = object.__basicsize__  # where NumPy's ABI has an array's data pointer: right behind the object's head
 
 
 def _stored(array: npt.NDArray[Any]) -> int:
-    return ctypes.c_void_p.from_address(id(array) + _HEAD).value or 0
+    return ctypes.c_void_p.from_address(id(array) + HEAD).value or 0
 
 
 def _published(array: npt.NDArray[Any]) -> int:
@@ -167,5 +204,6 @@ def _agree() -> bool:
     return all(_stored(part) == _published(part) for part in parts)
 
 
-data_address = _stored if _agree() else _published
+READS_OBJECTS = _agree()
+data_address = _stored if READS_OBJECTS else _published
 """The address of an array's element 0. `__array_interface__` builds a dictionary: 1 us, six times as long."""

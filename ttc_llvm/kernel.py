@@ -25,8 +25,8 @@ CAPACITY = 256
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Executable code of one plan. tasks: size of its task grid; scratch: bytes per thread;
-    alignment: bytes that B's base must be a multiple of (1 = any); code: the object file it was linked from."""
+    """Executable code of one plan. tasks: size of its task grid, 0 where parameters decide; scratch: bytes per
+    thread; alignment: bytes that B's base must be a multiple of (1 = any); code: the object file behind it."""
 
     address: int
     tasks: int
@@ -63,7 +63,8 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
         code = backend.compile_object(_text(nest, target), target)
     loaded = backend.load(code, (NAME,))
     alignment = target.vector_bits // 8 if plan.streaming else 1
-    return Kernel(loaded.address(NAME), nest.tasks, nest.scratch, alignment, code, loaded)
+    tasks = 0 if nest.params else nest.tasks
+    return Kernel(loaded.address(NAME), tasks, nest.scratch, alignment, code, loaded)
 
 
 def ordinary(plan: CpuPlan) -> CpuPlan:

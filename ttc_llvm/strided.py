@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import compiler, dtypes, options
+from . import backend, compiler, dtypes, family, options
 from .canonical import COPY, Axis, Kinds, Placed, from_axes
 from .errors import ArrayError, ProblemError
 from .executable import SERIAL_BYTES, Executable, data_address
+from .general import General
+from .overlaps import overlaps_itself, share
 from .problem import Problem
 from .recent import Recent
 from .trial import Mode
@@ -27,9 +29,9 @@ from .tuning.model import model_plan
 Array = npt.NDArray[Any]
 CAPACITY = 512  # layouts remembered, with their machine code
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
-OVERLAP_WORK = 1_000_000  # steps in NumPy's search for a common byte: some milliseconds
 NATIVE_SIZES = (1, 2, 4, 8, 16)
 ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
+PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
 ORDINARY = Forced(streaming=False)
 
 
@@ -87,41 +89,59 @@ class Ready:
     element 0 to the lowest byte, and to the end, of each side; odd_of, odd_to: address bits that must be clear.
     """
 
-    executable: Executable | None
+    executable: Executable | General | None
     reach_of: tuple[int, int]
     reach_to: tuple[int, int]
     odd_of: int = 0
     odd_to: int = 0
 
+    @property
+    def is_spent(self) -> bool:
+        """True where the layout has moved so much on its family's kernel that one of its own pays."""
+        return self.executable is not None and self.executable.left <= 0
+
 
 recent: Recent[Ready] = Recent(CAPACITY)
 
 
-def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:
+def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> Ready | None:
     """`to <- alpha * of + beta * to`, element by element, on at most `threads` threads.
 
     of, to: arrays of one shape and of the types of `scale`; fresh: `to` is new, nothing can overlap; effort: plans
-    that are considered when a layout is new, timed where they are more than one. Raises ArrayError where the two
+    that are considered when a layout is new, timed where they are more than one. Returns what the next call of this
+    layout finds, None where it made a detour. Raises ArrayError where the two
     share memory, or elements of `to` do.
     """
     if not to.nbytes:
-        return
+        return None
     key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, threads, effort)
-    ready = recent.find(key) or recent.put(key, _prepared(of, to, scale, threads, effort))
+    ready = recent.find(key)
+    if ready is None or ready.is_spent:
+        ready = recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort, ready is not None)))
     address_of, address_to = data_address(of), data_address(to)
     if not fresh:
         _check_apart(of, to, address_of, address_to, ready)
     odd = address_of & ready.odd_of | address_to & ready.odd_to
     if odd or ready.executable is None:
         _assign_odd(of, to, scale, threads, effort, odd)
-    else:
-        ready.executable.run(address_of, address_to, scale.address, threads)
+        return None
+    ready.executable.run(address_of, address_to, scale.address, threads)
+    return ready
 
 
 # --- preparing a layout ---------------------------------------------------------------------------------
 
 
-def _prepared(of: Array, to: Array, scale: Scaling, threads: int, effort: int) -> Ready:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How a layout is to be served. returns: it has paid for a kernel of its own."""
+
+    threads: int
+    effort: int
+    returns: bool = False
+
+
+def _prepared(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Ready:
     if overlaps_itself(to):
         raise ArrayError(
             f"elements of out share memory (shape {to.shape}, strides {to.strides}): which value wins?"
@@ -129,27 +149,36 @@ def _prepared(of: Array, to: Array, scale: Scaling, threads: int, effort: int) -
     reaches = _reach(of), _reach(to)
     if scale is PLAIN:
         unit = _unit(of, to)
-        executable = _executable(_moves(of, to, unit), scale, threads, effort)
+        executable = _executable(_moves(of, to, unit), scale, wanted)
         return Ready(executable, *reaches, *[min(unit, ALIGNED) - 1] * 2)
     if not _is_regular(of) or not _is_regular(to):
         return Ready(None, *reaches)
-    executable = _executable(_elements(of, to, scale), scale, threads, effort)
+    executable = _executable(_elements(of, to, scale), scale, wanted)
     return Ready(executable, *reaches, *(min(x.dtype.itemsize, ALIGNED) - 1 for x in (of, to)))
 
 
-def _executable(placed: Placed, scale: Scaling, threads: int, effort: int) -> Executable:
+def _executable(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable | General:
+    canonical = placed.canonical
+    if wanted.effort == 1 and not wanted.returns and canonical.bytes_moved < PAYBACK_BYTES:
+        shared = family.of(canonical)
+        if shared is not None:
+            return General(placed, shared, backend.host_target(), PAYBACK_BYTES)
+    return _specialised(placed, scale, wanted)
+
+
+def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
     canonical = placed.canonical
     small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
-    useful = min(threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
+    useful = min(wanted.threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
     mode = Mode.HOT if small else Mode.COLD
-    wanted = options.checked(effort, useful, mode=mode, forced=ORDINARY if small else FREE)
-    if wanted.max_implementations == 1:
-        plan = model_plan(canonical, wanted.target, useful, wanted.forced)
-        return Executable(placed, plan, wanted.target)
+    choice = options.checked(wanted.effort, useful, mode=mode, forced=ORDINARY if small else FREE)
+    if choice.max_implementations == 1:
+        plan = model_plan(canonical, choice.target, useful, choice.forced)
+        return Executable(placed, plan, choice.target)
     found = compiler.plan_canonical(
-        canonical, wanted, (scale.alpha, scale.beta), compiler.open_database(None)
+        canonical, choice, (scale.alpha, scale.beta), compiler.open_database(None)
     )
-    return Executable(placed, found.plan, wanted.target, found.code)
+    return Executable(placed, found.plan, choice.target, found.code)
 
 
 def _reach(x: Array) -> tuple[int, int]:
@@ -198,10 +227,7 @@ def _elements(of: Array, to: Array, scale: Scaling) -> Placed:
 def _assign_odd(of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int) -> None:
     """Moves are made in smaller units, arithmetic between aligned copies."""
     if scale is PLAIN:
-        placed_key = (of.shape, of.strides, of.dtype, to.strides, "odd", odd, threads, effort)
-        ready = recent.find(placed_key) or recent.put(placed_key, _in_units(of, to, odd, threads, effort))
-        assert ready.executable is not None
-        ready.executable.run(data_address(of), data_address(to), 0, threads)
+        _move_odd(of, to, odd, threads, effort)
         return
     source, target = np.empty(of.shape, of.dtype), np.empty(to.shape, to.dtype)
     assign(of, source, PLAIN, threads, effort, fresh=True)
@@ -211,9 +237,15 @@ def _assign_odd(of: Array, to: Array, scale: Scaling, threads: int, effort: int,
     assign(target, to, PLAIN, threads, effort, fresh=True)
 
 
-def _in_units(of: Array, to: Array, odd: int, threads: int, effort: int) -> Ready:
-    placed = _moves(of, to, _unit(of, to, odd))
-    return Ready(_executable(placed, PLAIN, threads, effort), _reach(of), _reach(to))
+def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None:
+    key = (of.shape, of.strides, of.dtype, to.strides, "odd", odd, threads, effort)
+    ready = recent.find(key)
+    if ready is None or ready.is_spent:
+        wanted = _Wanted(threads, effort, ready is not None)
+        executable = _executable(_moves(of, to, _unit(of, to, odd)), PLAIN, wanted)
+        ready = recent.put(key, Ready(executable, _reach(of), _reach(to)))
+    assert ready.executable is not None
+    ready.executable.run(data_address(of), data_address(to), 0, threads)
 
 
 # --- overlaps -------------------------------------------------------------------------------------------
@@ -222,34 +254,5 @@ def _in_units(of: Array, to: Array, odd: int, threads: int, effort: int) -> Read
 def _check_apart(of: Array, to: Array, address_of: int, address_to: int, ready: Ready) -> None:
     low_of, end_of = address_of + ready.reach_of[0], address_of + ready.reach_of[1]
     low_to, end_to = address_to + ready.reach_to[0], address_to + ready.reach_to[1]
-    if low_of < end_to and low_to < end_of and _share(of, to):
+    if low_of < end_to and low_to < end_of and share(of, to):
         raise ArrayError("out shares memory with the array: the transposition is out of place")
-
-
-def _share(x: Array, y: Array) -> bool:
-    """True where two arrays have a byte in common, or it would take too long to know."""
-    try:
-        return np.shares_memory(x, y, max_work=OVERLAP_WORK)  # type: ignore[arg-type]
-    except np.exceptions.TooHardError:
-        return True
-
-
-def overlaps_itself(x: Array) -> bool:
-    """True where two elements have a byte in common, or it would take too long to know."""
-    reach = x.dtype.itemsize
-    for step, extent in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
-        if step < reach:
-            return _interleaves_badly(x)
-        reach += (extent - 1) * step
-    return False
-
-
-def _interleaves_badly(x: Array) -> bool:
-    """The exact test: two indices first differ along some axis, where one of them may be taken as 0."""
-    at = [slice(None)] * x.ndim
-    for k, extent in enumerate(x.shape):
-        others = at.copy()
-        at[k], others[k] = slice(0, 1), slice(1, None)
-        if extent > 1 and _share(x[tuple(at)], x[tuple(others)]):
-            return True
-    return False

@@ -1,0 +1,383 @@
+"""Any-size kernels of strided layouts: right for every layout of a family, shared, stored, and left when it pays."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+import pytest
+import reference
+import strategies
+from case import Case, expected, fill, windows
+from guards import Guarded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ttc_llvm
+from ttc_llvm import backend, family, general, kernel, shortcut, strided
+from ttc_llvm.canonical import COPY, Axis, Canonical, from_axes
+from ttc_llvm.dtypes import dtype
+from ttc_llvm.executable import Executable
+from ttc_llvm.family import Family, Form
+from ttc_llvm.general import General
+from ttc_llvm.lower import lower
+from ttc_llvm.overlaps import overlaps_itself
+from ttc_llvm.recent import Recent
+from ttc_llvm.target import Target
+
+RNG = np.random.default_rng(11)
+NEVER, ALWAYS = 1 << 50, 0
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is remembered from other tests, and nothing is left to them."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions"))
+    monkeypatch.setattr(strided, "recent", Recent(64))
+    monkeypatch.setattr(shortcut, "recent", Recent(64))
+    monkeypatch.setattr(general, "_kernels", Recent(64))
+
+
+# --- families ---------------------------------------------------------------------------------------------
+
+
+def family_of(*axes: tuple[int, int, int], t: str = "s") -> Family | None:
+    item = dtype(t)
+    return family.of(from_axes([Axis(*axis) for axis in axes], item, item, COPY).canonical)
+
+
+@pytest.mark.parametrize(
+    ("axes", "form", "step", "rank"),
+    [
+        ([(9, 1, 1)], Form.ROWS, 1, 2),
+        ([(9, -1, 1)], Form.ROWS, -1, 2),
+        ([(9, 1, 1), (5, 20, 10)], Form.ROWS, 1, 2),
+        ([(16, 0, 1), (5, 1, 16)], Form.COLUMNS, 1, 2),
+        ([(16, 10, 1), (9, -1, 16), (3, 160, 160)], Form.COLUMNS, -1, 4),
+        ([(2, 9, 1), (9, 1, 2)], Form.ELEMENTS, 1, 2),
+        ([(9, 18, 1), (9, 2, 9)], Form.ELEMENTS, 1, 2),
+        ([(9, 9, 2), (9, 1, 18)], Form.ELEMENTS, 1, 2),
+        ([(2, 2 << k, 1 << (7 - k)) for k in range(8)], Form.ELEMENTS, 1, 8),
+        ([(1, 7, 7)], Form.ROWS, 1, 2),
+    ],
+)
+def test_layouts_have_the_family_of_their_contiguous_axes(axes: Any, form: Form, step: int, rank: int) -> None:
+    found = family_of(*axes)
+    assert found is not None
+    assert (found.form, found.step, found.rank) == (form, step, rank)
+
+
+def test_layouts_of_many_axes_have_no_family() -> None:
+    assert family_of(*[(2, 1 << k, 1 << (8 - k)) for k in range(9)]) is None
+
+
+def test_one_kernel_serves_all_extents_and_strides() -> None:
+    first, second = family_of((100, 30, 1), (30, 1, 100)), family_of((17, 900, 1), (9, 1, 40), (3, 50, 999))
+    assert first is not None and second is not None
+    assert first.rank < second.rank
+    assert family_of((64, 999, 1), (77, 1, 64)) == first
+
+
+def run_family(case: Case, target: Target, flush: str) -> None:
+    """The family's kernel on guarded memory, tasks in two halves; compares every byte of B's storage."""
+    placed = case.placed
+    canonical = placed.canonical
+    shared = family.of(canonical)
+    if shared is None or 0 in canonical.extents:
+        return
+    form, plan = family.canonical_form(shared), family.plan(shared, target)
+    numbers = np.array(family.values(shared, canonical), np.int64)
+    loaded = backend.load(_object(form, target), (kernel.NAME,))
+    window_a, window_b = windows(case)
+    memory = [Guarded(w.span * t.itemsize, flush) for w, t in ((window_a, case.a), (window_b, case.b))]
+    a, b = (m.elements(reference.numpy_type(t)) for m, t in zip(memory, (case.a, case.b), strict=True))
+    fill(case, a, b)
+    wanted, before = expected(case, a, b), a.copy()
+    factors = machine.scalars(canonical.compute, case.alpha, case.beta)
+    entry = machine.SIGNATURE(loaded.address(kernel.NAME))
+    base_a = memory[0].address + window_a.origin * case.a.itemsize + placed.offset_a * canonical.a.itemsize
+    base_b = memory[1].address + window_b.origin * case.b.itemsize + placed.offset_b * canonical.b.itemsize
+    tasks = family.tasks(form, plan, numbers.tolist())
+    for begin, end in ((tasks // 2, tasks), (0, tasks // 2)):
+        entry(base_a, base_b, factors.ctypes.data, numbers.ctypes.data, 0, begin, end)
+    assert reference.same(b, wanted, case.b, case.plain), f"B is wrong: {case} {shared}"
+    assert a.tobytes() == before.tobytes()
+    assert memory[0].intact() and memory[1].intact(), f"memory around was written: {case} {shared}"
+
+
+_objects: dict[tuple[Canonical, str], bytes] = {}
+
+
+def _object(form: Canonical, target: Target) -> bytes:
+    key = (form, target.key)
+    if key not in _objects:
+        shared = Family(form.a, form.b, form.kinds, form.conjugate, *_structure(form))
+        plan = family.plan(shared, target)
+        assert lower(form, plan, target).scratch == 0
+        _objects[key] = backend.compile_object(kernel.ir_text(form, plan, target), target)
+    return _objects[key]
+
+
+def _structure(form: Canonical) -> tuple[Form, int, int]:
+    """What `canonical_form` made of a family, read back."""
+    first, second = form.axes[:2]
+    rank = len(form.axes)
+    if isinstance(first.stride_b, int) and isinstance(first.stride_a, int):
+        return Form.ROWS, first.stride_a, rank
+    if isinstance(first.stride_b, int):
+        assert isinstance(second.stride_a, int)
+        return Form.COLUMNS, second.stride_a, rank
+    return Form.ELEMENTS, 1, rank
+
+
+@settings(max_examples=250)
+@given(strategies.cases(3000), st.sampled_from(machine.runnable()[:1] * 3 + machine.runnable()), st.booleans())
+def test_kernels_of_families_are_right_for_any_layout(case: Case, target: Target, at_start: bool) -> None:
+    run_family(case, target, "start" if at_start else "end")
+
+
+# --- the NumPy door ---------------------------------------------------------------------------------------
+
+
+def forced(monkeypatch: pytest.MonkeyPatch, payback: int) -> None:
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", payback)
+    monkeypatch.setattr(strided, "recent", Recent(64))
+
+
+@settings(max_examples=120)
+@given(st.data())
+def test_both_paths_give_the_same_bits(data: st.DataObject) -> None:
+    """General strides on both sides, all kinds of scalars, types and conjugation, into guarded memory."""
+    case = data.draw(strategies.cases(2000))
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        for payback in (NEVER, ALWAYS):
+            forced(patch, payback)
+            window_a, window_b = windows(case)
+            memory_a, memory_b = (
+                Guarded(w.span * t.itemsize) for w, t in ((window_a, case.a), (window_b, case.b))
+            )
+            a, b = (
+                m.elements(reference.numpy_type(t)) for m, t in ((memory_a, case.a), (memory_b, case.b))
+            )
+            fill(case, a, b)
+            wanted = expected(case, a, b)
+            view = window_b.view(b)
+            scale = strided.scaling(a.dtype, b.dtype, case.alpha, case.beta, case.conjugate)
+            if overlaps_itself(view):
+                return
+            strided.assign(window_a.view(a), view, scale, data.draw(st.integers(1, 2)), 1)
+            assert reference.same(b, wanted, case.b, case.plain), f"{payback}: {case}"
+            assert memory_a.intact() and memory_b.intact()
+            found.append(b.tobytes())
+    assert found[0] == found[1]
+
+
+def runner(x: Any, axes: Any = None, **given: Any) -> Any:
+    """What serves x's layout after one more call."""
+    ttc_llvm.transpose(x, axes, **given)
+    return next(reversed(strided.recent._young.values())).executable
+
+
+def test_new_layouts_run_on_their_familys_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((20, 30))
+    assert isinstance(runner(x), General)
+    ttc_llvm.transpose(x)  # so that the native way in is there, too
+    with monkeypatch.context() as patch:  # no compiler needed for a family that is known
+        patch.setattr(backend, "compile_object", lambda *_: pytest.fail("compiled"))
+        for shape in ((21, 30), (100, 9), (64, 64), (9, 300)):
+            x = RNG.random(shape)
+            assert isinstance(runner(x), General)
+            assert (ttc_llvm.transpose(x) == x.T).all()
+
+
+def test_what_is_large_or_tuned_or_of_many_axes_gets_a_kernel_of_its_own() -> None:
+    big = np.zeros(strided.PAYBACK_BYTES // 8, np.float32).reshape(-1, 1024)
+    assert isinstance(runner(big, threads=1), Executable)
+    assert isinstance(runner(RNG.random((20, 30)), effort=2), Executable)
+    assert isinstance(runner(RNG.random((2,) * 10)), Executable)
+    assert isinstance(runner(big[:-1], threads=1), General)
+
+
+def test_layouts_that_return_get_a_kernel_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((50, 60))
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", 5 * 2 * x.nbytes)
+    kinds = [type(runner(x, axes=[1, 0])) for _ in range(8)]  # a list of axes takes no shortcut
+    assert kinds == [General] * 5 + [Executable] * 3
+
+
+def test_small_calls_count_for_more_than_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((3, 4))
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", 3 * general.LEAST_BYTES)
+    assert [type(runner(x, axes=[1, 0])) for _ in range(5)] == [General] * 3 + [Executable] * 2
+
+
+def test_odd_addresses_are_promoted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = np.frombuffer(RNG.bytes(8 * 300 + 3), np.uint8)
+    x = raw[3:].view(np.float64).reshape(15, 20)
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", 3 * general.LEAST_BYTES)
+    kinds = []
+    for _ in range(6):
+        assert (ttc_llvm.transpose(x) == x.T).all()
+        odd = [ready for key, ready in strided.recent._young.items() if "odd" in key]  # type: ignore[operator]
+        kinds.append(type(odd[-1].executable))
+    assert kinds == [General] * 3 + [Executable] * 3
+
+
+def test_threads_share_a_layout_while_it_is_promoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((70, 300))
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", 40 * 2 * x.nbytes)
+    wrong: list[int] = []
+
+    def work() -> None:
+        for turn in range(40):
+            if not (ttc_llvm.transpose(x, threads=1 + turn % 2) == x.T).all():
+                wrong.append(turn)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_several_threads_run_one_general_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    forced(monkeypatch, NEVER)
+    for shape, axes in (((900, 700), None), ((40, 50, 60, 7), (2, 0, 3, 1)), ((60, 70, 90), (1, 0, 2))):
+        x = RNG.random(shape)
+        found = runner(x, axes, threads=3)
+        assert isinstance(found, General) and found.parts > 1
+        assert (ttc_llvm.transpose(x, axes, threads=3) == x.transpose(axes)).all()
+
+
+# --- stored code ------------------------------------------------------------------------------------------
+
+
+def test_kernels_of_families_are_stored_for_later_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((20, 30))
+    assert isinstance(runner(x), General)
+    monkeypatch.setattr(general, "_kernels", Recent(8))
+    strided.recent = Recent(64)
+    monkeypatch.setattr(backend, "compile_object", lambda *_: pytest.fail("compiled"))
+    assert isinstance(runner(x), General)
+    assert (ttc_llvm.transpose(x) == x.T).all()
+
+
+def test_stored_code_that_cannot_be_linked_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    x = RNG.random((20, 30))
+    runner(x)
+    load, failures = backend.load, [ttc_llvm.CompileError("no object")]
+
+    def failing(*given: Any) -> backend.Loaded:
+        if failures:
+            raise failures.pop()
+        return load(*given)
+
+    monkeypatch.setattr(backend, "load", failing)
+    monkeypatch.setattr(general, "_kernels", Recent(8))
+    strided.recent = Recent(64)
+    assert isinstance(runner(x), General)
+    assert (ttc_llvm.transpose(x) == x.T).all()
+    assert "stored object code is ignored: no object" in caplog.text
+
+
+# --- shortcuts --------------------------------------------------------------------------------------------
+
+
+def test_small_layouts_that_return_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((8, 9))
+    results = [ttc_llvm.transpose(x) for _ in range(2)]
+    assert len(shortcut.recent) == 1
+    monkeypatch.setattr(strided, "assign", lambda *_: pytest.fail("the long way"))
+    results += [ttc_llvm.transpose(x) for _ in range(20)]
+    assert all((y == x.T).all() for y in results)
+    assert len({y.ctypes.data for y in results}) == len(results)
+    assert all(y.flags.c_contiguous and y.flags.owndata and y.flags.writeable for y in results)
+
+
+@pytest.mark.parametrize("payback", [NEVER, ALWAYS, 40 * general.LEAST_BYTES])
+def test_short_and_long_ways_agree(monkeypatch: pytest.MonkeyPatch, payback: int) -> None:
+    forced(monkeypatch, payback)
+    base = RNG.integers(0, 1 << 40, (6, 7, 8))
+    views = (base, base[::-1], base[:, ::2], base.T, base[1:, 1:, 1:], base[:, None, :, 3], base.astype("i1"))
+    for _ in range(50):
+        for x in views:
+            for axes in (None, tuple(range(x.ndim)), (1, 2, 0), (-1, 0, 1)):
+                assert (ttc_llvm.transpose(x, axes) == x.transpose(axes)).all()
+
+
+def test_shortcuts_leave_odd_addresses_to_the_long_way() -> None:
+    raw = np.frombuffer(RNG.bytes(4 * 56 + 1), np.uint8)
+    even, odd = raw[:-1].view("f4").reshape(7, 8), raw[1:].view("f4").reshape(7, 8)
+    assert even.strides == odd.strides
+    for x in (even, even, even, odd, even, odd, odd):
+        assert ttc_llvm.transpose(x).tobytes() == x.T.tobytes()
+    assert len(shortcut.recent) == 1
+
+
+def test_shortcuts_hide_no_error() -> None:
+    x = RNG.random((5, 6))
+    for _ in range(3):
+        ttc_llvm.transpose(x)
+        ttc_llvm.transpose(x, (1, 0))
+    for wrong in ({"threads": 0}, {"threads": "2"}, {"effort": 0}, {"order": "Z"}, {"beta": 1}, {"axes": (0, 0)}):
+        with pytest.raises(ttc_llvm.TtcError):
+            ttc_llvm.transpose(x, **wrong)
+
+
+def test_shortcuts_are_for_plain_arrays_and_calls() -> None:
+    x = RNG.random((5, 6))
+    for _ in range(3):
+        ttc_llvm.transpose(x)
+    assert (ttc_llvm.transpose(x, alpha=2) == 2 * x.T).all()
+    assert (ttc_llvm.transpose(x, alpha=True) == x.T).all()
+    assert ttc_llvm.transpose(x, order="F").flags.f_contiguous
+    masked = np.ma.masked_array(x, x > 0.5)
+    assert (ttc_llvm.transpose(masked).mask == masked.mask.T).all()
+    out = np.empty((6, 5))
+    assert ttc_llvm.transpose(x, out=out) is out
+
+
+def test_shortcuts_are_promoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((8, 9))
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", 10 * general.LEAST_BYTES)
+    for turn in range(25):
+        assert (ttc_llvm.transpose(x) == x.T).all()
+        (ready,) = strided.recent._young.values()
+        if turn < 9:
+            assert isinstance(ready.executable, General)
+    assert isinstance(ready.executable, Executable)
+
+
+def test_memory_of_code_goes_with_its_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    forced(monkeypatch, ALWAYS)
+    monkeypatch.setattr(strided, "recent", Recent(4))
+    monkeypatch.setattr(shortcut, "recent", Recent(4))
+    for n in range(2, 30):
+        for _ in range(3):
+            ttc_llvm.transpose(np.zeros((n, 3)))
+    assert len(strided.recent) <= 4 and len(shortcut.recent) <= 4
+
+
+def test_the_native_way_in_checks_addresses() -> None:
+    calls: list[tuple[int, ...]] = []
+    received = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(lambda *given: calls.append(given))
+    address = ctypes.cast(received, ctypes.c_void_p).value
+    x, y = np.zeros(4), np.zeros(4)
+    numbers = np.array([address, 8, -16, 1234, 5, 7, 3], np.int64)
+    _, doorways = shortcut._doorways()
+    odd_x, odd_y, even_y = (array.view(np.uint8)[n:] for array, n in ((x, 1), (y, 2), (y, 4)))
+    for run in doorways:
+        assert run(id(x), id(y), numbers.ctypes.data) == 0
+        assert run(id(odd_x), id(y), numbers.ctypes.data) == 1
+        assert run(id(x), id(odd_y), numbers.ctypes.data) == 1
+        assert run(id(x), id(even_y), numbers.ctypes.data) == 0
+    a, b = x.ctypes.data + 8, y.ctypes.data - 16
+    assert calls == [(a, b, 0, 1234, 0, 0, 5), (a, b + 4, 0, 1234, 0, 0, 5)] * 2
