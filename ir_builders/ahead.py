@@ -1,4 +1,4 @@
-"""Where the micro-tile some iterations ahead lies: an odometer over the serial loops around a node.
+"""Where the micro-tile some iterations ahead lies: an odometer over the loops around a node.
 
 The distance is split into iterations per loop, innermost first; a loop that runs over its end wraps to
 its start and carries into the loop around it, tile loops included. Only addresses depend on it.
@@ -17,8 +17,8 @@ LEVELS = 4  # loops that the odometer counts through; further out it would hardl
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A serial loop around the current node: axis, counter, interval length, step, and the iterations that it
-    makes in a whole tile (0 = known at run time only)."""
+    """A loop around the current node: axis, counter, interval length, step, and the iterations that it makes in a
+    whole tile (0 = known at run time only)."""
 
     axis: int
     counter: ir.Value

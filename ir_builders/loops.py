@@ -10,10 +10,10 @@ from ttc_llvm.canonical import Axis
 from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Space, Stage, View
 from ttc_llvm.target import Target
 
-from . import ahead
+from . import fetch
 from .ahead import Step
 from .memory import fence
-from .micro_tile import Ahead, Emission, Sizes, Tile
+from .micro_tile import Emission, Sizes, Tile
 from .scale import Scalars, load_scalars
 from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
 
@@ -21,7 +21,7 @@ from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
 @dataclass(frozen=True, slots=True)
 class Box:
     """Where a node stands: a pointer per space, the interval length per axis (and what it is in a whole tile,
-    0 = known at run time only), the serial loops around it."""
+    0 = known at run time only), the loops around it."""
 
     pointers: dict[Space, ir.Value]
     lengths: tuple[Int, ...]
@@ -76,7 +76,8 @@ class Emitter:
             done = b.mul(b.sdiv(i64(length), i64(node.step)), i64(node.step), name=f"{name}.whole")
             rest = b.sub(i64(length), done, name=f"{name}.rest")
             with guarded(b, b.icmp_signed(">", rest, i64(0)), f"{name}.tail"):
-                self.nodes(b, node.tail, self.moved(b, box, views, node.axis, done, rest), views)
+                behind = self.moved(b, box, views, node.axis, done, rest)
+                self.nodes(b, node.tail, _deeper(behind, box, node, done), views)
 
     def _chunks(self, b: ir.IRBuilder, node: Loop, box: Box, views: dict[Space, View]) -> None:
         length = box.lengths[node.axis]
@@ -106,7 +107,7 @@ class Emitter:
         """Fill scratch from this box, then drain it from the same box."""
         inside = replace(box, pointers={**box.pointers, Space.SCRATCH: self.arguments["scratch"]}, trail=())
         wider = {**views, Space.SCRATCH: View(Space.SCRATCH, node.buffer.dtype, node.buffer.strides)}
-        self.nodes(b, node.fill, inside, wider)
+        self.nodes(b, node.fill, replace(inside, trail=box.trail), wider)
         self.nodes(b, node.drain, inside, wider)
 
     def micro(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
@@ -115,16 +116,18 @@ class Emitter:
         if node.ragged:
             every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
             lengths = [i64(box.lengths[k] if k in node.ragged else node.block[k]) for k in every]
-            body = self._ragged_body(replace(node, ragged=every, prefetch=0, streaming=False))
+            body = self._ragged_body(replace(node, ragged=every, prefetch=None, streaming=False))
+            self._fetch(b, node, box)
             b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *lengths])
             return
         tile = Tile.of(node, self.machine)
-        far = self._ahead(b, node, box) if node.prefetch else None
-        scalars = self._scalars(node)
-        Emission(self.module, b, tile, pointers, scalars, self.sizes, {}).emit(far)
+        self._fetch(b, node, box)
+        Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}).emit()
 
-    def _scalars(self, node: Micro) -> Scalars:
-        return self.scalars[node.op]
+    def _fetch(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
+        if node.prefetch is not None:
+            pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
+            fetch.emit(self.module, b, Tile.of(node, self.machine), pointers, self.sizes, box.trail)
 
     def _ragged_body(self, node: Micro) -> ir.Function:
         if node in self.ragged:
@@ -142,28 +145,16 @@ class Emitter:
         by_axis: dict[int, ir.Value] = dict(zip(node.ragged, lengths, strict=True))
         tile = Tile.of(node, self.machine)
         loaded = load_scalars(b, scalars, node.op)
-        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit(None)
+        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit()
         b.ret_void()
         self.ragged[node] = body
         return body
 
-    def _ahead(self, b: ir.IRBuilder, node: Micro, box: Box) -> Ahead | None:
-        moves = ahead.moves(b, box.trail, node.prefetch)
-        if not moves:
-            return None
-        offsets: list[Int] = []
-        for view in (node.source, node.target):
-            offset: Int = 0
-            for move in moves:
-                offset = add(b, offset, self._bytes(b, view, move.axis, move.distance))
-            offsets.append(offset)
-        return Ahead(*offsets)
 
-
-def _deeper(inside: Box, box: Box, node: Loop, counter: ir.Value) -> Box:
-    """The box inside one more serial loop, which walks its axis' interval of `box`."""
+def _deeper(inside: Box, box: Box, node: Loop, counter: Int) -> Box:
+    """The box inside one more loop, which walks its axis' interval of `box`."""
     k = node.axis
-    step = Step(k, counter, box.lengths[k], node.step, -(-box.nominal[k] // node.step))
+    step = Step(k, i64(counter), box.lengths[k], node.step, -(-box.nominal[k] // node.step))
     return replace(inside.tiled(k, node.step), trail=(*box.trail, step))
 
 

@@ -14,6 +14,8 @@ from .scale import carrier_type, units
 from .seam import shuffle
 from .values import I1, I8, I32, Int, at, i64, splat
 
+L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
+
 
 @dataclass(slots=True)
 class Ragged:
@@ -196,11 +198,11 @@ def beyond(b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> ir.Value:
     return b.gep(pointer, [i64(offset)], source_etype=I8)
 
 
-def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value) -> None:
-    """Ask for the line at the pointer in every cache level, for reading (asking for ownership of B's lines was
-    slower wherever it was measured)."""
+def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int = L1) -> None:
+    """Ask for the line at the pointer in this cache level and those behind it, for reading (asking for ownership of
+    B's lines was slower wherever it was measured)."""
     f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
-    flags = [ir.Constant(I32, value) for value in (0, 3, 1)]  # read, every level, data
+    flags = [ir.Constant(I32, value) for value in (0, level, 1)]  # read, data
     b.call(f, [pointer, *flags])
 
 

@@ -17,7 +17,7 @@ from ttc_llvm.nest import Micro, Space, View
 from ttc_llvm.target import Target
 
 from . import network
-from .memory import Access, Ragged, beyond, prefetch
+from .memory import Access, Ragged
 from .scale import Scalars, apply, convert, units
 from .seam import freeze, shuffle
 from .values import Int, add, at, mul
@@ -32,14 +32,6 @@ class Sizes:
     def __call__(self, size: Size) -> Int:
         """The integer itself, or the loaded parameter."""
         return size if isinstance(size, int) else self.values[size.index]
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """Byte offsets from the current micro-tile to the one to prefetch, per side."""
-
-    source: Int
-    target: Int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +88,8 @@ class Emission:
         self.values: dict[int, ir.Value] = {}
         self.streams = node.streaming and _streams(tile)
 
-    def emit(self, ahead: Ahead | None) -> None:
-        """Prefetch the tile `ahead`, then finish register of B by register of B."""
-        if ahead is not None:
-            self.prefetch(ahead)
+    def emit(self) -> None:
+        """Finish register of B by register of B."""
         for number in range(len(self.tile.b.registers)):
             self.finish(number)
 
@@ -112,30 +102,6 @@ class Emission:
         for i, stride in zip(register.start, view.strides, strict=True):
             offset = add(self.b, offset, mul(self.b, i, self.sizes(stride)))
         return at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
-
-    def prefetch(self, ahead: Ahead) -> None:
-        """The lines of A (and of B, where it is read) that the tile `ahead` will touch."""
-        node, tile = self.tile.node, self.tile
-        sides = [(self.source, node.source, tile.a, ahead.source)]
-        if node.op.beta is Beta.ANY:
-            sides.append((self.target, node.target, tile.b, ahead.target))
-        for pointer, view, s, offset in sides:
-            base = freeze(self.b, beyond(self.b, pointer, offset))
-            for register in self._line_starts(s, view):
-                prefetch(self.module, self.b, self._address(base, view, register))
-
-    def _line_starts(self, s: Side, view: View) -> list[Register]:
-        """One register per line of a row: the first of every 64 bytes."""
-        per_line = max(1, self.tile.machine.line // (s.lanes * view.dtype.itemsize))
-        rows: dict[tuple[int, ...], int] = {}
-        chosen = []
-        for register in s.registers:
-            row = tuple(0 if k in s.run else i for k, i in enumerate(register.start))
-            seen = rows.get(row, 0)
-            rows[row] = seen + 1
-            if seen % per_line == 0:
-                chosen.append(register)
-        return chosen
 
     def _value(self, number: int) -> ir.Value:
         """A value of the network, computed when first asked for, together with its partner."""

@@ -5,12 +5,15 @@ The kernel runs tasks [begin, end) of the nest's task grid; streaming stores are
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from llvmlite import ir
 
 from ttc_llvm.canonical import Size
 from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Op, Space, Stage, View
 from ttc_llvm.target import Target
 
+from .ahead import Step
 from .loops import Box, Emitter, is_task, load_params
 from .scale import load_scalars
 from .values import I64, PTR, Int, counted, i64, minimum, mul
@@ -102,6 +105,7 @@ def _task_box(
 ) -> Box:
     """Split a task number into the iterations of the grid's loops, row-major, and move there."""
     rest = task
+    steps: list[Step] = []
     for number, loop in reversed(list(enumerate(grid))):
         trips = _trips(b, emitter, loop.extent, loop.step)
         index = rest
@@ -113,7 +117,8 @@ def _task_box(
         exact = isinstance(length, int) and length % loop.step == 0
         chunk = loop.step if exact else minimum(b, b.sub(i64(length), i64(first)), loop.step)
         box = emitter.moved(b, box, views, loop.axis, first, chunk).tiled(loop.axis, loop.step)
-    return box
+        steps.append(Step(loop.axis, i64(first), length, loop.step, trips if isinstance(trips, int) else 0))
+    return replace(box, trail=tuple(reversed(steps)))
 
 
 def _trips(b: ir.IRBuilder, emitter: Emitter, extent: Size, step: int) -> Int:

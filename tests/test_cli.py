@@ -349,7 +349,7 @@ def test_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
 def test_verbose_shows_candidates_and_logs(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*TINY, FEW, "-v"]) == 0
     out, err = capsys.readouterr()
-    assert len(re.findall(r"GiB/s  cpu1 ", out)) == 3
+    assert len(re.findall(r"GiB/s  cpu2 ", out)) == 3
     assert "ttc: merged problem: i32>i32" in err
     assert "ttc: 3 of 3 candidates timed" in err
 

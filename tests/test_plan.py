@@ -17,7 +17,7 @@ from ttc_llvm.plan import CpuPlan, Staging
 F32 = dtypes.dtype("i32")
 FORM = Canonical((Axis(100, 64, 1), Axis(64, 1, 100)), F32, F32, COPY)
 PLAN = CpuPlan((64, 64), (16, 16), (1, 0), (0, 1), 1, 2, True, Staging.A)
-TEXT = "cpu1 tile=64,64 block=16,16 order=1,0 inner=0,1 parallel=1 prefetch=2 streaming=1 staging=a"
+TEXT = "cpu2 tile=64,64 block=16,16 order=1,0 inner=0,1 parallel=1 prefetch=2 streaming=1 staging=a fetch=blocks"
 
 
 def test_the_text_form_is_stable() -> None:
@@ -43,8 +43,8 @@ def test_every_plan_survives_its_text(drawn: tuple[Canonical, CpuPlan]) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "plan version '' is not 'cpu1'"),
-        ("cpu0 tile=1", "plan version 'cpu0' is not 'cpu1'"),
+        ("", "plan version '' is not 'cpu2'"),
+        ("cpu0 tile=1", "plan version 'cpu0' is not 'cpu2'"),
         (TEXT + " turbo=1", "unknown decision 'turbo' in plan: the choices are tile, block, order"),
         (TEXT + " tile=64,64", "plan decides tile twice"),
         (TEXT.replace("tile=64,64", "tile=64,x"), "plan decision tile='64,x' is malformed"),

@@ -7,8 +7,8 @@ from math import gcd, prod
 
 from .canonical import Alpha, Axis, Beta, Canonical, Param, Size, static
 from .layout import run_axes
-from .nest import Bind, Buffer, Fence, Loop, LoopNest, Micro, Node, Op, Space, Stage, View
-from .plan import CpuPlan, Staging, check, spans
+from .nest import Bind, Buffer, Fence, Loop, LoopNest, Micro, Node, Op, Prefetch, Space, Stage, View
+from .plan import CpuPlan, Fetch, Staging, check, spans
 from .target import Target
 
 
@@ -74,8 +74,12 @@ def _views(canonical: Canonical) -> tuple[View, View]:
 def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
     source, sink = _views(canonical)
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
-    leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=plan.prefetch, streaming=plan.streaming)
+    leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=_prefetch(plan), streaming=plan.streaming)
     return _loops(_Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target)))
+
+
+def _prefetch(plan: CpuPlan) -> Prefetch | None:
+    return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else ()) if plan.prefetch else None
 
 
 def _masked(leaf: Micro, target: Target) -> bool:
@@ -155,7 +159,7 @@ def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, .
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
     flat = _row_block(canonical, plan, like, target)
     first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
-    fill = Micro(source, scratch, move, first, first, prefetch=plan.prefetch)
+    fill = Micro(source, scratch, move, first, first, prefetch=_prefetch(plan))
     drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, *(_phase(canonical, plan, leaf, target) for leaf in (fill, drain))),)
 

@@ -72,12 +72,24 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
+class Prefetch:
+    """What a micro-tile asks for in advance. distance: in micro-tiles, or in tiles of these extents, whose rows are
+    then asked for whole, each micro-tile its share."""
+
+    distance: int
+    tile: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.distance} tiles" if self.tile else str(self.distance)
+
+
+@dataclass(frozen=True, slots=True)
 class Micro:
     """Permute one block through registers.
 
     block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
     ragged: axes whose interval may be shorter than the block, known at run time only;
-    prefetch: micro-tiles ahead; streaming: non-temporal stores.
+    streaming: non-temporal stores.
     """
 
     source: View
@@ -86,7 +98,7 @@ class Micro:
     block: tuple[int, ...]
     grain: tuple[int, ...]
     ragged: tuple[int, ...] = ()
-    prefetch: int = 0
+    prefetch: Prefetch | None = None
     streaming: bool = False
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from .canonical import Canonical, Param, Size
 from .errors import PlanError
 
-VERSION = "cpu1"
+VERSION = "cpu2"
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
 
 
@@ -21,6 +21,13 @@ class Staging(Enum):
     NONE = "none"
     A = "a"  # tile rows of A are copied to padded scratch, then permuted from there into B
     B = "b"  # the permuted tile is gathered in scratch in B's order, then written in whole lines
+
+
+class Fetch(Enum):
+    """What a prefetch asks for, and thereby the unit of its distance."""
+
+    BLOCKS = "blocks"  # the lines of one micro-tile: each from another row of memory
+    ROWS = "rows"  # rows of a whole tile, line after line, its share with every micro-tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +50,16 @@ class CpuPlan(Plan):
     """A plan for a CPU.
 
     parallel: how many of the outermost tile loops make the task grid that threads share;
-    prefetch: distance in micro-tiles, 0 = none; streaming: non-temporal stores of whole vectors
-    (beta = 0, only where B's base turns out aligned); staging: what goes through scratch.
+    prefetch: distance in micro-tiles or tiles, 0 = none; streaming: non-temporal stores of whole vectors
+    (beta = 0, only where B's base turns out aligned); staging: what goes through scratch; fetch: what a prefetch
+    asks for.
     """
 
     parallel: int = 1
     prefetch: int = 0
     streaming: bool = False
     staging: Staging = Staging.NONE
+    fetch: Fetch = Fetch.BLOCKS
 
     def __str__(self) -> str:
         return " ".join([VERSION, *(f"{f.name}={_show(getattr(self, f.name))}" for f in fields(self))])
@@ -80,6 +89,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "prefetch": int,
     "streaming": lambda text: bool(("0", "1").index(text)),
     "staging": Staging,
+    "fetch": Fetch,
 }
 
 
@@ -126,8 +136,12 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
     if plan.prefetch < 0:
         raise PlanError(f"plan prefetch={plan.prefetch} is negative")
-    if plan.staging is not Staging.NONE and any(isinstance(axis.extent, Param) for axis in canonical.axes):
+    sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
+    static = not any(isinstance(size, Param) for size in sizes)
+    if plan.staging is not Staging.NONE and not static:
         raise PlanError(f"plan staging={plan.staging.value} needs extents that are known when compiling")
+    if plan.fetch is Fetch.ROWS and not static:
+        raise PlanError(f"plan fetch={plan.fetch.value} needs extents that are known when compiling")
     return plan
 
 

@@ -53,7 +53,15 @@ def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
     line = max(1, target.line // size)
     same = same_unit_axis(canonical)
     shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w)]
-    shapes += [(w // 2, w), (w, w // 2), (w, 2 * w), (2 * w, w), (w // 2, w // 2), (w // 4, w), (w // 4, w // 4)]
+    shapes += [
+        (w // 2, w),
+        (w, w // 2),
+        (w, 2 * w),
+        (2 * w, w),
+        (w // 2, w // 2),
+        (w // 4, w),
+        (w // 4, w // 4),
+    ]
     found: dict[tuple[int, ...], None] = {}
     candidates = [_rows(canonical, 4 * w)] if same else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
@@ -65,7 +73,9 @@ def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
 
 def same_unit_axis(canonical: Canonical) -> bool:
     """True where one axis has unit stride in A and in B."""
-    return any(abs(static(a.stride_a)) == 1 and a.stride_b == 1 and static(a.extent) > 1 for a in canonical.axes)
+    return any(
+        abs(static(a.stride_a)) == 1 and a.stride_b == 1 and static(a.extent) > 1 for a in canonical.axes
+    )
 
 
 def unit_axes(canonical: Canonical) -> tuple[int, int]:

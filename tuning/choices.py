@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ttc_llvm.canonical import Beta, Canonical, static
+from ttc_llvm.plan import Fetch
 from ttc_llvm.target import Target
 
 from .blocks import same_unit_axis, unit_axes
 
-PREFETCH = (0, 1, 2, 4, 6, 8, 12)
+DISTANCES = {Fetch.BLOCKS: (0, 1, 2, 4, 6, 8, 12), Fetch.ROWS: (1, 2)}  # of prefetches, by what they ask for
+FETCHES = ((Fetch.ROWS, 1), (Fetch.BLOCKS, 6))
 CACHED = 2  # tensors up to so many times one core's L2 are expected in the caches
 
 

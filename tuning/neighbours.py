@@ -11,8 +11,8 @@ from ttc_llvm.canonical import Alpha, Canonical
 from ttc_llvm.plan import CpuPlan, Staging, spans
 from ttc_llvm.target import Target
 
-from .blocks import blocks
-from .choices import PREFETCH, Forced, can_stream, inner_orders, tile_orders
+from .blocks import blocks, same_unit_axis
+from .choices import DISTANCES, FETCHES, Forced, can_stream, inner_orders, tile_orders
 
 
 def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -23,8 +23,14 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
 
 
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    for distance in forced.prefetch or PREFETCH:
+    for distance in forced.prefetch or DISTANCES[plan.fetch]:
         yield replace(plan, prefetch=distance)
+
+
+def _other_fetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    if forced.prefetch is None and not same_unit_axis(c):
+        for fetch, distance in FETCHES:
+            yield replace(plan, prefetch=distance, fetch=fetch)
 
 
 def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -35,7 +41,9 @@ def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iter
             unit = plan.block[k]
             rounded = size // unit * unit
             if rounded >= unit and not (spans(plan.tile[k], extent) and size > plan.tile[k]):
-                yield replace(plan, tile=_with(plan.tile, k, min(rounded, extent) if size >= extent else rounded))
+                yield replace(
+                    plan, tile=_with(plan.tile, k, min(rounded, extent) if size >= extent else rounded)
+                )
 
 
 def _other_parallel(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -71,7 +79,9 @@ def _other_stores(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
 
 def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     for block in blocks(c, t):
-        if all(spans(size, e) or size % u == 0 for size, e, u in zip(plan.tile, c.extents, block, strict=True)):
+        if all(
+            spans(size, e) or size % u == 0 for size, e, u in zip(plan.tile, c.extents, block, strict=True)
+        ):
             yield replace(plan, block=block)
 
 
@@ -85,6 +95,7 @@ def _with(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:
 
 
 CHANGES = (
+    _other_fetch,
     _other_prefetch,
     _other_tiles,
     _other_parallel,

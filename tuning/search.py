@@ -212,5 +212,7 @@ class _Search(Generic[K]):
         best = self.ranked()[0]
         wrong = self.subject.verify(self.kernel(best.plan))
         if wrong is not None:
-            raise VerificationError(f"the kernel of plan {best.plan} computed a wrong element at index {wrong}")
+            raise VerificationError(
+                f"the kernel of plan {best.plan} computed a wrong element at index {wrong}"
+            )
         return best

@@ -48,7 +48,12 @@ def _times(x: Array, scalar: complex, compute: DType) -> Array:
 
 
 def mismatch(
-    canonical: Canonical, a: Array, before: Array, after: Array, scalars: tuple[complex, complex], threads: int
+    canonical: Canonical,
+    a: Array,
+    before: Array,
+    after: Array,
+    scalars: tuple[complex, complex],
+    threads: int,
 ) -> tuple[int, ...] | None:
     """The canonical index of a wrong element of B, or None if every one is right. before, after: B around the run."""
     axis = max(range(len(canonical.axes)), key=lambda k: (canonical.extents[k], -k))

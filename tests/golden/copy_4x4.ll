@@ -57,45 +57,50 @@ i0.body.1:
   %".36" = sub i64 %".33", 16
   %".37" = select  i1 %".35", i64 %".36", i64 %".33"
   %".38" = zext i1 %".35" to i64
-  %".39" = mul nsw i64 %".31", 32
-  %".40" = mul nsw i64 %".37", 32
-  %".41" = add nsw i64 %".39", %".40"
-  %".42" = mul nsw i64 %".31", 4
-  %".43" = mul nsw i64 %".37", 4
-  %".44" = add nsw i64 %".42", %".43"
-  %".45" = freeze ptr %"a.i0.1"
-  %".46" = freeze ptr %"b.i0.1"
-  %".47" = getelementptr i8, ptr %".45", i64 %".41"
-  %".48" = freeze ptr %".47"
-  call void @"llvm.prefetch.p0"(ptr %".48", i32 0, i32 3, i32 1)
-  %".50" = getelementptr inbounds i8, ptr %".48", i64 32
-  call void @"llvm.prefetch.p0"(ptr %".50", i32 0, i32 3, i32 1)
-  %".52" = getelementptr inbounds i8, ptr %".48", i64 64
-  call void @"llvm.prefetch.p0"(ptr %".52", i32 0, i32 3, i32 1)
-  %".54" = getelementptr inbounds i8, ptr %".48", i64 96
-  call void @"llvm.prefetch.p0"(ptr %".54", i32 0, i32 3, i32 1)
-  %".56" = load <4 x float>, ptr %".45", align 1
-  %".57" = getelementptr inbounds i8, ptr %".45", i64 32
-  %".58" = load <4 x float>, ptr %".57", align 1
-  %".59" = shufflevector <4 x float> %".56", <4 x float> %".58", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".60" = shufflevector <4 x float> %".56", <4 x float> %".58", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".61" = getelementptr inbounds i8, ptr %".45", i64 64
-  %".62" = load <4 x float>, ptr %".61", align 1
-  %".63" = getelementptr inbounds i8, ptr %".45", i64 96
-  %".64" = load <4 x float>, ptr %".63", align 1
-  %".65" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".66" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".67" = shufflevector <4 x float> %".59", <4 x float> %".65", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".68" = shufflevector <4 x float> %".59", <4 x float> %".65", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".67", ptr %".46", align 1
-  %".70" = getelementptr inbounds i8, ptr %".46", i64 48
-  store <4 x float> %".68", ptr %".70", align 1
-  %".72" = getelementptr inbounds i8, ptr %".46", i64 96
-  %".73" = shufflevector <4 x float> %".60", <4 x float> %".66", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".74" = shufflevector <4 x float> %".60", <4 x float> %".66", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".73", ptr %".72", align 1
-  %".76" = getelementptr inbounds i8, ptr %".46", i64 144
-  store <4 x float> %".74", ptr %".76", align 1
+  %".39" = mul nsw i64 %".38", 4
+  %".40" = add i64 %".12", %".39"
+  %".41" = icmp sge i64 %".40", 8
+  %".42" = sub i64 %".39", 8
+  %".43" = select  i1 %".41", i64 %".42", i64 %".39"
+  %".44" = zext i1 %".41" to i64
+  %".45" = mul nsw i64 %".31", 32
+  %".46" = mul nsw i64 %".37", 32
+  %".47" = add nsw i64 %".45", %".46"
+  %".48" = mul nsw i64 %".43", 4
+  %".49" = add nsw i64 %".47", %".48"
+  %".50" = getelementptr i8, ptr %"a.i0.1", i64 %".49"
+  %".51" = freeze ptr %".50"
+  call void @"llvm.prefetch.p0"(ptr %".51", i32 0, i32 3, i32 1)
+  %".53" = getelementptr inbounds i8, ptr %".51", i64 32
+  call void @"llvm.prefetch.p0"(ptr %".53", i32 0, i32 3, i32 1)
+  %".55" = getelementptr inbounds i8, ptr %".51", i64 64
+  call void @"llvm.prefetch.p0"(ptr %".55", i32 0, i32 3, i32 1)
+  %".57" = getelementptr inbounds i8, ptr %".51", i64 96
+  call void @"llvm.prefetch.p0"(ptr %".57", i32 0, i32 3, i32 1)
+  %".59" = freeze ptr %"a.i0.1"
+  %".60" = freeze ptr %"b.i0.1"
+  %".61" = load <4 x float>, ptr %".59", align 1
+  %".62" = getelementptr inbounds i8, ptr %".59", i64 32
+  %".63" = load <4 x float>, ptr %".62", align 1
+  %".64" = shufflevector <4 x float> %".61", <4 x float> %".63", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".65" = shufflevector <4 x float> %".61", <4 x float> %".63", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".66" = getelementptr inbounds i8, ptr %".59", i64 64
+  %".67" = load <4 x float>, ptr %".66", align 1
+  %".68" = getelementptr inbounds i8, ptr %".59", i64 96
+  %".69" = load <4 x float>, ptr %".68", align 1
+  %".70" = shufflevector <4 x float> %".67", <4 x float> %".69", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".71" = shufflevector <4 x float> %".67", <4 x float> %".69", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".72" = shufflevector <4 x float> %".64", <4 x float> %".70", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".73" = shufflevector <4 x float> %".64", <4 x float> %".70", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".72", ptr %".60", align 1
+  %".75" = getelementptr inbounds i8, ptr %".60", i64 48
+  store <4 x float> %".73", ptr %".75", align 1
+  %".77" = getelementptr inbounds i8, ptr %".60", i64 96
+  %".78" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".79" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".78", ptr %".77", align 1
+  %".81" = getelementptr inbounds i8, ptr %".60", i64 144
+  store <4 x float> %".79", ptr %".81", align 1
   br label %"i0.head.1"
 i0.done.1:
   br label %"i0.head"
