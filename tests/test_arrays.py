@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttc_llvm
-from ttc_llvm import dtypes, recent, shortcut, strided
+from ttc_llvm import dtypes, recent, strided
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError
 from ttc_llvm.overlaps import overlaps_itself
 
@@ -34,7 +34,6 @@ def path(
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "arrays.sqlite3"))
     monkeypatch.setattr(strided, "PAYBACK_BYTES", request.param)
     monkeypatch.setattr(strided, "recent", recent.Recent(strided.CAPACITY))
-    monkeypatch.setattr(shortcut, "recent", recent.Recent(shortcut.CAPACITY))
 
 
 def like_numpy(got: Any, wanted: Any) -> None:

@@ -27,6 +27,7 @@ from ttc_llvm.general import General
 from ttc_llvm.lower import lower
 from ttc_llvm.overlaps import overlaps_itself
 from ttc_llvm.recent import Recent
+from ttc_llvm.shortcut import Shortcut
 from ttc_llvm.target import Target
 
 RNG = np.random.default_rng(11)
@@ -38,7 +39,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing is remembered from other tests, and nothing is left to them."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions"))
     monkeypatch.setattr(strided, "recent", Recent(64))
-    monkeypatch.setattr(shortcut, "recent", Recent(64))
     monkeypatch.setattr(general, "_kernels", Recent(64))
 
 
@@ -180,7 +180,12 @@ def test_both_paths_give_the_same_bits(data: st.DataObject) -> None:
 def runner(x: Any, axes: Any = None, **given: Any) -> Any:
     """What serves x's layout after one more call."""
     ttc_llvm.transpose(x, axes, **given)
-    return next(reversed(strided.recent._young.values())).executable
+    return remembered(strided.Ready)[-1].executable
+
+
+def remembered(kind: type[Any]) -> list[Any]:
+    """Layouts or shortcuts in memory, the latest last."""
+    return [found for found in strided.recent._young.values() if isinstance(found, kind)]
 
 
 def test_new_layouts_run_on_their_familys_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +299,7 @@ def test_stored_code_that_cannot_be_linked_is_made_again(
 def test_small_layouts_that_return_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
     x = RNG.random((8, 9))
     results = [ttc_llvm.transpose(x) for _ in range(2)]
-    assert len(shortcut.recent) == 1
+    assert len(remembered(Shortcut)) == 1
     monkeypatch.setattr(strided, "assign", lambda *_: pytest.fail("the long way"))
     results += [ttc_llvm.transpose(x) for _ in range(20)]
     assert all((y == x.T).all() for y in results)
@@ -319,7 +324,7 @@ def test_shortcuts_leave_odd_addresses_to_the_long_way() -> None:
     assert even.strides == odd.strides
     for x in (even, even, even, odd, even, odd, odd):
         assert ttc_llvm.transpose(x).tobytes() == x.T.tobytes()
-    assert len(shortcut.recent) == 1
+    assert len(remembered(Shortcut)) == 1
 
 
 def test_shortcuts_hide_no_error() -> None:
@@ -350,7 +355,7 @@ def test_shortcuts_are_promoted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strided, "PAYBACK_BYTES", 10 * general.LEAST_BYTES)
     for turn in range(25):
         assert (ttc_llvm.transpose(x) == x.T).all()
-        (ready,) = strided.recent._young.values()
+        (ready,) = remembered(strided.Ready)
         if turn < 9:
             assert isinstance(ready.executable, General)
     assert isinstance(ready.executable, Executable)
@@ -359,11 +364,10 @@ def test_shortcuts_are_promoted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_of_code_goes_with_its_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
     forced(monkeypatch, ALWAYS)
     monkeypatch.setattr(strided, "recent", Recent(4))
-    monkeypatch.setattr(shortcut, "recent", Recent(4))
     for n in range(2, 30):
         for _ in range(3):
             ttc_llvm.transpose(np.zeros((n, 3)))
-    assert len(strided.recent) <= 4 and len(shortcut.recent) <= 4
+    assert len(strided.recent) <= 4
 
 
 def test_the_native_way_in_checks_addresses() -> None:

@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from . import backend, executable, objects
+from . import backend, executable, objects, strided
 from .executable import Direct, Executable, data_address
 from .general import General
-from .recent import Recent
 from .strided import Array, Ready
 from .target import Target
 
 Doorway = Callable[[int, int, int], int]
-CAPACITY = 512  # layouts remembered
 
 NAME = "doorway"
 ABI = "doorway1"  # of the native way in: another one is another row of the database
@@ -47,13 +45,10 @@ class Shortcut:
         self.shape = shape
 
 
-recent: Recent[Shortcut] = Recent(CAPACITY)
-
-
 def taken(x: Array, axes: Any) -> Array | None:
     """`np.transpose(x, axes).copy()` the short way; None where none is known."""
     try:
-        known = recent.find((x.shape, x.strides, x.dtype, axes))
+        known: Shortcut | None = strided.recent.find((x.shape, x.strides, x.dtype, axes))
     except TypeError:  # axes in a list
         return None
     if known is None:
@@ -73,7 +68,7 @@ def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
         return
     direct = owner.direct()
     if direct is not None and (axes is None or type(axes) is tuple):
-        recent.put((x.shape, x.strides, x.dtype, axes), Shortcut(direct, ready, owner, shape))
+        strided.recent.put((x.shape, x.strides, x.dtype, axes), Shortcut(direct, ready, owner, shape))
 
 
 @lru_cache(maxsize=1)

@@ -27,7 +27,7 @@ from .tuning.choices import FREE, Forced
 from .tuning.model import model_plan
 
 Array = npt.NDArray[Any]
-CAPACITY = 512  # layouts remembered, with their machine code
+CAPACITY = 512  # layouts and shortcuts remembered, with their machine code
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
 NATIVE_SIZES = (1, 2, 4, 8, 16)
 ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
@@ -101,7 +101,7 @@ class Ready:
         return self.executable is not None and self.executable.left <= 0
 
 
-recent: Recent[Ready] = Recent(CAPACITY)
+recent: Recent[Any] = Recent(CAPACITY)  # what keys of `assign` find is a Ready; `shortcut` has keys of its own
 
 
 def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> Ready | None:
@@ -115,7 +115,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     if not to.nbytes:
         return None
     key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, threads, effort)
-    ready = recent.find(key)
+    ready: Ready | None = recent.find(key)
     if ready is None or ready.is_spent:
         ready = recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort, ready is not None)))
     address_of, address_to = data_address(of), data_address(to)
@@ -239,7 +239,7 @@ def _assign_odd(of: Array, to: Array, scale: Scaling, threads: int, effort: int,
 
 def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None:
     key = (of.shape, of.strides, of.dtype, to.strides, "odd", odd, threads, effort)
-    ready = recent.find(key)
+    ready: Ready | None = recent.find(key)
     if ready is None or ready.is_spent:
         wanted = _Wanted(threads, effort, ready is not None)
         executable = _executable(_moves(of, to, _unit(of, to, odd)), PLAIN, wanted)
