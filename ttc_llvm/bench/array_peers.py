@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import dtypes
-from ..dtypes import DType, Kind, is_native
+from ..dtypes import Kind, is_native
 from ..problem import Problem, column_major
-from ..tuning.buffers import Tensor
-from .stand import Contender, Stand
+from .stand import Contender, Stand, start_elements
 
 Array = npt.NDArray[Any]
 
@@ -22,15 +21,22 @@ Array = npt.NDArray[Any]
 def views(stand: Stand) -> tuple[Array, Array]:
     """A and B with the problem's own axes: A permuted as B is, both slowest axis first, as NumPy prefers them."""
     problem = stand.case.problem
-    a = _view(stand.a, problem.a, problem.size, column_major(problem.outer_a), stand.case.offset)
-    b = _view(stand.b, problem.b, problem.size_b, column_major(problem.outer_b), stand.case.offset)
+    a, b = _view(stand, "a"), _view(stand, "b")
     return a.transpose(problem.perm).transpose(), b.transpose()
 
 
-def _view(tensor: Tensor, t: DType, extents: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Array:
-    np_type = dtypes.to_numpy(t)
-    flat = tensor.memory[: len(tensor.memory) // t.itemsize * t.itemsize].view(np_type)
-    return np.lib.stride_tricks.as_strided(flat[offset:], extents, tuple(s * t.itemsize for s in strides))
+def _view(stand: Stand, which: str) -> Array:
+    """A tensor with its own axes."""
+    problem, case = stand.case.problem, stand.case
+    tensor, t, extents, outer = (
+        (stand.a, problem.a, problem.size, problem.outer_a)
+        if which == "a"
+        else (stand.b, problem.b, problem.size_b, problem.outer_b)
+    )
+    flat = tensor.memory[start_elements(case, which) * t.itemsize :]
+    flat = flat[: len(flat) // t.itemsize * t.itemsize].view(dtypes.to_numpy(t))
+    strides = tuple(step * t.itemsize for step in column_major(outer))
+    return np.lib.stride_tricks.as_strided(flat, extents, strides)
 
 
 def _repeated(call: Callable[[], object]) -> Callable[[int], None]:
@@ -66,7 +72,8 @@ def _expression(problem: Problem, a: Array, b: Array) -> Callable[[], object]:
 
     def update() -> None:
         x = a.conj() if problem.conjugate else a
-        b[...] = alpha * x if problem.beta == 0 else alpha * x + beta * b
+        with np.errstate(all="ignore"):  # updated again and again, B grows out of its type's range
+            b[...] = alpha * x if problem.beta == 0 else alpha * x + beta * b
 
     return update
 
@@ -117,7 +124,7 @@ class Jax:
         if padded or problem.beta != 0 or problem.alpha != 1 or problem.a != problem.b or not is_native(problem.a):
             return None
         rank = len(problem.perm)
-        row_major = _view(stand.a, problem.a, problem.size, column_major(problem.size), stand.case.offset).transpose()
+        row_major = _view(stand, "a").transpose()
         axes = tuple(rank - 1 - p for p in problem.perm)[::-1]
         device = jax.devices("cpu")[0]
         x = jax.device_put(row_major, device).block_until_ready()

@@ -140,15 +140,13 @@ class Hptt:
 
 def _arguments(stand: Stand, problem: Problem, t: _Type) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """perm to A's outer sizes, and beta to B's."""
-    item = problem.a.itemsize
-    base = [int(tensor.memory.ctypes.data) + stand.case.offset * item for tensor in (stand.a, stand.b)]
     rank = len(problem.perm)
     perm, size, outer_a, outer_b = (
         (ctypes.c_int * max(rank, 1))(*values)
         for values in (problem.perm, problem.size, problem.outer_a, problem.outer_b)
     )
-    first = (perm, rank, t.value(problem.alpha), base[0], size, outer_a)
-    return first, (t.value(problem.beta), base[1], outer_b)
+    first = (perm, rank, t.value(problem.alpha), stand.base("a"), size, outer_a)
+    return first, (t.value(problem.beta), stand.base("b"), outer_b)
 
 
 def _create(t: _Type) -> str:

@@ -60,19 +60,25 @@ def _walks(stand: Stand, which: Ceiling) -> Iterator[Contender]:
         return
     kinds = UPDATE if which is Ceiling.SAXPY else None
     form = canonicalise(replace(problem, alpha=1.0, beta=0.0), kinds).canonical
-    addresses = int(stand.a.memory.ctypes.data), int(stand.b.memory.ctypes.data)
+    addresses = _starts(stand)
     for variant, (flat, plan) in enumerate(peak.walks(form, which, stand.target)):
         if _fits(stand, flat):
             built = kernel.cache.obtain(flat, plan, stand.target)
             yield native(which.value, flat, built, addresses, CEILING_SCALARS, stand.threads, variant)
 
 
+def _starts(stand: Stand) -> tuple[int, int]:
+    """Where copies begin: aligned, unless the case is hot and its tensors are kept apart."""
+    if stand.case.hot:
+        return stand.base("a"), stand.base("b")
+    return int(stand.a.memory.ctypes.data), int(stand.b.memory.ctypes.data)
+
+
 def _fits(stand: Stand, flat: Canonical) -> bool:
     """True where both buffers hold what a form addresses."""
-    sides = (("a", stand.a, flat.a), ("b", stand.b, flat.b))
-    return all(
-        len(tensor.memory) >= buffers.span(flat, side).elements * t.itemsize > 0 for side, tensor, t in sides
-    )
+    ends = [int(tensor.memory.ctypes.data) + len(tensor.memory) for tensor in (stand.a, stand.b)]
+    sides = zip(("a", "b"), (flat.a, flat.b), _starts(stand), ends, strict=True)
+    return all(end - start >= buffers.span(flat, side).elements * t.itemsize > 0 for side, t, start, end in sides)
 
 
 def _memcpy(stand: Stand) -> Iterator[Contender]:
@@ -81,9 +87,9 @@ def _memcpy(stand: Stand) -> Iterator[Contender]:
         address = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value
     except (AttributeError, OSError, TypeError):
         return
-    size = min(len(stand.a.memory), len(stand.b.memory))
+    size = stand.canonical.elements * min(stand.canonical.a.itemsize, stand.canonical.b.itemsize)
     if address:
-        b, a = int(stand.b.memory.ctypes.data), int(stand.a.memory.ctypes.data)
+        a, b = _starts(stand)
         copy = foreign(MEMCPY, stand, address, (b, a, size), None)
         yield replace(copy, bytes_moved=2 * size, foreign=False)
 
@@ -99,8 +105,7 @@ def tiled(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
         if _fits(stand, flat):
             wanted = plan if side == "b" else kernel.ordinary(plan)
             built = kernel.cache.obtain(flat, wanted, stand.target)
-            addresses = int(stand.a.memory.ctypes.data), int(stand.b.memory.ctypes.data)
-            yield native(TILED, flat, built, addresses, CEILING_SCALARS, stand.threads)
+            yield native(TILED, flat, built, _starts(stand), CEILING_SCALARS, stand.threads)
             return
 
 

@@ -23,7 +23,8 @@ from .cases import Case
 GRAIN = 32 << 20  # buffers grow in steps of this, so that cases of about one size share them
 SETTLE_SECONDS = 5e-4  # between flush and run: our workers park meanwhile, and disturb nobody
 FOREIGN_SECONDS = 0.02  # after a run of another library: its OpenMP threads go on polling for a while
-FEWEST = 2e-8  # seconds: shorter calls cannot be told from none
+HOT_SHIFT = 2048  # bytes: hot tensors at equal offsets in their pages make stores collide with loads, memcpy's most
+MOST_REPEATS = 1 << 20  # of a hot call, however short
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Memory:
         problem = case.problem
         t, filled = (canonical.a, problem.a) if which == "a" else (canonical.b, problem.b)
         extent = buffers.span(canonical, which)
-        offset = case.offset * (filled.itemsize // t.itemsize)
+        offset = start_elements(case, which) * (filled.itemsize // t.itemsize)
         size = (extent.elements + offset) * t.itemsize
         block = self._block(which, filled, size, threads)
         return Tensor(block[: max(size, 1)], t, extent.origin + offset)
@@ -73,6 +74,12 @@ class Memory:
         Tensor(block, filled, 0).fill(1 if which == "a" else 2, threads)
         self._blocks[which] = filled, block
         return block
+
+
+def start_elements(case: Case, which: str) -> int:
+    """Elements from a buffer's aligned start to a tensor's."""
+    shift = HOT_SHIFT // case.problem.b.itemsize if case.hot and which == "b" else 0
+    return case.offset + shift
 
 
 @dataclass(slots=True)
@@ -93,6 +100,11 @@ class Stand:
         canonical = case.canonical
         a, b = (memory.tensor(canonical, side, case, threads) for side in ("a", "b"))
         return cls(case, canonical, target, threads, a, b)
+
+    def base(self, which: str) -> int:
+        """The address at which a tensor begins."""
+        tensor, t = (self.a, self.case.problem.a) if which == "a" else (self.b, self.case.problem.b)
+        return int(tensor.memory.ctypes.data) + start_elements(self.case, which) * t.itemsize
 
     @property
     def scalars(self) -> tuple[complex, complex]:
@@ -118,12 +130,16 @@ class Stand:
 
     def _hot(self, contender: Contender) -> float:
         key = contender.name, contender.variant
-        if key not in self._repeats:
-            timed(contender, 1)
-            once = timed(contender, 16) / 16
-            self._repeats[key] = max(1, round(HOT_SECONDS / max(once, FEWEST)))
-        repeats = self._repeats[key]
+        repeats = self._repeats.get(key) or self._repeats.setdefault(key, enough(contender))
         return timed(contender, repeats) / repeats
+
+
+def enough(contender: Contender) -> int:
+    """Calls that take HOT_SECONDS or more, twice: a first one may have to set things up."""
+    repeats = 1
+    while repeats < MOST_REPEATS and min(timed(contender, repeats) for _ in range(2)) < HOT_SECONDS:
+        repeats *= 2
+    return repeats
 
 
 def timed(contender: Contender, repeats: int) -> float:
