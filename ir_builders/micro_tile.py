@@ -19,7 +19,7 @@ from ttc_llvm.target import Target
 from . import network
 from .memory import Access, Ragged
 from .scale import Scalars, apply, convert, units
-from .seam import freeze, shuffle
+from .seam import fence, freeze, shuffle
 from .values import Int, add, at, mul
 
 
@@ -115,7 +115,8 @@ class Emission:
     def _computed(self, number: int) -> ir.Value:
         assert self.net is not None
         step = number - self.net.inputs
-        return self._load(number) if step < 0 else self._shuffle(self.net.steps[step])
+        value = self._load(number) if step < 0 else self._shuffle(self.net.steps[step])
+        return fence(self.module, self.b, value) if number in self.net.fences else value
 
     def _load(self, number: int) -> ir.Value:
         node, register = self.tile.node, self.tile.a.registers[number]

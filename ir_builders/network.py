@@ -8,6 +8,7 @@ gathers each register of B from the registers it needs by a tree. Both are check
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from ttc_llvm.layout import HOLE, Side
@@ -18,6 +19,8 @@ from .shuffles import Mask, Network, Shuffle
 
 __all__ = ["Network", "Shuffle", "build"]
 
+FENCED_STAGE = 2
+
 
 @lru_cache(maxsize=256)
 def build(block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], group: int) -> Network:
@@ -27,7 +30,22 @@ def build(block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], gr
     start = [_padded(r.elements, a.lanes) for r in a.registers]
     tree = gather(start, wanted, a.lanes, b.lanes)
     bits = None if _is_broadcast(sources) else exchange(block, a, b, start, wanted, group)
-    return tree if bits is None or len(tree.steps) <= len(bits.steps) else bits
+    return tree if bits is None or len(tree.steps) <= len(bits.steps) else _fenced(bits, group)
+
+
+def _fenced(network: Network, group: int) -> Network:
+    """Fences two stages or more behind A's registers, outputs left out.
+
+    LLVM looks through all paths of shuffles for a shorter program, for half of the compile time. It finds some in
+    trees, in registers of 128 bits and in the first two stages, but none behind them.
+    """
+    if network.lanes <= group:
+        return network
+    depth = [0] * network.inputs
+    for step in network.steps:
+        depth.append(1 + max(depth[step.left], depth[step.right]))
+    late = frozenset(value for value, stages in enumerate(depth) if stages >= FENCED_STAGE)
+    return replace(network, fences=late.difference(network.outputs))
 
 
 def _is_broadcast(sources: tuple[int, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, and freeze."""
+"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, and fences."""
 
 from __future__ import annotations
 
@@ -50,3 +50,23 @@ def freeze(b: ir.IRBuilder, value: ir.Value, name: str = "") -> ir.Value:
     instruction = _Freeze(b.block, value, name)
     b._insert(instruction)
     return instruction
+
+
+_BITS = {"float": 32, "double": 64}
+
+
+def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """The same vector, bit for bit, at no cost: code generation does not look behind it for shorter sequences.
+
+    Vectors of less than 128 bits are left alone.
+    """
+    lane, count = value.type.element, int(value.type.count)
+    bits = count * _BITS.get(str(lane), getattr(lane, "width", 0))
+    if bits < 128:
+        return value
+    kind = value.type if str(lane) in _BITS else ir.VectorType(ir.FloatType(), bits // 32)
+    name = f"llvm.arithmetic.fence.v{kind.count}f{bits // int(kind.count)}"
+    known = module.globals.get(name) or ir.Function(module, ir.FunctionType(kind, [kind]), name)
+    if kind is value.type:
+        return b.call(known, [value])
+    return b.bitcast(b.call(known, [b.bitcast(value, kind)]), value.type)

@@ -20,12 +20,15 @@ class Shuffle:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A straight-line program: values 0..inputs-1 are A's registers, each step appends one value."""
+    """A straight-line program: values 0..inputs-1 are A's registers, each step appends one value.
+
+    fences: values that code generation takes as they are, without a search for a shorter program behind them."""
 
     inputs: int
     lanes: int
     steps: tuple[Shuffle, ...]
     outputs: tuple[int, ...]
+    fences: frozenset[int] = frozenset()
 
     @property
     def partners(self) -> dict[int, int]:
