@@ -71,59 +71,44 @@ def _continues(stride: Size, length: int, run: list[int]) -> bool:
     return stride == length or (not run and stride == -1)
 
 
-@lru_cache(maxsize=512)
 def side(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -> Side:
     """The registers, at most `width` elements wide, that hold the block as it lies in a tensor of these strides."""
     run = run_axes(block, strides)
-    length = prod(block[k] for k in run)
-    lanes = min(width, 1 << (length - 1).bit_length())
-    rows = [k for k in range(len(block)) if k not in run]
-    broadcast = {k for k in rows if strides[k] == 0}
-    extents = tuple(block[k] for k in run)
-    backwards = bool(run) and strides[run[0]] == -1
-    registers = []
-    for row in range(prod(block[k] for k in rows if k not in broadcast)):
-        fixed = _row_index(row, block, rows, broadcast)
-        for first in range(0, length, lanes):
-            positions = range(first, min(first + lanes, length))
-            elements = tuple(_element(p, run, extents, backwards, fixed, block) for p in positions)
-            registers.append(Register(unflatten(elements[0], block), elements))
-    return Side(run, lanes, tuple(registers))
-
-
-def _row_index(row: int, block: tuple[int, ...], rows: list[int], broadcast: set[int]) -> dict[int, int]:
-    fixed = {}
-    for k in rows:
-        if k in broadcast:  # one address serves the whole axis: index 0 stands for all
-            fixed[k] = 0
-        else:
-            row, fixed[k] = divmod(row, block[k])
-    return fixed
-
-
-def _element(
-    position: int,
-    run: tuple[int, ...],
-    extents: tuple[int, ...],
-    backwards: bool,
-    fixed: dict[int, int],
-    block: tuple[int, ...],
-) -> int:
-    index = [0] * len(block)
-    for k, i in zip(run, unflatten(position, extents), strict=True):
-        index[k] = i
-    if backwards:
-        index[run[0]] = block[run[0]] - 1 - index[run[0]]
-    for k, i in fixed.items():
-        index[k] = i
-    return flatten(tuple(index), block)
+    broadcast = tuple(k for k, stride in enumerate(strides) if stride == 0 and k not in run)
+    return _side(block, run, broadcast, bool(run) and strides[run[0]] == -1, width)
 
 
 @lru_cache(maxsize=512)
+def _side(
+    block: tuple[int, ...], run: tuple[int, ...], broadcast: tuple[int, ...], backwards: bool, width: int
+) -> Side:
+    """The side of a block with these runs: tensors differ in their strides, but hardly in those."""
+    weights = [prod(block[:k]) for k in range(len(block))]
+    offsets, rows = [0], [0]
+    for k in run:
+        steps = [i * weights[k] for i in range(block[k])]
+        offsets = [step + o for step in (steps[::-1] if backwards and k == run[0] else steps) for o in offsets]
+    for k in range(len(block)):
+        if k not in run and k not in broadcast:  # one address serves a broadcast axis: index 0 stands for all
+            rows = [i * weights[k] + row for i in range(block[k]) for row in rows]
+    lanes = min(width, 1 << (len(offsets) - 1).bit_length())
+    chunks = [offsets[first : first + lanes] for first in range(0, len(offsets), lanes)]
+    elements = (tuple([row + o for o in chunk]) for row in rows for chunk in chunks)
+    return Side(run, lanes, tuple(Register(unflatten(found[0], block), found) for found in elements))
+
+
 def sources(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ...]:
     """For every element of the block, the element at whose address it is read (broadcast axes share index 0)."""
+    return _sources(block, tuple(stride == 0 for stride in strides))
+
+
+@lru_cache(maxsize=512)
+def _sources(block: tuple[int, ...], broadcast: tuple[bool, ...]) -> tuple[int, ...]:
+    if not any(broadcast):
+        return tuple(range(prod(block)))
     found = []
     for flat in range(prod(block)):
         index = unflatten(flat, block)
-        found.append(flatten(tuple(0 if s == 0 else i for i, s in zip(index, strides, strict=True)), block))
+        kept = tuple(0 if shared else i for i, shared in zip(index, broadcast, strict=True))
+        found.append(flatten(kept, block))
     return tuple(found)
