@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from llvmlite import ir
 
@@ -11,10 +12,8 @@ class _Shuffle(ir.Instruction):  # llvmlite's own ShuffleVector refuses undefine
     def __init__(
         self, parent: ir.Block, left: ir.Value, right: ir.Value, mask: str, lanes: int, name: str
     ) -> None:
-        super().__init__(
-            parent, ir.VectorType(left.type.element, lanes), "shufflevector", [left, right], name=name
-        )
-        self.mask = f"<{lanes} x i32> <{mask}>"
+        super().__init__(parent, _vector(left.type.element, lanes), "shufflevector", [left, right], name=name)
+        self.mask = mask
 
     def descr(self, buf: list[str]) -> None:
         """Append the instruction's text, as llvmlite's printer asks for it."""
@@ -28,11 +27,27 @@ def shuffle(
     b: ir.IRBuilder, left: ir.Value, right: ir.Value | None, mask: Sequence[int | None], name: str = ""
 ) -> ir.Value:
     """shufflevector; right None = unused; None in the mask = undefined lane."""
-    second = ir.Constant(left.type, ir.Undefined) if right is None else right
-    text = ", ".join("i32 poison" if lane is None else f"i32 {lane}" for lane in mask)
-    instruction = _Shuffle(b.block, left, second, text, len(mask), name)
+    second = _undefined(left.type) if right is None else right
+    instruction = _Shuffle(b.block, left, second, _mask(tuple(mask)), len(mask), name)
     b._insert(instruction)
     return instruction
+
+
+@lru_cache(maxsize=4096)
+def _mask(lanes: tuple[int | None, ...]) -> str:
+    text = ", ".join(["i32 poison" if lane is None else f"i32 {lane}" for lane in lanes])
+    return f"<{len(lanes)} x i32> <{text}>"
+
+
+@lru_cache(maxsize=256)
+def _vector(element: ir.Type, lanes: int) -> ir.VectorType:
+    """Types are shared: each keeps its text."""
+    return ir.VectorType(element, lanes)
+
+
+@lru_cache(maxsize=256)
+def _undefined(vector: ir.VectorType) -> ir.Constant:
+    return ir.Constant(vector, ir.Undefined)
 
 
 class _Freeze(ir.Instruction):

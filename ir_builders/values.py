@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from llvmlite import ir
 
@@ -18,7 +19,13 @@ Int = int | ir.Value  # an integer known now, or an i64 at run time
 
 def i64(value: Int) -> ir.Value:
     """The i64 value of an Int."""
-    return ir.Constant(I64, value) if isinstance(value, int) else value
+    return _known(value) if isinstance(value, int) else value
+
+
+@lru_cache(maxsize=4096)
+def _known(value: int) -> ir.Constant:
+    """Constants are shared: each keeps its text, which is most of what it takes to print one."""
+    return ir.Constant(I64, value)
 
 
 def mul(b: ir.IRBuilder, x: Int, y: Int) -> Int:

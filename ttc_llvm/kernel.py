@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -42,7 +45,20 @@ def ir_text(canonical: Canonical, plan: CpuPlan, target: Target) -> str:
 
 
 def _text(nest: LoopNest, target: Target) -> str:
-    return str(_builder().build(nest, target, NAME))
+    with _uncollected():
+        return str(_builder().build(nest, target, NAME))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage collection while a module is built: thousands of objects that all live would start several."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @lru_cache(maxsize=1)
