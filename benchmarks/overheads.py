@@ -1,66 +1,151 @@
-"""What a call costs beyond moving the data: `python benchmarks/overheads.py`."""
+"""What a call costs beyond moving the data: `python benchmarks/overheads.py`.
+
+New problems, layouts that are seen for the first time, and warm calls; each figure stands beside its bar. The user's
+database is neither read nor written.
+"""
 
 from __future__ import annotations
 
+import os
+import random
 import statistics
 import tempfile
 import time
 import timeit
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import ttc_llvm
+from ttc_llvm import kernel, runtime, strided
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.pool import Call
+from ttc_llvm.recent import Recent
 
-CALLS, ROUNDS = 2000, 7
+CALLS, ROUNDS = 20_000, 7
+SHAPES = 200  # of the first transpositions
+SMALL = 4096  # elements of a small shape, at most
+WARM_UP = 5000  # calls: enough for a layout to get a kernel of its own
+DTYPES = (np.float32, np.float64, np.complex64, np.int8)
 
 
-def microseconds(call: timeit._Stmt) -> float:
-    """The fastest round's time per call."""
-    return min(timeit.repeat(call, number=CALLS, repeat=ROUNDS)) / CALLS * 1e6
+def microseconds(call: str | Callable[[], Any], calls: int = CALLS, names: dict[str, Any] | None = None) -> float:
+    """The fastest round's time per call. names: what a call given as text refers to."""
+    return min(timeit.repeat(call, number=calls, repeat=ROUNDS, globals=names)) / calls * 1e6
 
 
-def milliseconds(call: timeit._Stmt) -> float:
+def milliseconds(call: Callable[[], Any]) -> float:
     """One call."""
     start = time.perf_counter()
-    call()  # type: ignore[operator]
+    call()
     return (time.perf_counter() - start) * 1e3
+
+
+def show(what: str, times: list[float], bar: str) -> None:
+    """One line: median and worst, in milliseconds."""
+    print(f"{what}: median {statistics.median(times):.2f} ms, worst {max(times):.2f} ms (bar {bar})")
 
 
 def main() -> None:
     """Print the figures, one per line."""
     with tempfile.TemporaryDirectory() as folder:
-        problems(Path(folder) / "solutions.sqlite3")
-    warm_calls()
+        os.environ["TTC_DATABASE"] = str(Path(folder) / "solutions.sqlite3")
+        problems()
+        first_transpositions()
+        warm_calls()
+        pooled_calls()
 
 
-def problems(database: Path) -> None:
+# --- new problems ---------------------------------------------------------------------------------------
+
+
+def even() -> Iterator[ttc_llvm.Problem]:
+    """Problems whose extents registers divide."""
+    for i in range(12):
+        yield ttc_llvm.Problem((2, 1, 0), (96 + 16 * i, 64, 160), "sdcs"[i % 4], alpha=2, beta=i % 2)
+        yield ttc_llvm.Problem((3, 1, 0, 2), (32, 16 + i, 48, 64), "sd"[i % 2])
+
+
+def ragged() -> Iterator[ttc_llvm.Problem]:
+    """Problems whose extents registers do not divide, on either side."""
+    for i in range(12):
+        yield ttc_llvm.Problem((2, 1, 0), (101 + 2 * i, 64, 99 + 2 * i), "sdcs"[i % 4], alpha=2, beta=i % 2)
+        yield ttc_llvm.Problem((3, 1, 0, 2), (33, 16 + i, 47, 61), "sd"[i % 2])
+
+
+def problems() -> None:
     """A new problem by the cost model alone, and the same from the database."""
-    new, known = [], []
-    for i in range(24):
-        problem = ttc_llvm.Problem((2, 1, 0), (100 + i, 64, 96 + 3 * i), alpha=2, beta=i % 2)
+    ttc_llvm.compile(ttc_llvm.Problem((1, 0), (70, 90)), 1)
+    known = []
+    for name, made, bar in (("even", even(), "30"), ("ragged", ragged(), "60")):
+        new = []
+        for problem in made:
+            new.append(milliseconds(partial(ttc_llvm.compile, problem, 1)))
+            known.append(milliseconds(partial(ttc_llvm.compile, problem, 1)))
+        show(f"new problem, {name} extents, cost model", new, bar)
+    show("known problem, from the database", known, "5")
+    bytewise = [ttc_llvm.Problem((1, 0), (1000 + i, 999 + i), "i8") for i in range(4)]
+    show("new problem, bytes", [milliseconds(partial(ttc_llvm.compile, p, 1)) for p in bytewise], "60")
 
-        def solve(problem: ttc_llvm.Problem = problem) -> None:
-            ttc_llvm.compile(problem, 1, database=database)
 
-        new.append(milliseconds(solve))
-        known.append(milliseconds(solve))
-    print(f"new problem, cost model: median {statistics.median(new[2:]):.1f} ms, worst {max(new[2:]):.1f} ms")
-    print(f"known problem, database: median {statistics.median(known):.2f} ms, worst {max(known):.2f} ms")
+# --- new layouts ----------------------------------------------------------------------------------------
+
+
+def small_arrays(count: int) -> Iterator[tuple[np.ndarray[Any, Any], tuple[int, ...]]]:
+    """Random small arrays of rank 2 to 6, and axes."""
+    rng = random.Random(1)
+    for _ in range(count):
+        rank = rng.randint(2, 6)
+        shape = [rng.randint(2, 40) for _ in range(rank)]
+        while prod(shape) > SMALL:
+            shape[rng.randrange(rank)] = rng.randint(2, 6)
+        yield np.ones(shape, rng.choice(DTYPES)), tuple(rng.sample(range(rank), rank))
+
+
+def first_transpositions() -> None:
+    """`transpose` of shapes that this process has not seen: with kernels of families that it has, and has not, used."""
+    for what in ("code of the family compiled", "code in memory"):
+        times = [milliseconds(partial(ttc_llvm.transpose, x, axes)) for x, axes in small_arrays(SHAPES)]
+        slowest = statistics.mean(sorted(times)[-5:])
+        show(f"first transpose of {SHAPES} small shapes, {what} (mean of the worst five {slowest:.1f})", times, "1")
+        strided.recent = Recent(strided.CAPACITY)  # every shape is new again
+
+
+# --- warm calls -----------------------------------------------------------------------------------------
 
 
 def warm_calls() -> None:
     """Warm calls on one thread, beside NumPy."""
-    for n in (8, 64, 128, 256):
+    for n in (8, 16, 32, 64, 128, 256):
         x = np.random.default_rng(0).random((n, n), dtype=np.float32)
         out = np.empty_like(x)
         solution = ttc_llvm.compile(ttc_llvm.Problem((1, 0), (n, n)), 1, threads=1)
-        solution(x, out)
-        ttc_llvm.transpose(x, threads=1)
-        ours = microseconds(lambda x=x, out=out, solution=solution: solution(x, out))
-        door = microseconds(lambda x=x: ttc_llvm.transpose(x, threads=1))
-        numpy = microseconds(lambda x=x: np.ascontiguousarray(x.T))
-        print(f"{n}x{n} float: solution(a, b) {ours:.2f} us, transpose(x) {door:.2f} us, NumPy {numpy:.2f} us")
+        for _ in range(WARM_UP):
+            ttc_llvm.transpose(x, threads=1)
+        calls = CALLS if n < 128 else 1000
+        names = {"x": x, "out": out, "solution": solution, "transpose": ttc_llvm.transpose}
+        ours = microseconds("solution(x, out)", calls, names)
+        door = microseconds("transpose(x, threads=1)", calls, names)
+        numpy = microseconds("x.T.copy()", calls, names)
+        print(
+            f"{n}x{n} float: solution(a, b) {ours:.2f} us, transpose(x) {door:.2f} us, NumPy {numpy:.2f} us,"
+            f" difference {door - numpy:.2f} us"
+        )
+
+
+def pooled_calls() -> None:
+    """What handing a call to two threads costs, while the worker polls: four tasks of 16 x 16 elements."""
+    solution = ttc_llvm.compile(ttc_llvm.Problem((1, 0), (32, 32)), 1, threads=1)
+    form = canonicalise(solution.problem).canonical
+    made = kernel.cache.obtain(form, solution.plan, solution.target)
+    a, b = np.ones((32, 32), np.float32), np.empty((32, 32), np.float32)
+    call = Call(made.address, a.ctypes.data, b.ctypes.data, 0, 0, made.scratch, made.tasks)
+    one, two = (microseconds(partial(runtime.run, call, threads)) for threads in (1, 2))
+    print(f"{made.tasks} tasks on one thread {one:.2f} us, on two {two:.2f} us, difference {two - one:.2f} us (bar 10)")
 
 
 if __name__ == "__main__":
