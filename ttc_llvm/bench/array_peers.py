@@ -54,7 +54,7 @@ class Numpy:
     version = np.__version__
 
     def contender(self, stand: Stand) -> Contender | None:
-        """NumPy at work; None where it has no such arithmetic (conjugated copies go through it, too)."""
+        """NumPy at work; None for updates of types without arithmetic."""
         problem = stand.case.problem
         a, b = views(stand)
         if problem.beta == 0 and problem.alpha == 1 and not problem.conjugate:
@@ -63,7 +63,7 @@ class Numpy:
             return None
         else:
             run = _repeated(_expression(problem, a, b))
-        return Contender(self.name, stand.canonical.bytes_moved, run)
+        return Contender(self.name, stand.canonical.bytes_moved, run, foreign=True)
 
 
 def _expression(problem: Problem, a: Array, b: Array) -> Callable[[], object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -98,24 +98,24 @@ def run_command(args: argparse.Namespace) -> int:
     if args.list:
         print("\n".join(report.aligned([_listed(case) for case in chosen], 5)))
         return 0
-    for notice in notices:
-        print(f"ttc: {notice}", file=sys.stderr)
+    keys = {settings.key(case, settings.options(case)) for case in chosen}
     file = None if args.output is None else ResultFile(args.output)
     known = () if file is None else file.known()
     if file is not None:
         file.prepare()
-    return _measure(chosen, settings, file, known)
+    for notice in notices:
+        print(f"ttc: {notice}", file=sys.stderr)
+    return _measure(chosen, settings, file, {result.key: result for result in known if result.key in keys})
 
 
 def _measure(
-    chosen: Sequence[Case], settings: Settings, file: ResultFile | None, known: Sequence[Result]
+    chosen: Sequence[Case], settings: Settings, file: ResultFile | None, known: Mapping[str, Result]
 ) -> int:
-    keys = {settings.key(case, settings.options(case)) for case in chosen}
-    results = list({result.key: result for result in known if result.key in keys}.values())
+    results = list(known.values())
     interrupted = False
     with _Display(len(chosen), len(results)) as display:
         try:
-            for result in run(chosen, settings, {result.key for result in results}, display.searching):
+            for result in run(chosen, settings, known, display.searching):
                 results.append(result)
                 if file is not None:
                     file.append(result)

@@ -40,8 +40,8 @@ class Found:
 def find(wanted: Sequence[str] | None = None, hptt: str | None = None, mkl: str | None = None) -> Found:
     """The peers of these names. None: all that are present, save `hptt-measure`, which takes up to 10 s a case.
 
-    hptt, mkl: paths of shared libraries. Raises OptionError for an unknown name, and for a library that was named
-    and cannot be used.
+    hptt, mkl: paths of shared libraries. Raises OptionError for an unknown name, and for what was asked for by its
+    name or path and cannot be used.
     """
     for name in wanted or ():
         if name not in NAMES:
@@ -53,7 +53,7 @@ def find(wanted: Sequence[str] | None = None, hptt: str | None = None, mkl: str 
         try:
             peers += _FINDERS[name](name, hptt, mkl)
         except Absent as absent:
-            if wanted is not None and absent.named:
+            if wanted is not None or absent.named:
                 raise OptionError(f"peer {name}: {absent}") from None
             notices.append(f"peer {name} is left out: {absent}")
     return Found(tuple(peers), tuple(notices))
