@@ -8,6 +8,7 @@ prefetchers recognise the run.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from math import prod
 
@@ -19,7 +20,7 @@ from ttc_llvm.nest import View
 
 from . import ahead
 from .ahead import Move, Step
-from .memory import L2, beyond, prefetch
+from .memory import L1, L2, beyond, prefetch
 from .micro_tile import Sizes, Tile
 from .seam import freeze
 from .values import I64, Int, add, at, mul
@@ -27,47 +28,70 @@ from .values import I64, Int, add, at, mul
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One side of a micro-tile: where it lies now, and its registers."""
+    """One line: a base, a byte offset (to be added to one that is read from a table), and the cache level that the
+    line should come to."""
+
+    base: ir.Value
+    offset: Int
+    level: int
+    entry: ir.Value | None = None
+
+    def emit(self, module: ir.Module, b: ir.IRBuilder) -> None:
+        """The prefetch itself; the table is read here, so that few addresses are live at a time."""
+        base = self.base if self.entry is None else beyond(b, self.base, b.load(self.entry, typ=I64, align=8))
+        prefetch(module, b, beyond(b, base, self.offset), self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One side of a micro-tile that is read: where it lies now, and its registers."""
 
     pointer: ir.Value
     view: View
     side: Side
 
 
-def emit(
+def requests(
     module: ir.Module,
     b: ir.IRBuilder,
     tile: Tile,
     pointers: tuple[ir.Value, ir.Value],
     sizes: Sizes,
     trail: tuple[Step, ...],
-) -> None:
-    """Ask for what the node's prefetch says, on the sides that are read. trail: the loops around, outermost first."""
+) -> list[Request]:
+    """What the node's prefetch asks for, line by line, on the sides that are read: addresses are computed at once,
+    the prefetches are emitted where the caller wants them. trail: the loops around, outermost first."""
     wanted = tile.node.prefetch
     assert wanted is not None
+    sides = _read(tile, pointers)
     if wanted.tile:
         tiles, inside = _split(trail, wanted.tile)
         moves = ahead.moves(b, tiles, wanted.distance)
-        for request in _requests(tile, pointers):
-            _Rows(module, b, tile, request, wanted.tile, inside).emit(moves)
-        return
+        shares = [_Rows(module, b, tile, side, wanted.tile, inside).requests(moves) for side in sides]
+        return list(itertools.chain(*shares))
     moves = ahead.moves(b, trail, wanted.distance)
-    for request in _requests(tile, pointers) if moves else ():
-        base = freeze(b, beyond(b, request.pointer, _bytes(b, request.view, sizes, moves)))
-        for register in _line_starts(tile, request):
-            offset: Int = 0
-            for i, stride in zip(register.start, request.view.strides, strict=True):
-                offset = add(b, offset, mul(b, i, sizes(stride)))
-            prefetch(module, b, at(b, base, mul(b, offset, request.view.dtype.itemsize)))
+    return list(itertools.chain(*(_block(b, tile, side, sizes, moves) for side in sides))) if moves else []
 
 
-def _requests(tile: Tile, pointers: tuple[ir.Value, ir.Value]) -> list[Request]:
+def _block(b: ir.IRBuilder, tile: Tile, read: Read, sizes: Sizes, moves: tuple[Move, ...]) -> list[Request]:
+    """The lines of the micro-tile that lies `moves` further."""
+    found = []
+    base = freeze(b, beyond(b, read.pointer, _bytes(b, read.view, sizes, moves)))
+    for register in _line_starts(tile, read):
+        offset: Int = 0
+        for i, stride in zip(register.start, read.view.strides, strict=True):
+            offset = add(b, offset, mul(b, i, sizes(stride)))
+        found.append(Request(base, mul(b, offset, read.view.dtype.itemsize), L1))
+    return found
+
+
+def _read(tile: Tile, pointers: tuple[ir.Value, ir.Value]) -> list[Read]:
     node = tile.node
     found = []
     if node.op.alpha is not Alpha.ZERO:
-        found.append(Request(pointers[0], node.source, tile.a))
+        found.append(Read(pointers[0], node.source, tile.a))
     if node.op.beta is Beta.ANY:
-        found.append(Request(pointers[1], node.target, tile.b))
+        found.append(Read(pointers[1], node.target, tile.b))
     return found
 
 
@@ -79,10 +103,10 @@ def _bytes(b: ir.IRBuilder, view: View, sizes: Sizes, moves: tuple[Move, ...]) -
     return offset
 
 
-def _line_starts(tile: Tile, request: Request) -> list[Register]:
+def _line_starts(tile: Tile, read: Read) -> list[Register]:
     """One register per line of a row: the first of every 64 bytes."""
-    s = request.side
-    per_line = max(1, tile.machine.line // (s.lanes * request.view.dtype.itemsize))
+    s = read.side
+    per_line = max(1, tile.machine.line // (s.lanes * read.view.dtype.itemsize))
     rows: dict[tuple[int, ...], int] = {}
     chosen = []
     for register in s.registers:
@@ -117,19 +141,19 @@ class _Rows:
         module: ir.Module,
         b: ir.IRBuilder,
         tile: Tile,
-        request: Request,
+        read: Read,
         extents: tuple[int, ...],
         inside: dict[int, Step],
     ) -> None:
-        self.module, self.b, self.tile, self.request, self.inside = module, b, tile, request, inside
-        self.strides = [static(stride) for stride in request.view.strides]
-        self.size = request.view.dtype.itemsize
+        self.module, self.b, self.tile, self.read, self.inside = module, b, tile, read, inside
+        self.strides = [static(stride) for stride in read.view.strides]
+        self.size = read.view.dtype.itemsize
         self.extents = extents
         self.run = run_axes(extents, tuple(self.strides))
         self.counts = [-(-extents[k] // tile.node.block[k]) for k in self.run]
 
-    def emit(self, moves: tuple[Move, ...]) -> None:
-        """Ask for this micro-tile's lines of the tile that lies `moves` further."""
+    def requests(self, moves: tuple[Move, ...]) -> list[Request]:
+        """This micro-tile's lines of the tile that lies `moves` further."""
         b = self.b
         base: Int = self._low()
         for k in self.run:
@@ -137,9 +161,8 @@ class _Rows:
                 base = add(b, base, mul(b, self.inside[k].counter, -self.strides[k] * self.size))
         for move in moves:
             base = add(b, base, mul(b, move.distance, self.strides[move.axis] * self.size))
-        start = freeze(b, beyond(b, self.request.pointer, base))
-        for offset in self._offsets(self._shares()):
-            prefetch(self.module, b, beyond(b, start, offset), L2)
+        start = freeze(b, beyond(b, self.read.pointer, base))
+        return self._shared(start, self._shares())
 
     def _low(self) -> int:
         """Bytes from the first element of a run to its lowest address."""
@@ -159,31 +182,32 @@ class _Rows:
         """Byte offsets of the rows that cross a micro-tile."""
         starts = [
             tuple(0 if k in self.run else i for k, i in enumerate(register.start))
-            for register in self.request.side.registers
+            for register in self.read.side.registers
         ]
         return [
             self.size * sum(i * stride for i, stride in zip(start, self.strides, strict=True))
             for start in dict.fromkeys(starts)
         ]
 
-    def _offsets(self, shares: list[list[int]]) -> list[Int]:
-        """The offsets of the share that this micro-tile has: from a table, as far as shares differ."""
-        relative = [[offset - share[0] for offset in share] for share in shares]
+    def _shared(self, start: ir.Value, shares: list[list[int]]) -> list[Request]:
+        """The share that this micro-tile has: from a table, as far as shares differ."""
         if len(shares) == 1:
-            return list(shares[0])
-        alike = all(other == relative[0] for other in relative)
-        rows = [share[:1] for share in shares] if alike else shares
-        loaded = self._looked_up(rows)
-        return [add(self.b, loaded[0], offset) for offset in relative[0]] if alike else loaded
+            return [Request(start, offset, L2) for offset in shares[0]]
+        relative = [[offset - share[0] for offset in share] for share in shares]
+        if all(other == relative[0] for other in relative):
+            first = self._entry([share[:1] for share in shares])
+            row = beyond(self.b, start, self.b.load(first, typ=I64, align=8))
+            return [Request(row, offset, L2) for offset in relative[0]]
+        first = self._entry(shares)
+        return [Request(start, 0, L2, at(self.b, first, 8 * i)) for i in range(len(shares[0]))]
 
-    def _looked_up(self, rows: list[list[int]]) -> list[Int]:
-        b, width = self.b, len(rows[0])
-        kind = ir.ArrayType(I64, len(rows) * width)
-        constant = ir.GlobalVariable(self.module, kind, self.module.get_unique_name("rows"))
-        constant.initializer = ir.Constant(kind, [offset for row in rows for offset in row])
-        constant.global_constant, constant.linkage = True, "private"
-        first = at(b, constant, mul(b, self._position(), width * 8))
-        return [b.load(at(b, first, 8 * i), typ=I64, align=8) for i in range(width)]
+    def _entry(self, rows: list[list[int]]) -> ir.Value:
+        """Where this micro-tile's row of a constant table begins."""
+        kind = ir.ArrayType(I64, len(rows) * len(rows[0]))
+        table = ir.GlobalVariable(self.module, kind, self.module.get_unique_name("rows"))
+        table.initializer = ir.Constant(kind, list(itertools.chain(*rows)))
+        table.global_constant, table.linkage = True, "private"
+        return at(self.b, table, mul(self.b, self._position(), len(rows[0]) * 8))
 
     def _position(self) -> Int:
         """Which of the micro-tiles along the run this is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from llvmlite import ir
 
@@ -117,17 +118,24 @@ class Emitter:
             every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
             lengths = [i64(box.lengths[k] if k in node.ragged else node.block[k]) for k in every]
             body = self._ragged_body(replace(node, ragged=every, prefetch=None, streaming=False))
-            self._fetch(b, node, box)
+            for request in self._requests(b, node, box):
+                request.emit(self.module, b)
             b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *lengths])
             return
         tile = Tile.of(node, self.machine)
-        self._fetch(b, node, box)
-        Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}).emit()
+        requests = self._requests(b, node, box)
+        if node.prefetch is not None and not node.prefetch.tile:
+            for request in requests:
+                request.emit(self.module, b)
+            requests = []
+        emission = Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {})
+        emission.emit([partial(request.emit, self.module, b) for request in requests])
 
-    def _fetch(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
-        if node.prefetch is not None:
-            pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
-            fetch.emit(self.module, b, Tile.of(node, self.machine), pointers, self.sizes, box.trail)
+    def _requests(self, b: ir.IRBuilder, node: Micro, box: Box) -> list[fetch.Request]:
+        if node.prefetch is None:
+            return []
+        pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
+        return fetch.requests(self.module, b, Tile.of(node, self.machine), pointers, self.sizes, box.trail)
 
     def _ragged_body(self, node: Micro) -> ir.Function:
         if node in self.ragged:
@@ -145,7 +153,7 @@ class Emitter:
         by_axis: dict[int, ir.Value] = dict(zip(node.ragged, lengths, strict=True))
         tile = Tile.of(node, self.machine)
         loaded = load_scalars(b, scalars, node.op)
-        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit()
+        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit([])
         b.ret_void()
         self.ragged[node] = body
         return body

@@ -6,6 +6,7 @@ block follow each other and few registers are live.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -20,6 +21,7 @@ from . import network
 from .memory import Access, Ragged
 from .scale import Scalars, apply, convert, units
 from .seam import fence, freeze, shuffle
+from .straight import straight
 from .values import Int, add, at, mul
 
 
@@ -55,6 +57,8 @@ class Tile:
     def network(self) -> network.Network:
         """The shuffles from A's registers to B's."""
         node = self.node
+        if node.straight:
+            return straight(self.a, self.b)
         group = max(1, 16 // node.op.compute.itemsize)
         return network.build(node.block, self.a, self.b, sources(node.block, node.source.strides), group)
 
@@ -88,9 +92,13 @@ class Emission:
         self.values: dict[int, ir.Value] = {}
         self.streams = node.streaming and _streams(tile)
 
-    def emit(self) -> None:
-        """Finish register of B by register of B."""
-        for number in range(len(self.tile.b.registers)):
+    def emit(self, requests: Sequence[Callable[[], None]]) -> None:
+        """Finish register of B by register of B. requests: emit a prefetch each; they are spread between the stores,
+        because a burst of them keeps the loads behind it waiting."""
+        count = len(self.tile.b.registers)
+        for number in range(count):
+            for request in requests[number * len(requests) // count : (number + 1) * len(requests) // count]:
+                request()
             self.finish(number)
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
