@@ -110,11 +110,11 @@ class _BitState:
         order = [p for p in range(len(self.lanes)) if p != leave]
         order.insert(enter, -1)
         gone = self.lanes[leave]
+        sources = [[_source(m, order, leave, j) for m in range(1 << len(self.lanes))] for j in (0, 1)]
         values = {}
         for key, pair in self._pairs(bit).items():
             for j in (0, 1):
-                sources = [_source(m, order, leave, j) for m in range(1 << len(self.lanes))]
-                value = self._combine(pair, sources)
+                value = self._combine(pair, sources[j])
                 if any(e != HOLE for e in self.program.contents[value]):
                     renamed = (*key[:at], j, *key[at:])
                     values[renamed] = value

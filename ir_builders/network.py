@@ -28,9 +28,17 @@ def build(block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], gr
     group: lanes in 128 bits, inside which stages rotate."""
     wanted = [_padded(tuple(sources[e] for e in r.elements), b.lanes) for r in b.registers]
     start = [_padded(r.elements, a.lanes) for r in a.registers]
-    tree = gather(start, wanted, a.lanes, b.lanes)
     bits = None if _is_broadcast(sources) else exchange(block, a, b, start, wanted, group)
+    if bits is not None and len(bits.steps) < _least_steps(start, wanted):
+        return _fenced(bits, group)
+    tree = gather(start, wanted, a.lanes, b.lanes)
     return tree if bits is None or len(tree.steps) <= len(bits.steps) else _fenced(bits, group)
+
+
+def _least_steps(start: list[Mask], wanted: list[Mask]) -> int:
+    """Steps of a gathering tree, at least: one less than the registers that each register of B collects from."""
+    where = {e: v for v, content in enumerate(start) for e in content}
+    return sum(len({where[e] for e in content if e != HOLE}) - 1 for content in wanted)
 
 
 def _fenced(network: Network, group: int) -> Network:

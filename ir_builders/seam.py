@@ -67,7 +67,34 @@ def freeze(b: ir.IRBuilder, value: ir.Value, name: str = "") -> ir.Value:
     return instruction
 
 
-_BITS = {"float": 32, "double": 64}
+class _Written(ir.Instruction):  # a tenth of what an instruction of llvmlite's own takes to be made and printed
+    def __init__(self, parent: ir.Block, kind: ir.Type, text: str) -> None:
+        super().__init__(parent, kind, "", [], name="")
+        self.text = text
+
+    def descr(self, buf: list[str]) -> None:
+        """Append the instruction's text, as llvmlite's printer asks for it."""
+        buf.append(self.text)
+
+
+def _written(b: ir.IRBuilder, kind: ir.Type, text: str) -> ir.Value:
+    instruction = _Written(b.block, kind, text)
+    b._insert(instruction)
+    return instruction
+
+
+def _reference(value: ir.Value) -> str:
+    return str(value.get_reference())  # type: ignore[attr-defined]  # every value that has a name has it
+
+
+@lru_cache(maxsize=64)
+def _fenced_as(vector: ir.VectorType) -> ir.VectorType | None:
+    """The floating-point vector as which values of this type are fenced; None for less than 128 bits."""
+    lane = str(vector.element)
+    bits = int(vector.count) * {"float": 32, "double": 64}.get(lane, getattr(vector.element, "width", 0))
+    if bits < 128:
+        return None
+    return vector if lane in ("float", "double") else _vector(ir.FloatType(), bits // 32)
 
 
 def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
@@ -75,13 +102,13 @@ def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
 
     Vectors of less than 128 bits are left alone.
     """
-    lane, count = value.type.element, int(value.type.count)
-    bits = count * _BITS.get(str(lane), getattr(lane, "width", 0))
-    if bits < 128:
+    own, kind = value.type, _fenced_as(value.type)
+    if kind is None:
         return value
-    kind = value.type if str(lane) in _BITS else ir.VectorType(ir.FloatType(), bits // 32)
-    name = f"llvm.arithmetic.fence.v{kind.count}f{bits // int(kind.count)}"
-    known = module.globals.get(name) or ir.Function(module, ir.FunctionType(kind, [kind]), name)
-    if kind is value.type:
-        return b.call(known, [value])
-    return b.bitcast(b.call(known, [b.bitcast(value, kind)]), value.type)
+    name = f"llvm.arithmetic.fence.v{kind.count}f{32 if str(kind.element) == 'float' else 64}"
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(kind, [kind]), name)
+    if own != kind:
+        value = _written(b, kind, f"bitcast {own} {_reference(value)} to {kind}")
+    value = _written(b, kind, f"call {kind} @{name}({kind} {_reference(value)})")
+    return value if own == kind else _written(b, own, f"bitcast {kind} {_reference(value)} to {own}")
