@@ -93,8 +93,9 @@ def test_hot_cases_are_compared_with_memcpy_and_their_own_tiles() -> None:
 
 
 def test_the_pattern_is_measured_where_asked_for() -> None:
-    (result,) = run(tiny("ttc57", "9")[:1], quick(pattern=True, peers=()))
-    assert "tiled copy" in result.ceilings
+    for result in run(tiny("ttc57", "9") + tiny("ld", "1"), quick(pattern=True, peers=())):
+        assert {"tiled copy", "pattern"} <= set(result.ceilings)
+        assert result.ceilings["pattern"].bytes == result.ours.bytes
 
 
 def test_known_solutions_are_not_searched_again() -> None:

@@ -89,7 +89,7 @@ class Micro:
 
     block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
     ragged: axes whose interval may be shorter than the block, known at run time only;
-    streaming: non-temporal stores.
+    streaming: non-temporal stores; straight: registers are stored as they come, nothing is permuted: a yardstick's.
     """
 
     source: View
@@ -100,6 +100,7 @@ class Micro:
     ragged: tuple[int, ...] = ()
     prefetch: Prefetch | None = None
     streaming: bool = False
+    straight: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,4 +204,6 @@ def _micro_line(node: Micro) -> str:
         parts.append(f"prefetch {node.prefetch}")
     if node.streaming:
         parts.append("streaming")
+    if node.straight:
+        parts.append("straight")
     return " ".join(parts)

@@ -18,7 +18,7 @@ from ..tuning.peak import Ceiling
 from .stand import Contender, Stand, foreign, native
 
 OURS = "ttc"
-MEMCPY, TILED = "memcpy", "tiled copy"
+MEMCPY, TILED, PATTERN = "memcpy", "tiled copy", "pattern"
 CEILING_SCALARS = (2.0, 0.5)  # repeated, y <- 2 x + y / 2 neither grows nor vanishes
 
 
@@ -109,3 +109,13 @@ def tiled(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
             return
 
 
+
+
+def pattern(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
+    """The plan's own tiles on the problem's own layouts: the same rows read and written, nothing permuted inside."""
+    from . import pattern as patterns
+
+    addresses = stand.a.address, stand.b.address
+    aligned = addresses[1] % (stand.target.vector_bits // 8) == 0
+    built = patterns.build(stand.canonical, plan if aligned else kernel.ordinary(plan), stand.target)
+    yield native(PATTERN, stand.canonical, built, addresses, CEILING_SCALARS, stand.threads)

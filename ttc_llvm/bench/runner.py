@@ -42,7 +42,7 @@ class Settings:
     target, threads: by default this machine and `ttc_llvm.num_threads()`; max_implementations, time_limit: of each
     search; rounds: of the final comparison; verify: check our results element by element, and peers against them;
     database, ignore_database: as in `ttc_llvm.compile`; peers: from `peers.find`; pattern: also measure what the
-    plan's tiles reach over tensors that are not permuted.
+    plan's tiles reach without their permutation: over tensors of one layout, and over the problem's own.
     """
 
     threads: int | None = None
@@ -121,6 +121,8 @@ class _Measured:
         mine = ours.solution(stand, planned)
         if self.settings.pattern or self.case.hot:
             ceilings += ours.tiled(stand, planned.plan)
+        if self.settings.pattern:
+            ceilings += ours.pattern(stand, planned.plan)
         peers = self._peers(stand, mine)
         timings = _Rounds(stand, mine, main, [*ceilings, *peers]).run(self.settings.rounds)
         return self._finished(stand, planned, timings, (main, before), [peer.name for peer in peers])

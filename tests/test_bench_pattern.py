@@ -1,0 +1,95 @@
+"""The pattern ceiling: the same memory accesses as the plan's kernel, and no permutation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ttc_llvm import target
+from ttc_llvm.bench.pattern import straightened
+from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.ir_builders import module
+from ttc_llvm.ir_builders.straight import straight
+from ttc_llvm.layout import HOLE, Side, side
+from ttc_llvm.lower import lower
+from ttc_llvm.nest import LoopNest
+from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.problem import Problem
+from ttc_llvm.tuning.model import model_plan
+
+AVX512 = target.find("avx512")
+
+
+def nest_of(form: Canonical, plan: CpuPlan) -> tuple[LoopNest, LoopNest]:
+    """A plan's nest, and the same without permutation."""
+    nest = lower(form, plan, AVX512)
+    return nest, replace(nest, body=straightened(nest.body))
+
+
+def counts(nest: LoopNest) -> dict[str, int]:
+    """How many instructions of a kind the kernel's IR has."""
+    text = str(module.build(nest, AVX512))
+    words = {"load": " = load ", "store": "  store ", "masked load": "call <16 x float> @\"llvm.masked.load",
+             "masked store": "@\"llvm.masked.store", "shuffle": " = shufflevector "}  # fmt: skip
+    return {name: text.count(word) for name, word in words.items()}
+
+
+@pytest.mark.parametrize(
+    ("problem", "staging"),
+    [
+        (Problem((1, 0), (64, 64), alpha=2, beta=4), Staging.NONE),
+        (Problem((1, 0), (64, 64), alpha=2, beta=4), Staging.B),
+        (Problem((2, 1, 0), (48, 5, 32), alpha=2, beta=4), Staging.NONE),
+        (Problem((1, 0), (67, 61), alpha=2, beta=4), Staging.NONE),
+    ],
+)
+def test_accesses_stay_and_shuffles_go(problem: Problem, staging: Staging) -> None:
+    form = canonicalise(problem).canonical
+    plan = replace(model_plan(form, AVX512, 1), staging=staging)
+    real, bare = (counts(nest) for nest in nest_of(form, plan))
+    assert real["shuffle"] > 32
+    # Two scalars are spread by shuffles, and constants may need some; a 16x16 tile's 64 are gone.
+    assert bare["shuffle"] <= real["shuffle"] - 64
+    for access in ("load", "store", "masked load", "masked store"):
+        assert bare[access] == real[access], access
+
+
+def test_the_nest_says_so() -> None:
+    form = canonicalise(Problem((1, 0), (64, 64))).canonical
+    real, bare = nest_of(form, model_plan(form, AVX512, 1))
+    assert "straight" not in str(real)
+    assert all("straight" in line for line in str(bare).splitlines() if "micro" in line)
+
+
+def contents(a: Side, b: Side) -> list[list[int]]:
+    """What the network leaves in B's registers, by simulation: lanes of A's registers numbered in order."""
+    net = straight(a, b)
+    numbers = iter(range(10_000))
+    values = [[next(numbers) for _ in r.elements] + [HOLE] * (a.lanes - len(r.elements)) for r in a.registers]
+    for step in net.steps:
+        both = values[step.left] + values[step.right]
+        values.append([HOLE if m == HOLE else both[m] for m in step.mask])
+    return [values[out][: len(r.elements)] for out, r in zip(net.outputs, b.registers, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("block", "a", "b", "steps"),
+    [
+        ((16, 16), (1, 64), (64, 1), 0),
+        ((4, 16), (1, 4), (100, 1), None),  # A is one run of 64, B has rows of 16
+        ((16, 4), (1, 100), (100, 1), None),  # B's rows are shorter
+        ((5, 7), (1, 100), (100, 1), None),
+        ((16, 3), (1, 0), (100, 1), None),  # a broadcast
+    ],
+)
+def test_all_of_a_is_stored_in_order(
+    block: tuple[int, int], a: tuple[int, int], b: tuple[int, int], steps: int | None
+) -> None:
+    sides = side(block, a, 16), side(block, b, 16)
+    stored = [number for register in contents(*sides) for number in register]
+    elements = sum(len(register.elements) for register in sides[0].registers)
+    assert stored == [number % elements for number in range(int(np.prod(block)))]
+    if steps is not None:
+        assert len(straight(*sides).steps) == steps
