@@ -24,6 +24,7 @@ ROW_WITHOUT_MASKS = 16
 BLOCKS = 4  # micro-tiles along a tile's edge
 ROW_BLOCKS = 64
 LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
+LEAST_BYTES = 16 << 10  # a call weighs so much at least: what surrounds a small one takes as long
 TASK_LOOPS = 4  # a task number is split with one division per loop
 
 
@@ -33,6 +34,10 @@ class Form(Enum):
     ROWS = "rows"  # one axis on both sides: rows are copied
     COLUMNS = "columns"  # one axis of A, another of B: micro-tiles are transposed in registers
     ELEMENTS = "elements"  # not on both sides, or too few: one element at a time
+
+
+STEP_BYTES = {Form.ROWS: 32, Form.COLUMNS: 512, Form.ELEMENTS: 16}
+"""Bytes that full micro-tiles move in the time that one micro-tile takes at most, however little of it is filled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,13 @@ def _arranged(family: Family, canonical: Canonical) -> Sequence[Axis]:
         placed.append(far.pop(0))  # right around the rows, inside one task
     unused = [Axis(1, 0, 0)] * (family.rank - len(placed) - len(far))
     return [*placed, *unused, *far]
+
+
+def weight(family: Family, canonical: Canonical, target: Target) -> int:
+    """What a call of this layout takes on the family's kernel, in bytes moved by full micro-tiles."""
+    blocks = zip(_arranged(family, canonical), plan(family, target).block, strict=True)
+    steps = prod(-(-static(axis.extent) // size) for axis, size in blocks)
+    return max(LEAST_BYTES, canonical.bytes_moved, steps * STEP_BYTES[family.form])
 
 
 def tasks(form: Canonical, plan: CpuPlan, values: Sequence[int]) -> int:

@@ -15,14 +15,14 @@ from .recent import Recent
 from .target import Target
 
 FAMILIES = 128  # kernels remembered
-LEAST_BYTES = 16 << 10  # a call counts for at least so many: what surrounds a small one takes as long
 
 
 class General:
     """Runs one layout on its family's kernel: code that exists already, or is compiled for all layouts alike.
 
-    left: bytes that it may move before a kernel of the layout's own has paid for its compilation; weight: bytes by
-    which a call counts; returned: it has run twice; parts: threads that are worth their while. Safe in several threads.
+    left: bytes that it may move before a kernel of the layout's own has paid for its compilation; weight: bytes for
+    which a call counts (`family.weight`); returned: it has run twice; parts: threads that are worth their while.
+    Safe in several threads.
     """
 
     __slots__ = (
@@ -41,7 +41,7 @@ class General:
         self._held = canonical.bytes_moved < HELD_BYTES
         self._entry: Entry = bound(made, self._held)
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
-        self.weight = max(LEAST_BYTES, canonical.bytes_moved)
+        self.weight = family.weight(of, canonical, target)
         self.left = self._budget = budget
         self.returned = False
         self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)

@@ -159,10 +159,10 @@ def _prepared(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Ready:
 
 def _executable(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable | General:
     canonical = placed.canonical
-    if wanted.effort == 1 and not wanted.returns and canonical.bytes_moved < PAYBACK_BYTES:
-        shared = family.of(canonical)
-        if shared is not None:
-            return General(placed, shared, backend.host_target(), PAYBACK_BYTES)
+    if wanted.effort == 1 and not wanted.returns:
+        shared, target = family.of(canonical), backend.host_target()
+        if shared is not None and family.weight(shared, canonical, target) < PAYBACK_BYTES:
+            return General(placed, shared, target, PAYBACK_BYTES)
     return _specialised(placed, scale, wanted)
 
 
