@@ -122,11 +122,11 @@ def _line_starts(tile: Tile, read: Read) -> list[Register]:
 
 
 def _split(trail: tuple[Step, ...], tile: tuple[int, ...]) -> tuple[tuple[Step, ...], dict[int, Step]]:
-    """The loops over tiles, which advance by a tile's extent, and by axis those inside one."""
+    """The loops over tiles, which advance by a tile or more, and by axis those inside one."""
     tiles: list[Step] = []
     inside: dict[int, Step] = {}
     for step in trail:
-        if step.step == tile[step.axis]:
+        if step.step >= tile[step.axis]:
             tiles.append(step)
         else:
             inside[step.axis] = step

@@ -40,11 +40,10 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
         if plan.staging is not Staging.NONE
         else _direct(canonical, plan, target)
     )
-    for number, k in reversed(list(enumerate(plan.order))):
-        axis = canonical.axes[k]
-        bind = Bind.TASK if number < plan.parallel else Bind.SERIAL
-        if not spans(plan.tile[k], axis.extent):
-            body = (Loop(k, axis.extent, plan.tile[k], bind, body),)
+    sizes = tuple(axis.extent for axis in canonical.axes)
+    tasks = len(plan.grid(sizes))
+    for number, (k, step) in reversed(list(enumerate(plan.loops(sizes)))):
+        body = (Loop(k, sizes[k], step, Bind.TASK if number < tasks else Bind.SERIAL, body),)
     if plan.streaming:
         body = (*body, Fence())
     return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body))

@@ -52,7 +52,8 @@ class CpuPlan(Plan):
     parallel: how many of the outermost tile loops make the task grid that threads share;
     prefetch: distance in micro-tiles or tiles, 0 = none; streaming: non-temporal stores of whole vectors
     (beta = 0, only where B's base turns out aligned); staging: what goes through scratch; fetch: what a prefetch
-    asks for.
+    asks for; panel: extents of a group of tiles that is finished before the next one, so that few pages are in use
+    at a time, () = none; its loops, in the same order, are outside those over tiles.
     """
 
     parallel: int = 1
@@ -60,9 +61,27 @@ class CpuPlan(Plan):
     streaming: bool = False
     staging: Staging = Staging.NONE
     fetch: Fetch = Fetch.BLOCKS
+    panel: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return " ".join([VERSION, *(f"{f.name}={_show(getattr(self, f.name))}" for f in fields(self))])
+
+    def loops(self, extents: tuple[Size, ...]) -> tuple[tuple[int, int], ...]:
+        """The loops over panels and tiles, outermost first: axis and step. None where one step is the whole axis."""
+        panels = [
+            (k, self.panel[k]) for k in self.order if self.panel and not spans(self.panel[k], extents[k])
+        ]
+        tiles = [(k, self.tile[k]) for k in self.order if not spans(self.tile[k], extents[k])]
+        return (*panels, *(loop for loop in tiles if loop not in panels))
+
+    def grid(self, extents: tuple[Size, ...]) -> tuple[tuple[int, int], ...]:
+        """Those of the loops that threads share: the outermost `parallel` of them, one per axis."""
+        found: dict[int, int] = {}
+        for k, step in self.loops(extents)[: self.parallel]:
+            if k in found:
+                break
+            found[k] = step
+        return tuple(found.items())
 
     @property
     def block_elements(self) -> int:
@@ -90,6 +109,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "streaming": lambda text: bool(("0", "1").index(text)),
     "staging": Staging,
     "fetch": Fetch,
+    "panel": _tuple,
 }
 
 
@@ -125,9 +145,10 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
     for name in ("order", "inner"):
         if sorted(getattr(plan, name)) != list(range(rank)):
             raise PlanError(f"plan {name}={_show(getattr(plan, name))} is not a permutation of {rank} axes")
-    for axis, tile, block in zip(canonical.axes, plan.tile, plan.block, strict=True):
-        if not spans(tile, axis.extent) and tile % block:
-            raise PlanError(f"plan tile {tile} is not a multiple of its block {block}")
+    if len(plan.panel) not in (0, rank):
+        raise PlanError(f"plan panel={_show(plan.panel)} needs {rank} extents, or none")
+    _check_multiples(plan, canonical, ("tile", "block"))
+    _check_multiples(plan, canonical, ("panel", "tile"))
     if plan.block_elements > MAX_BLOCK:
         raise PlanError(
             f"plan block={_show(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}"
@@ -136,13 +157,25 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
     if plan.prefetch < 0:
         raise PlanError(f"plan prefetch={plan.prefetch} is negative")
-    sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
-    static = not any(isinstance(size, Param) for size in sizes)
-    if plan.staging is not Staging.NONE and not static:
-        raise PlanError(f"plan staging={plan.staging.value} needs extents that are known when compiling")
-    if plan.fetch is Fetch.ROWS and not static:
-        raise PlanError(f"plan fetch={plan.fetch.value} needs extents that are known when compiling")
+    _check_static(plan, canonical)
     return plan
+
+
+def _check_multiples(plan: CpuPlan, canonical: Canonical, names: tuple[str, str]) -> None:
+    outer, inner = (getattr(plan, name) for name in names)
+    for axis, whole, part in zip(canonical.axes, outer, inner, strict=False):
+        if not spans(whole, axis.extent) and (whole < 1 or whole % part):
+            raise PlanError(f"plan {names[0]} {whole} is not a multiple of its {names[1]} {part}")
+
+
+def _check_static(plan: CpuPlan, canonical: Canonical) -> None:
+    sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
+    if not any(isinstance(size, Param) for size in sizes):
+        return
+    needy = {"staging": plan.staging is not Staging.NONE, "fetch": plan.fetch is Fetch.ROWS}
+    for name in (name for name, needs in needy.items() if needs):
+        value = getattr(plan, name).value
+        raise PlanError(f"plan {name}={value} needs extents that are known when compiling")
 
 
 def spans(tile: int, extent: Size) -> bool:

@@ -147,7 +147,7 @@ class Model:
 
     def _balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""
-        tasks = prod(-(-self.extents[k] // plan.tile[k]) for k in plan.order[: plan.parallel])
+        tasks = prod(-(-self.extents[k] // step) for k, step in plan.grid(self.extents))
         return tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
 
 

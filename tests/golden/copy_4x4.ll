@@ -70,37 +70,38 @@ i0.body.1:
   %".49" = add nsw i64 %".47", %".48"
   %".50" = getelementptr i8, ptr %"a.i0.1", i64 %".49"
   %".51" = freeze ptr %".50"
-  call void @"llvm.prefetch.p0"(ptr %".51", i32 0, i32 3, i32 1)
-  %".53" = getelementptr inbounds i8, ptr %".51", i64 32
-  call void @"llvm.prefetch.p0"(ptr %".53", i32 0, i32 3, i32 1)
-  %".55" = getelementptr inbounds i8, ptr %".51", i64 64
-  call void @"llvm.prefetch.p0"(ptr %".55", i32 0, i32 3, i32 1)
-  %".57" = getelementptr inbounds i8, ptr %".51", i64 96
-  call void @"llvm.prefetch.p0"(ptr %".57", i32 0, i32 3, i32 1)
-  %".59" = freeze ptr %"a.i0.1"
-  %".60" = freeze ptr %"b.i0.1"
-  %".61" = load <4 x float>, ptr %".59", align 1
-  %".62" = getelementptr inbounds i8, ptr %".59", i64 32
-  %".63" = load <4 x float>, ptr %".62", align 1
-  %".64" = shufflevector <4 x float> %".61", <4 x float> %".63", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".65" = shufflevector <4 x float> %".61", <4 x float> %".63", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".66" = getelementptr inbounds i8, ptr %".59", i64 64
-  %".67" = load <4 x float>, ptr %".66", align 1
-  %".68" = getelementptr inbounds i8, ptr %".59", i64 96
-  %".69" = load <4 x float>, ptr %".68", align 1
-  %".70" = shufflevector <4 x float> %".67", <4 x float> %".69", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".71" = shufflevector <4 x float> %".67", <4 x float> %".69", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".72" = shufflevector <4 x float> %".64", <4 x float> %".70", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".73" = shufflevector <4 x float> %".64", <4 x float> %".70", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".72", ptr %".60", align 1
-  %".75" = getelementptr inbounds i8, ptr %".60", i64 48
-  store <4 x float> %".73", ptr %".75", align 1
-  %".77" = getelementptr inbounds i8, ptr %".60", i64 96
-  %".78" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".79" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".78", ptr %".77", align 1
-  %".81" = getelementptr inbounds i8, ptr %".60", i64 144
-  store <4 x float> %".79", ptr %".81", align 1
+  %".52" = getelementptr i8, ptr %".51", i64 0
+  call void @"llvm.prefetch.p0"(ptr %".52", i32 0, i32 3, i32 1)
+  %".54" = getelementptr i8, ptr %".51", i64 32
+  call void @"llvm.prefetch.p0"(ptr %".54", i32 0, i32 3, i32 1)
+  %".56" = getelementptr i8, ptr %".51", i64 64
+  call void @"llvm.prefetch.p0"(ptr %".56", i32 0, i32 3, i32 1)
+  %".58" = getelementptr i8, ptr %".51", i64 96
+  call void @"llvm.prefetch.p0"(ptr %".58", i32 0, i32 3, i32 1)
+  %".60" = freeze ptr %"a.i0.1"
+  %".61" = freeze ptr %"b.i0.1"
+  %".62" = load <4 x float>, ptr %".60", align 1
+  %".63" = getelementptr inbounds i8, ptr %".60", i64 32
+  %".64" = load <4 x float>, ptr %".63", align 1
+  %".65" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".66" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".67" = getelementptr inbounds i8, ptr %".60", i64 64
+  %".68" = load <4 x float>, ptr %".67", align 1
+  %".69" = getelementptr inbounds i8, ptr %".60", i64 96
+  %".70" = load <4 x float>, ptr %".69", align 1
+  %".71" = shufflevector <4 x float> %".68", <4 x float> %".70", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".72" = shufflevector <4 x float> %".68", <4 x float> %".70", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".73" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".74" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".73", ptr %".61", align 1
+  %".76" = getelementptr inbounds i8, ptr %".61", i64 48
+  store <4 x float> %".74", ptr %".76", align 1
+  %".78" = getelementptr inbounds i8, ptr %".61", i64 96
+  %".79" = shufflevector <4 x float> %".66", <4 x float> %".72", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".80" = shufflevector <4 x float> %".66", <4 x float> %".72", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".79", ptr %".78", align 1
+  %".82" = getelementptr inbounds i8, ptr %".61", i64 144
+  store <4 x float> %".80", ptr %".82", align 1
   br label %"i0.head.1"
 i0.done.1:
   br label %"i0.head"
