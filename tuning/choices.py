@@ -11,6 +11,7 @@ from ttc_llvm.target import Target
 from .blocks import same_unit_axis, unit_axes
 
 DISTANCES = {Fetch.BLOCKS: (0, 1, 2, 4, 6, 8, 12), Fetch.ROWS: (1, 2)}  # of prefetches, by what they ask for
+PANELS = (1 << 10, 2 << 10, 4 << 10)  # bytes of a panel's sides
 FETCHES = ((Fetch.ROWS, 1), (Fetch.BLOCKS, 6))
 CACHED = 2  # tensors up to so many times one core's L2 are expected in the caches
 
@@ -56,6 +57,21 @@ def usual_streaming(canonical: Canonical, target: Target) -> bool:
     """Stores past the caches pay where B does not fit them anyway."""
     size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
     return size > CACHED * target.l2 and can_stream(canonical, target)
+
+
+def panel(canonical: Canonical, tile: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """A panel with sides of about `size` bytes along A's and B's unit axes, one tile along the others; () where the
+    axes are hardly longer than that."""
+    units = unit_axes(canonical)
+    found = list(tile)
+    for k, item in zip(units, (canonical.a.itemsize, canonical.b.itemsize), strict=True):
+        whole = canonical.extents[k]
+        found[k] = max(1, size // item // tile[k]) * tile[k]
+        if 2 * found[k] > whole:
+            found[k] = max(whole, tile[k])
+    if all(found[k] >= canonical.extents[k] for k in units):
+        return ()
+    return tuple(found)
 
 
 def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:

@@ -12,7 +12,7 @@ from ttc_llvm.plan import CpuPlan, Staging, spans
 from ttc_llvm.target import Target
 
 from .blocks import blocks, same_unit_axis
-from .choices import DISTANCES, FETCHES, Forced, can_stream, inner_orders, tile_orders
+from .choices import DISTANCES, FETCHES, PANELS, Forced, can_stream, inner_orders, panel, tile_orders
 
 
 def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -44,6 +44,12 @@ def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iter
                 yield replace(
                     plan, tile=_with(plan.tile, k, min(rounded, extent) if size >= extent else rounded)
                 )
+
+
+def _other_panels(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    yield replace(plan, panel=())
+    for size in PANELS:
+        yield replace(plan, panel=panel(c, plan.tile, size))
 
 
 def _other_parallel(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -98,6 +104,7 @@ CHANGES = (
     _other_fetch,
     _other_prefetch,
     _other_tiles,
+    _other_panels,
     _other_parallel,
     _other_inner,
     _other_orders,
