@@ -33,7 +33,9 @@ WARM_UP = 5000  # calls: enough for a layout to get a kernel of its own
 DTYPES = (np.float32, np.float64, np.complex64, np.int8)
 
 
-def microseconds(call: str | Callable[[], Any], calls: int = CALLS, names: dict[str, Any] | None = None) -> float:
+def microseconds(
+    call: str | Callable[[], Any], calls: int = CALLS, names: dict[str, Any] | None = None
+) -> float:
     """The fastest round's time per call. names: what a call given as text refers to."""
     return min(timeit.repeat(call, number=calls, repeat=ROUNDS, globals=names)) / calls * 1e6
 
@@ -111,7 +113,11 @@ def first_transpositions() -> None:
     for what in ("code of the family compiled", "code in memory"):
         times = [milliseconds(partial(ttc_llvm.transpose, x, axes)) for x, axes in small_arrays(SHAPES)]
         slowest = statistics.mean(sorted(times)[-5:])
-        show(f"first transpose of {SHAPES} small shapes, {what} (mean of the worst five {slowest:.1f})", times, "1")
+        show(
+            f"first transpose of {SHAPES} small shapes, {what} (mean of the worst five {slowest:.1f})",
+            times,
+            "1",
+        )
         strided.recent = Recent(strided.CAPACITY)  # every shape is new again
 
 
@@ -145,7 +151,9 @@ def pooled_calls() -> None:
     a, b = np.ones((32, 32), np.float32), np.empty((32, 32), np.float32)
     call = Call(made.address, a.ctypes.data, b.ctypes.data, 0, 0, made.scratch, made.tasks)
     one, two = (microseconds(partial(runtime.run, call, threads)) for threads in (1, 2))
-    print(f"{made.tasks} tasks on one thread {one:.2f} us, on two {two:.2f} us, difference {two - one:.2f} us (bar 10)")
+    print(
+        f"{made.tasks} tasks on one thread {one:.2f} us, on two {two:.2f} us, difference {two - one:.2f} us (bar 10)"
+    )
 
 
 if __name__ == "__main__":

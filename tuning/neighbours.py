@@ -41,9 +41,8 @@ def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iter
             unit = plan.block[k]
             rounded = size // unit * unit
             if rounded >= unit and not (spans(plan.tile[k], extent) and size > plan.tile[k]):
-                yield replace(
-                    plan, tile=_with(plan.tile, k, min(rounded, extent) if size >= extent else rounded)
-                )
+                tile = _with(plan.tile, k, min(rounded, extent) if size >= extent else rounded)
+                yield replace(plan, tile=tile, panel=_whole_tiles(plan.panel, tile))
 
 
 def _other_panels(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -94,6 +93,11 @@ def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
 def _scratch_bytes(c: Canonical, plan: CpuPlan) -> int:
     elements = prod(min(size, e) for size, e in zip(plan.tile, c.extents, strict=True))
     return elements * c.a.itemsize
+
+
+def _whole_tiles(panel: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
+    """The panel in multiples of these tiles; none where there was none."""
+    return tuple(max(1, whole // part) * part for whole, part in zip(panel, tile, strict=False))
 
 
 def _with(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:

@@ -1,0 +1,169 @@
+"""Timings of random plans of random problems: the data to which the cost model's weights are fitted.
+
+    python benchmarks/ranking/collect.py --seed=1 --problems=24 --seconds=20 --output=timings.jsonl
+
+Each problem gets half of its time for random plans, the rest for changes to the best so far. One line of JSON per
+problem: its text, the ceiling in the same run, and the plans with their bandwidth relative to that ceiling.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import time
+from collections.abc import Iterator
+from math import log, prod
+from pathlib import Path
+
+from ttc_llvm import Problem, affinity, backend, runtime
+from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.target import Target
+from ttc_llvm.trial import GIB, Mode, Trial
+from ttc_llvm.tuning import blocks, neighbours, peak
+from ttc_llvm.tuning.choices import DISTANCES, FREE, PANELS, can_stream, inner_orders, panel, tile_orders
+
+BYTES = 128 << 20  # of each tensor
+DTYPES = ("s",) * 6 + ("d", "d", "c", "z")
+LONGEST = 1 << 21  # elements of a tile, at most
+UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32)
+OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
+
+
+def problems(seed: int, count: int) -> Iterator[Problem]:
+    """Random problems of 2 to 6 indices that cannot be merged, alternately alpha = 2, beta = 4 and plain copies."""
+    rng = random.Random(seed)
+    for number in range(count):
+        rank = rng.choice((2, 3, 3, 4, 4, 5, 6))
+        perm = _permutation(rng, rank)
+        dtype = rng.choice(DTYPES)
+        size = _size(rng, rank, BYTES // {"s": 4, "d": 8, "c": 8, "z": 16}[dtype])
+        alpha, beta = ((2, 4), (1, 0))[number % 2]
+        yield Problem(perm, size, dtype, alpha=alpha, beta=beta)
+
+
+def _permutation(rng: random.Random, rank: int) -> tuple[int, ...]:
+    while True:
+        perm = rng.sample(range(rank), rank)
+        if all(second != first + 1 for first, second in itertools.pairwise(perm)):
+            return tuple(perm)
+
+
+def _size(rng: random.Random, rank: int, elements: int) -> tuple[int, ...]:
+    shares = [rng.uniform(0.6, 1.4) for _ in range(rank)]
+    unit = rng.choice((1, 1, 4, 8, 16))
+    sizes = [2 ** (share / sum(shares) * log(elements, 2)) for share in shares]
+    return tuple(max(2, round(size / unit) * unit if size > 2 * unit else round(size)) for size in sizes)
+
+
+def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
+    """Any plan: a usual block, and everything else by lot."""
+    block = rng.choice(blocks.blocks(c, target)[:7])
+    tile = _random_tile(rng, c, block)
+    order = list(rng.choice(tile_orders(c)))
+    inner = list(rng.choice(inner_orders(c)))
+    for axes in (order, inner):
+        if rng.random() < 0.3:
+            rng.shuffle(axes)
+    fetch = rng.choice(tuple(Fetch))
+    return CpuPlan(
+        tile,
+        block,
+        tuple(order),
+        tuple(inner),
+        parallel=min(rng.choice((1, 2, 3)), len(order)),
+        prefetch=rng.choice(DISTANCES[fetch]),
+        streaming=can_stream(c, target) and rng.random() < 0.8,
+        fetch=fetch,
+        panel=panel(c, tile, rng.choice(PANELS)) if rng.random() < 0.3 else (),
+    )
+
+
+def _random_tile(rng: random.Random, c: Canonical, block: tuple[int, ...]) -> tuple[int, ...]:
+    units, tile = blocks.unit_axes(c), []
+    for k, (extent, unit) in enumerate(zip(c.extents, block, strict=True)):
+        size = (
+            unit * rng.choice(UNIT_BLOCKS)
+            if k in units
+            else max(unit, rng.choice(OTHER_EXTENTS) // unit * unit)
+        )
+        tile.append(extent if 4 * size >= 3 * extent else size)
+    return tuple(tile)
+
+
+def explored(problem: Problem, seconds: float, seed: int) -> dict[str, object]:
+    """One problem's timings."""
+    c = canonicalise(problem).canonical
+    target = backend.host_target()
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    trial = Trial(c, target, runtime.num_threads(), Mode.COLD, problem.alpha, problem.beta)
+    which = peak.of(c)
+    trial.ceiling(which, 1)  # starts the threads
+    os.sched_setaffinity(0, {0})
+    ceiling = trial.ceiling(which)
+    rng, found = random.Random(seed), dict[CpuPlan, float]()
+    start = time.monotonic()
+    while (spent := (time.monotonic() - start) / seconds) < 1:
+        plan = _next(rng, c, target, found, spent)
+        if plan in found or prod(plan.tile) > LONGEST:
+            continue
+        kernel = trial.build(plan)
+        if kernel.tasks < 2:
+            continue
+        took = trial.seconds(kernel)
+        if took < 1.3 * min(found.values(), default=took):
+            took = min(took, trial.seconds(kernel), trial.seconds(kernel))
+        found[plan] = took
+        if len(found) % 20 == 0:
+            ceiling = max(ceiling, trial.ceiling(which, 1))
+    speed = c.bytes_moved / GIB / ceiling
+    plans = {str(plan): round(speed / took, 3) for plan, took in found.items()}
+    text = {"perm": problem.perm, "size": problem.size, "dtype": problem.dtype, "beta": problem.beta.real}
+    return {**text, "ceiling": round(ceiling, 1), "threads": runtime.num_threads(), "plans": plans}
+
+
+def _next(
+    rng: random.Random, c: Canonical, target: Target, found: dict[CpuPlan, float], spent: float
+) -> CpuPlan:
+    if spent < 0.5 or rng.random() < 0.1:
+        return random_plan(rng, c, target)
+    parent = rng.choice(sorted(found, key=found.__getitem__)[:6])
+    return rng.choice(list(neighbours.neighbours(c, target, FREE, parent)))
+
+
+def main() -> None:
+    """Collect, and append to the output file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--problems", type=int, default=24)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--first", type=int, default=0, help="leave out the problems before this one")
+    args = parser.parse_args()
+    runtime.set_affinity(affinity.parse("compact"))
+    for number, problem in enumerate(problems(args.seed, args.problems)):
+        if number < args.first:
+            continue
+        row = explored(problem, args.seconds, number)
+        with args.output.open("a") as output:
+            print(json.dumps(row), file=output)
+        plans: dict[str, float] = row["plans"]  # type: ignore[assignment]
+        print(
+            number,
+            row["perm"],
+            row["size"],
+            row["dtype"],
+            row["beta"],
+            len(plans),
+            max(plans.values()),
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
