@@ -238,7 +238,7 @@ def test_what_hptt_cannot_do(library: Callable[[str, str], str]) -> None:
     ten = standing(Problem(tuple(range(10))[::-1], (2,) * 10))
     assert estimate.contender(ten) is not None
     assert measure.contender(ten) is None, "it would list 10! loop orders"
-    assert estimate.contender(standing(Problem(tuple(range(20))[::-1], (2,) * 20))) is None
+    assert estimate.contender(standing(Problem(tuple(range(20))[::-1], (2,) * 20))) is not None
 
 
 def test_autotuning_needs_plans(library: Callable[[str, str], str]) -> None:
@@ -353,8 +353,9 @@ def test_jax_returns_a_new_array(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setitem(sys.modules, "jax", fake)
     peer = Jax()
-    s = standing(Problem((2, 0, 1), (5, 6, 7)))
-    assert agrees(s, peer.contender(s))
+    for place in ({}, {"hot": True}, {"offset": 3}):
+        s = standing(Problem((2, 0, 1), (5, 6, 7)), **place)
+        assert agrees(s, peer.contender(s))
     assert peer.contender(standing(Problem((2, 0, 1), (5, 6, 7)), "update")) is None
     assert peer.contender(standing(Problem((1, 0), (5, 6), "sd"))) is None
     assert peer.contender(standing(Problem((1, 0), (5, 6), lda=(6, 6)))) is None

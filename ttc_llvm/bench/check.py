@@ -52,7 +52,9 @@ class Check:
 
     def _output_agrees(self, output: npt.NDArray[np.generic]) -> bool:
         got = np.ascontiguousarray(output).reshape(-1).view(np.uint8)
-        return len(got) == len(self._wanted) and self._same(got, self._wanted)
+        memory = int(self.stand.b.memory.ctypes.data)
+        wanted = self._wanted[self.stand.base("b") - memory :]
+        return len(got) == len(wanted) and self._same(got, wanted)
 
     def _same(self, got: Bytes, wanted: Bytes) -> bool:
         pieces = range(0, len(wanted), PIECE)

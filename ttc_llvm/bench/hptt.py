@@ -15,7 +15,7 @@ from ..problem import Problem
 from .peers import Absent
 from .stand import Contender, Stand, foreign
 
-MOST_LOOPS = {"ESTIMATE": 16, "MEASURE": 8}  # merged indices: autotuning begins with a list of all loop orders
+MOST_TUNED = 8  # merged indices: autotuning begins with a list of all loop orders
 _INTS, _ADDRESS = ctypes.POINTER(ctypes.c_int), ctypes.c_void_p
 
 
@@ -96,9 +96,11 @@ class Hptt:
         return all(hasattr(self._library, name) for t in _TYPES.values() for name in (_create(t), _execute(t)))
 
     def contender(self, stand: Stand) -> Contender | None:
-        """HPTT at work; None for other types than s, d, c, z, for mixes, and for more loops than it can plan."""
+        """HPTT at work; None for other types than s, d, c, z, for mixes, and for more loops than it can tune."""
         problem = stand.case.problem
-        if problem.dtype not in _TYPES or len(stand.canonical.axes) > MOST_LOOPS[self.mode.name]:
+        if problem.dtype not in _TYPES:
+            return None
+        if self.mode is Mode.MEASURE and len(stand.canonical.axes) > MOST_TUNED:
             return None
         if self.has_plans and not problem.conjugate:
             return self._planned(stand, problem)
