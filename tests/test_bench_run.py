@@ -23,7 +23,9 @@ from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.compiler import Planned
 from ttc_llvm.errors import OptionError, VerificationError
+from ttc_llvm.ir_builders.flush import BLOCK
 from ttc_llvm.problem import Problem
+from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.model import model_plan
 
 SMALL = 48 << 10
@@ -199,6 +201,16 @@ def test_moves_get_numbers_of_the_problem_s_type() -> None:
     a, b = views(s)
     assert a.dtype == np.float32
     assert np.all((a > 0.4) & (a < 1.6)) and np.all((b > 0.4) & (b < 1.6))
+
+
+@pytest.mark.parametrize("size", [1, 100_000, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5_000_000])
+def test_whole_blocks_can_be_flushed(size: int) -> None:
+    """The last block flushed ends behind the tensor; what is not mapped must not be touched."""
+    memory = buffers.allocate(size)
+    whole = memory.base
+    assert isinstance(whole, np.ndarray)
+    mapped = whole.ctypes.data + whole.nbytes - memory.ctypes.data
+    assert mapped >= -(-size // BLOCK) * BLOCK
 
 
 def test_our_wrong_results_are_an_error() -> None:

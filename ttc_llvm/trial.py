@@ -178,7 +178,7 @@ def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
     if found is None:
         buffers.allocate(SWEEP).fill(1)
         return
-    tasks = len(memory) // BLOCK + 1
+    tasks = -(-len(memory) // BLOCK)
     runtime.run(Call(found[1], int(memory.ctypes.data), 0, 0, 0, 0, tasks), threads)
 
 

@@ -24,8 +24,8 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def allocate(size: int) -> Bytes:
-    """Zeroed bytes that start on a huge-page boundary; freed with the array."""
-    total = max(size, 1) + HUGE
+    """Zeroed bytes that start on a huge-page boundary, in memory mapped up to the next one; freed with the array."""
+    total = (-(-max(size, 1) // HUGE) + 1) * HUGE
     if hasattr(mmap, "MAP_PRIVATE"):
         memory = mmap.mmap(-1, total, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     else:
