@@ -1,50 +1,84 @@
 """Which plans to try: lazily enumerated, the cost model's best first.
 
-Seeds vary the size and shape of tiles, the orders of loops, prefetch, stores and staging; the best-first
-walk goes on from each plan it yields to that plan's neighbours (one decision changed), so that rank 20
-does not mean 20! loop orders.
+Seeds vary the size and shape of tiles and what is prefetched. The best few descend: one decision after the other takes
+the choice that the model likes best. The best-first walk then goes on from each plan it yields to that plan's
+neighbours (one decision changed), so that rank 20 does not mean 20! loop orders; plans of a tile that has
+been offered wait, so that the first ones differ.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
+from math import log
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Fetch
 from ttc_llvm.target import Target
 
-from .blocks import blocks, cover, merge, unit_axes, width
+from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
 from .choices import Forced, inner_orders, tile_orders, usual_prefetch, usual_streaming
-from .neighbours import neighbours
+from .neighbours import CHANGES, neighbours
 
-RUNS = (1, 2, 4, 8, 16, 32)  # tile sides in vectors
-SEED_ORDERS = 3
-WALK_NEIGHBOURS = 12  # pushed per yielded plan: the walk is wide enough, and stays lazy
-
+RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
+DESCENTS = 3  # seeds that descend before the first plan is offered
+WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
+SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
+WASTE = 6.0  # how much more a tile's remainders count than its distance from the wanted size, both in log
 
 Cost = Callable[[CpuPlan], float]
 
 
 def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, cost: Cost) -> Iterator[CpuPlan]:
     """Every plan worth trying, best first by the cost model; deterministic."""
-    heap: list[tuple[float, str, CpuPlan]] = []
-    seen: set[CpuPlan] = set()
-
-    def push(plan: CpuPlan) -> None:
-        if plan not in seen:
-            seen.add(plan)
-            heapq.heappush(heap, (cost(plan), str(plan), plan))
-
+    walk = _Walk(canonical, target, forced, cost)
     for plan in seeds(canonical, target, forced):
-        push(plan)
-    while heap:
-        plan = heapq.heappop(heap)[2]
+        walk.push(plan)
+    for plan in heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__):
+        walk.descend(plan)
+    while walk.heap:
+        yield from walk.step()
+
+
+class _Walk:
+    """Plans to be offered, by cost; equal ones as they came."""
+
+    def __init__(self, canonical: Canonical, target: Target, forced: Forced, cost: Cost) -> None:
+        self.problem, self.cost = (canonical, target, forced), cost
+        self.heap: list[tuple[float, int, CpuPlan]] = []
+        self.costs: dict[CpuPlan, float] = {}
+        self.offered: Counter[tuple[int, ...]] = Counter()
+        self.count = itertools.count()
+
+    def push(self, plan: CpuPlan) -> None:
+        """A plan to be offered, once."""
+        if plan not in self.costs:
+            self.costs[plan] = self.cost(plan)
+            heapq.heappush(self.heap, (self.costs[plan], next(self.count), plan))
+
+    def descend(self, plan: CpuPlan) -> None:
+        """Push the plan's neighbours, and those of the best one after every kind of decision."""
+        for change in CHANGES:
+            found = [plan, *change(*self.problem, plan)]
+            for other in found:
+                self.push(other)
+            plan = min(found, key=self.costs.__getitem__)
+
+    def step(self) -> Iterator[CpuPlan]:
+        """The cheapest plan, if it need not wait; its neighbours are pushed."""
+        waited, _, plan = heapq.heappop(self.heap)
+        cost = self.costs[plan] * (1 + SIBLING * self.offered[plan.tile])
+        if cost > waited and self.heap and cost > self.heap[0][0]:
+            heapq.heappush(self.heap, (cost, next(self.count), plan))
+            return
+        self.offered[plan.tile] += 1
         yield plan
-        for other in itertools.islice(neighbours(canonical, target, forced, plan), WALK_NEIGHBOURS):
-            push(other)
+        for other in itertools.islice(neighbours(*self.problem, plan), WALK_NEIGHBOURS):
+            self.push(other)
 
 
 def paper_space(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
@@ -71,14 +105,21 @@ def _prefetched(plan: CpuPlan, forced: Forced) -> Iterator[CpuPlan]:
 
 
 def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
-    """A broad first choice: tile shapes x usual orders; `neighbours` leads on from there."""
+    """A broad first choice: tile shapes x what is prefetched; a descent and `neighbours` lead on from there."""
     rank = len(canonical.axes)
-    orders = forced.orders or tile_orders(canonical)[:SEED_ORDERS]
+    order = (forced.orders or tile_orders(canonical))[0]
+    inner = inner_orders(canonical)[0]
     streaming = usual_streaming(canonical, target) if forced.streaming is None else forced.streaming
-    distance = forced.prefetch[0] if forced.prefetch else usual_prefetch(canonical)
     for block, tile in _shapes(canonical, target, forced):
-        for order, inner in itertools.product(orders, inner_orders(canonical)):
-            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, Staging.NONE)
+        for fetch, distance in _fetches(canonical, forced):
+            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, fetch=fetch)
+
+
+def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:
+    if forced.prefetch:
+        return ((Fetch.BLOCKS, forced.prefetch[0]),)
+    usual = (Fetch.BLOCKS, usual_prefetch(canonical))
+    return (usual,) if same_unit_axis(canonical) else (usual, (Fetch.BLOCKS, 0), (Fetch.ROWS, 1))
 
 
 def _shapes(
@@ -90,16 +131,37 @@ def _shapes(
             block = _block_within(canonical, target, sides)
             yield block, _paper_tile(canonical, block, *sides)
         return
-    block, w = blocks(canonical, target)[0], width(canonical, target)
-    seen = set()
-    for run_a, run_b in itertools.product(RUNS, repeat=2):
-        wanted = merge(
-            cover(canonical, "a", run_a * w, compact=False), cover(canonical, "b", run_b * w, compact=False)
-        )
-        tile = fitted(canonical, block, wanted)
-        if tile not in seen:
-            seen.add(tile)
-            yield block, tile
+    block = blocks(canonical, target)[0]
+    runs = [
+        [cover(canonical, which, max(1, run // item), compact=False) for run in RUNS]
+        for which, item in (("a", canonical.a.itemsize), ("b", canonical.b.itemsize))
+    ]
+    shapes = (divided(canonical, block, merge(a, b)) for a, b in itertools.product(*runs))
+    yield from ((block, tile) for tile in dict.fromkeys(shapes))
+
+
+def divided(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int]) -> tuple[int, ...]:
+    """A tile of about the wanted extents, rather one that leaves no remainders."""
+    return tuple(
+        _divided(extent, unit, max(wanted.get(k, 1), unit))
+        for k, (extent, unit) in enumerate(zip(canonical.extents, block, strict=True))
+    )
+
+
+@lru_cache(maxsize=4096)
+def _divided(extent: int, unit: int, wanted: int) -> int:
+    if 4 * wanted >= 3 * extent:
+        return max(extent, 1)
+    least, most = max(1, wanted // (2 * unit)), max(1, 3 * wanted // (2 * unit))
+    step = max(1, (most - least) // 16)
+    sizes = [count * unit for count in range(least, most + 1, step) if 4 * count * unit < 3 * extent]
+    whole = [extent] if extent <= 2 * wanted else []
+    choices = [*sizes, *whole] or [extent]
+    return min(choices, key=lambda size: _misfit(extent, size, wanted))
+
+
+def _misfit(extent: int, size: int, wanted: int) -> float:
+    return WASTE * log(-(-extent // size) * size / extent) + abs(log(size / wanted))
 
 
 def _block_within(canonical: Canonical, target: Target, sides: tuple[int, int]) -> tuple[int, ...]:

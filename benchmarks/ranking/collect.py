@@ -99,7 +99,8 @@ def explored(problem: Problem, seconds: float, seed: int) -> dict[str, object]:
     c = canonicalise(problem).canonical
     target = backend.host_target()
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    trial = Trial(c, target, runtime.num_threads(), Mode.COLD, problem.alpha, problem.beta)
+    threads = runtime.num_threads()
+    trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     which = peak.of(c)
     trial.ceiling(which, 1)  # starts the threads
     os.sched_setaffinity(0, {0})
@@ -122,7 +123,7 @@ def explored(problem: Problem, seconds: float, seed: int) -> dict[str, object]:
     speed = c.bytes_moved / GIB / ceiling
     plans = {str(plan): round(speed / took, 3) for plan, took in found.items()}
     text = {"perm": problem.perm, "size": problem.size, "dtype": problem.dtype, "beta": problem.beta.real}
-    return {**text, "ceiling": round(ceiling, 1), "threads": runtime.num_threads(), "plans": plans}
+    return {**text, "ceiling": round(ceiling, 1), "threads": threads, "plans": plans}
 
 
 def _next(

@@ -1,0 +1,269 @@
+"""Fits the cost model's weights (`tuning/weights.py`) to timings of plans, and checks them on problems left out.
+
+    python benchmarks/ranking/collect.py --seed=1 --problems=48 --output=timings.jsonl   # on a quiet machine
+    python benchmarks/ranking/fit.py --add=timings.jsonl     # into timings.jsonl.xz, at most 300 plans a problem
+    python benchmarks/ranking/fit.py                         # the check: five folds over problems
+    python benchmarks/ranking/fit.py --write                 # fit to everything, and generate tuning/weights.py
+
+The fit is a ridge regression of log(time) on the facts of `tuning/features.py`, centred per problem, good plans
+weighted more. A weight is the sum of one that all classes of problems share and one of its own class, and
+neighbouring buckets of a size are pulled together: few data then say no more than they know. What the cost model knows
+without a fit, processor time and how evenly threads share tasks, is taken off the timings first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import random
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+
+from ttc_llvm import Problem
+from ttc_llvm import plan as plans
+from ttc_llvm import target as targets
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.tuning.cost import Model
+from ttc_llvm.tuning.features import Fact, Features, kind
+
+HERE = Path(__file__).parent
+DATA = HERE / "timings.jsonl.xz"
+WEIGHTS = HERE.parent.parent / "tuning" / "weights.py"
+MACHINE = replace(targets.find("graniterapids"), l1=48 << 10, l2=2 << 20, ways=12)
+PLANS = 300  # kept of a problem: the best third, and others by lot
+GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
+RIDGE = (4.0, 6.0, 9.0, 12.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
+SMOOTH = 2.0  # of a step between neighbouring buckets, relative to that
+FOLDS = 5
+
+Row = dict[str, object]
+Column = tuple[str, str, int | str]  # whose weight, fact, bucket
+Weights = dict[str, dict[str, dict[int | str, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """One problem: its class, the facts of its plans, and log(time) of each, free of what needs no fit."""
+
+    name: str
+    kind: str
+    facts: list[list[Fact]]
+    fitted: np.ndarray
+    speeds: np.ndarray
+    rest: np.ndarray
+
+
+def read(path: Path) -> list[Row]:
+    """Rows of a file, compressed or not."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def add(rows: list[Row], more: Iterable[Row]) -> None:
+    """Store rows and further ones, thinned out."""
+    found = {_name(row): _thin(row) for row in (*rows, *more)}
+    with lzma.open(DATA, "wt", preset=9 | lzma.PRESET_EXTREME) as output:
+        output.writelines(json.dumps(row) + "\n" for row in found.values())
+
+
+def _name(row: Row) -> str:
+    return f"{row['perm']} {row['size']} {row['dtype']} beta={row['beta']:g}"
+
+
+def _thin(row: Row) -> Row:
+    found: dict[str, float] = row["plans"]  # type: ignore[assignment]
+    ranked = sorted(found, key=lambda plan: -found[plan])
+    best, others = ranked[: PLANS // 3], ranked[PLANS // 3 :]
+    kept = {*best, *random.Random(0).sample(others, min(len(others), PLANS - len(best)))}
+    return {**row, "plans": {plan: speed for plan, speed in found.items() if plan in kept}}
+
+
+def timings(row: Row) -> Timings:
+    """A row as the fit wants it."""
+    beta: float = row["beta"]  # type: ignore[assignment]
+    problem = Problem(
+        tuple(row["perm"]),  # type: ignore[arg-type]
+        tuple(row["size"]),  # type: ignore[arg-type]
+        str(row["dtype"]),
+        alpha=2 if beta else 1,
+        beta=beta,
+    )
+    c = canonicalise(problem).canonical
+    model, features = Model(c, MACHINE, 2), Features(c, MACHINE)
+    found: dict[str, float] = row["plans"]  # type: ignore[assignment]
+    tried = [plans.parse(text) for text in found]
+    speeds = np.array(list(found.values()))
+    rest = np.array([-log(model.balance(plan)) for plan in tried])
+    return Timings(_name(row), kind(c), [features(p) for p in tried], -np.log(speeds) - rest, speeds, rest)
+
+
+class Fit:
+    """Weights fitted to the timings of some problems."""
+
+    def __init__(self, data: Sequence[Timings]) -> None:
+        self.columns: dict[Column, int] = {}
+        for d in data:
+            for fact in {fact for facts in d.facts for fact in facts}:
+                for column in levels(d.kind, fact):
+                    self.columns.setdefault(column, len(self.columns))
+        size = len(self.columns)
+        normal, target = self._penalties(), np.zeros(size)
+        for d in data:
+            used, x = self._matrix(d)
+            w = (d.speeds / d.speeds.max()) ** GOOD
+            w = w / w.sum() * 100  # every problem counts the same
+            x -= w @ x / w.sum()
+            y = d.fitted - w @ d.fitted / w.sum()
+            normal[np.ix_(used, used)] += x.T @ (x * w[:, None])
+            target[used] += x.T @ (w * y)
+        self.solution = np.linalg.solve(normal, target)
+
+    def _penalties(self) -> np.ndarray:
+        penalty = np.diag([RIDGE[len(level.split())] for level, _, _ in self.columns]).astype(float)
+        for (level, name, bucket), i in self.columns.items():
+            after = self.columns.get((level, name, bucket + 1)) if isinstance(bucket, int) else None
+            if after is not None:
+                step = SMOOTH * RIDGE[len(level.split())]
+                penalty[[i, after], [i, after]] += step
+                penalty[[i, after], [after, i]] -= step
+        return penalty
+
+    def _matrix(self, d: Timings) -> tuple[np.ndarray, np.ndarray]:
+        """The columns that count for a problem's plans, and how often each counts for each plan."""
+        places: dict[int, int] = {}
+        entries = []
+        for row, facts in enumerate(d.facts):
+            for fact in facts:
+                for column in levels(d.kind, fact):
+                    if column in self.columns:
+                        entries.append((row, places.setdefault(self.columns[column], len(places))))
+        x = np.zeros((len(d.facts), len(places)))
+        np.add.at(x, tuple(np.array(entries).T), 1.0)
+        return np.array(list(places)), x
+
+    def predict(self, d: Timings) -> np.ndarray:
+        """Estimated log(time) of a problem's plans, up to a constant."""
+        used, x = self._matrix(d)
+        found: np.ndarray = x @ self.solution[used] + d.rest
+        return found
+
+    def weights(self, kinds: Iterable[str]) -> Weights:
+        """The weights by class, fact and bucket."""
+        facts = {(name, bucket) for _, name, bucket in self.columns}
+        return {name: self._tables(name, facts) for name in kinds}
+
+    def _tables(self, kind: str, facts: set[Fact]) -> dict[str, dict[int | str, float]]:
+        found: dict[str, dict[int | str, float]] = {}
+        for of in ("nothing", "blocks", "rows"):
+            for stores in ("stores",) if "update" in kind else ("stores", "streaming"):
+                for name, bucket in sorted(facts, key=str):
+                    fact = f"{of} {stores}: {name}"
+                    columns = [c for c in levels(kind, (fact, bucket)) if c in self.columns]
+                    value = sum(float(self.solution[self.columns[c]]) for c in columns)
+                    found.setdefault(fact, {})[bucket] = value
+        return found
+
+
+def levels(kind: str, fact: Fact) -> list[Column]:
+    """The columns that a fact counts for: all plans, those of its class, that fetch alike, that store alike."""
+    of, _, name = fact[0].partition(": ")
+    fetch, stores = of.split()
+    own = kind.replace(" ", "-")
+    wheres = ("", fetch, stores, of, own, f"{own} {fetch}", f"{own} {of}")
+    return [(where, name, fact[1]) for where in wheres]
+
+
+def check(data: list[Timings]) -> None:
+    """Print what the best of the first 1, 8 and 40 plans of problems left out reach of the best known."""
+    reached: dict[str, list[tuple[float, ...]]] = {}
+    for fold in range(FOLDS):
+        fit = Fit([d for i, d in enumerate(data) if i % FOLDS != fold])
+        for d in data[fold::FOLDS]:
+            reached.setdefault(d.kind, []).append(report(d, fit.predict(d)))
+    summary(reached)
+
+
+def report(d: Timings, predicted: np.ndarray) -> tuple[float, ...]:
+    """Shares of the best known speed among the first 1, 8 and 40 plans by a prediction; printed."""
+    speeds = d.speeds[np.argsort(predicted, kind="stable")] / d.speeds.max()
+    found = tuple(float(speeds[:n].max()) for n in (1, 8, 40))
+    print(f"{d.kind:15} {d.name:60} {found[0]:.2f} {found[1]:.2f} {found[2]:.2f}  best {d.speeds.max():.2f}")
+    return found
+
+
+def summary(reached: dict[str, list[tuple[float, ...]]]) -> None:
+    """Print geometric means and minima."""
+    reached["all"] = [shares for found in list(reached.values()) for shares in found]
+    for name, found in reached.items():
+        columns = list(zip(*found, strict=True))
+        means = " ".join(f"{exp(sum(map(log, column)) / len(column)):.3f}" for column in columns)
+        print(
+            f"{name:15} {len(found):3} problems: geomean {means}, least {' '.join(f'{min(c):.2f}' for c in columns)}"
+        )
+
+
+HEAD = '''"""What makes plans slower or faster, in log(time), by class of problem, fact and bucket.
+
+Generated by benchmarks/ranking/fit.py --write from {plans} plans of {problems} random problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# fmt: off
+WEIGHTS: Mapping[str, Mapping[str, Mapping[int | str, float]]] = {{
+'''
+
+
+def source(data: list[Timings]) -> str:
+    """The text of tuning/weights.py."""
+    head = HEAD.format(plans=sum(len(d.facts) for d in data), problems=len(data))
+    lines = []
+    for name, facts in Fit(data).weights(sorted({d.kind for d in data})).items():
+        lines.append(f'    "{name}": {{')
+        for fact, table in facts.items():
+            ordered = sorted(table.items(), key=lambda item: (str(type(item[0])), item[0]))
+            inside = ", ".join(f"{json.dumps(bucket)}: {value:.3f}" for bucket, value in ordered)
+            line = f'"{fact}": {{{inside}}},'
+            lines += textwrap.wrap(line, 112, initial_indent=8 * " ", subsequent_indent=12 * " ")
+        lines.append("    },")
+    return head + "\n".join(lines) + "\n}\n"
+
+
+def main() -> None:
+    """Add data, check, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--add", type=Path, action="append", default=[], help="further timings to store")
+    parser.add_argument(
+        "--test", type=Path, help="check on these timings instead, fitting to all of the stored"
+    )
+    parser.add_argument("--write", action="store_true", help="generate tuning/weights.py")
+    args = parser.parse_args()
+    rows = read(DATA) if DATA.exists() else []
+    for path in args.add:
+        add(rows, read(path))
+        rows = read(DATA)
+    data = [timings(row) for row in rows]
+    if args.test:
+        fit = Fit(data)
+        reached: dict[str, list[tuple[float, ...]]] = {}
+        for d in map(timings, read(args.test)):
+            reached.setdefault(d.kind, []).append(report(d, fit.predict(d)))
+        summary(reached)
+    elif not args.write:
+        check(data)
+    if args.write:
+        WEIGHTS.write_text(source(data))
+
+
+if __name__ == "__main__":
+    main()

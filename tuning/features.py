@@ -1,0 +1,197 @@
+"""What distinguishes plans of one problem: a few facts per plan, each in one of a few buckets.
+
+The cost model adds up a weight per fact (`weights.py`); `benchmarks/ranking/fit.py` finds the weights. Sizes are
+log2 of bytes, clipped. Facts of plans that fetch rows and of those that fetch blocks have weights of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import ceil, gcd, log2, prod
+from typing import Any
+
+from ttc_llvm.canonical import Beta, Canonical, static
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.target import Target
+
+from .blocks import same_unit_axis, unit_axes
+
+Fact = tuple[str, int | str]
+Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
+
+TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
+WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What a box of elements touches in one tensor: bytes of consecutive memory per run, pages, and lines
+    per line that is full."""
+
+    run_bytes: int
+    pages: float
+    lines: float
+
+
+def kind(canonical: Canonical) -> str:
+    """The class of problems that share their weights."""
+    shape = "rows" if same_unit_axis(canonical) else "columns"
+    return f"{shape} {'update' if canonical.kinds.beta is Beta.ANY else 'copy'}"
+
+
+class Features:
+    """The facts of plans of one canonical form on one target: call it with a plan.
+
+    What does not depend on the plan is computed once; footprints are remembered by shape.
+    """
+
+    def __init__(self, canonical: Canonical, target: Target) -> None:
+        self.canonical, self.target = canonical, target
+        self.extents = canonical.extents
+        self.sizes = (canonical.a.itemsize, canonical.b.itemsize)
+        self.strides = tuple(
+            [abs(static(s)) * size for s in canonical.strides(which)]
+            for which, size in zip("ab", self.sizes, strict=True)
+        )
+        self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
+        self.units = unit_axes(canonical)
+        self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
+
+    def __call__(self, plan: CpuPlan) -> list[Fact]:
+        """The plan's facts."""
+        return [fact for group, key in self.parts(plan) for fact in getattr(self, group)(*key)]
+
+    def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
+        """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
+        of = f"{plan.fetch.value if plan.prefetch else 'nothing'} {'streaming' if plan.streaming else 'stores'}: "
+        inner = "a" if plan.inner[-1] == self.units[0] else "b"
+        return (
+            ("simple", (of, plan.prefetch, plan.staging.value, inner)),
+            ("micro", (of, plan.block)),
+            ("shape", (of, inner, plan.tile)),
+            ("walk", (of, plan.tile, plan.order, plan.panel)),
+        )
+
+    def simple(self, of: str, distance: int, staging: str, inner: str) -> list[Fact]:
+        """Decisions as they are."""
+        named = {"mode": "any", "distance": str(distance), "staging": staging, "inner": inner}
+        return [(of + name, value) for name, value in named.items()]
+
+    def micro(self, of: str, block: tuple[int, ...]) -> list[Fact]:
+        """The micro-tile's sides, and how it crowds cache sets."""
+        unit_a, unit_b = self.units
+        a = _log2(block[unit_a] * self.sizes[0], 4, 9)
+        b = _log2(block[unit_b] * self.sizes[1], 4, 9)
+        return [
+            (f"{of}block a", a),
+            (f"{of}block b", b),
+            (f"{of}block", f"{1 << a}x{1 << b}"),
+            (f"{of}crowd a", self._crowd(0, block)),
+            (f"{of}crowd b", self._crowd(1, block)),
+        ]
+
+    def shape(self, of: str, inner: str, tile: tuple[int, ...]) -> list[Fact]:
+        """What a tile touches."""
+        tile = tuple(map(min, tile, self.extents))
+        a, b = self.footprint(0, tile), self.footprint(1, tile)
+        size = prod(tile) * max(self.sizes)
+        return [
+            (f"{of}tile", _log2(size, 10, 21)),
+            (f"{of}waste", self._waste(tile)),
+            (f"{of}page a", _log2(size / a.pages, 6, 12)),
+            (f"{of}page b", _log2(size / b.pages, 6, 12)),
+            (f"{of}run a, {inner} innermost", _log2(a.run_bytes, 6, 12)),
+            (f"{of}run b, {inner} innermost", _log2(b.run_bytes, 6, 12)),
+            (f"{of}lines a", round(4 * log2(a.lines))),
+            (f"{of}lines b", round(4 * log2(b.lines))),
+        ]
+
+    def walk(
+        self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
+    ) -> list[Fact]:
+        """How tiles follow each other."""
+        plan = CpuPlan(tile, tile, order, order, panel=panel)
+        tile = tuple(map(min, tile, self.extents))
+        return [
+            (f"{of}last", self._last(plan)),
+            (f"{of}reach", self._reach(plan, tile)),
+            (f"{of}panel", "some" if panel else "none"),
+        ]
+
+    def footprint(self, which: int, box: tuple[int, ...]) -> Footprint:
+        """What a box touches in A (0) or B (1)."""
+        key = (which, box)
+        if key not in self._footprints:
+            self._footprints[key] = self._new_footprint(which, box)
+        return self._footprints[key]
+
+    def _new_footprint(self, which: int, box: tuple[int, ...]) -> Footprint:
+        strides, line = self.strides[which], self.target.line
+        run = span = self.sizes[which]
+        scattered = 1
+        aligned = line  # bytes that every run's start is a multiple of
+        for k in self.orders[which]:
+            if strides[k] == 0:
+                continue
+            if box[k] < self.extents[k] or strides[k] > run:
+                aligned = gcd(aligned, box[k] * strides[k] if strides[k] <= run else strides[k])
+            if box[k] == 1:
+                continue
+            reach = (box[k] - 1) * strides[k]
+            run += reach if strides[k] <= run else 0
+            if scattered == 1 and strides[k] <= max(span, self.target.page):
+                span += reach
+            else:
+                scattered *= box[k]
+        touched = ceil(run / line) if aligned == line else (run + line - aligned) / line
+        return Footprint(run, scattered * max(1.0, span / self.target.page), touched * line / run)
+
+    def _last(self, plan: CpuPlan) -> str:
+        """Whose unit axis the innermost loop over tiles walks."""
+        for k in reversed(plan.order):
+            if plan.tile[k] < self.extents[k]:
+                return "a" if k == self.units[0] else "b" if k == self.units[1] else "other"
+        return "other"
+
+    def _waste(self, tile: tuple[int, ...]) -> int:
+        """Remainders: how much larger the tensor would be in whole tiles."""
+        whole = prod(
+            -(-extent // size) * size / extent for extent, size in zip(self.extents, tile, strict=True)
+        )
+        return sum(whole > bound for bound in WASTE)
+
+    def _reach(self, plan: CpuPlan, tile: tuple[int, ...]) -> int:
+        """How much of its pages is used (log2) by the most that can be done with the translations at hand."""
+        box, best = list(tile), self._use(tile)
+        loops = plan.loops(self.extents)
+        for number in reversed(range(len(loops))):
+            k = loops[number][0]
+            outer = next((step for axis, step in reversed(loops[:number]) if axis == k), self.extents[k])
+            box[k] = min(outer, self.extents[k])
+            use = self._use(tuple(box))
+            if use is None:
+                break
+            best = use
+        return -9 if best is None else max(-9, min(0, round(log2(best))))
+
+    def _use(self, box: tuple[int, ...]) -> float | None:
+        """The share of a box's pages that it uses; None where they are too many."""
+        pages = self.footprint(0, box).pages + self.footprint(1, box).pages
+        return None if pages > TLB_PAGES else prod(box) * sum(self.sizes) / (pages * self.target.page)
+
+    def _crowd(self, which: int, block: tuple[int, ...]) -> int:
+        """By how much (log2) the lines of a micro-tile in one L1 set exceed half of its ways."""
+        line, ways = self.target.line, self.target.ways
+        sets = max(1, self.target.l1 // (line * ways))
+        strides, unit = self.strides[which], self.units[which]
+        rows = [0]
+        for k, extent in enumerate(block):
+            if k != unit:
+                rows = [row + i * strides[k] for row in rows for i in range(extent)]
+        most = max(Counter(row // line % sets for row in set(rows)).values())
+        return max(0, min(4, round(log2(2 * most / ways))))
+
+
+def _log2(size: float, low: int, high: int) -> int:
+    return max(low, min(high, int(size).bit_length() - 1))
