@@ -14,9 +14,9 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha, Beta, static
+from ttc_llvm.canonical import Alpha, static
 from ttc_llvm.layout import Register, Side, run_axes
-from ttc_llvm.nest import View
+from ttc_llvm.nest import Space, View
 
 from . import ahead
 from .ahead import Move, Step
@@ -59,8 +59,9 @@ def requests(
     sizes: Sizes,
     trail: tuple[Step, ...],
 ) -> list[Request]:
-    """What the node's prefetch asks for, line by line, on the sides that are read: addresses are computed at once,
-    the prefetches are emitted where the caller wants them. trail: the loops around, outermost first."""
+    """What the node's prefetch asks for, line by line, on the sides that pass through the caches: addresses are
+    computed at once, the prefetches are emitted where the caller wants them. trail: the loops around, outermost first.
+    """
     wanted = tile.node.prefetch
     assert wanted is not None
     sides = _read(tile, pointers)
@@ -90,7 +91,7 @@ def _read(tile: Tile, pointers: tuple[ir.Value, ir.Value]) -> list[Read]:
     found = []
     if node.op.alpha is not Alpha.ZERO:
         found.append(Read(pointers[0], node.source, tile.a))
-    if node.op.beta is Beta.ANY:
+    if not node.streaming and node.target.space is Space.B:  # what is stored in part is read before
         found.append(Read(pointers[1], node.target, tile.b))
     return found
 

@@ -8,13 +8,14 @@ from functools import partial
 from llvmlite import ir
 
 from ttc_llvm.canonical import Axis
-from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Space, Stage, View
+from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Row, Space, Stage, View
 from ttc_llvm.target import Target
 
 from . import fetch
 from .ahead import Step
 from .memory import fence
 from .micro_tile import Emission, Sizes, Tile
+from .rows import Run
 from .scale import Scalars, load_scalars
 from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
 
@@ -55,6 +56,8 @@ class Emitter:
                 self.stage(b, node, box, views)
             elif isinstance(node, Micro):
                 self.micro(b, node, box)
+            elif isinstance(node, Row):
+                self.row(b, node, box)
             elif isinstance(node, Fence):
                 fence(self.module, b, self.machine)
 
@@ -130,6 +133,12 @@ class Emitter:
             requests = []
         emission = Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {})
         emission.emit([partial(request.emit, self.module, b) for request in requests])
+
+    def row(self, b: ir.IRBuilder, node: Row, box: Box) -> None:
+        """A run of memory, in whole aligned vectors past the caches."""
+        pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
+        length = mul(b, box.lengths[node.axes[-1]], node.width)
+        Run(self.module, b, node, self.machine, self.scalars[node.op], pointers, length).emit()
 
     def _requests(self, b: ir.IRBuilder, node: Micro, box: Box) -> list[fetch.Request]:
         if node.prefetch is None:

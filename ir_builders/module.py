@@ -10,7 +10,7 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ttc_llvm.canonical import Size
-from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Op, Space, Stage, View
+from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Op, Row, Space, Stage, View
 from ttc_llvm.target import Target
 
 from .ahead import Step
@@ -86,7 +86,7 @@ def _operations(nodes: tuple[Node, ...]) -> list[Op]:
     """Every operation of the nest, once, in order."""
     found: dict[Op, None] = {}
     for node in nodes:
-        if isinstance(node, Micro):
+        if isinstance(node, Micro | Row):
             found[node.op] = None
         elif isinstance(node, Loop):
             found |= dict.fromkeys(_operations(node.body + (node.tail or ())))

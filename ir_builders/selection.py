@@ -172,8 +172,7 @@ def _run_body(b: ir.IRBuilder, call: _Call, body: Body, bodies: _Set) -> None:
     if body.streaming is None:
         _call_kernel(b, call, body.nest, extents, name)
         return
-    width = call.target.vector_bits // 8
-    low = b.and_(b.ptrtoint(call.b, I64), i64(width - 1))
+    low = b.and_(b.ptrtoint(call.b, I64), i64(body.streaming.alignment - 1))
     with b.if_else(b.icmp_unsigned("==", low, i64(0))) as (aligned, other):
         with aligned:
             _call_kernel(b, call, body.streaming, extents, f"{name}.streaming")

@@ -16,7 +16,7 @@ from case import Case, windows
 from reference import Array
 
 from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size
-from ttc_llvm.nest import Fence, Loop, LoopNest, Micro, Node, Space, Stage, View
+from ttc_llvm.nest import Fence, Loop, LoopNest, Micro, Node, Row, Space, Stage, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,8 @@ class Interpreter:
                 self._stage(node, box, views)
             elif isinstance(node, Micro):
                 self._micro(node, box)
+            elif isinstance(node, Row):
+                self._row(node, box)
             else:
                 assert isinstance(node, Fence)
 
@@ -127,6 +129,15 @@ class Interpreter:
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
         self._write(node, sink, self._value(node, source, sink))
 
+    def _row(self, node: Row, box: Box) -> None:
+        """The run's elements one after the other; what the box holds along its axes must be all of them."""
+        *whole, last = node.axes
+        assert node.width == int(np.prod([box.lengths[k] for k in whole], initial=1))
+        assert all(n == 1 for k, n in enumerate(box.lengths) if k not in node.axes)
+        run = np.arange(node.width * box.lengths[last])
+        source, sink = (box.offsets[view.space] + run for view in (node.source, node.target))
+        self._write(node, sink, self._value(node, source, sink))
+
     def _lengths(self, node: Micro, box: Box) -> tuple[int, ...]:
         lengths = []
         for k, block in enumerate(node.block):
@@ -142,7 +153,7 @@ class Interpreter:
             where = where[..., None] + np.arange(length) * self.size(stride)
         return where
 
-    def _value(self, node: Micro, source: Array, sink: Array) -> Array:
+    def _value(self, node: Micro | Row, source: Array, sink: Array) -> Array:
         types, op = (node.source.dtype, node.target.dtype), node.op
         x = np.zeros(source.shape, reference.numpy_type(types[0]))
         old = np.zeros(source.shape, reference.numpy_type(types[1]))
@@ -160,7 +171,7 @@ class Interpreter:
             assert self.writes[space][where].all(), "scratch is read before it is written"
         return np.asarray(self.memory[space][where])
 
-    def _write(self, node: Micro, where: Array, value: Array) -> None:
+    def _write(self, node: Micro | Row, where: Array, value: Array) -> None:
         assert where.min() >= 0
         self.memory[node.target.space][where] = value
         np.add.at(self.writes[node.target.space], where.ravel(), 1)

@@ -53,7 +53,7 @@ def test_every_plan_offered_is_valid_and_offered_once(machine: targets.Target) -
         for plan in offered:
             plans.check(plan, problem)
             assert plans.parse(str(plan)) == plan
-            assert not plan.streaming or can_stream(problem, machine)
+            assert not plan.streaming or can_stream(problem)
 
 
 def test_neighbours_are_valid_and_differ_in_something() -> None:

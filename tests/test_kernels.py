@@ -53,6 +53,19 @@ NAMED: dict[str, tuple[Problem, CpuPlan, str]] = {
         Problem((1, 0), (64, 64), "s"), simple(2, (32, 32), (16, 16), streaming=True), "avx512"),
     "streaming out of a stage": (
         Problem((1, 0), (64, 48), "d"), simple(2, (16, 16), (4, 4), streaming=True, staging=Staging.B), "avx2"),
+    "rows that find their own boundaries": (
+        Problem((0, 2, 1), (37, 9, 11), "s"), simple(3, (37, 4, 4), (16, 1, 1), streaming=True), "avx512"),
+    "rows of complex numbers, scaled": (
+        Problem((0, 2, 1), (21, 9, 11), "z", alpha=2j), simple(3, (21, 4, 4), (4, 1, 1), streaming=True), "avx2"),
+    "rows without masks": (
+        Problem((0, 2, 1), (131, 5, 7), "i8"), simple(3, (131, 4, 4), (16, 1, 1), streaming=True), "sse2"),
+    "rows of mixed types": (
+        Problem((0, 2, 1), (37, 9, 11), "sd", alpha=3), simple(3, (16, 4, 4), (8, 1, 1), streaming=True), "avx512"),
+    "runs over two axes out of a stage": (
+        Problem((2, 1, 0), (7, 11, 13), "s"),
+        simple(3, (13, 4, 4), (8, 1, 4), streaming=True, staging=Staging.B), "avx512"),
+    "rows of another type out of a stage": (
+        Problem((1, 0), (33, 71), "ds"), simple(2, (32, 16), (8, 8), streaming=True, staging=Staging.B), "avx2"),
     "a stage with remainders on both axes": (
         Problem((1, 0), (37, 41), "c", alpha=2j, beta=1), simple(2, (12, 16), (4, 4), staging=Staging.A), "avx2"),
     "alpha = 0 does not stage A": (

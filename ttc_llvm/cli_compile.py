@@ -169,16 +169,14 @@ def _streaming(command: Command, problem: Problem, canonical: Canonical, machine
         raise OptionError(
             f"--streamingStores cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
         )
-    if not can_stream(canonical, machine):
+    if not can_stream(canonical):
         raise OptionError(
-            f"--streamingStores cannot be had: rows of B must start at multiples of {machine.vector_bits // 8} bytes"
+            f"--streamingStores cannot be had: no two elements of B are neighbours in {canonical}"
         )
     return True
 
 
-def _blockings(
-    command: Command, canonical: Canonical, machine: Target
-) -> tuple[tuple[int, int], ...] | None:
+def _blockings(command: Command, canonical: Canonical, machine: Target) -> tuple[tuple[int, int], ...] | None:
     """Tile sides as asked for: whole registers, or the whole axis."""
     width = blocks.width(canonical, machine)
     extents = [canonical.extents[k] for k in blocks.unit_axes(canonical)]
@@ -186,7 +184,9 @@ def _blockings(
         for side, extent in zip(sides, extents, strict=True):
             if side % width and side < extent:
                 wanted = "x".join(map(str, sides))
-                raise OptionError(f"--blockings={wanted}: {side} is no multiple of {width}, the elements of a register")
+                raise OptionError(
+                    f"--blockings={wanted}: {side} is no multiple of {width}, the elements of a register"
+                )
     return command.blockings
 
 

@@ -16,6 +16,7 @@ from . import backend, kernel, runtime
 from .canonical import Beta, Canonical, Placed, static
 from .errors import CompileError, TargetError
 from .kernel import Kernel
+from .lower import alignment
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
@@ -88,7 +89,7 @@ class Executable:
         self.left = FOR_EVER
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
-        self._alignment = target.vector_bits // 8 if streams else 0
+        self._alignment = alignment(canonical, plan, target) if streams else 0
         self._rows = canonical.b.itemsize if streams and _has_long_rows(canonical, self._alignment) else 0
         self._splits: dict[int, tuple[Executable, Executable]] = {}
         self._ordinary: _Body | None = None

@@ -78,9 +78,8 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
     if code is None:
         code = backend.compile_object(_text(nest, target), target)
     loaded = backend.load(code, (NAME,))
-    alignment = target.vector_bits // 8 if plan.streaming else 1
     tasks = 0 if nest.params else nest.tasks
-    return Kernel(loaded.address(NAME), tasks, nest.scratch, alignment, code, loaded)
+    return Kernel(loaded.address(NAME), tasks, nest.scratch, nest.alignment, code, loaded)
 
 
 def ordinary(plan: CpuPlan) -> CpuPlan:

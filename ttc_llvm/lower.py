@@ -7,7 +7,7 @@ from math import gcd, prod
 
 from .canonical import Alpha, Axis, Beta, Canonical, Param, Size, static
 from .layout import run_axes
-from .nest import Bind, Buffer, Fence, Loop, LoopNest, Micro, Node, Op, Prefetch, Space, Stage, View
+from .nest import Bind, Buffer, Fence, Loop, LoopNest, Micro, Node, Op, Prefetch, Row, Space, Stage, View
 from .plan import CpuPlan, Fetch, Staging, check, spans
 from .target import Target
 
@@ -46,7 +46,40 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
         body = (Loop(k, sizes[k], step, Bind.TASK if number < tasks else Bind.SERIAL, body),)
     if plan.streaming:
         body = (*body, Fence())
-    return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body))
+    return LoopNest(
+        canonical, body, _params(canonical), _scratch_bytes(body), alignment(canonical, plan, target)
+    )
+
+
+def alignment(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
+    """Bytes that B's base must be a multiple of: a vector for stores past the caches of whole blocks, an element
+    where rows find their own boundaries, 1 without such stores."""
+    if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
+        return 1
+    vector = target.vector_bits // 8
+    return canonical.b.itemsize if _is_by_rows(canonical, plan, vector) else vector
+
+
+def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
+    """True where every row of B starts on a boundary of vectors, so many bytes each, once B does."""
+    steps = [axis.stride_b for axis in canonical.axes if axis.extent != 1]
+    size = canonical.b.itemsize
+    return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[1:])
+
+
+def _is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
+    """True where B is written run by run: none of its rows need start on a boundary then."""
+    if has_aligned_rows(canonical, vector) or not all(isinstance(s, int) for s in canonical.strides("b")):
+        return False
+    if plan.staging is Staging.B and canonical.kinds.alpha is not Alpha.ZERO:
+        return bool(_run(canonical, plan))
+    first = canonical.axes[0]
+    return plan.staging is Staging.NONE and first.stride_a == first.stride_b == 1
+
+
+def _run(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes along which a tile is one run of B, innermost first."""
+    return run_axes(_tile_extents(canonical, plan), canonical.strides("b"))
 
 
 def _params(canonical: Canonical) -> tuple[Param, ...]:
@@ -73,8 +106,18 @@ def _views(canonical: Canonical) -> tuple[View, View]:
 def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
     source, sink = _views(canonical)
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
+    if plan.streaming and _is_by_rows(canonical, plan, target.vector_bits // 8):
+        return _rows(canonical, plan, Row(source, sink, op, (0,), 1), plan.inner)
     leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=_prefetch(plan), streaming=plan.streaming)
     return _loops(_Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target)))
+
+
+def _rows(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
+    """Loops over the rows of a tile."""
+    body: tuple[Node, ...] = (row,)
+    for k in reversed([k for k in order if k not in row.axes and plan.tile[k] > 1]):
+        body = (Loop(k, canonical.axes[k].extent, 1, Bind.SERIAL, body),)
+    return body
 
 
 def _prefetch(plan: CpuPlan) -> Prefetch | None:
@@ -160,7 +203,12 @@ def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, .
     first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
     fill = Micro(source, scratch, move, first, first, prefetch=_prefetch(plan))
     drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
-    return (Stage(buffer, *(_phase(canonical, plan, leaf, target) for leaf in (fill, drain))),)
+    filling = _phase(canonical, plan, fill, target)
+    if plan.streaming and _is_by_rows(canonical, plan, target.vector_bits // 8):
+        run = _run(canonical, plan)
+        row = Row(scratch, sink, op, run, prod(canonical.extents[k] for k in run[:-1]))
+        return (Stage(buffer, filling, _rows(canonical, plan, row, _row_order(canonical, plan))),)
+    return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
 def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
@@ -194,14 +242,15 @@ def _row_block(
 
 
 def _buffer(canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target) -> Buffer:
-    """Scratch in the order of the side it imitates; rows padded by one line, so that they never share a cache set."""
+    """Scratch in the order of the side it imitates; runs padded by one line, so that they never share a cache set."""
     extents = _tile_extents(canonical, plan)
     line = max(1, target.line // canonical.a.itemsize)
     strides = [0] * len(extents)
+    rows = max(1, len(run_axes(extents, like)))
     step = 1
     for number, k in enumerate(sorted(range(len(extents)), key=lambda k: abs(static(like[k])))):
         strides[k] = step
         step *= extents[k]
-        if number == 0:
+        if number == rows - 1:
             step = -(-step // line) * line + line
     return Buffer(Space.SCRATCH, canonical.a, tuple(strides), max(step, prod(extents)), target.line)

@@ -104,6 +104,21 @@ class Micro:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """Copy what the box holds along these axes, innermost first, which make one run of memory on both sides: whole
+    vectors past the caches, wherever the target's boundaries lie, and ordinary stores before and behind them.
+
+    width: elements that all axes but the last hold together.
+    """
+
+    source: View
+    target: View
+    op: Op
+    axes: tuple[int, ...]
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis."""
 
@@ -129,17 +144,19 @@ class Fence:
     """Order all non-temporal stores before what follows."""
 
 
-Node = Loop | Micro | Stage | Fence
+Node = Loop | Micro | Row | Stage | Fence
 
 
 @dataclass(frozen=True, slots=True)
 class LoopNest:
-    """A kernel before it is IR. params: the run-time values it reads, by slot; scratch: bytes per thread."""
+    """A kernel before it is IR. params: the run-time values it reads, by slot; scratch: bytes per thread;
+    alignment: bytes that B's base must be a multiple of."""
 
     canonical: Canonical
     body: tuple[Node, ...]
     params: tuple[Param, ...]
     scratch: int
+    alignment: int = 1
 
     @property
     def grid(self) -> tuple[Loop, ...]:
@@ -191,6 +208,9 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
             yield from _lines(node.drain, depth + 1)
         elif isinstance(node, Micro):
             yield pad + _micro_line(node)
+        elif isinstance(node, Row):
+            axes = ",".join(f"i{k}" for k in node.axes)
+            yield f"{pad}row {axes} {node.source.space.value}->{node.target.space.value}"
         else:
             yield f"{pad}fence"
 

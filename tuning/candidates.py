@@ -21,7 +21,7 @@ from ttc_llvm.plan import CpuPlan, Fetch
 from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
-from .choices import Forced, inner_orders, tile_orders, usual_prefetch, usual_streaming
+from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_prefetch
 from .neighbours import CHANGES, neighbours
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
@@ -109,10 +109,10 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     rank = len(canonical.axes)
     order = (forced.orders or tile_orders(canonical))[0]
     inner = inner_orders(canonical)[0]
-    streaming = usual_streaming(canonical, target) if forced.streaming is None else forced.streaming
+    streaming, staging = allowed_stores(canonical, target, forced)[0]
     for block, tile in _shapes(canonical, target, forced):
         for fetch, distance in _fetches(canonical, forced):
-            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, fetch=fetch)
+            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, staging, fetch)
 
 
 def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ttc_llvm.canonical import Beta, Canonical, static
-from ttc_llvm.plan import Fetch
+from ttc_llvm.canonical import Alpha, Beta, Canonical, static
+from ttc_llvm.lower import has_aligned_rows
+from ttc_llvm.plan import Fetch, Staging
 from ttc_llvm.target import Target
 
 from .blocks import same_unit_axis, unit_axes
@@ -43,20 +44,43 @@ def usual_prefetch(canonical: Canonical) -> int:
     return 0 if same_unit_axis(canonical) else 6
 
 
-def can_stream(canonical: Canonical, target: Target) -> bool:
-    """True where every row of B starts on a vector boundary once its base does."""
-    if canonical.kinds.beta is not Beta.ZERO:
-        return False
-    size = canonical.b.itemsize
-    vector = target.vector_bits // 8
-    steps = [static(axis.stride_b) for axis in canonical.axes if axis.extent != 1]
-    return bool(steps) and steps[0] == 1 and all(step * size % vector == 0 for step in steps[1:])
+Stores = tuple[bool, Staging]  # past the caches?, and what goes through scratch
 
 
-def usual_streaming(canonical: Canonical, target: Target) -> bool:
-    """Stores past the caches pay where B does not fit them anyway."""
+ORDINARY: Stores = (False, Staging.NONE)
+
+
+def can_stream(canonical: Canonical) -> bool:
+    """True where B can be stored past the caches: it is not read, and there are runs of it."""
+    return canonical.kinds.beta is Beta.ZERO and canonical.axes[0].stride_b == 1
+
+
+def stores(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
+    """Ways to store that are worth trying, the usual one first.
+
+    Stores past the caches pay where B does not fit them anyway, and need whole vectors: of blocks where every row of
+    B starts on a vector boundary once its base does, else of longer runs, put together in scratch.
+    """
     size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
-    return size > CACHED * target.l2 and can_stream(canonical, target)
+    if not can_stream(canonical) or size <= CACHED * target.l2:
+        return (ORDINARY,)
+    if same_unit_axis(canonical) or has_aligned_rows(canonical, target.vector_bits // 8):
+        return (*_streaming(canonical, target), ORDINARY)
+    return ORDINARY, *_streaming(canonical, target)
+
+
+def _streaming(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
+    direct, staged = (True, Staging.NONE), (True, Staging.B)
+    if has_aligned_rows(canonical, target.vector_bits // 8) or canonical.kinds.alpha is Alpha.ZERO:
+        return (direct,)
+    return (staged, direct) if same_unit_axis(canonical) else (staged,)
+
+
+def allowed_stores(canonical: Canonical, target: Target, forced: Forced) -> tuple[Stores, ...]:
+    """Those that the user's decision leaves; never none."""
+    if forced.streaming is None:
+        return stores(canonical, target)
+    return _streaming(canonical, target) if forced.streaming else (ORDINARY,)
 
 
 def panel(canonical: Canonical, tile: tuple[int, ...], size: int) -> tuple[int, ...]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from ttc_llvm.canonical import Alpha, Canonical
+from ttc_llvm.canonical import Canonical
 from ttc_llvm.plan import CpuPlan, Staging, spans
 from ttc_llvm.target import Target
 
 from .blocks import blocks, same_unit_axis
-from .choices import DISTANCES, FETCHES, PANELS, Forced, can_stream, inner_orders, panel, tile_orders
+from .choices import DISTANCES, FETCHES, PANELS, Forced, allowed_stores, inner_orders, panel, tile_orders
 
 
 def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -75,11 +75,9 @@ def _other_orders(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
 
 
 def _other_stores(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    if forced.streaming is None and can_stream(c, t):
-        yield replace(plan, streaming=not plan.streaming)
-    if c.kinds.alpha is not Alpha.ZERO and _scratch_bytes(c, plan) <= t.l2 // 2:
-        for staging in Staging:
-            yield replace(plan, staging=staging)
+    for streaming, staging in allowed_stores(c, t, forced):
+        if staging is Staging.NONE or _scratch_bytes(c, plan) <= t.l2 // 2:
+            yield replace(plan, streaming=streaming, staging=staging)
 
 
 def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:

@@ -24,7 +24,7 @@ from ttc_llvm.plan import CpuPlan, Fetch
 from ttc_llvm.target import Target
 from ttc_llvm.trial import GIB, Mode, Trial
 from ttc_llvm.tuning import blocks, neighbours, peak
-from ttc_llvm.tuning.choices import DISTANCES, FREE, PANELS, can_stream, inner_orders, panel, tile_orders
+from ttc_llvm.tuning.choices import DISTANCES, FREE, PANELS, inner_orders, panel, stores, tile_orders
 
 BYTES = 128 << 20  # of each tensor
 DTYPES = ("s",) * 6 + ("d", "d", "c", "z")
@@ -69,6 +69,7 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
         if rng.random() < 0.3:
             rng.shuffle(axes)
     fetch = rng.choice(tuple(Fetch))
+    streaming, staging = rng.choice(stores(c, target))
     return CpuPlan(
         tile,
         block,
@@ -76,7 +77,8 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
         tuple(inner),
         parallel=min(rng.choice((1, 2, 3)), len(order)),
         prefetch=rng.choice(DISTANCES[fetch]),
-        streaming=can_stream(c, target) and rng.random() < 0.8,
+        streaming=streaming,
+        staging=staging,
         fetch=fetch,
         panel=panel(c, tile, rng.choice(PANELS)) if rng.random() < 0.3 else (),
     )

@@ -1,0 +1,111 @@
+"""A row: one run of memory to another, whole aligned vectors past the caches, with ordinary stores at both ends.
+
+Where the boundary of vectors lies is found out at run time, row by row: neither B's address nor its strides need be
+multiples of a vector. The ends are masked stores, or element by element where the target has no masks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ttc_llvm.canonical import Alpha
+from ttc_llvm.layout import Register
+from ttc_llvm.nest import Row, View
+from ttc_llvm.target import Target
+
+from .memory import Access, Ragged
+from .scale import Scalars, apply, convert
+from .values import I64, Int, at, counted, guarded, i64, minimum, mul
+
+UNROLLED = 4  # vectors per iteration
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A row at these (source, target) pointers, so many elements long."""
+
+    module: ir.Module
+    b: ir.IRBuilder
+    node: Row
+    machine: Target
+    scalars: Scalars
+    pointers: tuple[ir.Value, ir.Value]
+    length: Int
+
+    @property
+    def lanes(self) -> int:
+        """Elements of B in a vector of the machine: what one store past the caches writes."""
+        return max(1, self.machine.vector_bits // 8 // self.node.target.dtype.itemsize)
+
+    def emit(self) -> None:
+        """The ordinary head up to a boundary, the whole vectors, the ordinary tail."""
+        b, lanes, length = self.b, self.lanes, i64(self.length)
+        head = minimum(b, self._to_boundary(), length)
+        self._end(i64(0), i64(head), "head")
+        whole = b.and_(b.sub(length, i64(head)), ir.Constant(I64, -lanes))
+        many = b.and_(whole, ir.Constant(I64, -lanes * UNROLLED))
+        with counted(b, many, lanes * UNROLLED, "vectors") as i:
+            places = [b.add(b.add(i64(head), i), i64(n * lanes)) for n in range(UNROLLED)]
+            values = [self._loaded(place, lanes) for place in places]
+            for place, value in zip(places, values, strict=True):
+                self._stored(place, value, lanes, streaming=True)
+        with counted(b, whole, lanes, "vector", first=many) as i:
+            place = b.add(i64(head), i)
+            self._stored(place, self._loaded(place, lanes), lanes, streaming=True)
+        done = b.add(i64(head), whole)
+        self._end(done, b.sub(length, done), "tail")
+
+    def _to_boundary(self) -> ir.Value:
+        """Elements from the row's start to the first vector boundary; elements are aligned to their size."""
+        b, size = self.b, self.node.target.dtype.itemsize
+        address = b.ptrtoint(self.pointers[1], I64)
+        gap = b.and_(b.neg(address), i64(self.lanes * size - 1))
+        return b.udiv(gap, i64(size))
+
+    # --- elements [first, first + lanes) ---
+
+    def _access(self, view: View, lanes: int, ragged: Ragged | None) -> Access:
+        return Access(self.module, self.machine, view.dtype, lanes, 1, ragged)
+
+    def _loaded(self, first: ir.Value, lanes: int, ragged: Ragged | None = None) -> ir.Value:
+        """alpha * A in B's type."""
+        node, b = self.node, self.b
+        value = None
+        if node.op.alpha is not Alpha.ZERO:
+            address = at(b, self.pointers[0], mul(b, first, node.source.dtype.itemsize))
+            raw = self._access(node.source, lanes, ragged).load(b, address, _register(lanes))
+            value = convert(b, raw, node.source.dtype, node.op.compute)
+        result = apply(b, node.op, self.scalars, value, None, lanes)
+        return convert(b, result, node.op.compute, node.target.dtype)
+
+    def _stored(
+        self,
+        first: ir.Value,
+        value: ir.Value,
+        lanes: int,
+        ragged: Ragged | None = None,
+        *,
+        streaming: bool = False,
+    ) -> None:
+        target = self.node.target
+        address = at(self.b, self.pointers[1], mul(self.b, first, target.dtype.itemsize))
+        self._access(target, lanes, ragged).store(self.b, value, address, _register(lanes), streaming)
+
+    def _end(self, first: ir.Value, count: ir.Value, name: str) -> None:
+        """Fewer elements than a vector has, by ordinary stores."""
+        b, lanes = self.b, self.lanes
+        masks = all(self.machine.has_masks(v.dtype.itemsize) for v in (self.node.source, self.node.target))
+        with guarded(b, b.icmp_signed(">", count, i64(0)), name):
+            if masks:
+                ragged = Ragged((lanes,), {0: count})
+                self._stored(first, self._loaded(first, lanes, ragged), lanes, ragged)
+                return
+            with counted(b, count, 1, name) as i:
+                element = b.add(first, i)
+                self._stored(element, self._loaded(element, 1), 1)
+
+
+def _register(lanes: int) -> Register:
+    return Register((0,), tuple(range(lanes)))
