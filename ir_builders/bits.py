@@ -2,46 +2,67 @@
 
 from __future__ import annotations
 
-from ttc_llvm.layout import HOLE, Side
+from collections.abc import Sequence
 
-from .shuffles import Mask, Network, Program, fits
+from ttc_llvm.layout import HOLE, Side, unflatten
+
+from .shuffles import Mask, Network, Program, fits, padded
 
 Bit = tuple[int, int]  # (axis, bit of its index)
 
 
-def exchange(
-    block: tuple[int, ...], a: Side, b: Side, start: list[Mask], wanted: list[Mask], group: int
+def exchange(block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int) -> Network | None:
+    """The network from side a to side b, which holds `wanted`; None where the block's indices are not lane bits and
+    register bits on both sides. group: lanes in 128 bits."""
+    lanes = lane_bits(block, a)
+    start = [padded(register.elements, a.lanes) for register in a.registers]
+    return None if lanes is None else between(block, lanes, b, start, wanted, group)
+
+
+def between(
+    block: tuple[int, ...], lanes: tuple[Bit, ...], b: Side, start: list[Mask], wanted: list[Mask], group: int
 ) -> Network | None:
-    """The network from side a, which holds `start`, to side b, which holds `wanted`; None where the block's indices
-    are not lane bits and register bits on both sides. group: lanes in 128 bits."""
-    lanes_a, lanes_b = _lane_bits(block, a), _lane_bits(block, b)
-    if lanes_a is None or lanes_b is None:
+    """The same from registers with these lane bits, which hold `start`."""
+    lanes_b = lane_bits(block, b)
+    if lanes_b is None:
         return None
     program = Program(start)
-    state = _BitState(block, a, lanes_a, program)
+    state = _BitState(block, lanes, program)
     target = list(lanes_b)
     while len(state.lanes) < len(target):
         state.widen(_entering(state.lanes, target))
     for position, bit in enumerate(target):
         if bit not in state.lanes:
-            state.exchange(bit, *_places(state.lanes, target, position, _width(group)))
+            state.exchange(bit, *_places(state.lanes, target, position, width(group)))
     while len(state.lanes) > len(target):
         if not state.narrow(target):
             return None
     return _finish(program, list(state.values.values()), wanted, b.lanes)
 
 
-def _width(extent: int) -> int:
+def width(extent: int) -> int:
+    """Bits of an index below the extent."""
     return (extent - 1).bit_length()
 
 
-def _lane_bits(block: tuple[int, ...], s: Side) -> tuple[Bit, ...] | None:
+def lane_bits(block: tuple[int, ...], s: Side) -> tuple[Bit, ...] | None:
     """Index bits by lane position, or None where the run is not made of bits."""
     for k in s.run[:-1]:
         if block[k] & (block[k] - 1):
             return None
-    run = [(k, bit) for k in s.run for bit in range(_width(block[k]))]
-    return tuple(run[: _width(s.lanes)])
+    run = [(k, bit) for k in s.run for bit in range(width(block[k]))]
+    return tuple(run[: width(s.lanes)])
+
+
+def every_bit(block: tuple[int, ...]) -> list[Bit]:
+    """All index bits of a block."""
+    return [(k, bit) for k, extent in enumerate(block) for bit in range(width(extent))]
+
+
+def key(element: int, block: tuple[int, ...], bits: Sequence[Bit]) -> tuple[int, ...]:
+    """The values of these bits in an element's index."""
+    index = unflatten(element, block)
+    return tuple(index[k] >> bit & 1 for k, bit in bits)
 
 
 def _entering(lanes: list[Bit], target: list[Bit]) -> Bit:
@@ -69,15 +90,14 @@ def _places(lanes: list[Bit], target: list[Bit], position: int, bound: int) -> t
 class _BitState:
     """Which index bit each lane position carries, and the values by their remaining bits."""
 
-    def __init__(self, block: tuple[int, ...], a: Side, lanes: tuple[Bit, ...], program: Program) -> None:
+    def __init__(self, block: tuple[int, ...], lanes: tuple[Bit, ...], program: Program) -> None:
         self.program = program
         self.lanes = list(lanes)
-        every = [(k, bit) for k, extent in enumerate(block) for bit in range(_width(extent))]
-        self.registers = [bit for bit in every if bit not in lanes]
+        self.registers = [bit for bit in every_bit(block) if bit not in lanes]
         self.values: dict[tuple[int, ...], int] = {}
-        for number, register in enumerate(a.registers):
-            key = tuple(register.start[k] >> bit & 1 for k, bit in self.registers)
-            self.values[key] = number
+        for number, content in enumerate(program.contents):
+            element = next(e for e in content if e != HOLE)
+            self.values[key(element, block, self.registers)] = number
 
     def _pairs(self, bit: Bit) -> dict[tuple[int, ...], list[int | None]]:
         """Values that differ in one register bit only, keyed by the other bits."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from llvmlite import ir
@@ -11,7 +12,7 @@ from ttc_llvm.layout import Register, unflatten
 from ttc_llvm.target import Target
 
 from .scale import carrier_type, units
-from .seam import shuffle
+from .seam import load_pieces, shuffle
 from .values import I1, I8, I32, Int, at, i64, splat
 
 L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
@@ -80,7 +81,11 @@ class Access:
             return _masked_load(self.module, b, name, self.vector, pointer, mask, self.align)
         if len(register.elements) == self.lanes:
             return b.load(pointer, typ=self.vector, align=self.align)
-        return self._load_pieces(b, pointer, len(register.elements))
+        return self._load_parts(b, pointer, len(register.elements))
+
+    def load_pieces(self, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], lanes: int) -> ir.Value:
+        """A register of so many elements, put together from full pieces at these addresses; None = undefined."""
+        return load_pieces(self.module, b, pointers, carrier_type(self.dtype, lanes), self.align)
 
     def store(
         self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, streaming: bool
@@ -96,7 +101,7 @@ class Access:
             if streaming:
                 stored.set_metadata("nontemporal", self.module.add_metadata([ir.Constant(I32, 1)]))
         else:
-            self._store_pieces(b, value, pointer, len(register.elements))
+            self._store_parts(b, value, pointer, len(register.elements))
 
     def _mask(self, b: ir.IRBuilder, register: Register) -> ir.Value | None:
         per_element = units(self.dtype.itemsize)
@@ -112,10 +117,10 @@ class Access:
         bits = [int(lane < active * per_element) for lane in range(self.lanes * per_element)]
         return ir.Constant(ir.VectorType(I1, len(bits)), bits)
 
-    def _load_pieces(self, b: ir.IRBuilder, pointer: ir.Value, active: int) -> ir.Value:
+    def _load_parts(self, b: ir.IRBuilder, pointer: ir.Value, active: int) -> ir.Value:
         """Powers of two, one load each, joined: no more than log2(lanes) of them."""
         whole = None
-        for first, size in _pieces(active):
+        for first, size in _parts(active):
             piece = carrier_type(self.dtype, size)
             address = at(b, pointer, first * self.dtype.itemsize)
             part = b.load(address, typ=piece, align=self.align)
@@ -123,21 +128,21 @@ class Access:
         assert whole is not None
         return whole
 
-    def _store_pieces(self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, active: int) -> None:
+    def _store_parts(self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, active: int) -> None:
         per_element = units(self.dtype.itemsize)
-        for first, size in _pieces(active):
+        for first, size in _parts(active):
             lanes = range(first * per_element, (first + size) * per_element)
             part = shuffle(b, value, None, lanes)
             b.store(part, at(b, pointer, first * self.dtype.itemsize), align=self.align)
 
 
-def _pieces(active: int) -> list[tuple[int, int]]:
-    pieces, first = [], 0
+def _parts(active: int) -> list[tuple[int, int]]:
+    parts, first = [], 0
     for bit in reversed(range(active.bit_length())):
         if active >> bit & 1:
-            pieces.append((first, 1 << bit))
+            parts.append((first, 1 << bit))
             first += 1 << bit
-    return pieces
+    return parts
 
 
 def _inserted(

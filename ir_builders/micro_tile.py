@@ -6,6 +6,7 @@ block follow each other and few registers are live.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,10 +20,14 @@ from ttc_llvm.target import Target
 
 from . import network
 from .memory import Access, Ragged
-from .scale import Scalars, apply, convert, units
+from .network import INSERT, INSERT_NARROW, WHOLE, Loads, Pieces
+from .scale import Scalars, apply, convert, parts_per_element, units
 from .seam import fence, freeze, shuffle
 from .straight import straight
 from .values import Int, add, at, mul
+
+# Vector operations on a real register of B, loading it included.
+OPERATIONS = {(Alpha.ANY, Beta.ZERO): 1, (Alpha.ONE, Beta.ANY): 3, (Alpha.ANY, Beta.ANY): 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,29 @@ class Tile:
         if node.straight:
             return straight(self.a, self.b)
         group = max(1, 16 // node.op.compute.itemsize)
-        return network.build(node.block, self.a, self.b, sources(node.block, node.source.strides), group)
+        loaded = sources(node.block, node.source.strides)
+        return network.build(node.block, self.a, self.b, loaded, group, self._loads())
+
+    def _loads(self) -> Loads:
+        """Pieces of rows whose existence is known, of the type that is shuffled, and that stay in L1 meanwhile."""
+        node, compute = self.node, self.node.op.compute
+        if node.ragged or node.source.dtype.itemsize != compute.itemsize or self._crowds():
+            return WHOLE
+        each = OPERATIONS.get((node.op.alpha, node.op.beta), 0) * parts_per_element(compute)
+        full = self.b.lanes == self.machine.lanes(compute.itemsize)
+        piece = self.machine.insert_bits // (8 * compute.itemsize)
+        return Loads(piece, each, INSERT if full else INSERT_NARROW)
+
+    def _crowds(self) -> bool:
+        """True where the rows of A fill more than the ways of a set of L1: each line is to be loaded once."""
+        node, machine = self.node, self.machine
+        strides = [stride if isinstance(stride, int) else 1 for stride in node.source.strides]
+        sets = max(1, machine.l1 // (machine.line * machine.ways))
+        lines = set()
+        for register in self.a.registers:
+            offset = sum(i * stride for i, stride in zip(register.start, strides, strict=True))
+            lines.add(offset * node.source.dtype.itemsize // machine.line)
+        return max(Counter(line % sets for line in lines).values()) > machine.ways
 
 
 class Emission:
@@ -90,16 +117,35 @@ class Emission:
         self.net = tile.network if self.read_a else None
         self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
+        self.rows: dict[int, ir.Value] = {}
         self.streams = node.streaming and _streams(tile)
 
     def emit(self, requests: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. requests: emit a prefetch each; they are spread between the stores,
         because a burst of them keeps the loads behind it waiting."""
         count = len(self.tile.b.registers)
+        loaded = 0
         for number in range(count):
             for request in requests[number * len(requests) // count : (number + 1) * len(requests) // count]:
                 request()
+            if number == loaded:
+                loaded = self._load_ahead(number)
             self.finish(number)
+
+    def _load_ahead(self, first: int) -> int:
+        """Load the pieces for the next registers of B, as many as half of the machine's registers hold; the first one
+        that is not served. A load behind a store to the same offset of another page waits for it."""
+        if self.net is None or not self.net.pieces:
+            return len(self.tile.b.registers)
+        needs, room = self.net.needs, self.tile.machine.registers // 2
+        end, wanted = first + 1, needs[first]
+        while end < len(needs) and (wanted | needs[end]).bit_count() <= room:
+            wanted |= needs[end]
+            end += 1
+        for number in range(self.net.inputs):
+            if wanted >> number & 1:
+                self._value(number)
+        return end
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
         align = min(view.dtype.itemsize, 8) if view.space is Space.SCRATCH else 1  # tensors may lie anywhere
@@ -127,9 +173,25 @@ class Emission:
         return fence(self.module, self.b, value) if number in self.net.fences else value
 
     def _load(self, number: int) -> ir.Value:
-        node, register = self.tile.node, self.tile.a.registers[number]
-        raw = self.load_side.load(self.b, self._address(self.source, node.source, register), register)
+        assert self.net is not None
+        node = self.tile.node
+        if self.net.pieces:
+            raw = self._load_pieces(self.net.pieces[number])
+        else:
+            raw = self.load_side.load(self.b, self._row(number), self.tile.a.registers[number])
         return convert(self.b, raw, node.source.dtype, node.op.compute)
+
+    def _load_pieces(self, pieces: Pieces) -> ir.Value:
+        size = self.tile.node.source.dtype.itemsize
+        places = [None if p is None else at(self.b, self._row(p[0]), p[1] * size) for p in pieces]
+        return self.load_side.load_pieces(self.b, places, self.tile.b.lanes)
+
+    def _row(self, number: int) -> ir.Value:
+        """The address of one of A's registers."""
+        if number not in self.rows:
+            view = self.tile.node.source
+            self.rows[number] = self._address(self.source, view, self.tile.a.registers[number])
+        return self.rows[number]
 
     def _shuffle(self, step: network.Shuffle) -> ir.Value:
         left, right = self._value(step.left), self._value(step.right)

@@ -2,33 +2,86 @@
 
 Where the block's index bits are lane bits and register bits on both sides, a stage exchanges one lane
 bit with one register bit at one shuffle per register: log2(lanes) stages transpose a square. Stages
-rotate inside 128-bit groups, which is what unpack instructions do. Anything else (extents 3, 5, ...)
-gathers each register of B from the registers it needs by a tree. Both are checked by simulation.
+rotate inside 128-bit groups, which is what unpack instructions do. Stages that exchange whole groups can be
+left to the loads: registers are then put together from pieces of A's rows, by inserts from memory, which do
+not wait for the one unit that shuffles. Anything else (extents 3, 5, ...) gathers each register of B from the
+registers it needs by a tree. All are checked by simulation.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ttc_llvm.layout import HOLE, Side
 
+from . import pieces
 from .bits import exchange
 from .gather import gather
-from .shuffles import Mask, Network, Shuffle
+from .shuffles import Mask, Network, Pieces, Shuffle, padded
 
-__all__ = ["Network", "Shuffle", "build"]
+__all__ = ["INSERT", "INSERT_NARROW", "WHOLE", "Loads", "Network", "Pieces", "Shuffle", "build"]
 
 FENCED_STAGE = 2
+# Inserting one piece while loading it, in shuffles, measured: in full registers, and in narrower ones of machines that
+# have a second unit to shuffle these.
+INSERT, INSERT_NARROW = 1.5, 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """How A's registers may be loaded. piece: lanes of the shortest piece that a load inserts, 0 = whole registers
+    only; others: vector operations per register of B beside the network, which the units that insert take, too;
+    insert: cost of inserting one piece, in shuffles."""
+
+    piece: int = 0
+    others: int = 0
+    insert: float = INSERT
+
+
+WHOLE = Loads()
 
 
 @lru_cache(maxsize=256)
-def build(block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], group: int) -> Network:
-    """The shorter of the bit network and the gathering tree. sources: element -> element whose load it takes;
-    group: lanes in 128 bits, inside which stages rotate."""
-    wanted = [_padded(tuple(sources[e] for e in r.elements), b.lanes) for r in b.registers]
-    start = [_padded(r.elements, a.lanes) for r in a.registers]
-    bits = None if _is_broadcast(sources) else exchange(block, a, b, start, wanted, group)
+def build(
+    block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], group: int, loads: Loads = WHOLE
+) -> Network:
+    """The shortest of the bit network, with registers of A loaded whole or in pieces, and the gathering tree.
+    sources: element -> element whose load it takes; group: lanes in 128 bits, inside which stages rotate."""
+    wanted = [padded(tuple(sources[e] for e in r.elements), b.lanes) for r in b.registers]
+    if loads.piece and not _is_broadcast(sources):
+        found = _in_pieces(block, a, b, wanted, group, loads)
+        if found is not None:
+            return _fenced(found, group)
+    return _whole(block, a, b, sources, wanted, group)
+
+
+def _in_pieces(
+    block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int, loads: Loads
+) -> Network | None:
+    """The network of pieces of the best length, if it beats every network of whole registers."""
+    count = len(b.registers)
+
+    def cost(shuffles: float, inserts: int) -> float:
+        """Cycles of a machine with one unit that shuffles, and another that shares all other operations with it."""
+        return max(shuffles, (shuffles + loads.insert * inserts + loads.others * count) / 2)
+
+    start = [padded(r.elements, a.lanes) for r in a.registers]
+    best = cost(min(pieces.whole_shuffles(block, a, b), _least_steps(start, wanted)), 0)
+    found: int | None = None
+    for piece in pieces.lengths(b, loads.piece):
+        stages = pieces.stages(block, a, b, group, piece)
+        if stages is not None:
+            price = cost(stages * count, (b.lanes // piece - 1) * count)
+            found, best = (piece, price) if price < best else (found, best)
+    return None if found is None else pieces.exchange_pieces(block, a, b, wanted, group, found)
+
+
+def _whole(
+    block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], wanted: list[Mask], group: int
+) -> Network:
+    start = [padded(r.elements, a.lanes) for r in a.registers]
+    bits = None if _is_broadcast(sources) else exchange(block, a, b, wanted, group)
     if bits is not None and len(bits.steps) < _least_steps(start, wanted):
         return _fenced(bits, group)
     tree = gather(start, wanted, a.lanes, b.lanes)
@@ -49,7 +102,7 @@ def _fenced(network: Network, group: int) -> Network:
     """
     if network.lanes <= group:
         return network
-    depth = [0] * network.inputs
+    depth = [int(bool(network.pieces))] * network.inputs
     for step in network.steps:
         depth.append(1 + max(depth[step.left], depth[step.right]))
     late = frozenset(value for value, stages in enumerate(depth) if stages >= FENCED_STAGE)
@@ -58,7 +111,3 @@ def _fenced(network: Network, group: int) -> Network:
 
 def _is_broadcast(sources: tuple[int, ...]) -> bool:
     return any(source != element for element, source in enumerate(sources))
-
-
-def _padded(elements: tuple[int, ...], lanes: int) -> Mask:
-    return elements + (HOLE,) * (lanes - len(elements))

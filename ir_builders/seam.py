@@ -1,4 +1,4 @@
-"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, and fences."""
+"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, and inserts."""
 
 from __future__ import annotations
 
@@ -105,10 +105,42 @@ def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     own, kind = value.type, _fenced_as(value.type)
     if kind is None:
         return value
-    name = f"llvm.arithmetic.fence.v{kind.count}f{32 if str(kind.element) == 'float' else 64}"
+    name = f"llvm.arithmetic.fence.{_suffix(kind)}"
     if name not in module.globals:
         ir.Function(module, ir.FunctionType(kind, [kind]), name)
     if own != kind:
         value = _written(b, kind, f"bitcast {own} {_reference(value)} to {kind}")
     value = _written(b, kind, f"call {kind} @{name}({kind} {_reference(value)})")
     return value if own == kind else _written(b, own, f"bitcast {kind} {_reference(value)} to {own}")
+
+
+def load_pieces(
+    module: ir.Module, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], vector: ir.VectorType, align: int
+) -> ir.Value:
+    """A vector put together from equally long pieces of memory, at least 128 bits each; undefined where None.
+
+    Each piece but the first is inserted by the instruction that loads it: fences keep LLVM from building halves
+    first, whose joining is a shuffle.
+    """
+    kind = _fenced_as(vector)
+    assert kind is not None
+    piece = _vector(kind.element, int(kind.count) // len(pointers))
+    name = f"llvm.vector.insert.{_suffix(kind)}.{_suffix(piece)}"
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(kind, [kind, piece, ir.IntType(64)]), name)
+    whole: ir.Value | None = None
+    for position, pointer in enumerate(pointers):
+        if pointer is None:
+            continue
+        part = _written(b, piece, f"load {piece}, ptr {_reference(pointer)}, align {align}")
+        before = "poison" if whole is None else _reference(whole)
+        at = f"i64 {position * int(piece.count)}"
+        call = f"call {kind} @{name}({kind} {before}, {piece} {_reference(part)}, {at})"
+        whole = fence(module, b, _written(b, kind, call))
+    assert whole is not None
+    return whole if kind == vector else _written(b, vector, f"bitcast {kind} {_reference(whole)} to {vector}")
+
+
+def _suffix(vector: ir.VectorType) -> str:
+    """A floating-point vector in an intrinsic's name."""
+    return f"v{vector.count}f{32 if str(vector.element) == 'float' else 64}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from ttc_llvm.layout import HOLE
 
 Mask = tuple[int, ...]
+# What a register is put together from, by position: one of A's registers and the first lane there; None = undefined.
+Pieces = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +22,30 @@ class Shuffle:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A straight-line program: values 0..inputs-1 are A's registers, each step appends one value.
+    """A straight-line program: values 0..inputs-1 are loaded, each step appends one value.
 
-    fences: values that code generation takes as they are, without a search for a shorter program behind them."""
+    fences: values that code generation takes as they are, without a search for a shorter program behind them;
+    pieces: what each input is put together from; () = the inputs are A's registers."""
 
     inputs: int
     lanes: int
     steps: tuple[Shuffle, ...]
     outputs: tuple[int, ...]
     fences: frozenset[int] = frozenset()
+    pieces: tuple[Pieces, ...] = ()
+
+    @property
+    def inserts(self) -> int:
+        """Pieces that join others in a register: loads that are inserted, beside the loads that start one."""
+        return sum(max(0, sum(piece is not None for piece in pieces) - 1) for pieces in self.pieces)
+
+    @property
+    def needs(self) -> tuple[int, ...]:
+        """The inputs that each output depends on, as bits."""
+        known = [1 << number for number in range(self.inputs)]
+        for step in self.steps:
+            known.append(known[step.left] | known[step.right])
+        return tuple(known[output] for output in self.outputs)
 
     @property
     def partners(self) -> dict[int, int]:
@@ -64,6 +81,11 @@ class Program:
 def fits(have: Mask, content: Mask) -> bool:
     """True where every lane that matters holds the element wanted there."""
     return all(e in (HOLE, h) for e, h in zip(content, have, strict=True))
+
+
+def padded(elements: tuple[int, ...], lanes: int) -> Mask:
+    """The contents of a register of so many lanes whose first ones hold these elements."""
+    return elements + (HOLE,) * (lanes - len(elements))
 
 
 def _pruned(network: Network) -> Network:

@@ -7,23 +7,39 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttc_llvm.ir_builders import network
-from ttc_llvm.ir_builders.network import Network
+from ttc_llvm.ir_builders.network import WHOLE, Loads, Network
 from ttc_llvm.layout import HOLE, Side, side, sources
 
 Block = tuple[int, ...]
 
 
 def built(
-    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4
+    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE
 ) -> tuple[Network, Side, Side]:
     """The network of a block between two tensors, with registers of `width` lanes."""
     a, b = side(block, strides_a, width), side(block, strides_b, width)
-    return network.build(block, a, b, sources(block, strides_a), group), a, b
+    return network.build(block, a, b, sources(block, strides_a), group, loads), a, b
+
+
+def inputs(net: Network, a: Side) -> list[Block]:
+    """The element in every lane of what is loaded: A's registers, or registers made of full pieces of them."""
+    if not net.pieces:
+        return [r.elements + (HOLE,) * (a.lanes - len(r.elements)) for r in a.registers]
+    found = []
+    for pieces in net.pieces:
+        size = net.lanes // len(pieces)
+        content: Block = ()
+        for piece in pieces:
+            part = (HOLE,) * size if piece is None else a.registers[piece[0]].elements[piece[1] :][:size]
+            assert len(part) == size
+            content += part
+        found.append(content)
+    return found
 
 
 def simulate(net: Network, a: Side) -> list[Block]:
     """The element in every lane of every value."""
-    values = [r.elements + (HOLE,) * (a.lanes - len(r.elements)) for r in a.registers]
+    values = inputs(net, a)
     assert len(values) == net.inputs
     for number, step in enumerate(net.steps, net.inputs):
         assert max(step.left, step.right) < number
@@ -33,15 +49,17 @@ def simulate(net: Network, a: Side) -> list[Block]:
     return values
 
 
-def check(block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4) -> int:
-    """Simulate the network; the number of its shuffles."""
-    net, a, b = built(block, strides_a, strides_b, width, group)
+def check(
+    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE
+) -> tuple[int, int]:
+    """Simulate the network; the number of its shuffles and of pieces that loads insert."""
+    net, a, b = built(block, strides_a, strides_b, width, group, loads)
     values, wanted = simulate(net, a), sources(block, strides_a)
     for register, output in zip(b.registers, net.outputs, strict=True):
         assert len(values[output]) == b.lanes
         for lane, element in enumerate(register.elements):
             assert values[output][lane] == wanted[element], (block, strides_a, strides_b)
-    return len(net.steps)
+    return len(net.steps), net.inserts
 
 
 ROWS = 1000
@@ -77,21 +95,74 @@ COUNTS = [
 def test_shuffles_of_known_blocks(
     block: Block, strides_a: Block, strides_b: Block, width: int, count: int
 ) -> None:
-    assert check(block, strides_a, strides_b, width) == count
+    assert check(block, strides_a, strides_b, width) == (count, 0)
 
 
+IN_PIECES = [
+    # block, strides, lanes, lanes in 128 bits, other operations -> shuffles, inserts
+    ("16x16 in halves", (16, 16), (ROWS, 1), (1, ROWS), 16, 4, 0, 48, 16),
+    ("8x8 in halves", (8, 8), (ROWS, 1), (1, ROWS), 8, 4, 0, 16, 8),
+    ("8x8 pairs of floats", (8, 8), (ROWS, 1), (1, ROWS), 8, 2, 0, 16, 8),
+    ("4x4 pairs of doubles", (4, 4), (ROWS, 1), (1, ROWS), 4, 1, 0, 4, 4),
+    ("64x64 in quarters", (64, 64), (ROWS, 1), (1, ROWS), 64, 16, 0, 256, 192),
+    ("an update leaves no time to insert", (16, 16), (ROWS, 1), (1, ROWS), 16, 4, 4, 64, 0),
+    ("an update of 8x8 loads whole registers", (8, 8), (ROWS, 1), (1, ROWS), 8, 4, 4, 24, 0),
+    ("12 of 16 rows", (16, 12), (1, ROWS), (ROWS, 1), 16, 4, 0, 48, 8),
+    ("12 of 16 columns in quarters", (12, 16), (1, ROWS), (ROWS, 1), 16, 4, 0, 24, 36),
+    ("13 of 16 columns: no full pieces", (13, 16), (1, ROWS), (ROWS, 1), 16, 4, 0, 61, 0),
+    ("reversed rows fold into the last stage", (16, 16), (ROWS, -1), (1, ROWS), 16, 4, 0, 48, 16),
+    ("rows of 8 become rows of 16", (16, 8), (ROWS, 1), (1, ROWS), 16, 4, 0, 24, 8),
+    ("rows of 16 become rows of 8", (8, 16), (ROWS, 1), (1, ROWS), 16, 4, 0, 32, 16),
+    ("rows of 4 joined need no shuffle at all", (4, 16), (1, 8), (1, 4), 16, 4, 0, 0, 12),
+    ("rows of 2 are too short", (2, 32), (1, 4), (1, 2), 16, 4, 0, 28, 0),
+    ("a copy is free", (16, 4), (1, ROWS), (1, ROWS), 16, 4, 0, 0, 0),
+    ("a broadcast element", (16, 4), (0, 1), (1, 16), 16, 4, 0, 4, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("block", "strides_a", "strides_b", "width", "group", "others", "shuffles", "inserts"),
+    [r[1:] for r in IN_PIECES],
+    ids=[r[0] for r in IN_PIECES],
+)
+def test_shuffles_and_inserts_of_known_blocks(
+    block: Block,
+    strides_a: Block,
+    strides_b: Block,
+    width: int,
+    group: int,
+    others: int,
+    shuffles: int,
+    inserts: int,
+) -> None:
+    loads = Loads(group, others)
+    assert check(block, strides_a, strides_b, width, group, loads) == (shuffles, inserts)
+
+
+@pytest.mark.parametrize(("width", "group"), [(8, 4), (16, 4), (8, 2), (64, 16)])
+def test_every_piece_is_loaded_once(width: int, group: int) -> None:
+    net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width, group, Loads(group))
+    loaded = [piece for pieces in net.pieces for piece in pieces if piece is not None]
+    assert len(set(loaded)) == len(loaded)
+    size = net.lanes // len(net.pieces[0])
+    assert size >= group
+    assert len(loaded) * size == width * width
+
+
+@pytest.mark.parametrize("loads", [WHOLE, Loads(4)], ids=["whole", "pieces"])
 @pytest.mark.parametrize("width", [4, 8, 16])
-def test_a_square_needs_every_value_twice_and_pairs_them(width: int) -> None:
+def test_a_square_needs_every_value_twice_and_pairs_them(width: int, loads: Loads) -> None:
     """Partners free both operands: no more registers than rows are ever live."""
-    net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width)
+    net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width, 4, loads)
     assert len(net.partners) == len(net.steps)
     assert all(net.partners[net.partners[value]] == value for value in net.partners)
 
 
+@pytest.mark.parametrize("loads", [WHOLE, Loads(4)], ids=["whole", "pieces"])
 @pytest.mark.parametrize("width", [8, 16])
-def test_stages_of_a_square_stay_in_128_bit_lanes_or_move_whole_ones(width: int) -> None:
+def test_stages_of_a_square_stay_in_128_bit_lanes_or_move_whole_ones(width: int, loads: Loads) -> None:
     """What x86 does in one instruction without an index register: unpacks, and shuffles of 128-bit groups."""
-    net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width)
+    net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width, 4, loads)
     for step in net.steps:
         groups = [step.mask[i : i + 4] for i in range(0, width, 4)]
         whole = all(g == tuple(range(g[0], g[0] + 4)) and g[0] % 4 == 0 for g in groups)
@@ -136,3 +207,9 @@ def _product(block: Block) -> int:
 @given(blocks())
 def test_any_block_arrives(given_block: tuple[Block, Block, Block, int, int]) -> None:
     check(*given_block)
+
+
+@settings(max_examples=600)
+@given(blocks(), st.integers(0, 3))
+def test_any_block_arrives_in_pieces(given_block: tuple[Block, Block, Block, int, int], others: int) -> None:
+    check(*given_block, Loads(given_block[-1], others))

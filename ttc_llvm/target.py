@@ -18,7 +18,8 @@ class Target:
     name: canonical spelling; triple, cpu, features: what LLVM gets; vector_bits: full register width for
     4- to 16-byte elements, small_vector_bits: for 1- and 2-byte elements; registers: vector registers;
     masked: element sizes (bytes) whose masked load and store is one instruction (the tail rule);
-    line, page, l1, l2: bytes, per core; ways: associativity of L1.
+    insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
+    0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Target:
     small_vector_bits: int
     registers: int
     masked: tuple[int, ...]
+    insert_bits: int = 0
     line: int = 64
     page: int = 4096
     l1: int = 32 << 10
@@ -57,10 +59,10 @@ _ROWS = {
     row.name: row
     for row in (
         Target("sse2", X86, "x86-64", "", 128, 128, 16, ()),
-        Target("avx", X86, "sandybridge", "", 256, 128, 16, (4, 8)),
-        Target("avx2", X86, "haswell", "", 256, 256, 16, (4, 8)),
-        Target("avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, (1, 2, 4, 8), l2=1 << 20),
-        Target("knl", X86, "knl", "", 512, 256, 32, (4, 8), l2=512 << 10),
+        Target("avx", X86, "sandybridge", "", 256, 128, 16, (4, 8), 128),
+        Target("avx2", X86, "haswell", "", 256, 256, 16, (4, 8), 128),
+        Target("avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, (1, 2, 4, 8), 128, l2=1 << 20),
+        Target("knl", X86, "knl", "", 512, 256, 32, (4, 8), 128, l2=512 << 10),
     )
 }
 

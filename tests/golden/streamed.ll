@@ -86,32 +86,56 @@ i1.body:
   %"scratch.i1" = getelementptr inbounds i8, ptr %"scratch.i0.1", i64 %".46"
   %".47" = freeze ptr %"scratch.i1"
   %".48" = freeze ptr %"b.i1.1"
-  %".49" = load <4 x double>, ptr %".47", align 8
-  %".50" = getelementptr inbounds i8, ptr %".47", i64 128
-  %".51" = load <4 x double>, ptr %".50", align 8
-  %".52" = shufflevector <4 x double> %".49", <4 x double> %".51", <4 x i32> <i32 0, i32 4, i32 2, i32 6>
-  %".53" = shufflevector <4 x double> %".49", <4 x double> %".51", <4 x i32> <i32 1, i32 5, i32 3, i32 7>
-  %".54" = getelementptr inbounds i8, ptr %".47", i64 256
-  %".55" = load <4 x double>, ptr %".54", align 8
-  %".56" = getelementptr inbounds i8, ptr %".47", i64 384
-  %".57" = load <4 x double>, ptr %".56", align 8
-  %".58" = shufflevector <4 x double> %".55", <4 x double> %".57", <4 x i32> <i32 0, i32 4, i32 2, i32 6>
-  %".59" = shufflevector <4 x double> %".55", <4 x double> %".57", <4 x i32> <i32 1, i32 5, i32 3, i32 7>
-  %".60" = shufflevector <4 x double> %".52", <4 x double> %".58", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".61" = shufflevector <4 x double> %".52", <4 x double> %".58", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x double> %".60", ptr %".48", align 32, !nontemporal !0
-  %".63" = getelementptr inbounds i8, ptr %".48", i64 128
-  %".64" = shufflevector <4 x double> %".53", <4 x double> %".59", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".65" = shufflevector <4 x double> %".53", <4 x double> %".59", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x double> %".64", ptr %".63", align 32, !nontemporal !0
-  %".67" = getelementptr inbounds i8, ptr %".48", i64 256
-  store <4 x double> %".61", ptr %".67", align 32, !nontemporal !0
-  %".69" = getelementptr inbounds i8, ptr %".48", i64 384
-  store <4 x double> %".65", ptr %".69", align 32, !nontemporal !0
+  %".49" = getelementptr inbounds i8, ptr %".47", i64 256
+  %".50" = load <2 x double>, ptr %".47", align 8
+  %".51" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> poison, <2 x double> %".50", i64 0)
+  %".52" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".51")
+  %".53" = load <2 x double>, ptr %".49", align 8
+  %".54" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> %".52", <2 x double> %".53", i64 2)
+  %".55" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".54")
+  %".56" = getelementptr inbounds i8, ptr %".47", i64 16
+  %".57" = getelementptr inbounds i8, ptr %".49", i64 16
+  %".58" = load <2 x double>, ptr %".56", align 8
+  %".59" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> poison, <2 x double> %".58", i64 0)
+  %".60" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".59")
+  %".61" = load <2 x double>, ptr %".57", align 8
+  %".62" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> %".60", <2 x double> %".61", i64 2)
+  %".63" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".62")
+  %".64" = getelementptr inbounds i8, ptr %".47", i64 128
+  %".65" = getelementptr inbounds i8, ptr %".47", i64 384
+  %".66" = load <2 x double>, ptr %".64", align 8
+  %".67" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> poison, <2 x double> %".66", i64 0)
+  %".68" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".67")
+  %".69" = load <2 x double>, ptr %".65", align 8
+  %".70" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> %".68", <2 x double> %".69", i64 2)
+  %".71" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".70")
+  %".72" = getelementptr inbounds i8, ptr %".64", i64 16
+  %".73" = getelementptr inbounds i8, ptr %".65", i64 16
+  %".74" = load <2 x double>, ptr %".72", align 8
+  %".75" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> poison, <2 x double> %".74", i64 0)
+  %".76" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".75")
+  %".77" = load <2 x double>, ptr %".73", align 8
+  %".78" = call <4 x double> @llvm.vector.insert.v4f64.v2f64(<4 x double> %".76", <2 x double> %".77", i64 2)
+  %".79" = call <4 x double> @llvm.arithmetic.fence.v4f64(<4 x double> %".78")
+  %".80" = shufflevector <4 x double> %".55", <4 x double> %".71", <4 x i32> <i32 0, i32 4, i32 2, i32 6>
+  %".81" = shufflevector <4 x double> %".55", <4 x double> %".71", <4 x i32> <i32 1, i32 5, i32 3, i32 7>
+  store <4 x double> %".80", ptr %".48", align 32, !nontemporal !0
+  %".83" = getelementptr inbounds i8, ptr %".48", i64 128
+  store <4 x double> %".81", ptr %".83", align 32, !nontemporal !0
+  %".85" = getelementptr inbounds i8, ptr %".48", i64 256
+  %".86" = shufflevector <4 x double> %".63", <4 x double> %".79", <4 x i32> <i32 0, i32 4, i32 2, i32 6>
+  %".87" = shufflevector <4 x double> %".63", <4 x double> %".79", <4 x i32> <i32 1, i32 5, i32 3, i32 7>
+  store <4 x double> %".86", ptr %".85", align 32, !nontemporal !0
+  %".89" = getelementptr inbounds i8, ptr %".48", i64 384
+  store <4 x double> %".87", ptr %".89", align 32, !nontemporal !0
   br label %"i1.head"
 i1.done:
   br label %"i0.head.2"
 }
+
+declare <4 x double> @"llvm.vector.insert.v4f64.v2f64"(<4 x double> %".1", <2 x double> %".2", i64 %".3")
+
+declare <4 x double> @"llvm.arithmetic.fence.v4f64"(<4 x double> %".1")
 
 declare void @"llvm.x86.sse.sfence"()
 
