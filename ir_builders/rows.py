@@ -15,11 +15,12 @@ from ttc_llvm.layout import Register
 from ttc_llvm.nest import Row, View
 from ttc_llvm.target import Target
 
-from .memory import Access, Ragged
+from .memory import Access, Ragged, beyond, prefetch
 from .scale import Scalars, apply, convert
 from .values import I64, Int, at, counted, guarded, i64, minimum, mul
 
 UNROLLED = 4  # vectors per iteration
+RUNS_AHEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Run:
     def emit(self) -> None:
         """The ordinary head up to a boundary, the whole vectors, the ordinary tail."""
         b, lanes, length = self.b, self.lanes, i64(self.length)
+        self._ask_for_ends(length)
         head = minimum(b, self._to_boundary(), length)
         self._end(i64(0), i64(head), "head")
         whole = b.and_(b.sub(length, i64(head)), ir.Constant(I64, -lanes))
@@ -56,6 +58,15 @@ class Run:
             self._stored(place, self._loaded(place, lanes), lanes, streaming=True)
         done = b.add(i64(head), whole)
         self._end(done, b.sub(length, done), "tail")
+
+    def _ask_for_ends(self, length: ir.Value) -> None:
+        """Prefetch the lines at both ends of a run further on: they are stored in part, and stores are in order, so
+        that all others would wait until such a line has come from memory."""
+        b, size = self.b, self.node.target.dtype.itemsize
+        if self.node.following:
+            start = beyond(b, self.pointers[1], RUNS_AHEAD * self.node.following * size)
+            for pointer in (start, beyond(b, start, mul(b, length, size))):
+                prefetch(self.module, b, pointer)
 
     def _to_boundary(self) -> ir.Value:
         """Elements from the row's start to the first vector boundary; elements are aligned to their size."""

@@ -114,8 +114,10 @@ def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, 
 
 def _rows(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
     """Loops over the rows of a tile."""
-    body: tuple[Node, ...] = (row,)
-    for k in reversed([k for k in order if k not in row.axes and plan.tile[k] > 1]):
+    loops = [k for k in order if k not in row.axes and plan.tile[k] > 1]
+    following = static(row.target.strides[loops[-1]]) if loops else 0
+    body: tuple[Node, ...] = (replace(row, following=following),)
+    for k in reversed(loops):
         body = (Loop(k, canonical.axes[k].extent, 1, Bind.SERIAL, body),)
     return body
 

@@ -108,7 +108,8 @@ class Row:
     """Copy what the box holds along these axes, innermost first, which make one run of memory on both sides: whole
     vectors past the caches, wherever the target's boundaries lie, and ordinary stores before and behind them.
 
-    width: elements that all axes but the last hold together.
+    width: elements that all axes but the last hold together; following: elements of the target to the next run,
+    0 = there is none.
     """
 
     source: View
@@ -116,6 +117,7 @@ class Row:
     op: Op
     axes: tuple[int, ...]
     width: int
+    following: int = 0
 
 
 @dataclass(frozen=True, slots=True)
