@@ -26,7 +26,9 @@ S = dtype("s")
 UPDATE = Kinds(Alpha.ANY, Beta.ANY)
 
 
-def canonical(perm: tuple[int, ...], size: tuple[int, ...], *, kind: str = "s", beta: float = 0.0) -> Canonical:
+def canonical(
+    perm: tuple[int, ...], size: tuple[int, ...], *, kind: str = "s", beta: float = 0.0
+) -> Canonical:
     alpha = 2.0 if beta else 1.0
     return canonicalise(Problem(perm, size, kind, alpha=alpha, beta=beta)).canonical
 
@@ -42,7 +44,11 @@ def some_problems() -> list[Canonical]:
         beta = 0.0 if kind in ("i8", "i16", "v3") else rng.choice([0.0, 1.0])
         found.append(canonical(perm, size, kind=kind, beta=beta))
     axes = [Axis(16, -1, 1), Axis(9, 0, 16), Axis(7, 32, 200)]  # backwards, broadcast, padded
-    return [*found, from_axes(axes, S, S, UPDATE).canonical, from_axes([Axis(9, 3, 5)], S, S, UPDATE).canonical]
+    return [
+        *found,
+        from_axes(axes, S, S, UPDATE).canonical,
+        from_axes([Axis(9, 3, 5)], S, S, UPDATE).canonical,
+    ]
 
 
 @pytest.mark.parametrize("machine", [SSE2, AVX512, targets.scalar(AVX512)], ids=str)
@@ -69,7 +75,6 @@ def test_the_ranking_is_the_same_every_time() -> None:
     first, again = (list(itertools.islice(ranked(problem, AVX512, 2), 50)) for _ in range(2))
     assert first == again
     model = Model(problem, AVX512, 2)
-    assert model(first[0]) == min(map(model, first))
     assert model(first[0]) <= min(map(model, candidates.seeds(problem, AVX512, FREE)))
 
 

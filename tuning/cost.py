@@ -1,15 +1,16 @@
 """The cost model: estimated seconds of a plan. It ranks plans; its times are only roughly right.
 
 Memory time is the bytes moved at the machine's usual bandwidth, scaled by what the fitted weights say of the
-plan's facts; instruction time comes from the operations of a micro-tile, remainders counted whole; the longer one
-counts, and threads share it as evenly as the task grid allows. Tensors that fit the caches need no fit: whatever
-prefetches or streams past the caches there costs.
+plan's facts, and by rows that crowd one cache set; instruction time comes from the operations of a micro-tile,
+remainders counted whole; the longer one counts, and threads share it as evenly as the task grid allows. Tensors
+that fit the caches need no fit: whatever prefetches or streams past the caches there costs.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from math import exp, prod
+from math import exp, log2, prod
 from typing import Any
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
@@ -23,7 +24,9 @@ from .weights import WEIGHTS
 SECONDS_PER_BYTE = 4.5e-11  # per core, cold, prefetched
 CACHED_PER_BYTE = 1.2e-11  # per core, in L2
 OPERATION = 0.28e-9  # seconds of one vector instruction
+OVERLAP = 0.2  # share of the shorter of memory and instruction time that the longer one does not hide
 LOOP = 1.5e-9  # seconds of one iteration of a micro-tile loop
+CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
 TILE = 4e-9  # seconds of one iteration of a tile loop
 
 Table = Mapping[int | str, float]
@@ -42,14 +45,17 @@ class Model:
         self.cached = size <= target.l2 * max(1, threads)
         self._features = Features(canonical, target)
         self._weights: Mapping[str, Table] = WEIGHTS.get(kind(canonical), {})
+        self._base = at(self._weights.get("base", {}), "")
         self._scores: dict[tuple[Any, ...], float] = {}
+        self._crowded: dict[tuple[int, ...], float] = {}
         self._compute: dict[tuple[tuple[int, ...], int], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
         """Seconds that the plan is expected to take."""
         compute = self._computing(plan)
         memory = self._memory(plan)
-        return (max(memory, compute) + 0.2 * min(memory, compute)) / self.balance(plan)
+        hidden = OVERLAP * min(memory, compute) if self.cached else 0.0  # the fit has seen it elsewhere
+        return (max(memory, compute) + hidden) / self.balance(plan)
 
     def balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""
@@ -63,11 +69,11 @@ class Model:
         if self.cached:  # the fitted weights and streaming stores are for tensors in memory
             tiles = prod(-(-extent // size) for extent, size in zip(self.extents, plan.tile, strict=True))
             return moved * CACHED_PER_BYTE * (4.0 if plan.streaming else 1.0) + tiles * TILE
-        return moved * SECONDS_PER_BYTE * exp(self.score(plan))
+        return moved * SECONDS_PER_BYTE * exp(self.score(plan) + self.crowding(plan.block))
 
     def score(self, plan: CpuPlan) -> float:
         """Sum of the weights of the plan's facts, in log(time)."""
-        scores, total = self._scores, 0.0
+        scores, total = self._scores, self._base
         for part in self._features.parts(plan):
             found = scores.get(part)
             if found is None:
@@ -79,6 +85,24 @@ class Model:
     def _weight(self, fact: Fact) -> float:
         name, bucket = fact
         return at(self._weights.get(name, {}), bucket)
+
+    def crowding(self, block: tuple[int, ...]) -> float:
+        """What it costs, in log(time), that lines of a micro-tile share L1 sets beyond their ways."""
+        found = self._crowded.get(block)
+        if found is None:
+            found = self._crowded[block] = CONFLICT * (self._crowd(0, block) + self._crowd(1, block))
+        return found
+
+    def _crowd(self, which: int, block: tuple[int, ...]) -> float:
+        line, ways = self.target.line, self.target.ways
+        sets = max(1, self.target.l1 // (line * ways))
+        strides, unit = self._features.strides[which], self._features.units[which]
+        rows = [0]
+        for k, extent in enumerate(block):
+            if k != unit:
+                rows = [row + i * strides[k] for row in rows for i in range(extent)]
+        most = max(Counter(row // line % sets for row in set(rows)).values())
+        return max(0.0, log2(most / ways))
 
     def _computing(self, plan: CpuPlan) -> float:
         staged = plan.staging is not Staging.NONE

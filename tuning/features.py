@@ -6,7 +6,6 @@ log2 of bytes, clipped. Facts of plans that fetch rows and of those that fetch b
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from math import ceil, gcd, log2, prod
 from typing import Any
@@ -64,7 +63,8 @@ class Features:
 
     def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
         """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
-        of = f"{plan.fetch.value if plan.prefetch else 'nothing'} {'streaming' if plan.streaming else 'stores'}: "
+        fetch = plan.fetch.value if plan.prefetch else "blocks"
+        of = f"{fetch} {'streaming' if plan.streaming else 'stores'}: "
         inner = "a" if plan.inner[-1] == self.units[0] else "b"
         return (
             ("simple", (of, plan.prefetch, plan.staging.value, inner)),
@@ -79,7 +79,7 @@ class Features:
         return [(of + name, value) for name, value in named.items()]
 
     def micro(self, of: str, block: tuple[int, ...]) -> list[Fact]:
-        """The micro-tile's sides, and how it crowds cache sets."""
+        """The micro-tile's sides."""
         unit_a, unit_b = self.units
         a = _log2(block[unit_a] * self.sizes[0], 4, 9)
         b = _log2(block[unit_b] * self.sizes[1], 4, 9)
@@ -87,8 +87,6 @@ class Features:
             (f"{of}block a", a),
             (f"{of}block b", b),
             (f"{of}block", f"{1 << a}x{1 << b}"),
-            (f"{of}crowd a", self._crowd(0, block)),
-            (f"{of}crowd b", self._crowd(1, block)),
         ]
 
     def shape(self, of: str, inner: str, tile: tuple[int, ...]) -> list[Fact]:
@@ -99,8 +97,7 @@ class Features:
         return [
             (f"{of}tile", _log2(size, 10, 21)),
             (f"{of}waste", self._waste(tile)),
-            (f"{of}page a", _log2(size / a.pages, 6, 12)),
-            (f"{of}page b", _log2(size / b.pages, 6, 12)),
+            (f"{of}runs", f"{_log2(a.run_bytes, 6, 9)} {_log2(b.run_bytes, 6, 9)}"),
             (f"{of}run a, {inner} innermost", _log2(a.run_bytes, 6, 12)),
             (f"{of}run b, {inner} innermost", _log2(b.run_bytes, 6, 12)),
             (f"{of}lines a", round(4 * log2(a.lines))),
@@ -114,7 +111,7 @@ class Features:
         plan = CpuPlan(tile, tile, order, order, panel=panel)
         tile = tuple(map(min, tile, self.extents))
         return [
-            (f"{of}last", self._last(plan)),
+            (f"{of}path", self._path(plan)),
             (f"{of}reach", self._reach(plan, tile)),
             (f"{of}panel", "some" if panel else "none"),
         ]
@@ -147,12 +144,16 @@ class Features:
         touched = ceil(run / line) if aligned == line else (run + line - aligned) / line
         return Footprint(run, scattered * max(1.0, span / self.target.page), touched * line / run)
 
-    def _last(self, plan: CpuPlan) -> str:
-        """Whose unit axis the innermost loop over tiles walks."""
-        for k in reversed(plan.order):
-            if plan.tile[k] < self.extents[k]:
-                return "a" if k == self.units[0] else "b" if k == self.units[1] else "other"
-        return "other"
+    def _path(self, plan: CpuPlan) -> str:
+        """Whose memory the two innermost loops over tiles walk: on from where the last tile ended in A, in B, in both
+        or in neither."""
+        done = {k for k, extent in enumerate(self.extents) if plan.tile[k] >= extent}
+        found = []
+        for k in [k for k in reversed(plan.order) if k not in done][:2]:
+            a, b = (next(axis for axis in order if axis not in done) for order in self.orders)
+            found.append("both" if k == a == b else "a" if k == a else "b" if k == b else "other")
+            done.add(k)
+        return " ".join(found)
 
     def _waste(self, tile: tuple[int, ...]) -> int:
         """Remainders: how much larger the tensor would be in whole tiles."""
@@ -179,18 +180,6 @@ class Features:
         """The share of a box's pages that it uses; None where they are too many."""
         pages = self.footprint(0, box).pages + self.footprint(1, box).pages
         return None if pages > TLB_PAGES else prod(box) * sum(self.sizes) / (pages * self.target.page)
-
-    def _crowd(self, which: int, block: tuple[int, ...]) -> int:
-        """By how much (log2) the lines of a micro-tile in one L1 set exceed half of its ways."""
-        line, ways = self.target.line, self.target.ways
-        sets = max(1, self.target.l1 // (line * ways))
-        strides, unit = self.strides[which], self.units[which]
-        rows = [0]
-        for k, extent in enumerate(block):
-            if k != unit:
-                rows = [row + i * strides[k] for row in rows for i in range(extent)]
-        most = max(Counter(row // line % sets for row in set(rows)).values())
-        return max(0, min(4, round(log2(2 * most / ways))))
 
 
 def _log2(size: float, low: int, high: int) -> int:

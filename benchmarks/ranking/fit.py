@@ -8,7 +8,7 @@
 The fit is a ridge regression of log(time) on the facts of `tuning/features.py`, centred per problem, good plans
 weighted more. A weight is the sum of one that all classes of problems share and one of its own class, and
 neighbouring buckets of a size are pulled together: few data then say no more than they know. What the cost model knows
-without a fit, processor time and how evenly threads share tasks, is taken off the timings first.
+without a fit, how evenly threads share tasks and which rows crowd one cache set, is taken off the timings first.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import random
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import exp, log
 from pathlib import Path
 
@@ -38,9 +39,10 @@ WEIGHTS = HERE.parent.parent / "tuning" / "weights.py"
 MACHINE = replace(targets.find("graniterapids"), l1=48 << 10, l2=2 << 20, ways=12)
 PLANS = 300  # kept of a problem: the best third, and others by lot
 GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
-RIDGE = (4.0, 6.0, 9.0, 12.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
+RIDGE = (4.0, 8.0, 12.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
 SMOOTH = 2.0  # of a step between neighbouring buckets, relative to that
 FOLDS = 5
+GLUE = "\0"  # a blank at which no line ends
 
 Row = dict[str, object]
 Column = tuple[str, str, int | str]  # whose weight, fact, bucket
@@ -95,11 +97,12 @@ def timings(row: Row) -> Timings:
         beta=beta,
     )
     c = canonicalise(problem).canonical
-    model, features = Model(c, MACHINE, 2), Features(c, MACHINE)
+    threads: int = row["threads"]  # type: ignore[assignment]
+    model, features = Model(c, MACHINE, threads), Features(c, MACHINE)
     found: dict[str, float] = row["plans"]  # type: ignore[assignment]
     tried = [plans.parse(text) for text in found]
     speeds = np.array(list(found.values()))
-    rest = np.array([-log(model.balance(plan)) for plan in tried])
+    rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     return Timings(_name(row), kind(c), [features(p) for p in tried], -np.log(speeds) - rest, speeds, rest)
 
 
@@ -123,6 +126,16 @@ class Fit:
             normal[np.ix_(used, used)] += x.T @ (x * w[:, None])
             target[used] += x.T @ (w * y)
         self.solution = np.linalg.solve(normal, target)
+        self.base = self._bases(data)
+
+    def _bases(self, data: Sequence[Timings]) -> dict[str, float]:
+        """Per class, what is left of log(time) beside the weights: of good plans, in the mean over problems."""
+        left: dict[str, list[float]] = {}
+        for d in data:
+            good = d.speeds > 0.8 * d.speeds.max()
+            used, x = self._matrix(d)
+            left.setdefault(d.kind, []).append(float(np.mean((d.fitted - x @ self.solution[used])[good])))
+        return {kind: sum(values) / len(values) for kind, values in left.items()}
 
     def _penalties(self) -> np.ndarray:
         penalty = np.diag([RIDGE[len(level.split())] for level, _, _ in self.columns]).astype(float)
@@ -156,11 +169,11 @@ class Fit:
     def weights(self, kinds: Iterable[str]) -> Weights:
         """The weights by class, fact and bucket."""
         facts = {(name, bucket) for _, name, bucket in self.columns}
-        return {name: self._tables(name, facts) for name in kinds}
+        return {name: {"base": {"": self.base[name]}, **self._tables(name, facts)} for name in kinds}
 
     def _tables(self, kind: str, facts: set[Fact]) -> dict[str, dict[int | str, float]]:
         found: dict[str, dict[int | str, float]] = {}
-        for of in ("nothing", "blocks", "rows"):
+        for of in ("blocks", "rows"):
             for stores in ("stores",) if "update" in kind else ("stores", "streaming"):
                 for name, bucket in sorted(facts, key=str):
                     fact = f"{of} {stores}: {name}"
@@ -170,12 +183,12 @@ class Fit:
         return found
 
 
+@cache
 def levels(kind: str, fact: Fact) -> list[Column]:
-    """The columns that a fact counts for: all plans, those of its class, that fetch alike, that store alike."""
+    """The columns that a fact counts for: of all plans, those that fetch and store alike, its class, and both."""
     of, _, name = fact[0].partition(": ")
-    fetch, stores = of.split()
-    own = kind.replace(" ", "-")
-    wheres = ("", fetch, stores, of, own, f"{own} {fetch}", f"{own} {of}")
+    mode, own = of.replace(" ", "-"), kind.replace(" ", "-")
+    wheres = ("", mode, own, f"{own} {mode}")
     return [(where, name, fact[1]) for where in wheres]
 
 
@@ -230,11 +243,11 @@ def source(data: list[Timings]) -> str:
         lines.append(f'    "{name}": {{')
         for fact, table in facts.items():
             ordered = sorted(table.items(), key=lambda item: (str(type(item[0])), item[0]))
-            inside = ", ".join(f"{json.dumps(bucket)}: {value:.3f}" for bucket, value in ordered)
-            line = f'"{fact}": {{{inside}}},'
-            lines += textwrap.wrap(line, 112, initial_indent=8 * " ", subsequent_indent=12 * " ")
+            items = [f"{json.dumps(bucket)}: {value:.3f},".replace(" ", GLUE) for bucket, value in ordered]
+            text = f'"{fact.replace(chr(32), GLUE)}":{GLUE}{{{chr(32).join(items)}}},'.replace(",}", "}")
+            lines += textwrap.wrap(text, 110, initial_indent=8 * " ", subsequent_indent=12 * " ")
         lines.append("    },")
-    return head + "\n".join(lines) + "\n}\n"
+    return head + "\n".join(lines).replace(GLUE, " ") + "\n}\n"
 
 
 def main() -> None:
