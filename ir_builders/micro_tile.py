@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from ttc_llvm.canonical import Alpha, Beta, Size
 from ttc_llvm.dtypes import compute_type
-from ttc_llvm.layout import HOLE, Register, Side, side, sources
+from ttc_llvm.layout import HOLE, Register, Side, run_axes, side, sources
 from ttc_llvm.nest import Micro, Space, View
 from ttc_llvm.target import Target
 
@@ -26,6 +26,7 @@ from .seam import fence, freeze, shuffle
 from .straight import straight
 from .values import Int, add, at, mul
 
+MASKED_LOAD = 1.5  # of a row beside others of its register, in shuffles; measured
 # Vector operations on a real register of B, loading it included.
 OPERATIONS = {(Alpha.ANY, Beta.ZERO): 1, (Alpha.ONE, Beta.ANY): 3, (Alpha.ANY, Beta.ANY): 4}
 
@@ -55,8 +56,11 @@ class Tile:
         """Lay the block out for both sides, at the width of the wider element type."""
         wide = compute_type(node.source.dtype, node.target.dtype)
         lanes = machine.lanes(wide.itemsize)
-        a, b = (side(node.block, view.strides, lanes) for view in (node.source, node.target))
-        return cls(node, machine, a, b)
+        masks = all(machine.has_masks(view.dtype.itemsize) for view in (node.source, node.target))
+        apart_a = masks and _rows_apart(node, node.source, lanes, MASKED_LOAD)
+        apart_b = masks and not node.streaming and _rows_apart(node, node.target, lanes, 0.0)
+        a = side(node.block, node.source.strides, lanes, apart_a)
+        return cls(node, machine, a, side(node.block, node.target.strides, lanes, apart_b))
 
     @property
     def network(self) -> network.Network:
@@ -210,6 +214,20 @@ class Emission:
         result = apply(b, node.op, self.scalars, a, old, self.tile.b.lanes)
         value = convert(b, result, node.op.compute, node.target.dtype)
         self.store_side.store(b, value, address, register, self.streams)
+
+
+def _rows_apart(node: Micro, view: View, lanes: int, extra: float) -> bool:
+    """True where rows that follow each other in memory had better be taken one by one, each with its mask.
+
+    Where their length is no power of two, a tree collects each register from as many others as a row has elements;
+    a bit network takes a shuffle per stage, also for the lanes that stay empty. extra: what a mask costs, in shuffles.
+    """
+    run = run_axes(node.block, view.strides)
+    length = node.block[run[0]] if len(run) > 1 else 1
+    if length & (length - 1) == 0:
+        return False
+    stages, padded = (lanes - 1).bit_length(), 1 << length.bit_length()
+    return stages * padded / length + extra < min(length, lanes) - 1
 
 
 def _streams(tile: Tile) -> bool:

@@ -342,3 +342,11 @@ def test_a_small_leading_extent_is_permuted_in_registers() -> None:
     assert len(code.tile) <= 3 * 16
     counts = Counter(map(mnemonic, code.tile))
     assert not [name for name in counts if name in ("vmovss", "vpinsrd", "vextractps", "vinsertps")]
+
+
+@pytest.mark.parametrize(("size", "block"), [((12, 1024), (16, 12)), ((1024, 12), (12, 16))])
+def test_rows_of_twelve_are_no_trees(size: tuple[int, int], block: tuple[int, int]) -> None:
+    """Twelve registers out of twelve by trees would be 132 shuffles."""
+    code = compiled("avx512", "s", block, size=size)
+    assert shuffles(code.tile) <= 64
+    assert not code.spills()

@@ -139,6 +139,24 @@ def test_shuffles_and_inserts_of_known_blocks(
     assert check(block, strides_a, strides_b, width, group, loads) == (shuffles, inserts)
 
 
+@pytest.mark.parametrize(("length", "width", "most"), [(12, 16, 60), (15, 16, 64), (7, 8, 24), (24, 16, 120)])
+def test_rows_of_odd_lengths_apart_need_no_trees(length: int, width: int, most: int) -> None:
+    """Rows that follow each other, into columns and out of them: trees would take nearly a step per element of a row."""
+    block = (width, length)
+    for strides in (((length, 1), (1, ROWS)), ((1, ROWS), (length, 1))):
+        a, b = (side(block, s, width, rows_apart=True) for s in strides)
+        for register in (*a.registers, *b.registers):
+            assert len({e % width for e in register.elements}) == 1 or len({e // width for e in register.elements}) == 1
+            0,
+            width,
+        }
+        net = network.build(block, a, b, sources(block, strides[0]), 4)
+        values = simulate(net, a)
+        for register, output in zip(b.registers, net.outputs, strict=True):
+            assert values[output][: len(register.elements)] == register.elements
+        assert len(net.steps) <= most
+
+
 @pytest.mark.parametrize(("width", "group"), [(8, 4), (16, 4), (8, 2), (64, 16)])
 def test_every_piece_is_loaded_once(width: int, group: int) -> None:
     net, _, _ = built((width, width), (ROWS, 1), (1, ROWS), width, group, Loads(group))

@@ -71,9 +71,12 @@ def _continues(stride: Size, length: int, run: list[int]) -> bool:
     return stride == length or (not run and stride == -1)
 
 
-def side(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -> Side:
-    """The registers, at most `width` elements wide, that hold the block as it lies in a tensor of these strides."""
+def side(block: tuple[int, ...], strides: tuple[Size, ...], width: int, rows_apart: bool = False) -> Side:
+    """The registers, at most `width` elements wide, that hold the block as it lies in a tensor of these strides.
+    rows_apart: no register holds elements of two rows, although they follow each other in memory."""
     run = run_axes(block, strides)
+    if rows_apart:
+        run = run[:1]
     broadcast = tuple(k for k, stride in enumerate(strides) if stride == 0 and k not in run)
     return _side(block, run, broadcast, bool(run) and strides[run[0]] == -1, width)
 

@@ -70,38 +70,53 @@ i0.body.1:
   %".49" = add nsw i64 %".47", %".48"
   %".50" = getelementptr i8, ptr %"a.i0.1", i64 %".49"
   %".51" = freeze ptr %".50"
-  %".52" = getelementptr i8, ptr %".51", i64 0
-  call void @"llvm.prefetch.p0"(ptr %".52", i32 0, i32 3, i32 1)
-  %".54" = getelementptr i8, ptr %".51", i64 32
-  call void @"llvm.prefetch.p0"(ptr %".54", i32 0, i32 3, i32 1)
-  %".56" = getelementptr i8, ptr %".51", i64 64
-  call void @"llvm.prefetch.p0"(ptr %".56", i32 0, i32 3, i32 1)
-  %".58" = getelementptr i8, ptr %".51", i64 96
-  call void @"llvm.prefetch.p0"(ptr %".58", i32 0, i32 3, i32 1)
-  %".60" = freeze ptr %"a.i0.1"
-  %".61" = freeze ptr %"b.i0.1"
-  %".62" = load <4 x float>, ptr %".60", align 1
-  %".63" = getelementptr inbounds i8, ptr %".60", i64 32
-  %".64" = load <4 x float>, ptr %".63", align 1
-  %".65" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".66" = shufflevector <4 x float> %".62", <4 x float> %".64", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".67" = getelementptr inbounds i8, ptr %".60", i64 64
-  %".68" = load <4 x float>, ptr %".67", align 1
-  %".69" = getelementptr inbounds i8, ptr %".60", i64 96
-  %".70" = load <4 x float>, ptr %".69", align 1
-  %".71" = shufflevector <4 x float> %".68", <4 x float> %".70", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".72" = shufflevector <4 x float> %".68", <4 x float> %".70", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".73" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".74" = shufflevector <4 x float> %".65", <4 x float> %".71", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".73", ptr %".61", align 1
-  %".76" = getelementptr inbounds i8, ptr %".61", i64 48
-  store <4 x float> %".74", ptr %".76", align 1
-  %".78" = getelementptr inbounds i8, ptr %".61", i64 96
-  %".79" = shufflevector <4 x float> %".66", <4 x float> %".72", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".80" = shufflevector <4 x float> %".66", <4 x float> %".72", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".79", ptr %".78", align 1
-  %".82" = getelementptr inbounds i8, ptr %".61", i64 144
-  store <4 x float> %".80", ptr %".82", align 1
+  %".52" = mul nsw i64 %".31", 4
+  %".53" = mul nsw i64 %".37", 4
+  %".54" = add nsw i64 %".52", %".53"
+  %".55" = mul nsw i64 %".43", 48
+  %".56" = add nsw i64 %".54", %".55"
+  %".57" = getelementptr i8, ptr %"b.i0.1", i64 %".56"
+  %".58" = freeze ptr %".57"
+  %".59" = getelementptr i8, ptr %".51", i64 0
+  call void @"llvm.prefetch.p0"(ptr %".59", i32 0, i32 3, i32 1)
+  %".61" = getelementptr i8, ptr %".51", i64 32
+  call void @"llvm.prefetch.p0"(ptr %".61", i32 0, i32 3, i32 1)
+  %".63" = getelementptr i8, ptr %".51", i64 64
+  call void @"llvm.prefetch.p0"(ptr %".63", i32 0, i32 3, i32 1)
+  %".65" = getelementptr i8, ptr %".51", i64 96
+  call void @"llvm.prefetch.p0"(ptr %".65", i32 0, i32 3, i32 1)
+  %".67" = getelementptr i8, ptr %".58", i64 0
+  call void @"llvm.prefetch.p0"(ptr %".67", i32 0, i32 3, i32 1)
+  %".69" = getelementptr i8, ptr %".58", i64 48
+  call void @"llvm.prefetch.p0"(ptr %".69", i32 0, i32 3, i32 1)
+  %".71" = getelementptr i8, ptr %".58", i64 96
+  call void @"llvm.prefetch.p0"(ptr %".71", i32 0, i32 3, i32 1)
+  %".73" = getelementptr i8, ptr %".58", i64 144
+  call void @"llvm.prefetch.p0"(ptr %".73", i32 0, i32 3, i32 1)
+  %".75" = freeze ptr %"a.i0.1"
+  %".76" = freeze ptr %"b.i0.1"
+  %".77" = load <4 x float>, ptr %".75", align 1
+  %".78" = getelementptr inbounds i8, ptr %".75", i64 32
+  %".79" = load <4 x float>, ptr %".78", align 1
+  %".80" = shufflevector <4 x float> %".77", <4 x float> %".79", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".81" = shufflevector <4 x float> %".77", <4 x float> %".79", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".82" = getelementptr inbounds i8, ptr %".75", i64 64
+  %".83" = load <4 x float>, ptr %".82", align 1
+  %".84" = getelementptr inbounds i8, ptr %".75", i64 96
+  %".85" = load <4 x float>, ptr %".84", align 1
+  %".86" = shufflevector <4 x float> %".83", <4 x float> %".85", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".87" = shufflevector <4 x float> %".83", <4 x float> %".85", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".88" = shufflevector <4 x float> %".80", <4 x float> %".86", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".89" = shufflevector <4 x float> %".80", <4 x float> %".86", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".88", ptr %".76", align 1
+  %".91" = getelementptr inbounds i8, ptr %".76", i64 48
+  store <4 x float> %".89", ptr %".91", align 1
+  %".93" = getelementptr inbounds i8, ptr %".76", i64 96
+  %".94" = shufflevector <4 x float> %".81", <4 x float> %".87", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".95" = shufflevector <4 x float> %".81", <4 x float> %".87", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".94", ptr %".93", align 1
+  %".97" = getelementptr inbounds i8, ptr %".76", i64 144
+  store <4 x float> %".95", ptr %".97", align 1
   br label %"i0.head.1"
 i0.done.1:
   br label %"i0.head"
