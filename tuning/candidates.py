@@ -22,10 +22,11 @@ from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
 from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_prefetch
-from .neighbours import CHANGES, neighbours
+from .neighbours import CHANGES, neighbours, settled
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
-DESCENTS = 3  # seeds that descend before the first plan is offered
+LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows
+DESCENTS = 2  # seeds that descend before the first plan is offered
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 WASTE = 6.0  # how much more a tile's remainders count than its distance from the wanted size, both in log
@@ -36,8 +37,9 @@ Cost = Callable[[CpuPlan], float]
 def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, cost: Cost) -> Iterator[CpuPlan]:
     """Every plan worth trying, best first by the cost model; deterministic."""
     walk = _Walk(canonical, target, forced, cost)
+    extents = canonical.extents
     for plan in seeds(canonical, target, forced):
-        walk.push(plan)
+        walk.push(settled(extents, forced, plan))
     for plan in heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__):
         walk.descend(plan)
     while walk.heap:
@@ -55,15 +57,16 @@ class _Walk:
         self.count = itertools.count()
 
     def push(self, plan: CpuPlan) -> None:
-        """A plan to be offered, once."""
+        """A plan to be offered, once; its form is settled."""
         if plan not in self.costs:
             self.costs[plan] = self.cost(plan)
             heapq.heappush(self.heap, (self.costs[plan], next(self.count), plan))
 
     def descend(self, plan: CpuPlan) -> None:
         """Push the plan's neighbours, and those of the best one after every kind of decision."""
+        extents, forced = self.problem[0].extents, self.problem[2]
         for change in CHANGES:
-            found = [plan, *change(*self.problem, plan)]
+            found = [plan, *(settled(extents, forced, other) for other in change(*self.problem, plan))]
             for other in found:
                 self.push(other)
             plan = min(found, key=self.costs.__getitem__)
@@ -132,8 +135,9 @@ def _shapes(
             yield block, _paper_tile(canonical, block, *sides)
         return
     block = blocks(canonical, target)[0]
+    lengths = LONG_RUNS if same_unit_axis(canonical) else RUNS
     runs = [
-        [cover(canonical, which, max(1, run // item), compact=False) for run in RUNS]
+        [cover(canonical, which, max(1, run // item), compact=False) for run in lengths]
         for which, item in (("a", canonical.a.itemsize), ("b", canonical.b.itemsize))
     ]
     shapes = (divided(canonical, block, merge(a, b)) for a, b in itertools.product(*runs))

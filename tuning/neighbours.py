@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan, Staging, spans
+from ttc_llvm.plan import CpuPlan, Fetch, Staging, spans
 from ttc_llvm.target import Target
 
 from .blocks import blocks, same_unit_axis
@@ -16,10 +16,40 @@ from .choices import DISTANCES, FETCHES, PANELS, Forced, allowed_stores, inner_o
 
 
 def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    """Plans that differ from this one in a single decision, the likeliest gains first."""
+    """Plans that differ from this one in a single decision, and in what they do, the likeliest gains first."""
     found = [list(change(canonical, target, forced, plan)) for change in CHANGES]
+    extents = canonical.extents
+    seen = {plan, settled(extents, forced, plan)}
     for group in itertools.zip_longest(*found):
-        yield from (other for other in group if other is not None and other != plan)
+        for other in (settled(extents, forced, other) for other in group if other is not None):
+            if other not in seen:
+                seen.add(other)
+                yield other
+
+
+def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
+    """The plan that does the same, of all those that differ only in decisions without effect: places of axes that one
+    tile or one micro-tile spans, loops to share that are not there, what is asked for by no prefetch."""
+    spanned = [k for k, extent in enumerate(extents) if plan.tile[k] >= extent]
+    single = [k for k, extent in enumerate(extents) if plan.block[k] >= min(plan.tile[k], extent)]
+    order = plan.order if forced.orders else (*(k for k in plan.order if k not in spanned), *spanned)
+    inner = (*single, *(k for k in plan.inner if k not in single))
+    panel = () if plan.panel == plan.tile else plan.panel
+    fetch = plan.fetch if plan.prefetch else Fetch.BLOCKS
+    loops = len(extents) - len(spanned) + sum(p > t for p, t in zip(panel, plan.tile, strict=False))
+    parallel = min(plan.parallel, max(1, loops))
+    return CpuPlan(
+        plan.tile,
+        plan.block,
+        order,
+        inner,
+        parallel,
+        plan.prefetch,
+        plan.streaming,
+        plan.staging,
+        fetch,
+        panel,
+    )
 
 
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:

@@ -30,8 +30,10 @@ from ttc_llvm import Problem
 from ttc_llvm import plan as plans
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
+from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model
 from ttc_llvm.tuning.features import Fact, Features, kind
+from ttc_llvm.tuning.neighbours import settled
 
 HERE = Path(__file__).parent
 DATA = HERE / "timings.jsonl.xz"
@@ -100,7 +102,7 @@ def timings(row: Row) -> Timings:
     threads: int = row["threads"]  # type: ignore[assignment]
     model, features = Model(c, MACHINE, threads), Features(c, MACHINE)
     found: dict[str, float] = row["plans"]  # type: ignore[assignment]
-    tried = [plans.parse(text) for text in found]
+    tried = [settled(c.extents, FREE, plans.parse(text)) for text in found]
     speeds = np.array(list(found.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     return Timings(_name(row), kind(c), [features(p) for p in tried], -np.log(speeds) - rest, speeds, rest)
