@@ -55,6 +55,11 @@ class Features:
         )
         self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
         self.units = unit_axes(canonical)
+        vector = target.vector_bits // 8
+        aligned = all(stride % vector == 0 for k, stride in enumerate(self.strides[1]) if k != self.units[1])
+        self.streams = (
+            "streaming" if aligned else "ragged"
+        )  # rows that start off vector boundaries have heads and tails
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
 
     def __call__(self, plan: CpuPlan) -> list[Fact]:
@@ -64,7 +69,7 @@ class Features:
     def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
         """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
         fetch = plan.fetch.value if plan.prefetch else "blocks"
-        of = f"{fetch} {'streaming' if plan.streaming else 'stores'}: "
+        of = f"{fetch} {self.streams if plan.streaming else 'stores'}: "
         inner = "a" if plan.inner[-1] == self.units[0] else "b"
         return (
             ("simple", (of, plan.prefetch, plan.staging.value, inner)),

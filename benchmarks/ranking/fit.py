@@ -176,7 +176,7 @@ class Fit:
     def _tables(self, kind: str, facts: set[Fact]) -> dict[str, dict[int | str, float]]:
         found: dict[str, dict[int | str, float]] = {}
         for of in ("blocks", "rows"):
-            for stores in ("stores",) if "update" in kind else ("stores", "streaming"):
+            for stores in ("stores",) if "update" in kind else ("stores", "streaming", "ragged"):
                 for name, bucket in sorted(facts, key=str):
                     fact = f"{of} {stores}: {name}"
                     columns = [c for c in levels(kind, (fact, bucket)) if c in self.columns]
