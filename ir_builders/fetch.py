@@ -173,11 +173,18 @@ class _Rows:
         """Byte offsets of the lines of all rows that cross a micro-tile, row after row, in equal shares for the
         micro-tiles along a run."""
         length = prod(self.extents[k] for k in self.run) * self.size
-        lines = [row + offset for row in self._rows() for offset in range(0, length, self.tile.machine.line)]
+        offsets = [*range(0, length, self.tile.machine.line), *self._last(length)]
+        lines = [row + offset for row in self._rows() for offset in offsets]
         groups = prod(self.counts)
         each = -(-len(lines) // groups)
         shares = [lines[i * each : (i + 1) * each] for i in range(groups)]
         return [share + [lines[-1]] * (each - len(share)) for share in shares]
+
+    def _last(self, length: int) -> list[int]:
+        """The last byte of a run, which is in a line of its own where runs do not start with one."""
+        line = self.tile.machine.line
+        rows = [stride * self.size for k, stride in enumerate(self.strides) if k not in self.run]
+        return [] if length % line == 0 and all(step % line == 0 for step in rows) else [length - 1]
 
     def _rows(self) -> list[int]:
         """Byte offsets of the rows that cross a micro-tile."""

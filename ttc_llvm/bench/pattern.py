@@ -21,8 +21,7 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target) -> Kernel:
     nest = replace(nest, body=straightened(nest.body))
     code = backend.compile_object(str(module.build(nest, target, kernel.NAME)), target)
     loaded = backend.load(code, (kernel.NAME,))
-    alignment = target.vector_bits // 8 if plan.streaming else 1
-    return Kernel(loaded.address(kernel.NAME), nest.tasks, nest.scratch, alignment, code, loaded)
+    return Kernel(loaded.address(kernel.NAME), nest.tasks, nest.scratch, nest.alignment, code, loaded)
 
 
 def straightened(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
