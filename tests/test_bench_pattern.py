@@ -19,7 +19,7 @@ from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.tuning.model import model_plan
 
-AVX512 = target.find("avx512")
+AVX512 = replace(target.find("avx512"), insert_bits=0)  # straight rows are loaded whole
 
 
 def nest_of(form: Canonical, plan: CpuPlan) -> tuple[LoopNest, LoopNest]:

@@ -12,6 +12,7 @@ from .canonical import Canonical, Param, Size
 from .errors import PlanError
 
 VERSION = "cpu2"
+NOTHING = "none"  # an empty tuple
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
 
 
@@ -91,12 +92,12 @@ class CpuPlan(Plan):
 
 def _show(value: Any) -> str:
     if isinstance(value, tuple):
-        return ",".join(map(str, value))
+        return ",".join(map(str, value)) or NOTHING
     return str(int(value)) if isinstance(value, int) else str(value.value)
 
 
 def _tuple(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(",")) if text else ()
+    return tuple(int(part) for part in text.split(",")) if text not in ("", NOTHING) else ()
 
 
 _READERS: dict[str, Callable[[str], Any]] = {

@@ -26,7 +26,8 @@
  * itself.
  *
  * target:   haswell (x86_64-unknown-linux-gnu)
- * plan:     cpu1 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 streaming=0 staging=none
+ * plan:     cpu2 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 streaming=0 staging=none
+ *           fetch=blocks panel=none
  * measured: 7.0 GiB/s (bytes of A + 2 x bytes of B, per second)
  * stack:    4096 bytes of scratch per call
  */
