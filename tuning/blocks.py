@@ -10,6 +10,7 @@ from ttc_llvm.layout import side
 from ttc_llvm.target import Target
 
 MAX_ELEMENTS = 1024  # of a block: bounds code size and compile time
+MAX_ELEMENTS_IN_MEMORY = 2048  # of tensors beyond the caches, where bytes need whole lines of B
 
 
 def width(canonical: Canonical, target: Target) -> int:
@@ -62,11 +63,13 @@ def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
         (w // 4, w),
         (w // 4, w // 4),
     ]
+    in_memory = canonical.elements * size > target.l2
+    limit = MAX_ELEMENTS_IN_MEMORY if in_memory else MAX_ELEMENTS
     found: dict[tuple[int, ...], None] = {}
     candidates = [_rows(canonical, 4 * w)] if same else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
     for block in candidates:
-        if prod(block) <= MAX_ELEMENTS and _registers(canonical, target, block, w) <= target.registers:
+        if prod(block) <= limit and _registers(canonical, target, block, w) <= target.registers:
             found[block] = None
     return list(found) or [_block(canonical, 1, 1)]
 
