@@ -17,7 +17,10 @@ from ttc_llvm.plan import CpuPlan, Staging
 F32 = dtypes.dtype("i32")
 FORM = Canonical((Axis(100, 64, 1), Axis(64, 1, 100)), F32, F32, COPY)
 PLAN = CpuPlan((64, 64), (16, 16), (1, 0), (0, 1), 1, 2, True, Staging.A)
-TEXT = "cpu2 tile=64,64 block=16,16 order=1,0 inner=0,1 parallel=1 prefetch=2 streaming=1 staging=a fetch=blocks panel=none"
+TEXT = (
+    "cpu2 tile=64,64 block=16,16 order=1,0 inner=0,1 parallel=1 prefetch=2 streaming=1 staging=a fetch=blocks"
+    " panel=none"
+)
 
 
 def test_the_text_form_is_stable() -> None:
