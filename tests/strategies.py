@@ -12,7 +12,7 @@ from machine import Run
 from ttc_llvm import dtypes
 from ttc_llvm.canonical import Axis, Canonical
 from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
@@ -130,9 +130,11 @@ def plans(
     for size, extent in zip(block, c.extents, strict=True):
         spanning = size if parametric else max(extent, 1) + 5
         tile.append(draw(st.sampled_from((size, 2 * size, 3 * size, spanning))))
-    staging = Staging.NONE
+    staging, fetch, panel = Staging.NONE, Fetch.BLOCKS, ()
     if not parametric:
         staging = draw(st.sampled_from((Staging.NONE, Staging.NONE, Staging.A, Staging.B)))
+        fetch = draw(st.sampled_from(Fetch))
+        panel = draw(st.just(()) | st.tuples(*(st.sampled_from((size, 2 * size, 4 * size)) for size in tile)))
     return CpuPlan(
         tuple(tile),
         block,
@@ -142,6 +144,8 @@ def plans(
         draw(st.sampled_from((0, 0, 1, 2, 5))),
         draw(st.booleans()),
         staging,
+        fetch,
+        panel,
     )
 
 
