@@ -117,22 +117,19 @@ class Emitter:
     def micro(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
         """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""
         pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
+        tile = Tile.of(node, self.machine)
+        requests = [partial(request.emit, self.module, b) for request in self._requests(b, tile, pointers, box)]
+        if node.ragged or node.prefetch is None or not node.prefetch.tile:  # single lines are asked for in a burst
+            for request in requests:
+                request()
+            requests = []
         if node.ragged:
             every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
             lengths = [i64(box.lengths[k] if k in node.ragged else node.block[k]) for k in every]
             body = self._ragged_body(replace(node, ragged=every, prefetch=None, streaming=False))
-            for request in self._requests(b, node, box):
-                request.emit(self.module, b)
             b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *lengths])
             return
-        tile = Tile.of(node, self.machine)
-        requests = self._requests(b, node, box)
-        if node.prefetch is not None and not node.prefetch.tile:
-            for request in requests:
-                request.emit(self.module, b)
-            requests = []
-        emission = Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {})
-        emission.emit([partial(request.emit, self.module, b) for request in requests])
+        Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}).emit(requests)
 
     def row(self, b: ir.IRBuilder, node: Row, box: Box) -> None:
         """A run of memory, in whole aligned vectors past the caches."""
@@ -140,11 +137,12 @@ class Emitter:
         length = mul(b, box.lengths[node.axes[-1]], node.width)
         Run(self.module, b, node, self.machine, self.scalars[node.op], pointers, length).emit()
 
-    def _requests(self, b: ir.IRBuilder, node: Micro, box: Box) -> list[fetch.Request]:
-        if node.prefetch is None:
+    def _requests(
+        self, b: ir.IRBuilder, tile: Tile, pointers: tuple[ir.Value, ir.Value], box: Box
+    ) -> list[fetch.Request]:
+        if tile.node.prefetch is None:
             return []
-        pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
-        return fetch.requests(self.module, b, Tile.of(node, self.machine), pointers, self.sizes, box.trail)
+        return fetch.requests(self.module, b, tile, pointers, self.sizes, box.trail)
 
     def _ragged_body(self, node: Micro) -> ir.Function:
         if node in self.ragged:

@@ -16,7 +16,7 @@ from . import backend, kernel, runtime
 from .canonical import Beta, Canonical, Placed, static
 from .errors import CompileError, TargetError
 from .kernel import Kernel
-from .lower import alignment
+from .lower import alignment, has_aligned_rows
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
@@ -177,10 +177,8 @@ class Executable:
 
 def _has_long_rows(canonical: Canonical, alignment: int) -> bool:
     """True where B's rows are long, and all begin on a vector boundary once one does."""
-    row, *others = canonical.axes
-    size = canonical.b.itemsize
-    long = row.stride_b == 1 and static(row.extent) * size >= ROW_BYTES
-    return long and all(static(axis.stride_b) * size % alignment == 0 for axis in others)
+    row_bytes = static(canonical.axes[0].extent) * canonical.b.itemsize
+    return row_bytes >= ROW_BYTES and has_aligned_rows(canonical, alignment)
 
 
 # --- addresses ------------------------------------------------------------------------------------------

@@ -146,6 +146,6 @@ def weight(family: Family, canonical: Canonical, target: Target) -> int:
 
 def tasks(form: Canonical, plan: CpuPlan, values: Sequence[int]) -> int:
     """Size of the task grid of this family's form and plan for these parameters."""
-    extents = {k: axis.extent for k, axis in enumerate(form.axes)}
-    known = {k: values[e.index] if isinstance(e, Param) else e for k, e in extents.items()}
-    return prod(-(-known[k] // plan.tile[k]) for k in plan.order[: plan.parallel])
+    extents = tuple(axis.extent for axis in form.axes)
+    known = [values[e.index] if isinstance(e, Param) else e for e in extents]
+    return prod(-(-known[k] // step) for k, step in plan.grid(extents))

@@ -48,7 +48,7 @@ class Model:
         self._base = at(self._weights.get("base", {}), "")
         self._scores: dict[tuple[Any, ...], float] = {}
         self._crowded: dict[tuple[int, ...], float] = {}
-        self._compute: dict[tuple[tuple[int, ...], int], float] = {}
+        self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
         """Seconds that the plan is expected to take."""
@@ -106,16 +106,14 @@ class Model:
 
     def _computing(self, plan: CpuPlan) -> float:
         staged = plan.staging is not Staging.NONE
-        key = (plan.block, (2 if staged else 0) + (plan.prefetch > 0))
+        key = (plan.block, staged, plan.prefetch > 0)
         found = self._compute.get(key)
         if found is None:
             blocks = prod(-(-extent // size) for extent, size in zip(self.extents, plan.block, strict=True))
             work = operations(self.canonical, plan.block, self.target) * (1.6 if staged else 1.0)
             asked = lines(self.canonical, plan.block, self.target) if plan.prefetch else 0
-            found = blocks * (
-                LOOP + (work + asked) * OPERATION
-            )  # a remainder costs as much as a whole micro-tile
-            self._compute[key] = found
+            # A remainder costs as much as a whole micro-tile.
+            found = self._compute[key] = blocks * (LOOP + (work + asked) * OPERATION)
         return found
 
 

@@ -11,6 +11,7 @@ from math import ceil, gcd, log2, prod
 from typing import Any
 
 from ttc_llvm.canonical import Beta, Canonical, static
+from ttc_llvm.lower import has_aligned_rows
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
@@ -55,11 +56,8 @@ class Features:
         )
         self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
         self.units = unit_axes(canonical)
-        vector = target.vector_bits // 8
-        aligned = all(stride % vector == 0 for k, stride in enumerate(self.strides[1]) if k != self.units[1])
-        self.streams = (
-            "streaming" if aligned else "ragged"
-        )  # rows that start off vector boundaries have heads and tails
+        aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
+        self.streams = "streaming" if aligned else "ragged"
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
 
     def __call__(self, plan: CpuPlan) -> list[Fact]:

@@ -6,11 +6,11 @@ import argparse
 import logging
 import sys
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import affinity as affinities
 from .. import backend, options, runtime
+from ..cli_progress import Display
 from ..errors import OptionError
 from ..tuning.search import Progress
 from . import peers, report
@@ -20,10 +20,6 @@ from .results import Result
 from .runner import MAX_IMPLEMENTATIONS, ROUNDS, Settings, run
 from .selection import select
 from .suites import SUITES, cases
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
 _log = logging.getLogger(__name__)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -234,49 +230,21 @@ def _size(flag: str, text: str) -> int:
 # --- how far it has come ----------------------------------------------------------------------------------
 
 
-class _Display:
+class _Display(Display):
     """A bar if stderr is a terminal, log lines with --verbose, else nothing; drawn between measurements only."""
 
     def __init__(self, total: int, done: int) -> None:
+        super().__init__(sys.stderr.isatty(), total, done)
         self._total, self._done = total, done
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
 
     def searching(self, case: Case, progress: Progress) -> None:
         """A batch of candidates was timed."""
         best = "" if not progress.best else f", best {progress.best * 1e3:.4g} ms"
-        self._show(f"{case.id}: {progress.done} candidates{best}")
+        self.draw(completed=self._done, text=f"{case.id}: {progress.done} candidates{best}")
 
     def finished(self, result: Result) -> None:
         """A case is done."""
         self._done += 1
         ratio = "no ceiling" if result.ratio is None else f"{result.ratio:.2f} of {result.ceiling}"
         _log.info("%d of %d: %s %.1f GiB/s, %s", self._done, self._total, result.id, result.ours.gibs, ratio)
-        self._show(f"{result.id}: {ratio}")
-
-    def _show(self, text: str) -> None:
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._done, text=text)
-            self._bar.refresh()
-
-    def __enter__(self) -> _Display:
-        if sys.stderr.isatty():
-            self._bar, self._task = _bar(self._total, self._done)
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-
-def _bar(total: int, done: int) -> tuple[Bar, TaskID]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[text]}"))
-    bar = Bar(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
-    return bar, bar.add_task("bench", total=total, completed=done, text="")
+        self.draw(completed=self._done, text=f"{result.id}: {ratio}")
