@@ -71,8 +71,10 @@ def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.V
 
 
 @contextmanager
-def counted(b: ir.IRBuilder, limit: Int, step: int, name: str, first: Int = 0) -> Iterator[ir.Value]:
-    """`for (i = first; i + step <= limit; i += step)`: the body runs for whole steps only."""
+def counted(
+    b: ir.IRBuilder, limit: Int, step: int, name: str, first: Int = 0, mark: ir.Value | None = None
+) -> Iterator[ir.Value]:
+    """`for (i = first; i + step <= limit; i += step)`: the body runs for whole steps only. mark: the loop's metadata."""
     before = b.block
     function = b.function
     head = function.append_basic_block(f"{name}.head")
@@ -87,7 +89,9 @@ def counted(b: ir.IRBuilder, limit: Int, step: int, name: str, first: Int = 0) -
     b.position_at_end(body)
     yield i
     i.add_incoming(following, b.block)
-    b.branch(head)
+    again = b.branch(head)
+    if mark is not None:
+        again.set_metadata("llvm.loop", mark)
     b.position_at_end(done)
 
 

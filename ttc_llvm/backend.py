@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # and hoists invariants itself: behind GVN or InstCombine kernels came out the same or longer, 3 ms later.
 PASSES = ("simplify_cfg",)
 OPT_LEVEL = 2
+VECTORISED_LEVEL = 3  # of what LLVM is to make the most of by itself
 LIBRARIES_PER_LINKER = 8
 
 # Reentrant, held while a module is compiled or linked. A fork takes it first (see `_before_fork`): a child
@@ -72,6 +73,18 @@ def compile_object(ir_text: str, wanted: Target, pic: bool = True) -> bytes:
 def assembly(ir_text: str, wanted: Target) -> str:
     """The assembly text that `compile_object` encodes; errors as there."""
     with _optimised(ir_text, wanted, True) as (machine, module):
+        return machine.emit_assembly(module)
+
+
+def compile_vectorised(ir_text: str, wanted: Target) -> bytes:
+    """Object code as LLVM's own optimiser makes it: all of -O3, both vectorisers; errors as for `compile_object`."""
+    with _vectorised(ir_text, wanted) as (machine, module):
+        return machine.emit_object(module)
+
+
+def vectorised_assembly(ir_text: str, wanted: Target) -> str:
+    """The assembly text that `compile_vectorised` encodes; errors as there."""
+    with _vectorised(ir_text, wanted) as (machine, module):
         return machine.emit_assembly(module)
 
 
@@ -207,6 +220,22 @@ def _optimised(
         for name in PASSES:
             getattr(passes, f"add_{name}_pass")()
         passes.run(module, builder)
+        yield machine, module
+
+
+@contextmanager
+def _vectorised(
+    ir_text: str, wanted: Target
+) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
+    binding = _llvm()
+    with (
+        _parsed(ir_text, wanted, True) as (machine, module),
+        binding.create_pipeline_tuning_options(VECTORISED_LEVEL) as options,
+    ):
+        options.loop_vectorization = options.slp_vectorization = True
+        options.loop_interleaving = options.loop_unrolling = True
+        with binding.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
+            passes.run(module, builder)
         yield machine, module
 
 

@@ -47,7 +47,7 @@ def text(
         f"#ifndef {guard}\n#define {guard}\n",
         _includes(problem),
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        *(_prototype(problem, beta, part) + ";\n" for beta, part in names.variants(problem)),
+        *(prototype(problem, beta, part) + ";\n" for beta, part in names.variants(problem)),
         *(_threaded(problem, beta) for beta, part in names.variants(problem) if not part),
         f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */",
     ]
@@ -143,24 +143,25 @@ def _wrapped(line: str, indent: str) -> list[str]:
 
 
 def _includes(problem: Problem) -> str:
-    fixed_width = any(_c_type(t).endswith("_t") for t in (problem.a, problem.b))
+    fixed_width = any(c_type(t).endswith("_t") for t in (problem.a, problem.b))
     threaded = any(_most_threads(problem, beta) > 1 for beta, _ in names.variants(problem))
     standard = "#include <stdint.h>\n" if fixed_width else ""
     return standard + ("#ifdef _OPENMP\n#include <omp.h>\n#endif\n" if threaded else "")
 
 
-def _c_type(t: DType) -> str:
+def c_type(t: DType) -> str:
+    """The type behind a pointer to elements; `void` for complex numbers and for items of other sizes."""
     return _C_TYPES.get(t.name, "void")
 
 
 def _parameters(problem: Problem, beta: bool, part: bool) -> list[tuple[str, str]]:
     """(type with its star, name) of an entry's parameters."""
     kind = problem.compute.kind
-    scalar = "const void *" if kind is Kind.COMPLEX else f"{_c_type(problem.compute)} "
+    scalar = "const void *" if kind is Kind.COMPLEX else f"{c_type(problem.compute)} "
     labels = [] if kind is Kind.OPAQUE else ["alpha", "beta"] if beta else ["alpha"]
     return [
-        (f"const {_c_type(problem.a)} *", "A"),
-        (f"{_c_type(problem.b)} *", "B"),
+        (f"const {c_type(problem.a)} *", "A"),
+        (f"{c_type(problem.b)} *", "B"),
         *((scalar, label) for label in labels),
         ("const int *", "lda"),
         ("const int *", "ldb"),
@@ -172,7 +173,8 @@ def _signature(name: str, parameters: list[tuple[str, str]]) -> str:
     return f"void {name}({', '.join(kind + label for kind, label in parameters)})"
 
 
-def _prototype(problem: Problem, beta: bool, part: bool) -> str:
+def prototype(problem: Problem, beta: bool, part: bool = False) -> str:
+    """The declaration of one entry, without its semicolon."""
     return _signature(names.entry(problem, beta, part), _parameters(problem, beta, part))
 
 

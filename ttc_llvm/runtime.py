@@ -17,7 +17,7 @@ from .errors import OptionError
 from .ir_builders.pool_layout import MAX_PARTICIPANTS
 from .pool import Call, Pool, Scratch, cpu_count, native
 
-__all__ = ["Call", "num_threads", "run", "set_affinity", "set_num_threads"]
+__all__ = ["Call", "num_threads", "placement", "run", "set_affinity", "set_num_threads"]
 
 _log = logging.getLogger(__name__)
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
@@ -76,6 +76,11 @@ def _omp_num_threads() -> int | None:
         return int(first[:9])
     _log.warning("OMP_NUM_THREADS=%r is ignored: it does not begin with a positive number", text)
     return None
+
+
+def placement() -> Affinity:
+    """Where workers are placed: what `set_affinity` was told last."""
+    return _shared.affinity
 
 
 def _run_shared(call: Call, parts: int, repeats: int) -> bool:

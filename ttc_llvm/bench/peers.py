@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import OptionError
+from .results import Reference
 from .stand import Contender, Stand
 
 NAMES = ("numpy", "torch", "jax", "hptt", "hptt-measure", "mkl")
@@ -26,7 +27,8 @@ class Peer(Protocol):
         """Of the library, as far as it tells; part of a result's key."""
 
     def contender(self, stand: Stand) -> Contender | None:
-        """It at work on a stand, everything planned; None for what it cannot do."""
+        """It at work on a stand, everything planned; None for what it cannot do. NotBuilt where it had to be compiled
+        and could not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,14 @@ class Absent(Exception):
     def __init__(self, why: str, named: bool = False) -> None:
         super().__init__(why)
         self.named = named
+
+
+class NotBuilt(Exception):
+    """A reference that cannot take part in a case; its message says why."""
+
+    def __init__(self, reference: Reference) -> None:
+        super().__init__(reference.message)
+        self.reference = reference
 
 
 def _numpy(name: str, hptt: str | None, mkl: str | None) -> Iterator[Peer]:

@@ -10,9 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from .. import kernel, options
+from .. import kernel, options, runtime
 from ..compiler import Planned, open_database, plan_canonical
-from ..errors import TtcError
 from ..options import Options
 from ..target import Target
 from ..trial import Mode, check_runs_here
@@ -20,7 +19,7 @@ from ..tuning import buffers
 from ..tuning.search import Progress
 from . import facts, ours
 from .cases import Case, describe, run_bytes
-from .check import Check
+from .guests import Guests
 from .peers import Peer
 from .results import GIB, Result, Timing
 from .stand import Contender, Memory, Stand
@@ -69,7 +68,7 @@ class Settings:
         peers = [f"{peer.name} {peer.version}" for peer in self.peers]
         parts = (
             case.id, case.text, chosen.target.key, chosen.threads, chosen.max_implementations, chosen.time_limit,
-            chosen.verify, self.rounds, self.pattern, kernel.versions(), *peers,
+            chosen.verify, self.rounds, self.pattern, runtime.placement(), kernel.versions(), *peers,
         )  # fmt: skip
         return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:20]
 
@@ -88,13 +87,14 @@ def run(
         check_runs_here(chosen.target)
         if settings.key(case, chosen) in done:
             continue
-        if not _fits(case, memory):
+        if not fits(case, memory):
             _log.warning("%s is skipped: %s does not fit in memory", case.id, describe(case.problem))
             continue
         yield _Measured(case, settings, chosen, memory, report).result()
 
 
-def _fits(case: Case, memory: Memory) -> bool:
+def fits(case: Case, memory: Memory) -> bool:
+    """True where there is room for a case's tensors and for what checking it takes."""
     available = buffers.available_memory()
     return available is None or COPIES * buffers.footprint(case.canonical) < available + memory.held
 
@@ -123,9 +123,10 @@ class _Measured:
             ceilings += ours.tiled(stand, planned.plan)
         if self.settings.pattern:
             ceilings += ours.pattern(stand, planned.plan)
-        peers = self._peers(stand, mine)
-        timings = _Rounds(stand, mine, main, [*ceilings, *peers]).run(self.settings.rounds)
-        return self._finished(stand, planned, timings, (main, before), [peer.name for peer in peers])
+        verified = self.batches > 0 and self.case.offset == 0  # the search has just checked our result
+        guests = Guests.of(self.settings.peers, stand, mine, self.settings.verify, full=not verified)
+        timings = in_turns(stand, mine, [*ceilings, *guests.contenders], self.settings.rounds, main)
+        return self._finished(stand, planned, timings, (main, before), guests)
 
     def _planned(self, stand: Stand) -> Planned:
         """Our plan; KeyboardInterrupt where the user ended the search."""
@@ -143,28 +144,16 @@ class _Measured:
         if self.report is not None:
             self.report(self.case, progress)
 
-    def _peers(self, stand: Stand, mine: Contender) -> list[Contender]:
-        """Those who can do the case, and do it right. Our own result is checked, too, unless the search just did."""
-        found = [made for peer in self.settings.peers if (made := _made(peer, stand)) is not None]
-        verified = self.batches > 0 and self.case.offset == 0
-        if not self.settings.verify or (verified and not found):
-            return found
-        check = Check(stand, mine, full=not verified)
-        agreed = [peer for peer in found if check.agrees(peer)]
-        for peer in found:
-            if peer not in agreed:
-                _log.warning("%s is left out of %s: its result differs", peer.name, self.case.id)
-        return agreed
-
     def _finished(
         self,
         stand: Stand,
         planned: Planned,
         timings: dict[str, Timing],
         ceiling: tuple[str, float],
-        peers: Sequence[str],
+        guests: Guests,
     ) -> Result:
         case, chosen = self.case, self.options
+        peers = [contender.name for contender in guests.contenders]
         measured = planned.measurement
         return Result(
             key=self.settings.key(case, chosen),
@@ -188,32 +177,31 @@ class _Measured:
             ceilings={name: t for name, t in timings.items() if name not in (ours.OURS, *peers)},
             peers={name: timings[name] for name in peers},
             facts=self._facts(),
+            references=guests.references,
         )
 
     def _facts(self) -> dict[str, Any]:
         chosen = self.options
         wanted = {"max_implementations": chosen.max_implementations, "time_limit": chosen.time_limit}
         return facts.machine(chosen.target) | {
+            "affinity": str(runtime.placement()),
             "peers": {peer.name: peer.version for peer in self.settings.peers},
             "options": wanted | {"rounds": self.settings.rounds},
             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
 
 
-def _made(peer: Peer, stand: Stand) -> Contender | None:
-    try:
-        return peer.contender(stand)
-    except (TtcError, KeyboardInterrupt):
-        raise
-    except Exception as error:  # another library's: whatever it is, the others go on
-        _log.warning("%s is left out of %s: %s: %s", peer.name, stand.case.id, type(error).__name__, error)
-        return None
-
-
 def _best_gibs(stand: Stand, contenders: Sequence[Contender]) -> float:
     """The best of some runs of the best of these; 0 for none."""
     runs = [c.bytes_moved / stand.seconds(c) / GIB for _ in range(LEAST) for c in contenders]
     return max(runs, default=0.0)
+
+
+def in_turns(
+    stand: Stand, mine: Contender, others: Sequence[Contender], rounds: int, main: str = ""
+) -> dict[str, Timing]:
+    """The runs of everybody, by name. main: the ceiling that counts."""
+    return _Rounds(stand, mine, main, others).run(rounds)
 
 
 class _Rounds:

@@ -19,6 +19,7 @@ from ..trial import HOT_SECONDS, flush, scalars
 from ..tuning import buffers
 from ..tuning.buffers import Tensor
 from .cases import Case
+from .results import Reference
 
 GRAIN = 32 << 20  # buffers grow in steps of this, so that cases of about one size share them
 SETTLE_SECONDS = 5e-4  # between flush and run: our workers park meanwhile, and disturb nobody
@@ -33,7 +34,8 @@ class Contender:
 
     name: in reports; bytes_moved: by one call; run: makes so many calls; variant: contenders of one name are ways to
     the same, of which the best counts; foreign: another library's, which may have threads of its own; output: its
-    result where it cannot write into B, with B's indices reversed (C order); reads: memory of its own to be flushed.
+    result where it cannot write into B, with B's indices reversed (C order); reads: memory of its own to be flushed;
+    reference: how it was compiled, if it is a reference.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Contender:
     foreign: bool = False
     output: Callable[[], npt.NDArray[np.generic]] | None = None
     reads: tuple[npt.NDArray[np.uint8], ...] = ()
+    reference: Reference | None = None
 
 
 class Memory:

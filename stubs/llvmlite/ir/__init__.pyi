@@ -119,6 +119,8 @@ class NamedMetaData:
 
 class MDValue(NamedValue):
     operands: tuple[Value, ...]
+    def __init__(self, parent: Module, values: Sequence[Value], name: str) -> None: ...
+    def descr(self, buf: list[str]) -> None: ...
 
 class DIToken:
     value: str

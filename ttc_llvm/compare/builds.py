@@ -1,0 +1,188 @@
+"""Sources become shared libraries: in a temporary folder, within a time limit, several at once, remembered by content."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import platformdirs
+
+from ..pool import cpu_count
+from .compilers import Compiler
+
+LIMIT_SECONDS = 60.0
+KEPT = 4096  # libraries of about 16 KiB
+SHOWN_LINES = 4  # of a compiler's message
+SHOWN = 400  # characters
+_TELLING = ("error", "cannot", "undefined")
+_SOURCE, _LIBRARY = "reference.cpp", "reference.so"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be built. own: absolute path of a source file of the user's own, built together with `source`."""
+
+    compiler: Compiler
+    source: str
+    own: str = ""
+
+    @property
+    def key(self) -> str:
+        """Equal for what gives equal code on this machine."""
+        parts = (*self.compiler.command((), ""), self.compiler.version, self.source)
+        return sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What came of it. library: None where there is none, then message says why; seconds: that compiling took."""
+
+    library: Path | None
+    seconds: float
+    cached: bool = False
+    message: str = ""
+
+
+class Builder:
+    """Builds and remembers libraries. folder: of those remembered, None = the user's cache; limit: seconds a build."""
+
+    def __init__(self, folder: Path | None = None, limit: float = LIMIT_SECONDS) -> None:
+        self._folder = Path(platformdirs.user_cache_dir("ttc_llvm")) / "references" if folder is None else folder
+        self._limit = limit
+        self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-")
+        self._known: dict[Job, Build] = {}
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def obtain(self, job: Job) -> Build:
+        """The build of a job: known in this process, remembered, or made now."""
+        found = self._known.get(job) or self._remembered(job) or self._built(job)
+        if not self._stopped:
+            self._known[job] = found
+        return found
+
+    def obtain_all(self, jobs: Iterable[Job], report: Callable[[int, int], None] | None = None) -> None:
+        """Make what is missing, as many at once as there are CPUs. report: (done, all). Ctrl-C ends the compilers."""
+        wanted = [job for job in dict.fromkeys(jobs) if job not in self._known]
+        with ThreadPoolExecutor(cpu_count()) as pool:
+            futures = [pool.submit(self.obtain, job) for job in wanted]
+            try:
+                for done, future in enumerate(as_completed(futures), 1):
+                    future.result()
+                    if report is not None:
+                        report(done, len(wanted))
+            except BaseException:
+                self._stop()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    # --- remembered ---
+
+    def _remembered(self, job: Job) -> Build | None:
+        """A user's own source may include others: it is built anew in every run."""
+        if job.own:
+            return None
+        library, facts = self._places(job)
+        try:
+            seconds = float(json.loads(facts.read_text())["seconds"])
+            library.touch()  # the last ones used are kept
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        return Build(library, seconds, cached=True)
+
+    def _places(self, job: Job) -> tuple[Path, Path]:
+        return self._folder / f"{job.key}.so", self._folder / f"{job.key}.json"
+
+    def _remember(self, job: Job, made: Path, seconds: float) -> Path:
+        """The library's lasting place, or where it is if that cannot be written."""
+        library, facts = self._places(job)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for place, content in ((library, made.read_bytes()), (facts, json.dumps({"seconds": seconds}).encode())):
+                with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
+                    stream.write(content)
+                os.replace(stream.name, place)
+            self._forget_oldest()
+        except OSError:
+            return made
+        return library
+
+    def _forget_oldest(self) -> None:
+        kept = sorted(self._folder.glob("*.so"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for library in kept[KEPT:]:
+            for path in (library, library.with_suffix(".json")):
+                path.unlink(missing_ok=True)
+
+    # --- built ---
+
+    def _built(self, job: Job) -> Build:
+        folder = Path(tempfile.mkdtemp(dir=self._temporary.name))
+        (folder / _SOURCE).write_text(job.source)
+        command = job.compiler.command([_SOURCE, *([job.own] if job.own else [])], _LIBRARY)
+        start = time.perf_counter()
+        message = self._run(command, folder)
+        seconds = time.perf_counter() - start
+        made = folder / _LIBRARY
+        if message is None and not made.is_file():
+            message = "it made no library"
+        if message is not None:
+            return Build(None, seconds, message=message)
+        return Build(made if job.own else self._remember(job, made, seconds), seconds)
+
+    def _run(self, command: Sequence[str], folder: Path) -> str | None:
+        """Why a compiler failed, None where it did not. It runs in a group of its own, which ends with it."""
+        try:
+            running = subprocess.Popen(
+                command, cwd=folder, text=True, errors="replace", start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        except OSError as error:
+            return f"it cannot be started: {error.strerror or error}"
+        with self._lock:
+            self._running.add(running)
+        try:
+            if self._stopped:
+                return "it was interrupted"
+            output, _ = running.communicate(timeout=self._limit)
+        except subprocess.TimeoutExpired:
+            return f"it took more than {self._limit:g} s"
+        finally:
+            _end(running)
+            with self._lock:
+                self._running.discard(running)
+        return None if running.returncode == 0 else _shown(output, running.returncode)
+
+    def _stop(self) -> None:
+        """End what is running: their threads come to an end then."""
+        self._stopped = True
+        with self._lock:
+            for running in self._running:
+                _end(running)
+
+
+def _end(running: subprocess.Popen[str]) -> None:
+    """A driver's own children as well."""
+    if running.poll() is None:
+        with contextlib.suppress(OSError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+
+
+def _shown(output: str, status: int) -> str:
+    """The lines that matter of a compiler's message: those of errors, or the first ones."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    chosen = [line for line in lines if any(word in line.lower() for word in _TELLING)] or lines
+    text = "; ".join(chosen[:SHOWN_LINES])
+    return text[:SHOWN] if text else f"it ended with status {status}"

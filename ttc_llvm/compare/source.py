@@ -1,0 +1,182 @@
+"""The naive loop nest in C++, behind the prototype of our own headers; pure texts.
+
+f16 and bf16 are moved as `uint16_t`, as in the headers: plain moves need no `_Float16`, which not every compiler has.
+"""
+
+from __future__ import annotations
+
+from .. import header, names
+from ..dtypes import DType, Kind
+from ..naive import Index, Naive, Traverse, of
+from ..problem import Problem
+
+RUN, THREADS = "ttc_reference_run", "ttc_reference_threads"
+INT_MAX = (1 << 31) - 1
+
+
+def entry(problem: Problem) -> str:
+    """The function that a reference of this problem exports: with beta only where beta != 0."""
+    return names.entry(problem, beta=problem.beta != 0)
+
+
+def reference(problem: Problem, traverse: Traverse) -> str:
+    """A whole source: the nest, and what calls it."""
+    nest = of(problem, traverse)
+    return "\n".join([_DEFINITIONS, *_types(nest), _function(problem, nest), shim(problem)])
+
+
+def shim(problem: Problem) -> str:
+    """What calls the entry of a problem, declared here: RUN(A, B, alpha and beta), and THREADS(number, where)."""
+    arguments = ["static_cast<const {0} *>(a)", "static_cast<{1} *>(b)", *_scalars(problem), "lda", "ldb"]
+    a, b = header.c_type(problem.a), header.c_type(problem.b)
+    call = ", ".join(arguments).format(a, b)
+    outer = [_ints(name, sizes) for name, sizes in (("lda", problem.outer_a), ("ldb", problem.outer_b))]
+    return _SHIM.format(
+        prototype=header.prototype(problem, problem.beta != 0), outer="\n".join(outer), entry=entry(problem), call=call
+    )
+
+
+def _scalars(problem: Problem) -> list[str]:
+    kind, t = problem.compute.kind, problem.compute
+    if kind is Kind.OPAQUE:
+        return []
+    real = "float" if t.real_bits == 32 else "double"
+    slots = range(2 if problem.beta != 0 else 1)
+    if kind is Kind.COMPLEX:
+        return [f"static_cast<const {real} *>(scalars) + {2 * slot}" for slot in slots]
+    return [f"static_cast<const {real} *>(scalars)[{slot}]" for slot in slots]
+
+
+def _ints(name: str, sizes: tuple[int, ...]) -> str:
+    """Outer sizes; NULL, which means the same, where one is no int or there are none."""
+    if not sizes or max(sizes) > INT_MAX:
+        return f"static const int *const {name} = 0;"
+    return f"static const int {name}[] = {{{', '.join(map(str, sizes))}}};"
+
+
+_DEFINITIONS = """#include <stdint.h>
+
+namespace {
+template <typename T> struct complex_of { T re, im; };
+template <int N> struct item { unsigned char byte[N]; };
+}"""
+
+_SHIM = """
+#include <stdint.h>
+
+extern "C" {prototype};
+#ifdef _OPENMP
+extern "C" int omp_get_thread_num(void);
+extern "C" void omp_set_num_threads(int);
+#endif
+
+{outer}
+
+extern "C" void ttc_reference_run(const void *a, void *b, const void *scalars)
+{{
+    (void)scalars;
+    {entry}({call});
+}}
+
+extern "C" void ttc_reference_threads(int threads, void (*place)(int))
+{{
+#ifdef _OPENMP
+    omp_set_num_threads(threads);
+    if (place) {{
+#pragma omp parallel
+        place(omp_get_thread_num());
+    }}
+#else
+    (void)threads;
+    (void)place;
+#endif
+}}
+"""
+
+
+# --- the nest ---------------------------------------------------------------------------------------------
+
+
+def _types(nest: Naive) -> list[str]:
+    named = {"type_a": nest.a, "type_b": nest.b, "wide": nest.compute}
+    return [f"typedef {_cpp_type(t)} {name};" for name, t in named.items()]
+
+
+def _cpp_type(t: DType) -> str:
+    if t.kind is Kind.COMPLEX:
+        return f"complex_of<{'float' if t.real_bits == 32 else 'double'}>"
+    plain = header.c_type(t)
+    return f"item<{t.itemsize}>" if plain == "void" else plain
+
+
+def _function(problem: Problem, nest: Naive) -> str:
+    beta, opaque = problem.beta != 0, nest.compute.kind is Kind.OPAQUE
+    lines = [
+        f'extern "C" {header.prototype(problem, beta)}',
+        "{",
+        "    const type_a *__restrict__ from = static_cast<const type_a *>(A);",
+        "    type_b *__restrict__ into = static_cast<type_b *>(B);",
+        *(f"    const wide {short} = {_scalar(nest, given)};" for short, given in _taken(nest)),
+        *("    " + line for line in _loops(nest)),
+        "}",
+    ]  # fmt: skip
+    unused = [name for name in ("alpha",) if not opaque and not nest.scales]
+    lines[2:2] = [f"    (void){name};" for name in (*unused, "lda", "ldb")]
+    return "\n".join(lines)
+
+
+def _taken(nest: Naive) -> list[tuple[str, str]]:
+    wanted = (("p", "alpha", nest.scales), ("q", "beta", nest.reads_b))
+    return [(short, name) for short, name, needed in wanted if needed and nest.compute.kind is not Kind.OPAQUE]
+
+
+def _scalar(nest: Naive, name: str) -> str:
+    return f"*static_cast<const wide *>({name})" if nest.compute.kind is Kind.COMPLEX else name
+
+
+def _loops(nest: Naive) -> list[str]:
+    """`parallel for` on the outermost loop, `simd` on the innermost, which may be the same."""
+    count, counter = len(nest.loops), "int" if nest.fits_int else "int64_t"
+    outer = f"omp parallel for collapse({count - 1})" if count > 2 else "omp parallel for"
+    pragmas = {0: outer if count > 1 else f"{outer} simd"} | ({count - 1: "omp simd"} if count > 1 else {})
+    lines = []
+    for depth, loop in enumerate(nest.loops):
+        if depth in pragmas:
+            lines.append(f"#pragma {pragmas[depth]}")
+        i = f"i{loop.number}"
+        lines.append(f"{'  ' * depth}for ({counter} {i} = 0; {i} < {loop.extent}; ++{i})")
+    return [*lines, *_element(nest, "  " * count)]
+
+
+def _element(nest: Naive, indent: str) -> list[str]:
+    source = f"from[{_offset(nest.loops, 'stride_a')}]"
+    sink = f"into[{_offset(nest.loops, 'stride_b')}]"
+    lines = _complex(nest) if nest.compute.kind is Kind.COMPLEX else [_real(nest)]
+    return [indent + line for line in ("{", f"  const type_a x = {source};", f"  type_b &y = {sink};", *lines, "}")]
+
+
+def _real(nest: Naive) -> str:
+    if nest.compute.kind is Kind.OPAQUE:
+        return "  y = x;"
+    old = " + q * static_cast<wide>(y)" if nest.reads_b else ""
+    return f"  y = static_cast<type_b>({'p * ' if nest.scales else ''}static_cast<wide>(x){old});"
+
+
+def _complex(nest: Naive) -> list[str]:
+    """By its parts: std::complex asks whether every product is a NaN, which no compiler vectorises."""
+    real = "float" if nest.compute.real_bits == 32 else "double"
+    narrow = "float" if nest.b.real_bits == 32 else "double"
+    lines = [f"  const {real} re = x.re, im = {'-' if nest.conjugate else ''}x.im;"]
+    re, im = ("p.re * re - p.im * im", "p.re * im + p.im * re") if nest.scales else ("re", "im")
+    if nest.reads_b:
+        lines.append(f"  const {real} old_re = y.re, old_im = y.im;")
+        re, im = f"{re} + q.re * old_re - q.im * old_im", f"{im} + q.re * old_im + q.im * old_re"
+    return [*lines, f"  y.re = static_cast<{narrow}>({re});", f"  y.im = static_cast<{narrow}>({im});"]
+
+
+def _offset(loops: tuple[Index, ...], side: str) -> str:
+    terms = []
+    for loop in loops:
+        stride = getattr(loop, side)
+        terms.append(f"i{loop.number}" if stride == 1 else f"i{loop.number} * {stride}")
+    return " + ".join(terms)
