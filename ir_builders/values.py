@@ -74,7 +74,7 @@ def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.V
 def counted(
     b: ir.IRBuilder, limit: Int, step: int, name: str, first: Int = 0, mark: ir.Value | None = None
 ) -> Iterator[ir.Value]:
-    """`for (i = first; i + step <= limit; i += step)`: the body runs for whole steps only. mark: the loop's metadata."""
+    """`for (i = first; i + step <= limit; i += step)`: whole steps only. mark: the loop's metadata."""
     before = b.block
     function = b.function
     head = function.append_basic_block(f"{name}.head")

@@ -44,10 +44,15 @@ def figure(values: Sequence[tuple[str, float]]) -> Figure:
 
 def summaries(results: Iterable[Result]) -> tuple[Summary, ...]:
     """One summary a suite, kind, mode and number of threads, in the order in which they appear."""
-    groups: dict[str, list[Result]] = {}
+    return tuple(Summary(title, tuple(_figures(group))) for title, group in groups(results).items())
+
+
+def groups(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Results by what a summary puts together."""
+    found: dict[str, list[Result]] = {}
     for result in results:
-        groups.setdefault(_title(result), []).append(result)
-    return tuple(Summary(title, tuple(_figures(group))) for title, group in groups.items())
+        found.setdefault(_title(result), []).append(result)
+    return found
 
 
 def _title(result: Result) -> str:

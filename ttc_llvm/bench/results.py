@@ -27,6 +27,11 @@ class Timing:
         return min(self.seconds)
 
     @property
+    def median(self) -> float:
+        """Half of the runs took no longer."""
+        return median(self.seconds)
+
+    @property
     def gibs(self) -> float:
         """GiB/s of the fastest run."""
         return self.bytes / self.best / GIB

@@ -1,4 +1,4 @@
-"""Sources become shared libraries: in a temporary folder, within a time limit, several at once, remembered by content."""
+"""Sources become shared libraries: in a temporary folder, within a time limit, several at once, kept by content."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -69,8 +70,8 @@ class Found:
 def find(wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ...]]) -> Found:
     """The compilers of these names (`g++`, `g++-13`, a path, `llvm`); None: all that are present, and `llvm`.
 
-    flags: by name or family, "" for all of them, in place of the usual ones. Raises OptionError for an unknown name, and
-    for one that was asked for and is not here.
+    flags: by name or family, "" for all of them, in place of the usual ones. Raises OptionError for an unknown name,
+    and for one that was asked for and is not here.
     """
     _check_flags(wanted, flags)
     compilers: list[Compiler] = []
@@ -99,6 +100,19 @@ def family_of(name: str) -> Family:
             f"unknown compiler {name[:60]!r}: the choices are {', '.join(NAMES)}, with a version as in g++-13 or a path"
         )
     return FAMILIES[match[1]]
+
+
+def parse_flags(text: str) -> dict[str, tuple[str, ...]]:
+    """`-O2 -fopenmp`, or `g++=-O2;clang++=-Ofast`: flags by compiler, "" for all. OptionError for unpaired quotes."""
+    flags: dict[str, tuple[str, ...]] = {}
+    for part in text.split(";"):
+        name, equals, rest = part.strip().partition("=")
+        given = bool(equals) and _NAMED.fullmatch(Path(name).name) is not None
+        try:
+            flags[name if given else ""] = tuple(shlex.split(rest if given else part))
+        except ValueError as error:
+            raise OptionError(f"compiler flags {part[:60]!r} are malformed: {error}") from None
+    return flags
 
 
 def _label(name: str) -> str:

@@ -59,6 +59,15 @@ class Found:
         compiled = [peer for peer in self.peers if isinstance(peer, Compiled)]
         self.builder.obtain_all((peer.job(problem) for problem in problems for peer in compiled), report)
 
+    def check_own(self, problems: Iterable[Problem]) -> None:
+        """OptionError where the user's own source serves none of these problems."""
+        own = next((peer for peer in self.peers if isinstance(peer, Compiled) and peer.is_own), None)
+        if own is None:
+            return
+        troubles = [own.trouble(problem) for problem in problems]
+        if troubles and all(troubles):
+            raise OptionError(f"--against={own.name} cannot be compared with: {troubles[0]}")
+
 
 def find(wanted: Wanted, cache: Path | None = None) -> Found:
     """The references of this choice. cache: the folder of remembered libraries, by default in the user's cache.
@@ -117,9 +126,24 @@ class Compiled:
         text = source.shim(problem) if self._traverse is None else source.reference(problem, self._traverse)
         return Job(self._compiler, text, self._own)
 
+    @property
+    def is_own(self) -> bool:
+        """True for the user's own source."""
+        return self._traverse is None
+
+    def trouble(self, problem: Problem) -> str:
+        """Why it cannot be used for a problem, "" where it can."""
+        try:
+            self._loaded(problem)
+        except NotBuilt as failed:
+            return str(failed)
+        return ""
+
     def contender(self, stand: Stand) -> Contender:
         """It at work on a stand; NotBuilt where it cannot be compiled or loaded."""
-        problem = stand.case.problem
+        return self._contender(stand, *self._loaded(stand.case.problem))
+
+    def _loaded(self, problem: Problem) -> tuple[ctypes.CDLL, Reference]:
         build = self._builder.obtain(self.job(problem))
         made = Reference(
             self._compiler.name, self._compiler.version, self._compiler.flags, self._way,
@@ -128,10 +152,9 @@ class Compiled:
         if build.library is None:
             raise NotBuilt(made)
         try:
-            library = ctypes.CDLL(str(build.library))
+            return ctypes.CDLL(str(build.library)), made
         except OSError as error:
             raise NotBuilt(replace(made, message=self._unloadable(problem, error))) from None
-        return self._contender(stand, library, made)
 
     def _contender(self, stand: Stand, library: ctypes.CDLL, made: Reference) -> Contender:
         values = _scalars(stand.case.problem)

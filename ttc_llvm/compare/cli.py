@@ -1,0 +1,85 @@
+"""`ttc compare`: how far compilers are from our solutions, on the loop nest that one would write."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..bench import cli_run
+from ..bench.result_file import ResultFile
+from ..bench.results import Result
+from ..bench.suites import SUITES
+from ..cli_progress import Display
+from ..errors import OptionError
+from . import references, table
+from .cli_references import add_references, wanted
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `compare` to the sub-commands of a parser."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="set solutions beside naive loop nests by other compilers, and by LLVM's own vectorisers",
+        description="Set tuned solutions beside the naive loop nest (perfectly nested, OpenMP parallel for and simd),"
+        " built by the compilers that are here and by LLVM's own optimiser in this process. All are checked, and"
+        " timed in turns on the same memory.",
+        epilog=f"Suites: {', '.join(SUITES)}. Results in a file given by --output are not measured again.",
+    )
+    cli_run.add_cases(parser, "update")
+    add_references(parser)
+    cli_run.add_search(parser)
+    cli_run.add_output(parser).add_argument("--csv", metavar="FILE", help="write the results as comma-separated values")
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
+    if args.report is not None:
+        _finish(args, ResultFile(args.report).read())
+        return 0
+    asked = wanted(args.compiler, args.compilerFlags, args.traverse, args.against, args.compile_limit)
+    found = references.find(asked) if not args.list else None
+    if found is not None and not found.peers:
+        raise OptionError(f"--compiler={args.compiler}: no reference is left to compare with")
+    settings = cli_run.settings(args, () if found is None else found.peers)
+    chosen = cli_run.chosen(args, settings)
+    if found is None:
+        cli_run.print_list(chosen)
+        return 0
+    _check_csv(args.csv)
+    file, there = cli_run.known(chosen, settings, args.output)
+    cli_run.notify(found.notices)
+    done = {result.key for result in there}
+    problems = [case.problem for case in chosen if settings.key(case, settings.options(case)) not in done]
+    _build(found, problems)
+    _finish(args, cli_run.measure(chosen, settings, file, there))
+    return 0
+
+
+def _build(found: references.Found, problems: Sequence[Any]) -> None:
+    """Compile everything first: nothing else runs while something is timed."""
+    with Display(sys.stderr.isatty(), None, label="compiling") as display:
+        found.prepare(problems, lambda done, total: display.draw(completed=done, total=total))
+    found.check_own(problems)
+
+
+def _finish(args: argparse.Namespace, results: Sequence[Result]) -> None:
+    if args.csv is not None:
+        try:
+            Path(args.csv).write_text(table.to_csv(results))
+        except OSError as error:
+            raise OptionError(f"--csv={args.csv} cannot be written: {error.strerror or error}") from None
+    print("\n".join(table.lines(results)))
+
+
+def _check_csv(path: str | None) -> None:
+    """Hours of measuring must not end at a mistyped folder."""
+    if path is None:
+        return
+    try:
+        with open(path, "ab"):
+            pass
+    except OSError as error:
+        raise OptionError(f"--csv={path} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,134 @@
+"""Results beside their references as a table, as summaries, and as rows for spreadsheets; pure texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..bench import report
+from ..bench.results import Reference, Result, Timing
+
+WIDEST = 300  # characters of a message
+CSV_COLUMNS = (
+    "suite", "name", "kind", "mode", "threads", "affinity", "perm", "size", "dataType", "lda", "ldb", "contender",
+    "role", "gibs", "best_s", "median_s", "runs", "speedup", "pairs", "compiler", "version", "flags", "traverse",
+    "compile_s", "message",
+)  # fmt: skip
+
+
+def lines(results: Sequence[Result]) -> list[str]:
+    """The table; geometric mean, least and most a reference; how each was built; what could not be."""
+    if not results:
+        return ["no results"]
+    found = report.aligned(table(results))
+    for title, group in report.groups(results).items():
+        found += ["", title, *_summary(group)]
+    built = list(_built(results))
+    if built:
+        found += ["", "references", *report.aligned(built, 3)]
+    failed = list(_failed(results))
+    return [*found, *(["", "left out", *failed] if failed else [])]
+
+
+def names(results: Iterable[Result]) -> tuple[str, ...]:
+    """The references of these results that were timed at least once, in the order in which they appear."""
+    return tuple(dict.fromkeys(name for r in results for name in r.references if name in r.peers))
+
+
+def table(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """A heading and one row a case: our time and bandwidth, each reference's bandwidth, and times as fast (pairs)."""
+    shown = names(results)
+    hot = all(r.mode == "hot" for r in results)
+    head = ("case", "perm", "size", "type", "us" if hot else "ms", "GiB/s")
+    rows = [(*head, *(cell for name in shown for cell in (name, "x")))]
+    for r in results:
+        cells = [r.id, *report.shape(r.problem["perm"], r.problem["size"]), str(r.problem["dataType"])]
+        cells += [f"{r.ours.best * (1e6 if hot else 1e3):.4g}", f"{r.ours.gibs:.1f}"]
+        for name in shown:
+            there = name in r.peers
+            cells += [f"{r.peers[name].gibs:.1f}" if there else "-", f"{r.pairs(name):.2f}" if there else "-"]
+        rows.append(tuple(cells))
+    return rows
+
+
+def _summary(group: Sequence[Result]) -> Iterator[str]:
+    shown = names(group)
+    width = max(map(len, shown), default=0)
+    for name in shown:
+        ratios = [(r.name, r.pairs(name)) for r in group if name in r.peers]
+        found = report.figure(ratios)
+        best, most = max(ratios, key=lambda pair: pair[1])
+        yield (
+            f"  x {name:{width}}  geomean {found.geomean:.2f}, least {found.least:.2f} ({found.worst}),"
+            f" most {most:.2f} ({best}), {found.count} cases"
+        )
+
+
+def _built(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
+    """One row a reference, version and flags: what it is, and what compiling took in all."""
+    groups: dict[tuple[str, str, str], list[Reference]] = {}
+    for r in results:
+        for name, made in r.references.items():
+            key = (name, made.version, f"{' '.join(made.flags)} ({made.traverse})")
+            groups.setdefault(key, []).append(made)
+    for key, group in groups.items():
+        spent = sum(made.compile_s for made in group)
+        yield *key, f"compiled {len(group)} in {spent:.1f} s"
+
+
+def _failed(results: Sequence[Result]) -> Iterator[str]:
+    """One line a reference and reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for r in results:
+        for name, made in r.references.items():
+            if made.message:
+                reasons.setdefault((name, made.message), []).append(r.id)
+    for (name, message), ids in reasons.items():
+        where = ids[0] if len(ids) == 1 else f"{len(ids)} cases, first {ids[0]}"
+        yield f"  {name}: {where}: {message[:WIDEST]}"
+
+
+# --- rows for spreadsheets ----------------------------------------------------------------------------------
+
+
+def to_csv(results: Iterable[Result]) -> str:
+    """CSV with a heading; one row a case and contender: ours, ceilings, references, other peers."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for r in results:
+        case = (
+            r.suite, r.name, r.kind, r.mode, r.threads, r.facts.get("affinity", ""), _joined(r.problem["perm"], ","),
+            _joined(r.problem["size"], "x"), r.problem["dataType"], _joined(r.problem.get("lda"), "x"),
+            _joined(r.problem.get("ldb"), "x"),
+        )  # fmt: skip
+        writer.writerows((*case, *cells) for cells in _contenders(r))
+    return stream.getvalue()
+
+
+def _contenders(r: Result) -> Iterator[tuple[object, ...]]:
+    yield "ttc", "ours", *_timing(r.ours), "", "", *_reference(None)
+    for name, timing in r.ceilings.items():
+        yield name, "ceiling", *_timing(timing), "", "", *_reference(None)
+    for name in dict.fromkeys((*r.references, *r.peers)):
+        made, there = r.references.get(name), name in r.peers
+        ratios = (f"{r.speedup(name):.5g}", f"{r.pairs(name):.5g}") if there else ("", "")
+        role = "peer" if made is None else "reference"
+        yield name, role, *_timing(r.peers.get(name)), *ratios, *_reference(made)
+
+
+def _timing(timing: Timing | None) -> tuple[object, ...]:
+    if timing is None:
+        return "", "", "", ""
+    return f"{timing.gibs:.5g}", f"{timing.best:.5g}", f"{timing.median:.5g}", len(timing.seconds)
+
+
+def _reference(made: Reference | None) -> tuple[object, ...]:
+    if made is None:
+        return ("",) * 6
+    return made.compiler, made.version, " ".join(made.flags), made.traverse, f"{made.compile_s:.4g}", made.message
+
+
+def _joined(values: Iterable[int] | None, by: str) -> str:
+    return "" if values is None else by.join(map(str, values))
