@@ -71,10 +71,15 @@ def process_mask() -> frozenset[int] | None:
 
 def cpus(affinity: Affinity, workers: int, mask: Iterable[int], topology: Topology) -> tuple[int | None, ...]:
     """The CPU of each worker, None = not pinned. mask: CPUs to be used; topology may lack some of them."""
+    return places(affinity, workers + 1, mask, topology)[1:]
+
+
+def places(affinity: Affinity, threads: int, mask: Iterable[int], topology: Topology) -> tuple[int | None, ...]:
+    """The same of each thread, the calling one first."""
     order = _order(affinity, sorted(mask), topology)
     if not order:
-        return (None,) * workers
-    return tuple(order[(worker + 1) % len(order)] for worker in range(workers))
+        return (None,) * threads
+    return tuple(order[thread % len(order)] for thread in range(threads))
 
 
 def read_topology(root: Path = CPUS) -> dict[int, tuple[int, int]]:

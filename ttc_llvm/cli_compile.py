@@ -14,6 +14,8 @@ from .affinity import Affinity
 from .canonical import Canonical, canonicalise
 from .cli_options import Command
 from .cli_progress import Progressing
+from .compare import cli_single
+from .compare.references import Found
 from .compiler import compile
 from .errors import OptionError, TargetError
 from .options import Options
@@ -36,6 +38,7 @@ class Job:
     canonical: Canonical
     options: Options
     affinity: Affinity
+    references: Found | None
 
 
 def run(command: Command) -> int:
@@ -49,11 +52,12 @@ def run(command: Command) -> int:
     with Progressing(command.verbose) as progress:
         solution = _compiled(job, progress)
     elapsed = time.perf_counter() - start
+    comparison = None if job.references is None else cli_single.compare(command, solution, job.references)
     written = solution.write(command.output_dir, command.emit) if command.emit else ()
     files = (*written, *_kept(job, solution))
     source = _source(solution, progress.batches)
     outcome = cli_report.Outcome(
-        solution, job.canonical, str(job.affinity), source, elapsed, files, verified=not command.no_test
+        solution, job.canonical, str(job.affinity), source, elapsed, files, not command.no_test, comparison
     )
     if command.json:
         cli_report.print_json(outcome)
@@ -81,11 +85,11 @@ def prepare(command: Command) -> Job:
         verify=not command.no_test,
         forced=_forced(command, problem, canonical, wanted),
     )
-    job = Job(command, problem, canonical, chosen, _affinity(command))
     _check_output(command)
     if not {"obj", "header"}.isdisjoint(command.emit):
         artifact.check_int(problem)
-    return job
+    references = cli_single.prepare(command, problem, wanted)
+    return Job(command, problem, canonical, chosen, _affinity(command), references)
 
 
 def _untimed(command: Command) -> bool:
@@ -112,11 +116,6 @@ def _problem(command: Command) -> Problem:
 
 
 def _target(command: Command) -> Target:
-    if command.compiler.lower() != "llvm":
-        raise OptionError(
-            f"--compiler={command.compiler}: kernels are built by LLVM in this process, so the only compiler is llvm;"
-            " comparing with other compilers is a command that does not exist yet"
-        )
     found = _named(command.cpu if command.cpu is not None else command.architecture)
     if command.architecture is not None and command.cpu is not None:
         _check_same_set(command.architecture, command.cpu, found)

@@ -45,7 +45,10 @@ class Command:
     affinity: str | None
     architecture: str | None
     cpu: str | None
-    compiler: str
+    compiler: str | None
+    compiler_flags: str | None
+    traverse: str
+    against: str | None
     streaming_stores: bool
     prefetch_distances: tuple[int, ...] | None
     blockings: tuple[tuple[int, int], ...] | None
@@ -164,9 +167,16 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--architecture", "architecture", "NAME", "instruction set: sse2 avx avx2 avx512 knl;"
                " default: this machine"),
         Option("--cpu", "cpu", "NAME", "a CPU as LLVM names it (ttc info lists them), or native"),
-        Option("--compiler", "compiler", "NAME", "llvm, the only one: code is built in this process", default="llvm"),
         _switch("--no-vec", "no_vec", "no explicit vectors: at most two elements at a time"),
         _switch("--no-align", "no_align", "nothing that needs an aligned B: no streaming stores"),
+    ),
+    "references that the solution is compared with": (
+        Option("--compiler", "compiler", "NAME,..", "print the speedup over the naive loop nest by g++, clang++, icpx,"
+               " icpc, nvc++ or llvm (LLVM's own vectorisers); auto = all that are here"),
+        Option("--compilerFlags", "compiler_flags", "FLAGS", "in place of the usual ones, as '-O2 -fopenmp'"),
+        Option("--traverse", "traverse", "WHICH", "output (B is written linearly, default), input or both",
+               default="output"),
+        Option("--against", "against", "FILE", "a C++ source of your own that defines the header's functions"),
     ),
     "decisions taken for the search": (
         _switch("--streamingStores", "streaming_stores", "always store past the caches (beta = 0, aligned rows)"),
@@ -193,9 +203,8 @@ def parser() -> Parser:
         usage="ttc --perm=P,.. --size=N,.. [options]\n"
         "       ttc bench|compare [options] | ttc info | ttc database ACTION",
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
-        epilog="Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are"
-        " from it), ttc info (this machine), ttc database (stored"
-        " solutions); all know --help.",
+        epilog="Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are from it),"
+        " ttc info (this machine), ttc database (stored solutions); all know --help.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
     )
     made.add_argument("--version", action="store_true", help="show the version and exit")

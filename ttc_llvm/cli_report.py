@@ -12,6 +12,8 @@ from typing import Any
 
 from . import __version__
 from .canonical import Alpha, Beta, Canonical
+from .compare.cli_single import comparison_fields, comparison_rows
+from .compare.single import Comparison
 from .problem import Problem
 from .solution import Measurement, Solution
 from .target import Target
@@ -23,7 +25,7 @@ Rows = Sequence[tuple[str, Sequence[str]]]
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A finished compilation. source: tuned, database or cost model; elapsed: seconds of compiling and tuning;
-    verified: the winner's result was to be checked."""
+    verified: the winner's result was to be checked; comparison: with references, where asked for."""
 
     solution: Solution
     canonical: Canonical
@@ -32,6 +34,7 @@ class Outcome:
     elapsed: float
     files: tuple[Path, ...]
     verified: bool
+    comparison: Comparison | None = None
 
 
 def print_rows(rows: Rows) -> None:
@@ -78,6 +81,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
         ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
+        *comparison_rows(outcome.comparison),
         ("files", [str(path) for path in outcome.files]),
     ]
     if verbose and solution.measurement is not None:
@@ -178,6 +182,7 @@ def print_json(outcome: Outcome) -> None:
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
             "measurement": _measurement_fields(outcome),
+            "comparison": comparison_fields(outcome.comparison),
             "files": [str(path) for path in outcome.files],
         }
     )

@@ -11,7 +11,7 @@ from .builds import LIMIT_SECONDS
 from .compilers import NAMES, parse_flags
 from .references import Wanted
 
-AUTO, BOTH = "auto", "both"
+AUTO, BOTH, NONE = "auto", "both", "none"
 HELP = {
     "--compiler": f"of {', '.join(NAMES)}, g++-13, a path; auto = all that are here, and llvm",
     "--compilerFlags": "in place of the usual ones: '-O2 -march=native', or 'g++=-O2 -fopenmp;clang++=-Ofast'",
@@ -39,7 +39,7 @@ def wanted(
     if not 0 < allowed < 1e6:
         raise OptionError(f"--compile-limit={limit}: a positive number of seconds is expected")
     return Wanted(
-        None if compiler == AUTO else () if compiler == "none" else words("--compiler", compiler),
+        None if compiler == AUTO else () if compiler == NONE else words("--compiler", compiler),
         parse_flags(flags or "") if flags is not None else {},
         _traverse(traverse),
         against,

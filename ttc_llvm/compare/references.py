@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -163,11 +164,13 @@ class Compiled:
         called = foreign(self.name, stand, address, arguments, (library, values))
         number = getattr(library, source.THREADS)
         number.restype, number.argtypes = None, (ctypes.c_int, ctypes.c_void_p)
-        _place(number, stand.threads)
+        places = _places(stand.threads)
+        _place(number, stand.threads, places)
 
         def run(repeats: int) -> None:
             number(stand.threads, None)
-            called.run(repeats)
+            with _kept(places):
+                called.run(repeats)
 
         return replace(called, run=run, reference=made)
 
@@ -178,17 +181,39 @@ class Compiled:
         return f"it cannot be loaded: {error}"
 
 
-def _place(number: Any, threads: int) -> None:
-    """OpenMP's workers on the CPUs where ours run; as with ours, the calling thread stays where it is."""
-    mask = affinity.process_mask() or frozenset()
-    places = affinity.cpus(runtime.placement(), threads - 1, mask, _topology())
+Places = tuple[int | None, ...]
+
+
+def _places(threads: int) -> Places:
+    """The CPU of each OpenMP thread, None = not pinned: as ours, but the calling one as well. OpenMP's threads
+    wait for each other; two that meet on one CPU take a time slice each."""
+    if threads < 2:
+        return (None,)
+    return affinity.places(runtime.placement(), threads, affinity.process_mask() or (), _topology())
+
+
+def _place(number: Any, threads: int, places: Places) -> None:
+    """Bind OpenMP's workers; thread 0 is whoever calls."""
 
     def pin(thread: int) -> None:
-        cpu = places[thread - 1] if 0 < thread <= len(places) else None
+        cpu = places[thread] if 0 < thread < len(places) else None
         if cpu is not None:
             affinity.pin(cpu)
 
     number(threads, ctypes.cast(_PLACE(pin), ctypes.c_void_p) if any(cpu is not None for cpu in places) else None)
+
+
+@contextmanager
+def _kept(places: Places) -> Iterator[None]:
+    """This thread on its place for as long as a reference runs."""
+    mask = affinity.process_mask()
+    if places[0] is None or mask is None or not affinity.pin(places[0]):
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, mask)
 
 
 _topology = lru_cache(maxsize=1)(affinity.read_topology)
