@@ -8,15 +8,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .canonical import Alpha, Beta, Canonical
-from .compare.cli_single import comparison_fields, comparison_rows
-from .compare.single import Comparison
 from .problem import Problem
 from .solution import Measurement, Solution
 from .target import Target
+
+if TYPE_CHECKING:
+    from .compare.single import Comparison
 
 TOP = 10
 Rows = Sequence[tuple[str, Sequence[str]]]
@@ -81,7 +82,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
         ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
-        *comparison_rows(outcome.comparison),
+        *_compared_rows(outcome),
         ("files", [str(path) for path in outcome.files]),
     ]
     if verbose and solution.measurement is not None:
@@ -151,6 +152,14 @@ def _best_lines(measured: Measurement) -> list[str]:
     ]
 
 
+def _compared_rows(outcome: Outcome) -> Rows:
+    from .compare.cli_single import (
+        comparison_rows,  # which is built on the bench, and the bench on this module
+    )
+
+    return [] if outcome.comparison is None else comparison_rows(outcome.comparison)
+
+
 def _join(values: Sequence[int], by: str) -> str:
     return by.join(map(str, values)) or "()"
 
@@ -182,7 +191,7 @@ def print_json(outcome: Outcome) -> None:
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
             "measurement": _measurement_fields(outcome),
-            "comparison": comparison_fields(outcome.comparison),
+            "comparison": _compared_fields(outcome),
             "files": [str(path) for path in outcome.files],
         }
     )
@@ -225,6 +234,12 @@ def _measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
         "proxy": measured.proxy,
         "timings": [{"plan": plan, "seconds": seconds} for plan, seconds in measured.timings],
     }
+
+
+def _compared_fields(outcome: Outcome) -> dict[str, Any] | None:
+    from .compare.cli_single import comparison_fields
+
+    return None if outcome.comparison is None else comparison_fields(outcome.comparison)
 
 
 def _scalar_field(value: complex) -> Any:

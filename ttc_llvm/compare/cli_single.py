@@ -57,10 +57,8 @@ def compare(command: Command, solution: Solution, found: Found) -> Comparison:
     return beside(solution, found, hot=command.hot_a, verify=not command.no_test)
 
 
-def comparison_rows(comparison: Comparison | None) -> Sequence[tuple[str, Sequence[str]]]:
+def comparison_rows(comparison: Comparison) -> Sequence[tuple[str, Sequence[str]]]:
     """A row a reference: the speedup over it, or why there is none."""
-    if comparison is None:
-        return []
     own = comparison.ours.best * 1e3
     rows = []
     for name, made in comparison.references.items():
@@ -74,10 +72,8 @@ def comparison_rows(comparison: Comparison | None) -> Sequence[tuple[str, Sequen
     return rows
 
 
-def comparison_fields(comparison: Comparison | None) -> dict[str, Any] | None:
+def comparison_fields(comparison: Comparison) -> dict[str, Any]:
     """Seconds of our runs, and by name each reference: what it is, and where it was timed its runs and the speedup."""
-    if comparison is None:
-        return None
     found: dict[str, Any] = {}
     for name, made in comparison.references.items():
         found[name] = asdict(made)
