@@ -1,0 +1,366 @@
+"""References: the naive nest by compilers and by LLVM itself, on every type, and what happens when a build fails."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.test_bench_results import result
+from ttc_llvm import backend, dtypes, naive, runtime
+from ttc_llvm.affinity import Policy, parse, process_mask
+from ttc_llvm.bench import Case, Settings, cases, run, stand
+from ttc_llvm.bench.results import Reference, Timing, from_line, to_line
+from ttc_llvm.bench.selection import select
+from ttc_llvm.bench.stand import Memory, Stand
+from ttc_llvm.compare import builds, compilers, references, source, table
+from ttc_llvm.compare.builds import Builder, Job
+from ttc_llvm.compare.compilers import Compiler
+from ttc_llvm.compare.references import Compiled, Vectorised, Wanted
+from ttc_llvm.errors import OptionError
+from ttc_llvm.ir_builders import naive as nests
+from ttc_llvm.naive import Traverse
+from ttc_llvm.problem import Problem
+from ttc_llvm.tuning import verify
+
+PROBLEMS = (
+    Problem((1, 0), (37, 29)),
+    Problem((1, 0), (37, 29), beta=0.5),
+    Problem((2, 0, 1), (5, 17, 9), "d", alpha=-2.0, beta=3.0),
+    Problem((0, 2, 1), (16, 6, 7), "c", alpha=2 + 1j, beta=-1j, conjugate=True),
+    Problem((3, 1, 0, 2), (4, 5, 6, 7), "z", conjugate=True),
+    Problem((1, 0), (20, 30), "sd", alpha=3.0, beta=2.0),
+    Problem((1, 0), (20, 30), "ds"),
+    Problem((1, 2, 0), (3, 20, 11), "cz", alpha=1j),
+    Problem((1, 0), (20, 30), "zc", alpha=2 - 1j, beta=1 + 1j),
+    *(Problem((1, 0), (33, 18), t) for t in ("i8", "i16", "i32", "i64", "f16", "bf16", "v3", "v16", "v24")),
+    Problem((2, 1, 0), (8, 5, 6), lda=(11, 7, 6), ldb=(9, 6, 8), beta=1.0),
+    Problem((0,), (1000,), beta=2.0),
+    Problem((), ()),
+    Problem(tuple(range(12))[::-1], (2,) * 12),
+)
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(stand, "GRAIN", 1 << 16)
+    monkeypatch.setattr(stand, "FOREIGN_SECONDS", 0.0)
+
+
+def compiler(name: str) -> Compiler:
+    """A compiler of this machine; skips the test where it is not installed."""
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed: it has no references")
+    return compilers.find([name], {}).compilers[0]
+
+
+def computes(peer: Any, problem: Problem) -> None:
+    """Run a peer once: every element of B is the oracle's, and nothing else has changed."""
+    made = Stand.of(Case("x", "x", problem), backend.host_target(), 2, Memory())
+    contender = peer.contender(made)
+    assert contender.reference.message == ""
+    start = made.b.memory.copy()
+    before = stand.buffers.strided(replace(made.b, memory=start.copy()), made.canonical, "b")
+    contender.run(1)
+    got = made.view("b")
+    wanted = verify.expected(made.canonical, made.view("a"), before, *made.scalars)
+    if problem.compute.kind is dtypes.Kind.OPAQUE:
+        assert got.tobytes() == wanted.tobytes()
+    else:  # C compilers fuse multiply and add
+        assert np.allclose(got, wanted, rtol=1e-5 if min(problem.a.real_bits, problem.b.real_bits) == 32 else 1e-13)
+    got[...] = before
+    assert np.array_equal(made.b.memory, start)
+
+
+# --- the nest ---------------------------------------------------------------------------------------------
+
+
+def test_b_or_a_is_walked_from_end_to_end() -> None:
+    problem = Problem((2, 0, 1), (3, 4, 5))
+    output, into = (naive.of(problem, traverse).loops for traverse in Traverse)
+    assert [loop.number for loop in output] == [1, 0, 2]
+    assert [loop.stride_b for loop in output] == [15, 5, 1]
+    assert [loop.number for loop in into] == [2, 1, 0]
+    assert [loop.stride_a for loop in into] == [12, 3, 1]
+    assert naive.of(Problem((), ())).loops[0].extent == 1
+
+
+def test_large_tensors_need_longer_indices() -> None:
+    assert naive.of(Problem((1, 0), (1 << 15, 1 << 15))).fits_int
+    assert not naive.of(Problem((1, 0), (1 << 16, 1 << 15))).fits_int
+    text = source.reference(Problem((1, 0), (1 << 16, 1 << 15)), Traverse.OUTPUT)
+    assert "for (int64_t i0 = 0; i0 < 65536; ++i0)" in text
+
+
+def test_the_source_is_the_paper_s_nest() -> None:
+    text = source.reference(Problem((2, 0, 1), (3, 4, 5), beta=1.0), Traverse.OUTPUT)
+    lines = [line.strip() for line in text.splitlines()]
+    start = lines.index("#pragma omp parallel for collapse(2)")
+    assert lines[start + 1 : start + 5] == [
+        "for (int i1 = 0; i1 < 4; ++i1)",
+        "for (int i0 = 0; i0 < 3; ++i0)",
+        "#pragma omp simd",
+        "for (int i2 = 0; i2 < 5; ++i2)",
+    ]
+    assert "const type_a x = from[i1 * 3 + i0 + i2 * 12];" in text
+    assert "type_b &y = into[i1 * 15 + i0 * 5 + i2];" in text
+    assert "y = static_cast<type_b>(p * static_cast<wide>(x) + q * static_cast<wide>(y));" in text
+    assert "sTranspose201_3x4x5_beta(const float *A, float *B, float alpha, float beta, const int *lda" in text
+    assert "omp parallel for simd" in source.reference(Problem((0,), (9,)), Traverse.OUTPUT)
+
+
+def test_tasks_are_enough_outer_iterations() -> None:
+    assert nests.tasks(naive.of(Problem((2, 1, 0), (8, 100, 50)))) == 800
+    assert nests.tasks(naive.of(Problem((3, 2, 1, 0), (64, 64, 64, 64)))) == 64 * 64
+    assert nests.tasks(naive.of(Problem((0,), (77,)))) == 77
+
+
+def test_llvm_vectorises_the_innermost_loop() -> None:
+    target = replace(backend.host_target(), cpu="skylake-avx512", features="-prefer-256-bit")
+    text = str(nests.build(naive.of(Problem((1, 0), (640, 480), beta=1.0)), target))
+    assert "!llvm.access.group" in text and "llvm.loop.vectorize.enable" in text
+    assembly = backend.vectorised_assembly(text, target)
+    assert "%zmm" in assembly
+    assert "%zmm" not in backend.assembly(text, target)
+
+
+# --- what it computes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("traverse", list(Traverse))
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: f"{p.dtype}-{len(p.size)}-{p.beta != 0}")
+def test_llvm_computes_every_type(problem: Problem, traverse: Traverse, capfd: pytest.CaptureFixture[str]) -> None:
+    computes(Vectorised(traverse), problem)
+    assert capfd.readouterr().err == ""  # LLVM prints where it cannot do what the loop asks for
+
+
+@pytest.mark.parametrize("name", ["g++", "clang++"])
+def test_compilers_compute_every_type(name: str, tmp_path: Path) -> None:
+    builder, found = Builder(tmp_path), compiler(name)
+    peers = [Compiled(builder, found, traverse) for traverse in Traverse]
+    builder.obtain_all(peer.job(problem) for problem in PROBLEMS for peer in peers)
+    for problem in PROBLEMS:
+        for peer in peers:
+            computes(peer, problem)
+
+
+def test_openmp_threads_are_placed_as_ours(tmp_path: Path) -> None:
+    mask = process_mask() or frozenset()
+    first, last = min(mask), max(mask)
+    before = runtime.placement()
+    try:
+        runtime.set_affinity(parse(f"{first},{last}"))
+        assert references._places(3) == (first, last, first)
+        assert references._places(1) == (None,)
+        computes(Compiled(Builder(tmp_path), compiler("g++"), Traverse.OUTPUT), PROBLEMS[0])
+        assert process_mask() == mask  # the caller is where it was
+    finally:
+        runtime.set_affinity(before)
+    assert references._places(2) == (None, None) if before.policy is Policy.NONE else True
+
+
+def test_a_wrong_reference_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    own = tmp_path / "wrong.cpp"
+    own.write_text('extern "C" void sTranspose10_30x20(const float *, float *B, float, const int *, const int *)'
+                   " { B[0] = 1e9f; }")  # fmt: skip
+    compiler("g++")
+    found = references.find(Wanted(("g++",), against=str(own)), tmp_path / "cache")
+    (one,) = run([Case("x", "x", Problem((1, 0), (30, 20)))], quick(found))
+    assert set(one.peers) == {"g++"}
+    assert one.references["wrong.cpp"].message == "its result differs"
+    assert "wrong.cpp is left out of x/x/copy: its result differs" in caplog.text
+
+
+# --- building ---------------------------------------------------------------------------------------------
+
+
+def quick(found: references.Found) -> Settings:
+    """The cost model's plan and three rounds."""
+    return Settings(2, max_implementations=1, rounds=3, peers=found.peers)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], Compiler]:
+    """A compiler that is a shell script."""
+
+    def make(text: str) -> Compiler:
+        path = tmp_path / "g++-99"
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return Compiler("g++-99", str(path), "99", ())
+
+    return make
+
+
+def test_libraries_are_remembered_by_content(tmp_path: Path) -> None:
+    found = compiler("g++")
+    job = Job(found, source.reference(PROBLEMS[0], Traverse.OUTPUT))
+    first = Builder(tmp_path).obtain(job)
+    again = Builder(tmp_path).obtain(job)
+    assert (first.cached, again.cached) == (False, True)
+    assert (again.library, again.seconds) == (first.library, first.seconds)
+    other = Job(replace(found, flags=("-O1",)), job.source)
+    assert other.key != job.key and not Builder(tmp_path).obtain(other).cached
+    assert len(list(tmp_path.glob("*.so"))) == 2
+
+
+def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    builder = Builder(tmp_path / "file")
+    computes(Compiled(builder, compiler("g++"), Traverse.OUTPUT), PROBLEMS[0])
+
+
+def test_the_oldest_libraries_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builds, "KEPT", 1)
+    found = compiler("g++")
+    for level in ("-O0", "-O1"):
+        Builder(tmp_path).obtain(Job(replace(found, flags=(level,)), source.reference(PROBLEMS[0], Traverse.OUTPUT)))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_compiler_that_fails_says_why(script: Callable[[str], Compiler], tmp_path: Path) -> None:
+    failing = script("echo noise; echo 'x.cpp:3: error: no such thing' >&2; exit 3")
+    build = Builder(tmp_path).obtain(Job(failing, ""))
+    assert (build.library, build.message) == (None, "x.cpp:3: error: no such thing")
+    assert Builder(tmp_path).obtain(Job(script("exit 3"), "")).message == "it ended with status 3"
+    assert Builder(tmp_path).obtain(Job(script("true"), "")).message == "it made no library"
+    gone = replace(failing, path=str(tmp_path / "missing"))
+    assert Builder(tmp_path).obtain(Job(gone, "")).message.startswith("it cannot be started: ")
+    assert list(tmp_path.glob("*.so")) == []
+
+
+def test_a_compiler_that_hangs_is_ended_with_its_children(script: Callable[[str], Compiler], tmp_path: Path) -> None:
+    hanging = script(f"sleep 60 & echo $! > {tmp_path}/child; wait")
+    start = time.monotonic()
+    build = Builder(tmp_path, limit=0.5).obtain(Job(hanging, ""))
+    assert build.message == "it took more than 0.5 s"
+    assert time.monotonic() - start < 20
+    child = Path(f"/proc/{(tmp_path / 'child').read_text().strip()}/stat")
+    deadline = time.monotonic() + 10
+    while child.exists() and child.read_text().split()[2] != "Z" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not child.exists() or child.read_text().split()[2] == "Z"
+
+
+def test_ctrl_c_ends_the_compilers(script: Callable[[str], Compiler], tmp_path: Path) -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    slow, fast = script("sleep 60"), replace(script("sleep 60"), path="/bin/true", name="fast")
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        Builder(tmp_path).obtain_all([Job(fast, ""), Job(slow, "")], interrupt)
+    assert time.monotonic() - start < 20
+
+
+def test_the_others_stand_where_one_fails(script: Callable[[str], Compiler], tmp_path: Path) -> None:
+    builder = Builder(tmp_path)
+    failing = Compiled(builder, script("echo 'error: not today'; exit 1"), Traverse.OUTPUT)
+    found = references.Found((failing, Vectorised(Traverse.OUTPUT)), builder, ())
+    chosen = select(cases(("ttc57",), ("update",)), ("3", "9"), limit=1 << 15)
+    results = list(run(chosen, quick(found)))
+    assert all(set(one.peers) == {"llvm"} for one in results)
+    assert all(one.references["g++-99"].message == "error: not today" for one in results)
+    text = "\n".join(table.lines(results))
+    assert "  g++-99: 2 cases, first ttc57/03/update: error: not today" in text
+    assert "x llvm  geomean " in text
+
+
+# --- choosing ---------------------------------------------------------------------------------------------
+
+
+def test_without_a_compiler_llvm_remains(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    found = references.find(Wanted())
+    assert [peer.name for peer in found.peers] == ["llvm"]
+    assert "LLVM's own optimiser is the only reference" in found.notices[-1]
+    with pytest.raises(OptionError, match=r"compiler g\+\+: it is not found"):
+        references.find(Wanted(("g++",)))
+    with pytest.raises(OptionError, match="cannot be built: no compiler is found"):
+        references.find(Wanted(against=__file__))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (Wanted(("gcc",)), "unknown compiler 'gcc': the choices are"),
+        (Wanted(("nvcc",)), "compiler nvcc: its reference is a kernel for a GPU, and no GPU can be used"),
+        (Wanted(("llvm",), {"g++": ()}), "flags are given for 'g\\+\\+', which is none of the compilers"),
+        (Wanted(("llvm",), against="missing.cpp"), "--against=missing.cpp cannot be read"),
+    ],
+)
+def test_choices_that_cannot_be(wanted: Wanted, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        references.find(wanted)
+
+
+def test_flags_by_compiler() -> None:
+    flags = compilers.parse_flags("-O2 -march=native; clang++=-Ofast '-DX=a b'")
+    assert flags == {"": ("-O2", "-march=native"), "clang++": ("-Ofast", "-DX=a b")}
+    assert compilers._flags("clang++", compilers.FAMILIES["clang++"], flags) == ("-Ofast", "-DX=a b")
+    assert compilers._flags("g++", compilers.FAMILIES["g++"], flags) == ("-O2", "-march=native")
+    assert compilers._flags("icpx", compilers.FAMILIES["icpx"], {}) == ("-O3", "-xHost", "-qopenmp")
+    with pytest.raises(OptionError, match="are malformed"):
+        compilers.parse_flags("'-O2")
+
+
+def test_families_by_name_version_and_path() -> None:
+    names = {"g++": "g++", "g++-13": "g++", "/opt/bin/clang++-18.1": "clang++", "icpx": "icpx"}
+    assert {name: compilers.family_of(name).name for name in names} == names
+
+
+def test_a_reference_is_part_of_the_key(tmp_path: Path) -> None:
+    found = compiler("g++")
+    case = Case("x", "x", Problem((1, 0), (30, 20)))
+    keys = set()
+    for flags, traverse in ((("-O1",), Traverse.OUTPUT), (("-O2",), Traverse.OUTPUT), (("-O2",), Traverse.INPUT)):
+        settings = Settings(2, peers=(Compiled(Builder(tmp_path), replace(found, flags=flags), traverse),))
+        keys.add(settings.key(case, settings.options(case)))
+    assert len(keys) == 3
+
+
+# --- what is written --------------------------------------------------------------------------------------
+
+
+def compared() -> Any:
+    """A result with a reference that was timed and one that was not."""
+    made = Reference("g++", "g++ 12", ("-O3", "-fopenmp"), "output", 0.25, True)
+    failed = replace(made, compiler="icpx", message="error: no licence")
+    return result(peers={"g++": Timing(1 << 30, (0.1, 0.2))}, references={"g++": made, "icpx": failed})
+
+
+def test_references_come_back_from_json() -> None:
+    one = compared()
+    assert from_line(to_line(one)) == one
+    old = to_line(result()).replace(', "references": {}', "")
+    assert "references" not in old and from_line(old) == result()
+    for wrong in ('{"g++": 1}', '{"g++": {"compiler": "g++"}}', "[]"):
+        line = to_line(result()).replace('"references": {}', f'"references": {wrong}')
+        with pytest.raises(OptionError, match="no result of a benchmark"):
+            from_line(line)
+
+
+def test_rows_for_spreadsheets() -> None:
+    head, *rows = (line.split(",") for line in table.to_csv([compared()]).splitlines())
+    assert tuple(head) == table.CSV_COLUMNS
+    text = table.to_csv([compared()])
+    assert "g++,reference,10,0.1,0.15,2,5,6.25,g++,g++ 12,-O3 -fopenmp,output,0.25,\n" in text
+    assert "icpx,reference,,,,,,,icpx,g++ 12,-O3 -fopenmp,output,0.25,error: no licence\n" in text
+    assert len(rows) == 5
+
+
+def test_the_table_and_its_summary() -> None:
+    lines = table.lines([compared(), replace(compared(), name="01", peers={"g++": Timing(1 << 30, (0.02, 0.02))})])
+    assert lines[0].split() == ["case", "perm", "size", "type", "ms", "GiB/s", "g++", "x"]
+    assert "  x g++  geomean 2.17, least 0.75 (01), most 6.25 (00), 2 cases" in lines
+    assert "g++   g++ 12  -O3 -fopenmp (output)  compiled 2 in 0.5 s" in lines
+    assert lines[-1] == "  icpx: 2 cases, first ttc57/00/update: error: no licence"
+    assert table.lines([]) == ["no results"]
