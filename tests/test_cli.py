@@ -253,7 +253,6 @@ def test_code_for_any_machine(ttc: Ttc, flags: tuple[str, ...], cpu: str, widest
 
 def test_the_native_cpu(ttc: Ttc) -> None:
     assert ttc(*TINY, "--cpu=native", "--generateOnly")["target"]["name"] == "host"
-    assert ttc(*TINY, "--compiler=llvm", "--generateOnly")["target"]["name"] == "host"
 
 
 def test_no_vectors(ttc: Ttc) -> None:
@@ -396,7 +395,15 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--architecture=axv2"), "near matches are avx2"),
     ((*TINY, "--cpu="), "is empty"),
     ((*TINY, "--architecture=avx", "--cpu=haswell"), "contradicts"),
-    ((*TINY, "--compiler=gcc"), "the only compiler is llvm"),
+    ((*TINY, "--compiler=gcc"), "unknown compiler 'gcc': the choices are g++, clang++"),
+    ((*TINY, "--compiler="), "--compiler=: at least one name is expected"),
+    ((*TINY, "--compiler=nvcc"), "its reference is a kernel for a GPU, and no GPU can be used"),
+    ((*TINY, "--compiler=llvm", "--generateOnly"), "--compiler contradicts --generateOnly"),
+    ((*TINY, "--compiler=llvm", "--hotA"), "--hotA and --hotB have to come together"),
+    ((*TINY, "--compiler=llvm", "--traverse=back"), "--traverse=back: the choices are output, input, both"),
+    ((*TINY, "--against=missing.cpp"), "--against=missing.cpp cannot be read"),
+    ((*TINY, "--compilerFlags=-O2"), "--compilerFlags without --compiler or --against"),
+    (("--perm=1,0", "--size=0,4", "--compiler=llvm"), "has nothing to compare"),
     ((*TINY, "--streamingStores", "--beta=1"), "beta must be 0"),
     ((*TINY, "--streamingStores", "--no-align"), "contradicts --no-align"),
     ((*TINY, "--prefetchDistances=-1"), "distances of 0 or more"),

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_bench_results import result
 
-from tests.test_bench_results import result
 from ttc_llvm import backend, dtypes, naive, runtime
 from ttc_llvm.affinity import Policy, parse, process_mask
 from ttc_llvm.bench import Case, Settings, cases, run, stand
@@ -27,7 +27,7 @@ from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import naive as nests
 from ttc_llvm.naive import Traverse
 from ttc_llvm.problem import Problem
-from ttc_llvm.tuning import verify
+from ttc_llvm.tuning import buffers, verify
 
 PROBLEMS = (
     Problem((1, 0), (37, 29)),
@@ -68,7 +68,7 @@ def computes(peer: Any, problem: Problem) -> None:
     contender = peer.contender(made)
     assert contender.reference.message == ""
     start = made.b.memory.copy()
-    before = stand.buffers.strided(replace(made.b, memory=start.copy()), made.canonical, "b")
+    before = buffers.strided(replace(made.b, memory=start.copy()), made.canonical, "b")
     contender.run(1)
     got = made.view("b")
     wanted = verify.expected(made.canonical, made.view("a"), before, *made.scalars)
