@@ -69,9 +69,9 @@ def test_a_table_a_file_and_a_spreadsheet(ttc: Any) -> None:
     assert tuple(rows[0]) == table.CSV_COLUMNS
     assert {row["contender"] for row in rows if row["role"] == "reference"} == {"g++", "llvm"}
     written = Path("r.jsonl").read_text()
-    assert ttc(*arguments)[:2] == (0, out)  # nothing is measured again
-    assert Path("r.jsonl").read_text() == written
-    assert ttc("compare", "--report=r.jsonl")[:2] == (0, out)
+    again = ttc(*arguments)
+    assert Path("r.jsonl").read_text() == written  # nothing is measured again
+    assert again == (0, ttc("compare", "--report=r.jsonl")[1], "")
 
 
 def test_other_references_are_other_results(ttc: Any) -> None:

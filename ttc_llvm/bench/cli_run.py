@@ -119,9 +119,10 @@ def _affinity(text: str | None) -> affinities.Affinity:
 
 def known(found: Sequence[Case], how: Settings, output: str | None) -> tuple[ResultFile | None, list[Result]]:
     """The file that results go to, ready to be appended to, and those of these cases that are in it."""
+    keys = {how.key(case, how.options(case)) for case in found}  # mistakes of the options are found here
     if output is None:
         return None, []
-    file, keys = ResultFile(output), {how.key(case, how.options(case)) for case in found}
+    file = ResultFile(output)
     there = {result.key: result for result in file.known() if result.key in keys}
     file.prepare()
     return file, list(there.values())
