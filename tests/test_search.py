@@ -146,6 +146,16 @@ def test_a_lucky_run_does_not_decide() -> None:
     assert len(outcome.best.seconds) == 2 * ROUNDS
 
 
+@pytest.mark.parametrize("change", [0.5, 2.0])
+@pytest.mark.parametrize("best", [2, 50])
+def test_the_machines_pace_does_not_decide(change: float, best: int) -> None:
+    """From run 60 on, a run takes half (or twice) as long: neither the later nor the earlier plans win by that."""
+    machine = Machine(lambda p, _: 1.0)
+    machine.cost = lambda p, _: (1 + abs(p.prefetch - best) / 100) * (change if len(machine.runs) > 60 else 1)
+    outcome = search(plans(60), none, machine, Limits(60))
+    assert outcome.best.plan == plan(best)
+
+
 def test_finalists_run_again_interleaved() -> None:
     machine = steady(lambda number: 1 + number / 100)
     search(plans(12), none, machine, Limits(12))

@@ -6,9 +6,10 @@ stand in for a real one.
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ttc_llvm.errors import VerificationError
@@ -20,6 +21,7 @@ BATCH = 6  # candidates interleaved
 ROUNDS = 3  # runs of a candidate that stays in
 DROP = 1.15  # a candidate this much slower than the best so far is dropped after its first run
 FINALISTS = 4
+DRIFT = 1.25  # a change of the machine's pace by more than this, either way, is allowed for
 EXPLORE = 0.4  # share of the budget that follows the model; the rest goes on from the best so far
 PARENTS = 4
 
@@ -49,15 +51,24 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A plan and the seconds of each of its runs."""
+    """A plan, the seconds of each of its runs, and what they would have been at the pace at which the search began.
+
+    A shared machine may be twice as fast for some seconds: who was timed then must not win for it.
+    """
 
     plan: CpuPlan
     seconds: tuple[float, ...]
+    fair: tuple[float, ...]
 
     @property
     def best(self) -> float:
         """Its fastest run."""
         return min(self.seconds)
+
+    @property
+    def score(self) -> float:
+        """Its fastest run, allowing for the machine's pace."""
+        return min(self.fair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,7 @@ class _Search(Generic[K]):
 
     def ranked(self) -> list[Timed]:
         """Plans timed so far, the fastest first."""
-        return sorted(self.timings.values(), key=lambda timed: timed.best)
+        return sorted(self.timings.values(), key=lambda timed: timed.score)
 
     def kernel(self, plan: CpuPlan) -> K:
         """The plan's kernel, compiled again if it was dropped."""
@@ -174,25 +185,36 @@ class _Search(Generic[K]):
     def _batch(self, batch: list[CpuPlan]) -> None:
         """Interleaved rounds; whoever is clearly slower than the best so far leaves after its first run."""
         alive = batch
+        pace = self._pace(self.ranked()[:1])
         for _ in range(ROUNDS):
             for plan in alive:
                 if self._late() and self.timings:
                     break
-                self._run(plan)
+                self._note(plan, self._run(plan), pace)
             alive = [plan for plan in alive if plan in self.timings]
-            bound = DROP * self.ranked()[0].best
-            alive = [plan for plan in alive if self.timings[plan].best <= bound]
+            bound = DROP * self.ranked()[0].score
+            alive = [plan for plan in alive if self.timings[plan].score <= bound]
         self._forget()
         if self.report is not None:
             self.report(Progress(len(self.timings), self.limits.candidates, self.ranked()[0].best))
 
-    def _run(self, plan: CpuPlan) -> None:
-        kernel = self.kernel(plan)
-        seconds = self.subject.seconds(kernel)
-        known = self.timings.get(plan)
-        self.timings[plan] = (
-            Timed(plan, (seconds,)) if known is None else replace(known, seconds=(*known.seconds, seconds))
-        )
+    def _run(self, plan: CpuPlan) -> float:
+        return self.subject.seconds(self.kernel(plan))
+
+    def _note(self, plan: CpuPlan, seconds: float, pace: float) -> None:
+        known = self.timings.get(plan, Timed(plan, (), ()))
+        self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / pace))
+
+    def _pace(self, known: list[Timed]) -> float:
+        """Run plans that have been timed: by how much the machine is slower now, in the median; 1 = about as it was."""
+        runs = [(timed, self._run(timed.plan)) for timed in known if not self._late()]
+        if not runs:
+            return 1.0
+        pace = statistics.median(seconds / timed.score for timed, seconds in runs)
+        pace = 1.0 if 1 / DRIFT < pace < DRIFT else pace
+        for timed, seconds in runs:
+            self._note(timed.plan, seconds, pace)
+        return pace
 
     def _forget(self) -> None:
         keep = {timed.plan for timed in self.ranked()[: 2 * FINALISTS]}
@@ -200,12 +222,9 @@ class _Search(Generic[K]):
 
     def final(self) -> None:
         """The finalists again, interleaved: their lead must not be luck."""
-        finalists = [timed.plan for timed in self.ranked()[:FINALISTS]]
+        finalists = self.ranked()[:FINALISTS]
         for _ in range(ROUNDS if len(self.timings) > 1 else 0):
-            for plan in finalists:
-                if self._late():
-                    return
-                self._run(plan)
+            self._pace([self.timings[timed.plan] for timed in finalists])
 
     def verified(self) -> Timed:
         """The fastest finalist, after its result has been checked element by element."""

@@ -125,7 +125,8 @@ def explored(problem: Problem, seconds: float, seed: int) -> dict[str, object]:
     speed = c.bytes_moved / GIB / ceiling
     plans = {str(plan): round(speed / took, 3) for plan, took in found.items()}
     text = {"perm": problem.perm, "size": problem.size, "dtype": problem.dtype, "beta": problem.beta.real}
-    return {**text, "ceiling": round(ceiling, 1), "threads": threads, "plans": plans}
+    machine = {"cpu": target.cpu, "l1": target.l1, "l2": target.l2, "ways": target.ways}
+    return {**text, "machine": machine, "ceiling": round(ceiling, 1), "threads": threads, "plans": plans}
 
 
 def _next(
