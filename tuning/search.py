@@ -6,7 +6,6 @@ stand in for a real one.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -121,6 +120,8 @@ class _Search(Generic[K]):
         self.subject, self.limits, self.report = subject, limits, report
         self.timings: dict[CpuPlan, Timed] = {}
         self.kernels: dict[CpuPlan, K] = {}
+        self.pace = 1.0  # seconds of a run now, per second at the start
+        self.yardstick: Timed | None = None
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
 
     def ranked(self) -> list[Timed]:
@@ -183,48 +184,62 @@ class _Search(Generic[K]):
         return list(batch)[:room]
 
     def _batch(self, batch: list[CpuPlan]) -> None:
-        """Interleaved rounds; whoever is clearly slower than the best so far leaves after its first run."""
-        alive = batch
-        pace = self._pace(self.ranked()[:1])
-        for _ in range(ROUNDS):
-            for plan in alive:
-                if self._late() and self.timings:
-                    break
-                self._note(plan, self._run(plan), pace)
-            alive = [plan for plan in alive if plan in self.timings]
-            bound = DROP * self.ranked()[0].score
-            alive = [plan for plan in alive if self.timings[plan].score <= bound]
+        """Interleaved rounds, once more if the machine's pace changed meanwhile."""
+        self._rounds(batch)
+        if self._drifted():
+            for plan in batch:
+                self.timings.pop(plan, None)
+            self._rounds(batch)
         self._forget()
         if self.report is not None:
             self.report(Progress(len(self.timings), self.limits.candidates, self.ranked()[0].best))
 
-    def _run(self, plan: CpuPlan) -> float:
-        return self.subject.seconds(self.kernel(plan))
+    def _rounds(self, batch: list[CpuPlan]) -> None:
+        """Whoever is clearly slower than the best so far leaves after its first run."""
+        alive = batch
+        for _ in range(ROUNDS):
+            for plan in alive:
+                if self._late() and self.timings:
+                    break
+                self._run(plan)
+            alive = [plan for plan in alive if plan in self.timings]
+            bound = DROP * self.ranked()[0].score
+            alive = [plan for plan in alive if self.timings[plan].score <= bound]
 
-    def _note(self, plan: CpuPlan, seconds: float, pace: float) -> None:
+    def _run(self, plan: CpuPlan) -> None:
+        seconds = self.subject.seconds(self.kernel(plan))
         known = self.timings.get(plan, Timed(plan, (), ()))
-        self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / pace))
+        self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / self.pace))
 
-    def _pace(self, known: list[Timed]) -> float:
-        """Run plans that have been timed: by how much the machine is slower now, in the median; 1 = about as it was."""
-        runs = [(timed, self._run(timed.plan)) for timed in known if not self._late()]
-        if not runs:
-            return 1.0
-        pace = statistics.median(seconds / timed.score for timed, seconds in runs)
-        pace = 1.0 if 1 / DRIFT < pace < DRIFT else pace
-        for timed, seconds in runs:
-            self._note(timed.plan, seconds, pace)
-        return pace
+    def _drifted(self) -> bool:
+        """Run the best plan of the first batch again: True where the machine's pace has changed since last asked."""
+        if self.yardstick is None:
+            self.yardstick = self.ranked()[0]
+            return False
+        if self._late():
+            return False
+        seconds = self.subject.seconds(self.kernel(self.yardstick.plan))
+        change = seconds / self.yardstick.best / self.pace
+        if 1 / DRIFT < change < DRIFT:
+            return False
+        self.pace *= change
+        return True
 
     def _forget(self) -> None:
         keep = {timed.plan for timed in self.ranked()[: 2 * FINALISTS]}
+        if self.yardstick is not None:
+            keep.add(self.yardstick.plan)
         self.kernels = {plan: kernel for plan, kernel in self.kernels.items() if plan in keep}
 
     def final(self) -> None:
         """The finalists again, interleaved: their lead must not be luck."""
-        finalists = self.ranked()[:FINALISTS]
+        finalists = [timed.plan for timed in self.ranked()[:FINALISTS]]
         for _ in range(ROUNDS if len(self.timings) > 1 else 0):
-            self._pace([self.timings[timed.plan] for timed in finalists])
+            self._drifted()
+            for plan in finalists:
+                if self._late():
+                    return
+                self._run(plan)
 
     def verified(self) -> Timed:
         """The fastest finalist, after its result has been checked element by element."""
