@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .compiler import compile
     from .errors import (
         ArrayError,
+        ArtifactError,
         CompileError,
         DatabaseError,
         OptionError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrayError",
+    "ArtifactError",
     "CompileError",
     "CpuPlan",
     "DatabaseError",
@@ -60,8 +62,8 @@ _HOMES = {
     "arrays": ("ascontiguousarray", "asfortranarray", "transpose"),
     "compiler": ("compile",),
     "errors": (
-        "ArrayError", "CompileError", "DatabaseError", "OptionError", "PlanError", "ProblemError", "TargetError",
-        "TtcError", "VerificationError",
+        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "OptionError", "PlanError", "ProblemError",
+        "TargetError", "TtcError", "VerificationError",
     ),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
