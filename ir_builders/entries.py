@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm import names
+from ttc_llvm import interface, names
 from ttc_llvm.bodies import Bodies
 from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.interface import Entry, Role
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
@@ -28,35 +29,31 @@ def build(problem: Problem, bodies: Bodies, target: Target) -> ir.Module:
     """A module with the problem's C entries and all bodies behind them. Equal input, equal text."""
     module = new_module(target, names.stem(problem))
     run = selection.add_run(module, problem, bodies, target)
-    for beta, part in names.variants(problem):
-        _entry(module, problem, run, beta, part)
+    for entry in interface.entries(problem):
+        _add(module, entry, run)
     return module
 
 
-def _entry(module: ir.Module, problem: Problem, run: ir.Function, beta: bool, part: bool) -> None:
-    types = _parameters(problem.compute, beta, part)
-    signature = ir.FunctionType(ir.VoidType(), list(types.values()))
-    entry = ir.Function(module, signature, names.entry(problem, beta, part))
+def _add(module: ir.Module, described: Entry, run: ir.Function) -> None:
+    compute = described.problem.compute
+    types = {p.name: _type(compute, p.role) for p in described.parameters}
+    entry = ir.Function(module, ir.FunctionType(ir.VoidType(), list(types.values())), described.name)
     entry.attributes.add("nounwind")
     for name, argument in zip(types, entry.args, strict=True):
         argument.name = name
     given: dict[str, ir.Value] = dict(zip(types, entry.args, strict=True))
     b = ir.IRBuilder(entry.append_basic_block("entry"))
-    scalars = _stored(b, problem.compute, given.get("alpha"), given.get("beta"))
+    scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
     which = [given.get("part", ir.Constant(I32, 0)), given.get("parts", ir.Constant(I32, 1))]
     b.call(run, [given["A"], given["B"], scalars, given["lda"], given["ldb"], *which])
     b.ret_void()
 
 
-def _parameters(compute: DType, beta: bool, part: bool) -> dict[str, ir.Type]:
-    """Names and types of an entry's parameters, in order."""
-    scalars = [] if compute.kind is Kind.OPAQUE else ["alpha", "beta"] if beta else ["alpha"]
-    return {
-        **dict.fromkeys(("A", "B"), PTR),
-        **{name: PTR if compute.kind is Kind.COMPLEX else real_type(compute) for name in scalars},
-        **dict.fromkeys(("lda", "ldb"), PTR),
-        **dict.fromkeys(("part", "parts") if part else (), I32),
-    }
+def _type(compute: DType, role: Role) -> ir.Type:
+    """How a parameter is passed: complex scalars by pointer."""
+    if role is Role.NUMBER:
+        return I32
+    return real_type(compute) if role is Role.SCALAR and compute.kind is Kind.REAL else PTR
 
 
 def _stored(b: ir.IRBuilder, compute: DType, alpha: ir.Value | None, beta: ir.Value | None) -> ir.Value:

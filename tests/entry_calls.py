@@ -12,8 +12,8 @@ import reference
 from case import Case, expected, fill, windows
 from guards import Guarded
 
-from ttc_llvm import names
 from ttc_llvm.dtypes import Kind
+from ttc_llvm.interface import Entry
 from ttc_llvm.problem import Problem
 
 Addresses = Callable[[str], int]
@@ -78,7 +78,7 @@ def check(addresses: Addresses, generated: Problem, call: Call) -> None:
 
 def invoke(addresses: Addresses, problem: Problem, call: Call, a: int | None, b: int) -> None:
     """Call the entry that the call asks for; parts run backwards, with invalid ones in between."""
-    name = names.entry(problem, call.through_beta, call.parts > 0)
+    name = Entry(problem, call.through_beta, call.parts > 0).name
     scalars = _scalars(problem, call)
     outer = [_int_array(call.lda), _int_array(call.ldb)]
     arguments: list[Any] = [ctypes.c_void_p(a), ctypes.c_void_p(b), *scalars, *outer]

@@ -12,7 +12,7 @@ from entry_calls import Call, check, every_kind, other_outer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttc_llvm import artifact, backend, names
+from ttc_llvm import artifact, backend, interface
 from ttc_llvm.bodies import choose, default_plan
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import PlanError
@@ -52,7 +52,7 @@ def plain_plan(problem: Problem, target: Target) -> CpuPlan:
 def compiled(problem: Problem, target: Target, plan: CpuPlan) -> backend.Loaded:
     """The problem's object, linked into this process."""
     text = artifact.module_text(artifact.Spec(problem, target, plan))
-    symbols = [names.entry(problem, beta, part) for beta, part in names.variants(problem)]
+    symbols = [entry.name for entry in interface.entries(problem)]
     return backend.load(backend.compile_object(text, target), symbols)
 
 

@@ -125,19 +125,18 @@ def _module(spec: Spec, bodies: Bodies) -> str:
 
 
 def _header(spec: Spec, bodies: Bodies) -> bytes:
-    described = header.text(
-        spec.problem,
-        spec.target,
-        spec.plan,
-        version=_version(),
-        gibs=spec.gibs,
-        stack=bodies.scratch,
-        note=spec.note,
-    )
-    return described.encode()
+    stem = names.stem(spec.problem)
+    return header.text(stem, f"{stem}.o", [described(spec, bodies)], version()).encode()
 
 
-def _version() -> str:
+def described(spec: Spec, bodies: Bodies) -> header.Described:
+    """What a header tells of this object."""
+    machine = f"{spec.target.cpu} ({spec.target.triple})"
+    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, bodies.scratch, spec.note)
+
+
+def version() -> str:
+    """Our own version, as headers name it."""
     try:
         return importlib.metadata.version("ttc_llvm")
     except importlib.metadata.PackageNotFoundError:
