@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TtcError,
         VerificationError,
     )
+    from .library import Library
     from .plan import CpuPlan
     from .problem import Problem
     from .runtime import num_threads, set_num_threads
@@ -39,6 +40,7 @@ __all__ = [
     "CpuPlan",
     "DatabaseError",
     "Forced",
+    "Library",
     "Measurement",
     "OptionError",
     "PlanError",
@@ -65,6 +67,7 @@ _HOMES = {
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "OptionError", "PlanError", "ProblemError",
         "TargetError", "TtcError", "VerificationError",
     ),
+    "library": ("Library",),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
     "runtime": ("num_threads", "set_num_threads"),

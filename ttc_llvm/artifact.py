@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import os
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from .bodies import Bodies, PlanFor, choose
 from .errors import OptionError
 from .plan import CpuPlan
 from .problem import Problem
+from .publish import publish
 from .target import Target
 
 MAX_INT = (1 << 31) - 1  # of C's int, in which lda and ldb are passed
@@ -45,18 +44,32 @@ def write(
     written, or outer sizes beyond C's int; PlanError where the plan does not fit.
     """
     wanted = _checked(emit)
-    contents = _contents(spec, wanted, plan_for)
-    folder = Path(directory)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return tuple(_written(folder / name, data) for name, data in contents)
-    except OSError as error:
-        raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
+    contents = _contents(spec, _bodies(spec, plan_for), wanted)
+    return publish(Path(directory), contents)
 
 
 def kinds() -> tuple[str, ...]:
     """What `emit` accepts: obj (.o), header (.h), asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
     return tuple(_KINDS)
+
+
+def file_names(problem: Problem, emit: Iterable[str]) -> tuple[str, ...]:
+    """What the files of these kinds are called."""
+    return tuple(names.stem(problem) + _KINDS[kind][0] for kind in _checked(emit))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a library takes of one problem. described: its block of the header; files: (name, content)."""
+
+    described: header.Described
+    files: tuple[tuple[str, bytes], ...]
+
+
+def parts(spec: Spec, emit: Iterable[str], plan_for: PlanFor | None = None) -> Parts:
+    """The problem's part of a library: files of these kinds, of which header is none. Errors as for `write`."""
+    bodies = _bodies(spec, plan_for)
+    return Parts(described(spec, bodies), tuple(_contents(spec, bodies, _checked(emit))))
 
 
 def module_text(spec: Spec, plan_for: PlanFor | None = None) -> str:
@@ -104,9 +117,8 @@ def _checked(emit: Iterable[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _contents(spec: Spec, wanted: tuple[str, ...], plan_for: PlanFor | None) -> list[tuple[str, bytes]]:
+def _contents(spec: Spec, bodies: Bodies, wanted: tuple[str, ...]) -> list[tuple[str, bytes]]:
     """(file name, bytes) of every wanted kind."""
-    bodies = _bodies(spec, plan_for)
     makers = [_KINDS[kind] for kind in wanted]
     ir_text = _module(spec, bodies) if any(make for _, make in makers) else ""
     stem = names.stem(spec.problem)
@@ -153,20 +165,3 @@ def check_int(problem: Problem) -> None:
         for k, size in enumerate(sizes):
             if size > MAX_INT:
                 raise OptionError(f"{name}[{k}] = {size} exceeds {MAX_INT}: C entries take it as int")
-
-
-# --- files ----------------------------------------------------------------------------------------------
-
-
-def _written(path: Path, data: bytes) -> Path:
-    """Write beside the final place, then rename: readers see the old file or the new one, whole."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-    return path
