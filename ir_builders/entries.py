@@ -2,9 +2,10 @@
 
     name(A, B, alpha, lda, ldb)             name_beta(A, B, alpha, beta, lda, ldb)
     name_part(..., part, parts)             name_beta_part(..., part, parts)
+    name_any(A, B, alpha, size, lda, ldb)   and so on: run-time extents
 
-All of them store the scalars in memory and call one internal `run`, which chooses the body. Plain moves
-have no scalars, hence only `name` and `name_part`. Nothing outside the module is called.
+All of them store the scalars in memory and call one of two internal functions, which choose the body. Plain moves
+have no scalars, hence no entries with `_beta`. Nothing outside the module is called.
 """
 
 from __future__ import annotations
@@ -22,19 +23,20 @@ from . import selection
 from .frame import real_type, reserved
 from .module import new_module
 from .scale import parts_per_element
+from .selection import Runs
 from .values import I32, PTR, at
 
 
 def build(problem: Problem, bodies: Bodies, target: Target) -> ir.Module:
     """A module with the problem's C entries and all bodies behind them. Equal input, equal text."""
     module = new_module(target, names.stem(problem))
-    run = selection.add_run(module, problem, bodies, target)
+    runs = selection.add_runs(module, problem, bodies, target)
     for entry in interface.entries(problem):
-        _add(module, entry, run)
+        _add(module, entry, runs)
     return module
 
 
-def _add(module: ir.Module, described: Entry, run: ir.Function) -> None:
+def _add(module: ir.Module, described: Entry, runs: Runs) -> None:
     compute = described.problem.compute
     types = {p.name: _type(compute, p.role) for p in described.parameters}
     entry = ir.Function(module, ir.FunctionType(ir.VoidType(), list(types.values())), described.name)
@@ -44,8 +46,10 @@ def _add(module: ir.Module, described: Entry, run: ir.Function) -> None:
     given: dict[str, ir.Value] = dict(zip(types, entry.args, strict=True))
     b = ir.IRBuilder(entry.append_basic_block("entry"))
     scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
+    sizes = [given[p.name] for p in described.parameters if p.role is Role.SIZES]
     which = [given.get("part", ir.Constant(I32, 0)), given.get("parts", ir.Constant(I32, 1))]
-    b.call(run, [given["A"], given["B"], scalars, given["lda"], given["ldb"], *which])
+    run = runs.any_size if described.any_size else runs.own
+    b.call(run, [given["A"], given["B"], scalars, *sizes, *which])
     b.ret_void()
 
 

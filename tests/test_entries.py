@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 
 import machine
@@ -71,6 +72,24 @@ def check_all(problem: Problem, target: Target, plan: CpuPlan, seed: int = 0) ->
                 flush = "start" if (seed + number + parts) % 2 else "end"
                 call = Call(alpha, beta, lda, ldb, parts, through_beta, "end", flush, seed)
                 check(loaded.address, problem, call)
+        for size in other_sizes(problem, seed + number):
+            parts = (seed + number) % 4
+            permuted = tuple(size[p] for p in problem.perm)
+            for lda, ldb in ((None, None), (other_outer(size, 1), other_outer(permuted, 2))):
+                call = Call(alpha, beta, lda, ldb, parts, through_beta, "end", "end", seed, size)
+                check(loaded.address, problem, call)
+
+
+def other_sizes(problem: Problem, seed: int) -> list[tuple[int, ...]]:
+    """Extents for entries of any size: the generated ones, larger, smaller, ones, and one without elements."""
+    size, rank = problem.size, len(problem.size)
+    if not rank:
+        return [()]
+    larger = tuple(extent + 1 + (seed + k) % 3 for k, extent in enumerate(size))
+    swapped = tuple(reversed(size))
+    ones = tuple(1 if (seed + k) % 2 else min(extent, 40) for k, extent in enumerate(size))
+    none = tuple(0 if k == seed % rank else extent for k, extent in enumerate(size))
+    return [size, larger if math.prod(larger) < 1 << 16 else size, swapped, ones, none]
 
 
 @pytest.mark.parametrize("row", machine.ROWS)

@@ -49,14 +49,17 @@ def test_alpha_and_beta_are_no_part_of_a_name() -> None:
     assert names.stem(replace(problem, alpha=2.0, beta=3.0)) == names.stem(problem)
 
 
+ENDS = ("", "_part", "_beta", "_beta_part")
+
+
 def test_entries() -> None:
     found = [entry.name for entry in interface.entries(Problem((1, 0), (3, 4)))]
-    assert found == [f"sTranspose10_3x4{end}" for end in ("", "_part", "_beta", "_beta_part")]
+    assert found == [f"sTranspose10_3x4{size}{end}" for size in ("", "_any") for end in ENDS]
 
 
 def test_plain_moves_have_no_entry_with_beta() -> None:
     found = interface.entries(Problem((1, 0), (3, 4), "i8"))
-    assert [entry.name for entry in found] == ["i8Transpose10_3x4", "i8Transpose10_3x4_part"]
+    assert [entry.name for entry in found] == [f"i8Transpose10_3x4{end}" for end in ("", "_part", "_any", "_any_part")]
 
 
 def test_long_names_are_cut_and_stay_distinct() -> None:

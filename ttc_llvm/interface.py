@@ -84,7 +84,7 @@ def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
 def entries(problem: Problem) -> tuple[Entry, ...]:
     """The entries of a problem's object. Plain moves have no scalars, hence none that take beta."""
     betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
-    return tuple(Entry(problem, beta, part) for beta in betas for part in (False, True))
+    return tuple(Entry(problem, beta, part, any_size) for any_size in (False, True) for beta in betas for part in (False, True))
 
 
 def threaded(problem: Problem) -> tuple[Entry, ...]:
