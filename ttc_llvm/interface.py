@@ -5,6 +5,7 @@ C header, Fortran module and LLVM IR all follow this one list.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -84,7 +85,8 @@ def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
 def entries(problem: Problem) -> tuple[Entry, ...]:
     """The entries of a problem's object. Plain moves have no scalars, hence none that take beta."""
     betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
-    return tuple(Entry(problem, beta, part, any_size) for any_size in (False, True) for beta in betas for part in (False, True))
+    ways = itertools.product((False, True), betas, (False, True))
+    return tuple(Entry(problem, beta, part, any_size) for any_size, beta, part in ways)
 
 
 def threaded(problem: Problem) -> tuple[Entry, ...]:
