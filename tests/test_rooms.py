@@ -14,7 +14,10 @@ NOUNS = (  # frozen values and pure functions on them; each may use those before
     "errors", "dtypes", "problem", "names", "interface", "canonical", "target", "plan", "layout", "nest", "lower",
     "any_size", "family", "bodies",
 )  # fmt: skip
-WORKERS = ("host", "backend", "kernel", "affinity", "pool", "runtime", "declarations", "header", "artifact", "gpu")
+WORKERS = (
+    "host", "backend", "kernel", "affinity", "pool", "runtime", "declarations", "header", "fortran", "artifact",
+    "gpu",
+)  # fmt: skip
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
 HEAVY = "llvmlite.binding"
 

@@ -176,7 +176,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     ),
     "what comes out": (
         Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
-        Option("--emit", "emit", "KIND,..", "of obj, header, asm, llvm, bitcode; default obj,header; may be empty",
+        Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode; default obj,header",
                _words, ("obj", "header")),
         _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
         _switch("--json", "json", "print one JSON object instead of the summary"),
