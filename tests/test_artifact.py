@@ -76,10 +76,10 @@ def test_object_and_header_by_default(tmp_path: Path) -> None:
 
 
 def test_every_kind_in_the_order_asked_for(tmp_path: Path) -> None:
-    emit = ("bitcode", "llvm", "asm", "header", "obj")
+    emit = ("bitcode", "llvm", "asm", "header", "obj", "fortran", "omp")
     assert set(emit) == set(artifact.kinds())
     written = artifact.write(spec(PAPER), tmp_path, emit)
-    assert [path.suffix for path in written] == [".bc", ".ll", ".s", ".h", ".o"]
+    assert [path.suffix for path in written] == [".bc", ".ll", ".s", ".h", ".o", ".f90", ".o"]
     bitcode, ir_text, assembly, *_ = written
     assert bitcode.read_bytes()[:2] == b"BC"
     assert ir_text.read_text() == artifact.module_text(spec(PAPER))
@@ -91,7 +91,7 @@ def test_one_kind_as_a_string(tmp_path: Path) -> None:
 
 
 def test_unknown_kind_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="'exe': the choices are obj, header, asm, llvm, bitcode"):
+    with pytest.raises(OptionError, match="'exe': the choices are obj, header, fortran, omp, asm, llvm, bitcode"):
         artifact.write(spec(PAPER), tmp_path, ("obj", "exe"))
     assert os.listdir(tmp_path) == []
 

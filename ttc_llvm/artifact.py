@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import header, names
+from . import fortran, header, names
 from .bodies import Bodies, PlanFor, choose
 from .errors import OptionError
+from .interface import MAX_INT
 from .plan import CpuPlan
 from .problem import Problem
 from .publish import publish
 from .target import Target
-
-MAX_INT = (1 << 31) - 1  # of C's int, in which lda and ldb are passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,8 @@ def write(
 
 
 def kinds() -> tuple[str, ...]:
-    """What `emit` accepts: obj (.o), header (.h), asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
+    """What `emit` accepts: obj (.o), header (.h), fortran (a module, .f90), omp (strong OpenMP entries, _omp.o),
+    asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
     return tuple(_KINDS)
 
 
@@ -80,31 +80,62 @@ def module_text(spec: Spec, plan_for: PlanFor | None = None) -> str:
 # --- contents -------------------------------------------------------------------------------------------
 
 
-def _assembly(spec: Spec, ir_text: str) -> bytes:
+@dataclass(slots=True)
+class _Made:
+    """What the files of one solution are made from; the module only where one of them needs it."""
+
+    spec: Spec
+    bodies: Bodies
+    ir_text: str = ""
+
+    def module(self) -> str:
+        """The object's module."""
+        self.ir_text = self.ir_text or _module(self.spec, self.bodies)
+        return self.ir_text
+
+
+def _object(made: _Made) -> bytes:
     from . import backend
 
-    return backend.assembly(ir_text, spec.target).encode()
+    return backend.compile_object(made.module(), made.spec.target)
 
 
-def _object(spec: Spec, ir_text: str) -> bytes:
+def _omp_object(made: _Made) -> bytes:
+    from . import backend
+    from .ir_builders import omp
+
+    return backend.compile_object(str(omp.build(made.spec.problem, made.spec.target)), made.spec.target)
+
+
+def _assembly(made: _Made) -> bytes:
     from . import backend
 
-    return backend.compile_object(ir_text, spec.target)
+    return backend.assembly(made.module(), made.spec.target).encode()
 
 
-def _bitcode(spec: Spec, ir_text: str) -> bytes:
+def _bitcode(made: _Made) -> bytes:
     from . import backend
 
-    return backend.bitcode(ir_text, spec.target)
+    return backend.bitcode(made.module(), made.spec.target)
 
 
-_FromModule = Callable[[Spec, str], bytes]
+def _header(made: _Made) -> bytes:
+    stem = names.stem(made.spec.problem)
+    return header.text(stem, f"{stem}.o", [described(made.spec, made.bodies)], version()).encode()
 
-_KINDS: dict[str, tuple[str, _FromModule | None]] = {  # None: not made from the module
+
+def _fortran(made: _Made) -> bytes:
+    stem = names.stem(made.spec.problem)
+    return fortran.text(stem, f"{stem}.o", [described(made.spec, made.bodies)], version()).encode()
+
+
+_KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
     "obj": (".o", _object),
-    "header": (".h", None),
+    "header": (".h", _header),
+    "fortran": (".f90", _fortran),
+    "omp": ("_omp.o", _omp_object),
     "asm": (".s", _assembly),
-    "llvm": (".ll", lambda _, ir_text: ir_text.encode()),
+    "llvm": (".ll", lambda made: made.module().encode()),
     "bitcode": (".bc", _bitcode),
 }
 
@@ -119,10 +150,9 @@ def _checked(emit: Iterable[str]) -> tuple[str, ...]:
 
 def _contents(spec: Spec, bodies: Bodies, wanted: tuple[str, ...]) -> list[tuple[str, bytes]]:
     """(file name, bytes) of every wanted kind."""
-    makers = [_KINDS[kind] for kind in wanted]
-    ir_text = _module(spec, bodies) if any(make for _, make in makers) else ""
+    made = _Made(spec, bodies)
     stem = names.stem(spec.problem)
-    return [(stem + end, make(spec, ir_text) if make else _header(spec, bodies)) for end, make in makers]
+    return [(stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
 
 
 def _bodies(spec: Spec, plan_for: PlanFor | None) -> Bodies:
@@ -134,11 +164,6 @@ def _module(spec: Spec, bodies: Bodies) -> str:
     from .ir_builders import entries
 
     return str(entries.build(spec.problem, bodies, spec.target))
-
-
-def _header(spec: Spec, bodies: Bodies) -> bytes:
-    stem = names.stem(spec.problem)
-    return header.text(stem, f"{stem}.o", [described(spec, bodies)], version()).encode()
 
 
 def described(spec: Spec, bodies: Bodies) -> header.Described:
