@@ -115,8 +115,10 @@ SYMBOLS = """\
 int main(void)
 {
     double a[6] = {0, 1, 2, 3, 4, 5}, b[6];
+    float c[6] = {6, 7, 8, 9, 10, 11}, d[6];
     dTranspose10_3x2(a, b, 1.0, NULL, NULL);
-    printf("%g %d", b[1], (int)sizeof(&sTranspose10_3x2));
+    sTranspose10_3x2(c, d, 1.0f, NULL, NULL);
+    printf("%g %g", b[1], d[1]);
     return 0;
 }
 """
@@ -166,13 +168,12 @@ def test_a_manifest_becomes_a_library(project: Project) -> None:
     text = "ttc_add_library(many MANIFEST list.txt)\nadd_executable(app main.c)\ntarget_link_libraries(app many)\n"
     project.write(main_c=SYMBOLS, CMakeLists=text, list_txt=MANIFEST)
     project.made()
-    assert project.result("app") == "3 8" and project.generated == 1
+    assert project.result("app") == "3 9" and project.generated == 1
     project.made()
     assert project.generated == 1
     later()
-    project.write(
-        list_txt=MANIFEST + "--perm=1,0 --size=4,5\n", main_c=SYMBOLS.replace("&sTranspose10_3x2", "&sTranspose10_4x5")
-    )
+    replaced = SYMBOLS.replace("sTranspose10_3x2", "sTranspose10_2x3")
+    project.write(list_txt=MANIFEST + "--perm=1,0 --size=2,3\n", main_c=replaced)
     project.made()
     assert project.result("app") == "3 8" and project.generated == 2
     assert (project.build / "libmany.a").exists()
@@ -206,8 +207,14 @@ BOTH = """\
 int main()
 {
     float a[6] = {0, 1, 2, 3, 4, 5}, b[6];
+    double c[6] = {6, 7, 8, 9, 10, 11}, d[6];
+    static double x[2 * 5 * 5 * 6], y[2 * 6 * 5 * 8];
+    const double alpha[2] = {0, 1}, beta[2] = {0, 0};
+    x[2] = 5;
     sTranspose10_3x2(a, b, 1.0f, 0, 0);
-    std::printf("%g %d %d", b[1], &dTranspose10_3x2 != 0, &zTranspose210_4x5x6_lda5x5x6_ldb6x5x8_conj_beta != 0);
+    dTranspose10_3x2(c, d, 1.0, 0, 0);
+    zTranspose210_4x5x6_lda5x5x6_ldb6x5x8_conj_beta(x, y, alpha, beta, 0, 0);
+    std::printf("%g %g %g", b[1], d[1], y[2 * 6 * 5 + 1]);
 }
 """
 
@@ -222,7 +229,7 @@ def test_libraries_of_every_kind(project: Project, tmp_path: Path) -> None:
     (below / "CMakeLists.txt").write_text(BELOW)
     project.write(mine_c='#include "sTranspose10_7x9.h"\nvoid *mine(void);\nvoid *mine(void) { return 0; }\n')
     out = project.made()
-    assert project.result("app") == "3 1 1"
+    assert project.result("app") == "3 9 5"
     assert (project.build / "below" / "libmany.so").exists() and (project.build / "libflip.a").exists()
     assert "tuned" in out
     run("cmake", "--install", project.build, "--prefix", tmp_path / "installed")
@@ -300,7 +307,8 @@ def found_package(asked: str, folder: Path, package: Path = PACKAGE, **env: str)
     (folder / "CMakeLists.txt").write_text(
         f"cmake_minimum_required(VERSION 3.16)\nproject(x NONE)\nfind_package(ttc_llvm {asked} CONFIG QUIET PATHS "
         f'"{package}" NO_DEFAULT_PATH)\nif(ttc_llvm_FOUND)\n'
-        'message("VERSION ${ttc_llvm_VERSION} BY ${TTC_EXECUTABLE}")\nelse()\nmessage("NOT FOUND: ${ttc_llvm_NOT_FOUND_MESSAGE}")\nendif()\n'
+        'message("VERSION ${ttc_llvm_VERSION} BY ${TTC_EXECUTABLE}")\nelse()\n'
+        'message("NOT FOUND: ${ttc_llvm_NOT_FOUND_MESSAGE}")\nendif()\n'
     )
     shell = {"PATH": f"{program(folder / 'bin')}:{os.environ['PATH']}", "VIRTUAL_ENV": ""}
     done = attempt(cmake, "-S", folder, "-B", folder / "b", "-GNinja", env=shell | env)
@@ -394,7 +402,7 @@ def test_an_installed_library_is_found(generator: str, tmp_path: Path) -> None:
     run("cmake", "-S", source, "-B", build, "-G", generator, f"-DCMAKE_PREFIX_PATH={place}")
     run("cmake", "--build", build, "-j2")
     for program in ("app", "app_shared", "app_pc"):
-        assert run(build / program) == "3 8"
+        assert run(build / program) == "3 9"
     assert "libmany.so" in run(tool("readelf"), "-d", build / "app_shared")
     assert "libmany" not in run(tool("readelf"), "-d", build / "app")
     (place / "lib" / "libmany.a").unlink()

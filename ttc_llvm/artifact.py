@@ -55,7 +55,12 @@ def kinds() -> tuple[str, ...]:
 
 def file_names(problem: Problem, emit: Iterable[str]) -> tuple[str, ...]:
     """What the files of these kinds are called."""
-    return tuple(names.stem(problem) + _KINDS[kind][0] for kind in _checked(emit))
+    return tuple(names.stem(problem) + ending(kind) for kind in _checked(emit))
+
+
+def ending(kind: str) -> str:
+    """How the names of files of this kind end."""
+    return _KINDS[kind][0]
 
 
 @dataclass(frozen=True, slots=True)
