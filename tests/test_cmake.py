@@ -62,7 +62,7 @@ class Project:
             if name == "CMakeLists":
                 (self.source / "CMakeLists.txt").write_text(HEAD + text)
             else:
-                (self.source / re.sub("_(?=[a-z]+$)", ".", name)).write_text(text)
+                (self.source / ".".join(name.rsplit("_", 1))).write_text(text)
         return self
 
     def configure(self, *more: str) -> subprocess.CompletedProcess[str]:
@@ -239,6 +239,33 @@ def test_libraries_of_every_kind(project: Project, tmp_path: Path) -> None:
     record = (project.build / "ttc" / "flip" / "2.arguments").read_text().splitlines()
     given = ("--perm=2,1,0", "--lda=5,5,6", "--ldb=6,5,8", "--alpha=1,2", "--beta=3", "--conjugate", "--hotA")
     assert set(given) <= set(record)
+
+
+FORTRAN = """\
+enable_language(Fortran)
+find_package(OpenMP REQUIRED COMPONENTS Fortran)
+ttc_add_transpose(flip PERM 1 0 SIZE 3 2 EMIT fortran omp asm)
+add_executable(app main.f90)
+target_link_libraries(app PRIVATE flip OpenMP::OpenMP_Fortran)
+"""
+FORTRAN_MAIN = """\
+program main
+  use ttc_sTranspose10_3x2
+  implicit none
+  real :: a(3, 2) = reshape([0., 1., 2., 3., 4., 5.], [3, 2]), b(2, 3)
+  call sTranspose10_3x2(a, b, 1.)
+  call sTranspose10_3x2_beta_omp(a, b, 1., 1.)
+  print '(6f4.0)', b
+end program
+"""
+
+
+def test_fortran_modules_and_openmp_entries(project: Project) -> None:
+    tool("gfortran")
+    project.write(CMakeLists=FORTRAN, main_f90=FORTRAN_MAIN)
+    project.made()
+    assert project.result("app").split() == ["0.", "6.", "2.", "8.", "4.", "10."]
+    assert (project.build / "ttc" / "flip" / "sTranspose10_3x2.s").exists()
 
 
 FAULTS = {

@@ -189,6 +189,35 @@ int main(void)
 """
 
 
+FORTRAN = """\
+program main
+  use ttc_ours
+  implicit none
+  real(8) :: a(33, 65), b(65, 33)
+  call random_number(a)
+  call dTranspose10_33x65(a, b, 1.d0)
+  call dTranspose10_33x65_beta_omp(a, b, 1.d0, -1.d0)
+  print *, maxval(abs(b))
+end program
+"""
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_fortran_and_openmp(solutions: tuple[Solution, ...], tmp_path: Path, kind: str) -> None:
+    """The module of all problems in include/, strong OpenMP entries in the library."""
+    gfortran = tool("gfortran")
+    made = Library("ours", solutions)
+    emit = (kind, "fortran", "omp")
+    made.write(tmp_path, emit)
+    files = set(library.file_names("ours", PROBLEMS, emit))
+    assert {"include/ours.f90", "include/ours.h"} < files <= set(tree(tmp_path))
+    (tmp_path / "main.f90").write_text(FORTRAN)
+    sources = (tmp_path / "include/ours.f90", tmp_path / "main.f90")
+    link = (f"-L{tmp_path}/lib", "-lours", "-fopenmp")
+    run(gfortran, f"-J{tmp_path}", *sources, *link, "-o", tmp_path / "main")
+    assert float(run(tmp_path / "main", env={"LD_LIBRARY_PATH": str(tmp_path / "lib")})) == 0
+
+
 @pytest.fixture
 def moved(solutions: tuple[Solution, ...], tmp_path: Path) -> Path:
     """A library's tree after it has been moved to a folder with blanks, and a program beside it."""
