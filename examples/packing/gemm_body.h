@@ -50,13 +50,12 @@ typedef struct {
 /* One micro-tile of C: MR x NR sums in registers, which the compiler vectorises. */
 static void NAME(micro_kernel)(int depth, const OUT *a, const OUT *b, OUT *c, int ldc, int rows, int columns)
 {
-    OUT sum[NR][MR];
+    OUT sum[NR][MR] = {{0}};
     int i, j, l;
-    memset(sum, 0, sizeof sum);
-    for (l = 0; l < depth; ++l)
-        for (j = 0; j < NR; ++j)
-            for (i = 0; i < MR; ++i)
-                sum[j][i] += a[l * MR + i] * b[l * NR + j];
+    for (l = 0; l < depth; ++l, a += MR, b += NR)
+        for (i = 0; i < MR; ++i)
+            for (j = 0; j < NR; ++j)
+                sum[j][i] += a[i] * b[j];
     for (j = 0; j < columns; ++j)
         for (i = 0; i < rows; ++i)
             c[i + (size_t)j * ldc] += sum[j][i];
