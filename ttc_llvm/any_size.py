@@ -125,7 +125,7 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
     block = list(usual.block)
     tile, panel = list(usual.tile), [1] * rank
     for axis, k in enumerate(places):
-        block[k] = _edge(own.block[axis], usual.block[k], form, target) if k in near else _rows(own.block[axis])
+        block[k] = _edge(own.block[axis], usual.block[k], form, target) if k in near else _rows(own.block[axis], near)
         tile[k] = _multiple(own.tile[axis], block[k])
         panel[k] = _multiple(own.panel[axis], tile[k]) if own.panel else 1
     order = _spread(own.order, places, rank, own.parallel)
@@ -149,9 +149,10 @@ def _edge(own: int, usual: int, form: Canonical, target: Target) -> int:
     return own if fits and (own <= usual or _masked(form, target)) else usual
 
 
-def _rows(own: int) -> int:
-    """How many rows along another axis share a micro-tile: a few at most, as every edge may be ragged."""
-    return own if own <= MOST_ROWS else 1
+def _rows(own: int, near: list[int]) -> int:
+    """How many rows along another axis share a micro-tile: a few where they are copied, one where blocks of them are
+    transposed, whose code is large."""
+    return own if own <= MOST_ROWS and len(near) == 1 else 1
 
 
 def _multiple(extent: int, of: int) -> int:

@@ -172,11 +172,19 @@ def _nest(t: _Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, .
 
 def _tail(t: _Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     remainder = _remainder(t, k)
+    if remainder is None and _is_row_by_row(leaf, k):
+        single = replace(leaf, block=_shrunk(leaf.block, k, 1), grain=_shrunk(leaf.grain, k, 1))
+        return (Loop(k, t.axes[k].extent, 1, Bind.SERIAL, _nest(t, rest, single, shared)),)
     if shared:
         return _ragged(t, k, rest, leaf)
     if remainder is not None:
         return _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, remainder)), shared)
     return _halves(t, k, rest, leaf, leaf.block[k] // 2)
+
+
+def _is_row_by_row(leaf: Micro, k: int) -> bool:
+    """True where a block's index along an axis only counts rows, which nothing but code size holds together."""
+    return all(k not in run_axes(leaf.block, view.strides) for view in (leaf.source, leaf.target))
 
 
 def _ragged(t: _Tile, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:

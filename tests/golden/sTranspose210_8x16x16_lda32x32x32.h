@@ -129,7 +129,7 @@ static inline void sTranspose210_8x16x16_lda32x32x32_any_beta_omp(const float *A
 #ifdef __cplusplus
 extern "C++" {
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float alpha, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float alpha, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32(A, B, alpha, lda, ldb);
@@ -139,7 +139,7 @@ inline void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float al
     sTranspose210_8x16x16_lda32x32x32_any(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, float alpha, const int *lda, const int *ldb, int part, int parts)
+static inline void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, float alpha, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_part(A, B, alpha, lda, ldb, part, parts);
@@ -149,7 +149,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, flo
     sTranspose210_8x16x16_lda32x32x32_any_part(A, B, alpha, size, lda, ldb, part, parts);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_beta(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32_beta(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_beta(A, B, alpha, beta, lda, ldb);
@@ -159,7 +159,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_beta(const float *A, float *B, flo
     sTranspose210_8x16x16_lda32x32x32_any_beta(A, B, alpha, beta, size, lda, ldb);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_beta_part(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb, int part, int parts)
+static inline void sTranspose210_8x16x16_lda32x32x32_beta_part(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_beta_part(A, B, alpha, beta, lda, ldb, part, parts);
@@ -169,7 +169,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_beta_part(const float *A, float *B
     sTranspose210_8x16x16_lda32x32x32_any_beta_part(A, B, alpha, beta, size, lda, ldb, part, parts);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_omp(const float *A, float *B, float alpha, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32_omp(const float *A, float *B, float alpha, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_omp(A, B, alpha, lda, ldb);
@@ -179,7 +179,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_omp(const float *A, float *B, floa
     sTranspose210_8x16x16_lda32x32x32_any_omp(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_beta_omp(A, B, alpha, beta, lda, ldb);

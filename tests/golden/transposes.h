@@ -127,7 +127,7 @@ static inline void sTranspose210_8x16x16_lda32x32x32_any_beta_omp(const float *A
 #ifdef __cplusplus
 extern "C++" {
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float alpha, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float alpha, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32(A, B, alpha, lda, ldb);
@@ -137,7 +137,7 @@ inline void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float al
     sTranspose210_8x16x16_lda32x32x32_any(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, float alpha, const int *lda, const int *ldb, int part, int parts)
+static inline void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, float alpha, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_part(A, B, alpha, lda, ldb, part, parts);
@@ -147,7 +147,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, flo
     sTranspose210_8x16x16_lda32x32x32_any_part(A, B, alpha, size, lda, ldb, part, parts);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_beta(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32_beta(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_beta(A, B, alpha, beta, lda, ldb);
@@ -157,7 +157,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_beta(const float *A, float *B, flo
     sTranspose210_8x16x16_lda32x32x32_any_beta(A, B, alpha, beta, size, lda, ldb);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_beta_part(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb, int part, int parts)
+static inline void sTranspose210_8x16x16_lda32x32x32_beta_part(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_beta_part(A, B, alpha, beta, lda, ldb, part, parts);
@@ -167,7 +167,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_beta_part(const float *A, float *B
     sTranspose210_8x16x16_lda32x32x32_any_beta_part(A, B, alpha, beta, size, lda, ldb, part, parts);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_omp(const float *A, float *B, float alpha, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32_omp(const float *A, float *B, float alpha, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_omp(A, B, alpha, lda, ldb);
@@ -177,7 +177,7 @@ inline void sTranspose210_8x16x16_lda32x32x32_omp(const float *A, float *B, floa
     sTranspose210_8x16x16_lda32x32x32_any_omp(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1, int size2>
-inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
+static inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, float *B, float alpha, float beta, const int *lda, const int *ldb)
 {
     if (size0 == 8 && size1 == 16 && size2 == 16) {
         sTranspose210_8x16x16_lda32x32x32_beta_omp(A, B, alpha, beta, lda, ldb);
@@ -254,7 +254,7 @@ static inline void i8Transpose10_300x500_any_omp(const int8_t *A, int8_t *B, con
 #ifdef __cplusplus
 extern "C++" {
 template<int size0, int size1>
-inline void i8Transpose10_300x500(const int8_t *A, int8_t *B, const int *lda, const int *ldb)
+static inline void i8Transpose10_300x500(const int8_t *A, int8_t *B, const int *lda, const int *ldb)
 {
     if (size0 == 300 && size1 == 500) {
         i8Transpose10_300x500(A, B, lda, ldb);
@@ -264,7 +264,7 @@ inline void i8Transpose10_300x500(const int8_t *A, int8_t *B, const int *lda, co
     i8Transpose10_300x500_any(A, B, size, lda, ldb);
 }
 template<int size0, int size1>
-inline void i8Transpose10_300x500_part(const int8_t *A, int8_t *B, const int *lda, const int *ldb, int part, int parts)
+static inline void i8Transpose10_300x500_part(const int8_t *A, int8_t *B, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 300 && size1 == 500) {
         i8Transpose10_300x500_part(A, B, lda, ldb, part, parts);
@@ -274,7 +274,7 @@ inline void i8Transpose10_300x500_part(const int8_t *A, int8_t *B, const int *ld
     i8Transpose10_300x500_any_part(A, B, size, lda, ldb, part, parts);
 }
 template<int size0, int size1>
-inline void i8Transpose10_300x500_omp(const int8_t *A, int8_t *B, const int *lda, const int *ldb)
+static inline void i8Transpose10_300x500_omp(const int8_t *A, int8_t *B, const int *lda, const int *ldb)
 {
     if (size0 == 300 && size1 == 500) {
         i8Transpose10_300x500_omp(A, B, lda, ldb);

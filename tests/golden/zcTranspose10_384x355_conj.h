@@ -142,7 +142,7 @@ static inline void zcTranspose10_384x355_conj_any_beta_omp(const void *A, void *
 #ifdef __cplusplus
 extern "C++" {
 template<int size0, int size1>
-inline void zcTranspose10_384x355_conj(const void *A, void *B, const void *alpha, const int *lda, const int *ldb)
+static inline void zcTranspose10_384x355_conj(const void *A, void *B, const void *alpha, const int *lda, const int *ldb)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj(A, B, alpha, lda, ldb);
@@ -152,7 +152,7 @@ inline void zcTranspose10_384x355_conj(const void *A, void *B, const void *alpha
     zcTranspose10_384x355_conj_any(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1>
-inline void zcTranspose10_384x355_conj_part(const void *A, void *B, const void *alpha, const int *lda, const int *ldb, int part, int parts)
+static inline void zcTranspose10_384x355_conj_part(const void *A, void *B, const void *alpha, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_part(A, B, alpha, lda, ldb, part, parts);
@@ -162,7 +162,7 @@ inline void zcTranspose10_384x355_conj_part(const void *A, void *B, const void *
     zcTranspose10_384x355_conj_any_part(A, B, alpha, size, lda, ldb, part, parts);
 }
 template<int size0, int size1>
-inline void zcTranspose10_384x355_conj_beta(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb)
+static inline void zcTranspose10_384x355_conj_beta(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_beta(A, B, alpha, beta, lda, ldb);
@@ -172,7 +172,7 @@ inline void zcTranspose10_384x355_conj_beta(const void *A, void *B, const void *
     zcTranspose10_384x355_conj_any_beta(A, B, alpha, beta, size, lda, ldb);
 }
 template<int size0, int size1>
-inline void zcTranspose10_384x355_conj_beta_part(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb, int part, int parts)
+static inline void zcTranspose10_384x355_conj_beta_part(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_beta_part(A, B, alpha, beta, lda, ldb, part, parts);
@@ -182,7 +182,7 @@ inline void zcTranspose10_384x355_conj_beta_part(const void *A, void *B, const v
     zcTranspose10_384x355_conj_any_beta_part(A, B, alpha, beta, size, lda, ldb, part, parts);
 }
 template<int size0, int size1>
-inline void zcTranspose10_384x355_conj_omp(const void *A, void *B, const void *alpha, const int *lda, const int *ldb)
+static inline void zcTranspose10_384x355_conj_omp(const void *A, void *B, const void *alpha, const int *lda, const int *ldb)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_omp(A, B, alpha, lda, ldb);
@@ -192,7 +192,7 @@ inline void zcTranspose10_384x355_conj_omp(const void *A, void *B, const void *a
     zcTranspose10_384x355_conj_any_omp(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1>
-inline void zcTranspose10_384x355_conj_beta_omp(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb)
+static inline void zcTranspose10_384x355_conj_beta_omp(const void *A, void *B, const void *alpha, const void *beta, const int *lda, const int *ldb)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_beta_omp(A, B, alpha, beta, lda, ldb);
