@@ -14,7 +14,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from processes import attempt, run, tool
+from native_build import compiler, run
+from processes import attempt
 
 import ttc_llvm
 from ttc_llvm.library import Library
@@ -29,7 +30,7 @@ GENERATORS = {"Ninja": "ninja", "Unix Makefiles": "make"}
 def generator(request: pytest.FixtureRequest) -> str:
     """A build tool by CMake's name; skips the test where it, CMake or a compiler is not installed."""
     for name in ("cmake", "cc", "c++", GENERATORS[request.param]):
-        tool(name)
+        compiler(name)
     return str(request.param)
 
 
@@ -235,7 +236,7 @@ def test_libraries_of_every_kind(project: Project, tmp_path: Path) -> None:
     run("cmake", "--install", project.build, "--prefix", tmp_path / "installed")
     installed = {path.name for path in (tmp_path / "installed").rglob("*") if path.is_file()}
     assert {"libmany.so", "libflip.a", "many.h", "sTranspose10_3x2.h"} <= installed
-    assert "sTranspose10_7x9" in run(tool("nm"), "-D", project.build / "libmine.so")
+    assert "sTranspose10_7x9" in run(compiler("nm"), "-D", project.build / "libmine.so")
     record = (project.build / "ttc" / "flip" / "2.arguments").read_text().splitlines()
     given = ("--perm=2,1,0", "--lda=5,5,6", "--ldb=6,5,8", "--alpha=1,2", "--beta=3", "--conjugate", "--hotA")
     assert set(given) <= set(record)
@@ -261,7 +262,7 @@ end program
 
 
 def test_fortran_modules_and_openmp_entries(project: Project) -> None:
-    tool("gfortran")
+    compiler("gfortran")
     project.write(CMakeLists=FORTRAN, main_f90=FORTRAN_MAIN)
     project.made()
     assert project.result("app").split() == ["0.", "6.", "2.", "8.", "4.", "10."]
@@ -307,12 +308,19 @@ def test_another_ttc_than_the_packages_is_refused(project: Project, tmp_path: Pa
     assert done.returncode != 0 and f"says 'ttc 0.0.9', but this package is {ttc_llvm.__version__}" in said
 
 
-def test_the_example(generator: str, ttc: Path, tmp_path: Path) -> None:
+COMPILERS = {"gcc": "g++", "clang": "clang++"}
+
+
+@pytest.mark.parametrize("c", COMPILERS)
+def test_the_example(generator: str, c: str, ttc: Path, tmp_path: Path) -> None:
+    """Without warnings, right, and clean under valgrind, which knows nothing beyond AVX2."""
+    valgrind = compiler("valgrind")
     example = Project(ROOT / "examples" / "cmake", tmp_path / "build", generator, ttc)
     flags = "-Wall -Wextra -Werror"
-    example.made(f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")
-    assert example.result("one") == "one: 0 of 2048 elements are wrong"
-    assert example.result("many") == "many: 0 elements are wrong"
+    compilers = (f"-DCMAKE_C_COMPILER={compiler(c)}", f"-DCMAKE_CXX_COMPILER={compiler(COMPILERS[c])}")
+    example.made(*compilers, f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DCPU=haswell")
+    for name, said in (("one", "one: 0 of 2048 elements are wrong"), ("many", "many: 0 elements are wrong")):
+        assert run(valgrind, "-q", "--error-exitcode=9", example.build / name).strip() == said
 
 
 # --- find_package -----------------------------------------------------------------------------------------
@@ -330,7 +338,7 @@ def test_versions_of_the_package_that_do_not(asked: str, tmp_path: Path) -> None
 
 def found_package(asked: str, folder: Path, package: Path = PACKAGE, **env: str) -> str:
     """What CMake, without any language, says of ttc_llvm in this version; a `ttc` is on the PATH by default."""
-    cmake = tool("cmake")
+    cmake = compiler("cmake")
     (folder / "CMakeLists.txt").write_text(
         f"cmake_minimum_required(VERSION 3.16)\nproject(x NONE)\nfind_package(ttc_llvm {asked} CONFIG QUIET PATHS "
         f'"{package}" NO_DEFAULT_PATH)\nif(ttc_llvm_FOUND)\n'
@@ -373,7 +381,7 @@ def test_no_program_is_said(tmp_path: Path) -> None:
     package = installed(tmp_path / "environment")
     ninja = tmp_path / "tools"
     ninja.mkdir()
-    (ninja / "ninja").symlink_to(tool("ninja"))
+    (ninja / "ninja").symlink_to(compiler("ninja"))
     assert "NOT FOUND: the program ttc is not found" in found_package("", tmp_path, package, PATH=str(ninja))
 
 
@@ -415,7 +423,7 @@ target_link_libraries(app_pc PRIVATE PkgConfig::pc)
 
 def test_an_installed_library_is_found(generator: str, tmp_path: Path) -> None:
     """C and C++, static and shared, by CMake's package and through pkg-config, from a tree that was moved."""
-    tool("pkg-config")
+    compiler("pkg-config")
     problems = (Problem((1, 0), (3, 2)), Problem((1, 0), (3, 2), "d"))
     solutions = tuple(ttc_llvm.compile(problem, 1, target="sse2") for problem in problems)
     Library("many", solutions, "2.1.3").write(tmp_path / "written", ("static", "shared"))
@@ -430,8 +438,8 @@ def test_an_installed_library_is_found(generator: str, tmp_path: Path) -> None:
     run("cmake", "--build", build, "-j2")
     for program in ("app", "app_shared", "app_pc"):
         assert run(build / program) == "3 9"
-    assert "libmany.so" in run(tool("readelf"), "-d", build / "app_shared")
-    assert "libmany" not in run(tool("readelf"), "-d", build / "app")
+    assert "libmany.so" in run(compiler("readelf"), "-d", build / "app_shared")
+    assert "libmany" not in run(compiler("readelf"), "-d", build / "app")
     (place / "lib" / "libmany.a").unlink()
     done = attempt("cmake", "-S", source, "-B", build)
     assert done.returncode != 0 and "libmany.a is missing beside" in " ".join(done.stderr.split())

@@ -18,6 +18,8 @@
 # Builds time nothing: they take the best plan of the solutions database, or the cost model's. With
 # MAX_IMPLEMENTATIONS, or where a manifest says so, kernels are tuned while building, one command at a time.
 #
+# Objects are for this machine unless CPU names another or several; CPU, EMIT and OPTIONS may be empty lists.
+#
 # TTC_EXECUTABLE names the program; by default it is the one that belongs to this file, else the PATH's.
 
 cmake_policy(PUSH)
@@ -95,6 +97,7 @@ macro(_ttc_check_arguments function target)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${function}(${target}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
+  list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ${_TTC_LISTS})
   if(arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "${function}(${target}): no value follows ${arg_KEYWORDS_MISSING_VALUES}")
   endif()
