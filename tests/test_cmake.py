@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from configparser import ConfigParser
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from native_build import compiler, run
 from processes import attempt
 
 import ttc_llvm
+from ttc_llvm import cli_options, manifest
 from ttc_llvm.library import Library
 from ttc_llvm.problem import Problem
 
@@ -321,6 +323,59 @@ def test_the_example(generator: str, c: str, ttc: Path, tmp_path: Path) -> None:
     example.made(*compilers, f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DCPU=haswell")
     for name, said in (("one", "one: 0 of 2048 elements are wrong"), ("many", "many: 0 elements are wrong")):
         assert run(valgrind, "-q", "--error-exitcode=9", example.build / name).strip() == said
+
+
+# --- docs/cmake.md ----------------------------------------------------------------------------------------
+
+
+def shown(language: str) -> list[str]:
+    """The code blocks of one language in docs/cmake.md."""
+    page = (ROOT / "docs" / "cmake.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+
+
+PAGE = """\
+#include <stddef.h>
+#include "transposes.h"
+#include "sTranspose210_8x16x16.h"
+static float a[3 * 30720], b[3 * 30720];
+int main(void)
+{
+    sTranspose10_3x30720(a, b, 1.0f, NULL, NULL);
+    sTranspose210_8x16x16(a, b, 1.0f, NULL, NULL);
+    return 0;
+}
+"""
+
+
+def test_the_page_shows_what_works(project: Project, tmp_path: Path) -> None:
+    """Its project is built, its Python is run, and its package is found."""
+    listed, _ = shown("text")
+    consumer, building = shown("cmake")
+    (example,) = shown("python")
+    project.write(transposes_txt=listed, main_c=PAGE)
+    (project.source / "CMakeLists.txt").write_text(building)
+    project.made()
+    assert project.result("app") == ""
+    (tmp_path / "example.py").write_text(example)
+    environment = {"PYTHONPATH": str(ROOT), "TTC_DATABASE": str(tmp_path / "example.db")}
+    run(sys.executable, tmp_path / "example.py", cwd=tmp_path, env=environment)
+    other = Project(tmp_path / "other", tmp_path / "other build", project.generator, project.ttc)
+    other.write(main_c='#include "transposes.h"\nint main(void) { return 0; }\n')
+    head = "cmake_minimum_required(VERSION 3.16)\nproject(app C)\nadd_executable(app main.c)\n"
+    (other.source / "CMakeLists.txt").write_text(head + consumer)
+    other.made(f"-DCMAKE_PREFIX_PATH={tmp_path / 'build'}")
+    assert other.result("app") == ""
+
+
+def test_both_manifests_of_the_page_are_the_same() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for name, text in (("m.txt", shown("text")[0]), ("m.json", shown("json")[0])):
+            path = Path(folder) / name
+            path.write_text(text)
+            found.append([cli_options.command(entry.given) for entry in manifest.read(str(path))])
+    assert found[0] == found[1] and len(found[0]) == 3
 
 
 # --- find_package -----------------------------------------------------------------------------------------
