@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import affinity as affinities
-from . import artifact, backend, candidate_files, cli_report, loop_order, options, runtime, target
+from . import artifact, backend, candidate_files, cli_report, library, loop_order, options, runtime, target
 from .affinity import Affinity
 from .canonical import Canonical, canonicalise
 from .cli_options import Command
@@ -41,29 +41,34 @@ class Job:
 def run(command: Command) -> int:
     """Compile, write, report; returns the exit status. Raises TtcError subclasses."""
     job = prepare(command)
+    if command.list_files:
+        cli_report.print_lines(artifact.file_names(job.problem, command.emit))
+        return 0
+    check_folder(command)
     runtime.set_affinity(job.affinity)
     _log.info("merged problem: %s", job.canonical)
     machine, threads = job.options.target, job.options.threads
     _log.info("target %s (%s), %d threads, affinity %s", machine, machine.cpu, threads, job.affinity)
     start = time.perf_counter()
-    with Progressing(command.verbose) as progress:
-        solution = _compiled(job, progress)
+    with Progressing(command.verbose or command.quiet) as progress:
+        solution = compiled(job, progress)
     elapsed = time.perf_counter() - start
     written = solution.write(command.output_dir, command.emit) if command.emit else ()
-    files = (*written, *_kept(job, solution))
-    source = _source(solution, progress.batches)
+    files = (*written, *kept(job, solution))
+    source = source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
         solution, job.canonical, str(job.affinity), source, elapsed, files, verified=not command.no_test
     )
     if command.json:
         cli_report.print_json(outcome)
-    else:
+    elif not command.quiet:
         cli_report.print_summary(outcome, command.verbose)
     return 0
 
 
 def prepare(command: Command) -> Job:
-    """Check a command against the problem, the machine and itself. Raises TtcError subclasses."""
+    """Check a command against the problem, the machine and itself; nothing is written. Raises TtcError subclasses."""
+    _check_emit(command)
     problem = _problem(command)
     canonical = canonicalise(problem).canonical
     wanted = _target(command)
@@ -82,8 +87,7 @@ def prepare(command: Command) -> Job:
         forced=_forced(command, problem, canonical, wanted),
     )
     job = Job(command, problem, canonical, chosen, _affinity(command))
-    _check_output(command)
-    if not {"obj", "header"}.isdisjoint(command.emit):
+    if not {"obj", "header", "static", "shared"}.isdisjoint(command.emit):
         artifact.check_int(problem)
     return job
 
@@ -199,7 +203,8 @@ def _orders(command: Command, problem: Problem, canonical: Canonical) -> tuple[t
 # --- compiling and writing -------------------------------------------------------------------------------
 
 
-def _compiled(job: Job, progress: Progressing) -> Solution:
+def compiled(job: Job, progress: Progressing) -> Solution:
+    """The job's solution, as `compile` finds it."""
     command, chosen = job.command, job.options
     return compile(
         job.problem,
@@ -217,18 +222,22 @@ def _compiled(job: Job, progress: Progressing) -> Solution:
     )
 
 
-def _source(solution: Solution, batches: int) -> str:
+def source_of(solution: Solution, batches: int) -> str:
+    """Where a solution comes from. batches: how often its search reported."""
     measured = solution.measurement
     if measured is None:
         return "cost model"
     return "tuned" if batches or measured.interrupted else "database"
 
 
-def _check_output(command: Command) -> None:
-    """Hours of tuning must not end at a mistyped folder."""
+def _check_emit(command: Command) -> None:
     for kind in command.emit:
-        if kind not in artifact.kinds():
-            raise OptionError(f"--emit={kind}: the choices are {', '.join(artifact.kinds())}")
+        if kind not in library.kinds():
+            raise OptionError(f"--emit={kind}: the choices are {', '.join(library.kinds())}")
+
+
+def check_folder(command: Command) -> None:
+    """Make the folder for the files: hours of tuning must not end at a mistyped one. OptionError if that fails."""
     folder = Path(command.output_dir)
     if not command.emit and not command.keep:
         return
@@ -240,7 +249,7 @@ def _check_output(command: Command) -> None:
         raise OptionError(f"--output-dir={folder} cannot be written")
 
 
-def _kept(job: Job, solution: Solution) -> tuple[Path, ...]:
+def kept(job: Job, solution: Solution) -> tuple[Path, ...]:
     """With --keep, a folder of what was generated on the way."""
     if not job.command.keep:
         return ()

@@ -218,9 +218,11 @@ class Solution:
         """
         from . import artifact
 
-        return artifact.write(self._spec(), Path(directory), tuple(emit))
+        return artifact.write(self.spec, Path(directory), tuple(emit))
 
-    def _spec(self) -> Spec:
+    @property
+    def spec(self) -> Spec:
+        """What is written of it."""
         from .artifact import Spec
 
         gibs = None if self.measurement is None else self.measurement.gibs
