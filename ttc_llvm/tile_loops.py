@@ -57,6 +57,8 @@ def _nest(t: Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ..
 
 def _tail(t: Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     remainder = _remainder(t, k)
+    if remainder is None:  # edges are many then, in code, and few of the elements: nothing is fetched from there
+        leaf = replace(leaf, prefetch=None)
     if remainder is None and _is_row_by_row(leaf, k):
         single = replace(leaf, block=_shrunk(leaf.block, k, 1), grain=_shrunk(leaf.grain, k, 1))
         return (Loop(k, t.axes[k].extent, 1, Bind.SERIAL, _nest(t, rest, single, shared)),)
