@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 from llvmlite import ir
 
@@ -27,19 +26,19 @@ class Ragged:
     lengths: dict[int, ir.Value]  # axis -> i64
     masks: dict[tuple[tuple[int, ...], int, int], ir.Value] = field(default_factory=dict)
     below: dict[tuple[int, tuple[int, ...]], ir.Value] = field(default_factory=dict)
-    reached: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
+    exist: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
 
-    def exists(self, b: ir.IRBuilder, register: Register) -> ir.Value | None:
-        """Whether any element of a register does; None where one always does."""
-        indices = [unflatten(e, self.block) for e in register.elements]
-        first = {k: min(index[k] for index in indices) for k in self.lengths}
-        found = [self._reached(b, k, i) for k, i in first.items() if i > 0]
-        return reduce(lambda x, y: b.and_(x, y), found) if found else None
-
-    def _reached(self, b: ir.IRBuilder, k: int, i: int) -> ir.Value:
-        if (k, i) not in self.reached:
-            self.reached[(k, i)] = b.icmp_signed("<", i64(i), self.lengths[k])
-        return self.reached[(k, i)]
+    def inside(self, b: ir.IRBuilder, k: int, register: Register, offset: Int) -> Int:
+        """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its
+        lanes is active, but processors take hundreds of cycles to find out where its address is not mapped."""
+        if k not in self.lengths or offset == 0:
+            return offset
+        least = min(unflatten(element, self.block)[k] for element in register.elements)
+        if least == 0:
+            return offset
+        if (k, least) not in self.exist:
+            self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
+        return b.select(self.exist[(k, least)], i64(offset), i64(0))
 
     def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
         """The lanes of a register whose elements exist: every ragged index below its length."""

@@ -157,12 +157,10 @@ class Emission:
 
     def _address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
         offset: Int = 0
-        for i, stride in zip(register.start, view.strides, strict=True):
-            offset = add(self.b, offset, mul(self.b, i, self.sizes(stride)))
-        address = at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
-        # A masked access touches nothing, but takes 500 cycles where no page is: none leaves the tensor.
-        exists = self.ragged.exists(self.b, register) if self.ragged else None
-        return address if exists is None else self.b.select(exists, address, pointer)
+        for k, (i, stride) in enumerate(zip(register.start, view.strides, strict=True)):
+            step = mul(self.b, i, self.sizes(stride))
+            offset = add(self.b, offset, step if self.ragged is None else self.ragged.inside(self.b, k, register, step))
+        return at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
 
     def _value(self, number: int) -> ir.Value:
         """A value of the network, computed when first asked for, together with its partner."""

@@ -179,6 +179,10 @@ def test_a_manifest_becomes_a_library(project: Project) -> None:
     project.write(list_txt=MANIFEST + "--perm=1,0 --size=2,3\n", main_c=replaced)
     project.made()
     assert project.result("app") == "3 8" and project.generated == 2
+    later()
+    project.write(list_txt=MANIFEST + "--perm=1,0 --size=2,3 --beta=1\n")  # the same names
+    project.made()
+    assert project.generated == 3
     assert (project.build / "libmany.a").exists()
     later()
     project.write(list_txt="--perm=1,1 --size=3,2\n")

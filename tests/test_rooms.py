@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
-    "errors", "dtypes", "problem", "names", "interface", "canonical", "target", "plan", "layout", "nest", "lower",
-    "any_size", "family", "bodies",
+    "errors", "dtypes", "problem", "names", "interface", "canonical", "target", "plan", "layout", "nest", "tile_loops",
+    "lower", "any_size", "family", "bodies",
 )  # fmt: skip
 WORKERS = (
     "host", "backend", "kernel", "affinity", "pool", "runtime", "declarations", "header", "fortran", "publish",
