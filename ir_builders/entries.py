@@ -17,7 +17,7 @@ from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
-from . import selection
+from . import attributes, selection
 from .frame import real_type, reserved
 from .module import new_module
 from .scale import parts_per_element
@@ -28,6 +28,7 @@ def build(problem: Problem, bodies: Bodies, target: Target) -> ir.Module:
     """A module with the problem's C entries and all bodies behind them. Equal input, equal text."""
     module = new_module(target, names.stem(problem))
     run = selection.add_run(module, problem, bodies, target)
+    attributes.length_known(module.functions, target)
     for beta, part in names.variants(problem):
         _entry(module, problem, run, beta, part)
     return module

@@ -77,7 +77,7 @@ class Access:
         """The register's active lanes; the others are zero or undefined. Nothing outside is touched."""
         mask = self._mask(b, register)
         if mask is not None:
-            name = f"llvm.masked.load.{_suffix(self.vector)}.p0"
+            name = f"llvm.masked.load.{suffix(self.vector)}.p0"
             return _masked_load(self.module, b, name, self.vector, pointer, mask, self.align)
         if len(register.elements) == self.lanes:
             return b.load(pointer, typ=self.vector, align=self.align)
@@ -93,7 +93,7 @@ class Access:
         """Write the register's active lanes and nothing else; streaming: past the caches, whole aligned vectors."""
         mask = self._mask(b, register)
         if mask is not None:
-            name = f"llvm.masked.store.{_suffix(self.vector)}.p0"
+            name = f"llvm.masked.store.{suffix(self.vector)}.p0"
             _masked_store(self.module, b, name, value, pointer, mask, self.align)
         elif len(register.elements) == self.lanes:
             width = self.lanes * self.dtype.itemsize
@@ -159,7 +159,8 @@ def _inserted(
     return shuffle(b, whole, wide, blend)
 
 
-def _suffix(vector: ir.VectorType) -> str:
+def suffix(vector: ir.VectorType) -> str:
+    """A vector type in an intrinsic's name."""
     lane = str(vector.element)
     return f"v{vector.count}" + {"float": "f32", "double": "f64"}.get(lane, lane)
 

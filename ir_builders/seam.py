@@ -1,4 +1,5 @@
-"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, and inserts."""
+"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, inserts, scalable
+vectors, and attributes of functions that it does not know."""
 
 from __future__ import annotations
 
@@ -48,6 +49,30 @@ def _vector(element: ir.Type, lanes: int) -> ir.VectorType:
 @lru_cache(maxsize=256)
 def _undefined(vector: ir.VectorType) -> ir.Constant:
     return ir.Constant(vector, ir.Undefined)
+
+
+class _ScalableVector(ir.VectorType):
+    """`<vscale x n x element>`: n is what the machine has at least, in one unit of its length."""
+
+    def _to_string(self) -> str:
+        return f"<vscale x {self.count} x {self.element}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ScalableVector) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+@lru_cache(maxsize=64)
+def scalable_type(element: ir.Type, count: int) -> ir.VectorType:
+    """A vector that is a multiple of so many elements long."""
+    return _ScalableVector(element, count)
+
+
+def attribute(function: ir.Function, text: str) -> None:
+    """Give a function an attribute as LLVM's text form spells it; llvmlite refuses those that it does not know."""
+    set.add(function.attributes, text)
 
 
 class _Freeze(ir.Instruction):
@@ -144,3 +169,72 @@ def load_pieces(
 def _suffix(vector: ir.VectorType) -> str:
     """A floating-point vector in an intrinsic's name."""
     return f"v{vector.count}f{32 if str(vector.element) == 'float' else 64}"
+
+
+# --- segments of RISC-V's V: tuples of registers have types of their own ----------------------------------
+
+_LOG_SIZES = {8: 3, 16: 4, 32: 5, 64: 6}
+
+
+def _tuple(fields: int) -> str:
+    return f'target("riscv.vector.tuple", <vscale x 8 x i8>, {fields})'
+
+
+def _whole_register(vector: ir.VectorType) -> tuple[ir.VectorType, int]:
+    """The scalable type of one register that holds such a vector, and the bits of an element."""
+    lane = str(vector.element)
+    bits = {"float": 32, "double": 64}.get(lane, getattr(vector.element, "width", 0))
+    return scalable_type(vector.element, 64 // bits), bits
+
+
+def store_segments(
+    b: ir.IRBuilder, fields: Sequence[ir.Value], pointer: ir.Value, stride: ir.Value, count: int
+) -> None:
+    """Lane i of all fields, side by side, to pointer + i * stride bytes, for the first `count` lanes."""
+    vector, number = fields[0].type, len(fields)
+    whole, bits = _whole_register(vector)
+    group, every = _tuple(number), f"i64 {count}, i64 {_LOG_SIZES[bits]}"
+    where = f"ptr {_reference(pointer)}, i64 {_reference(stride)}, {every}"
+    if number == 1:
+        value = _reference(_in_register(b, fields[0], whole))
+        text = f"call void @llvm.riscv.vsse({whole} {value}, {where.rpartition(',')[0]})"
+        _bare(b, text)
+        return
+    packed = "poison"
+    for k, one in enumerate(fields):
+        value = _reference(_in_register(b, one, whole))
+        text = f"call {group} @llvm.riscv.tuple.insert({group} {packed}, {whole} {value}, i32 {k})"
+        packed = _reference(_written(b, whole, text))
+    _bare(b, f"call void @llvm.riscv.vssseg{number}({group} {packed}, {where})")
+
+
+def load_segments(
+    b: ir.IRBuilder, vector: ir.VectorType, number: int, pointer: ir.Value, stride: ir.Value, count: int
+) -> list[ir.Value]:
+    """The fields that `store_segments` writes, as vectors of this type; lanes behind the first `count` are undefined."""
+    whole, bits = _whole_register(vector)
+    group, size = _tuple(number), f"i64 {_LOG_SIZES[bits]}"
+    where = f"ptr {_reference(pointer)}, i64 {_reference(stride)}, i64 {count}"
+    if number == 1:
+        return [_out_of(b, _written(b, whole, f"call {whole} @llvm.riscv.vlse({whole} poison, {where})"), vector)]
+    text = f"call {group} @llvm.riscv.vlsseg{number}({group} poison, {where}, {size})"
+    packed = _reference(_written(b, whole, text))
+    found = []
+    for k in range(number):
+        one = _written(b, whole, f"call {whole} @llvm.riscv.tuple.extract({group} {packed}, i32 {k})")
+        found.append(_out_of(b, one, vector))
+    return found
+
+
+def _in_register(b: ir.IRBuilder, value: ir.Value, whole: ir.VectorType) -> ir.Value:
+    text = f"call {whole} @llvm.vector.insert({whole} poison, {value.type} {_reference(value)}, i64 0)"
+    return _written(b, whole, text)
+
+
+def _out_of(b: ir.IRBuilder, whole: ir.Value, vector: ir.VectorType) -> ir.Value:
+    return _written(b, vector, f"call {vector} @llvm.vector.extract({whole.type} {_reference(whole)}, i64 0)")
+
+
+def _bare(b: ir.IRBuilder, text: str) -> None:
+    """An instruction without a result."""
+    _written(b, ir.VoidType(), text)

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
-    "errors", "dtypes", "problem", "names", "canonical", "target", "plan", "layout", "nest", "lower", "any_size",
+    "errors", "dtypes", "problem", "names", "canonical", "machine", "machine_table", "target", "plan", "layout", "nest", "lower", "any_size",
     "family", "bodies",
 )  # fmt: skip
 WORKERS = ("host", "backend", "kernel", "affinity", "pool", "runtime", "header", "artifact", "gpu")
