@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from .memory import intrinsic
-from .seam import scalable_type, shuffle
+from .seam import scalable_type, shuffle, undefined
 from .values import F32, F64, I8, I64
 
 GROUP_BITS = 128
@@ -133,8 +133,8 @@ def _table(module: ir.Module, b: ir.IRBuilder, operand: ir.Value, lanes: Sequenc
     look = intrinsic(module, f"llvm.aarch64.sve.tbl.{_name(whole)}", whole, [whole, index])
     out = intrinsic(module, f"llvm.vector.extract.{_name(result)}.{_name(whole)}", result, [whole, I64])
     zero = ir.Constant(I64, 0)
-    table = b.call(into, [ir.Constant(whole, ir.Undefined), operand, zero])
-    wanted = b.call(into_index, [ir.Constant(index, ir.Undefined), numbers, zero])
+    table = b.call(into, [undefined(whole), operand, zero])
+    wanted = b.call(into_index, [undefined(index), numbers, zero])
     return b.call(out, [b.call(look, [table, wanted]), zero])
 
 

@@ -57,6 +57,10 @@ class _ScalableVector(ir.VectorType):
     def _to_string(self) -> str:
         return f"<vscale x {self.count} x {self.element}>"
 
+    def wrap_constant_value(self, values: object) -> object:
+        """Constants of a length that is not known are not spelled lane by lane."""
+        return values
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _ScalableVector) and str(self) == str(other)
 
@@ -68,6 +72,11 @@ class _ScalableVector(ir.VectorType):
 def scalable_type(element: ir.Type, count: int) -> ir.VectorType:
     """A vector that is a multiple of so many elements long."""
     return _ScalableVector(element, count)
+
+
+def undefined(vector: ir.VectorType) -> ir.Constant:
+    """Any value of a scalable type."""
+    return ir.Constant(vector, ir.Undefined)
 
 
 def attribute(function: ir.Function, text: str) -> None:
