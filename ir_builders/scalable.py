@@ -28,12 +28,17 @@ def permuted(
     size, lanes = _bits(left.type.element), int(left.type.count)
     if max(lanes, len(mask)) * size <= GROUP_BITS:
         return shuffle(b, left, right, mask, name)
+    group = GROUP_BITS // size
+    if lanes < group:
+        left, right = (shuffle(b, x, None, [*range(lanes), *[None] * (group - lanes)]) for x in (left, right))
+        mask = [m if m is None or m < lanes else m - lanes + group for m in mask]
+        lanes = group
     paired = _exchanged(b, left, right, mask, size) if len(mask) == lanes else None
     if paired is not None:
         return paired
-    groups = _groups(mask, GROUP_BITS // size)
+    groups = _coarser(mask, group) if len(mask) % group == 0 else None
     if groups is not None:
-        return _assembled(b, left, right, groups, GROUP_BITS // size)
+        return _assembled(b, left, right, groups, group)
     return _looked_up(module, b, left, right, mask)
 
 
@@ -76,11 +81,6 @@ def _coarser(mask: Mask, grain: int) -> list[int | None] | None:
             return None
         found.append(starts.pop() // grain if starts else None)
     return found
-
-
-def _groups(mask: Mask, lanes: int) -> list[int | None] | None:
-    """The mask in whole groups of 128 bits, if it moves those only."""
-    return _coarser(mask, lanes) if len(mask) % lanes == 0 else None
 
 
 def _assembled(
