@@ -22,3 +22,12 @@ def length_known(functions: Iterable[ir.Function], target: Target) -> None:
         for function in functions:
             if function.blocks:
                 attribute(function, f"vscale_range({target.vector_bits // GROUP_BITS},0)")
+
+
+def compiled_for(functions: Iterable[ir.Function], target: Target) -> None:
+    """Have these functions compiled for another CPU than their module."""
+    for function in functions:
+        if function.blocks:
+            attribute(function, f'"target-cpu"="{target.cpu}"')
+            if target.features:
+                attribute(function, f'"target-features"="{target.features}"')

@@ -3,8 +3,10 @@ vectors, and attributes of functions that it does not know."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import Any
 
 from llvmlite import ir
 
@@ -82,6 +84,40 @@ def undefined(vector: ir.VectorType) -> ir.Constant:
 def attribute(function: ir.Function, text: str) -> None:
     """Give a function an attribute as LLVM's text form spells it; llvmlite refuses those that it does not know."""
     set.add(function.attributes, text)
+
+
+class _PrefixedScope:
+    """The names of a module as llvmlite keeps them; new ones get a prefix, LLVM's own excepted."""
+
+    def __init__(self, known: Any, prefix: str) -> None:
+        self._known, self._prefix = known, prefix
+
+    def is_used(self, name: str) -> bool:
+        """True where a value goes by that name, behind the prefix."""
+        return bool(self._known.is_used(self._prefixed(name)))
+
+    def register(self, name: str, deduplicate: bool = False) -> str:
+        """The name under which a new value goes."""
+        return str(self._known.register(self._prefixed(name), deduplicate))
+
+    def deduplicate(self, name: str) -> str:
+        """A name that is not taken, without its prefix."""
+        found = str(self._known.deduplicate(self._prefixed(name)))
+        return found.removeprefix(self._prefix)
+
+    def _prefixed(self, name: str) -> str:
+        return name if name.startswith("llvm.") else self._prefix + name
+
+
+@contextmanager
+def prefixed(module: ir.Module, prefix: str) -> Iterator[None]:
+    """Everything that is added to the module meanwhile is called by its name behind this prefix."""
+    scope = module.scope
+    module.scope = _PrefixedScope(scope, prefix)
+    try:
+        yield
+    finally:
+        module.scope = scope
 
 
 class _Freeze(ir.Instruction):

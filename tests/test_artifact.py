@@ -15,12 +15,13 @@ import pytest
 from conftest import Golden
 from entry_calls import Call, check, every_kind, other_outer
 
-from ttc_llvm import artifact, backend, header, names
+from ttc_llvm import artifact, backend, header, interface, names
 from ttc_llvm.artifact import Spec
 from ttc_llvm.bodies import default_plan
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.dtypes import Kind
 from ttc_llvm.errors import OptionError, TtcError
+from ttc_llvm.header import Described
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
@@ -146,24 +147,33 @@ def test_outer_sizes_that_are_never_read_may_be_large() -> None:
 # --- the header -----------------------------------------------------------------------------------------
 
 
+def alone(one: Described) -> str:
+    """The header of a single object."""
+    stem = names.stem(one.problem)
+    return header.text(stem, f"{stem}.o", [one], "0.1.0")
+
+
 def test_header_of_the_papers_example(golden: Golden) -> None:
     plan = CpuPlan((8, 2, 16), (8, 1, 8), (2, 1, 0), (2, 1, 0), 2, 1)
     target = backend.resolve("avx2")
-    text = header.text(PAPER, target, plan, version="0.1.0", gibs=41.23, note="best of 200 candidates")
-    golden.check("sTranspose210_8x16x16_lda32x32x32.h", text)
+    one = Described(PAPER, str(target), str(plan), 41.23, note="best of 200 candidates")
+    golden.check("sTranspose210_8x16x16_lda32x32x32.h", alone(one))
 
 
 def test_header_of_threaded_complex_entries(golden: Golden) -> None:
     problem = Problem((1, 0), (384, 355), "zc", conjugate=True, beta=1.0)
     plan = CpuPlan((8, 8), (4, 4), (1, 0), (1, 0))
-    text = header.text(problem, backend.resolve("avx2"), plan, version="0.1.0", gibs=7.0, stack=4096)
-    golden.check("zcTranspose10_384x355_conj.h", text)
+    golden.check("zcTranspose10_384x355_conj.h", alone(Described(problem, "avx2", str(plan), 7.0, stack=4096)))
+
+
+def test_many_problems_share_one_header(golden: Golden) -> None:
+    problems = (PAPER, Problem((1, 0), (300, 500), "i8"))
+    described = [Described(problem, "avx2", str(spec(problem, backend.resolve("avx2")).plan)) for problem in problems]
+    golden.check("transposes.h", header.text("transposes", "libtransposes.a", described, "0.1.0"))
 
 
 def test_notes_cannot_end_the_comment() -> None:
-    text = header.text(
-        PAPER, backend.resolve("avx2"), spec(PAPER).plan, version="1", note="a */ int x; /* b\nc"
-    )
+    text = alone(Described(PAPER, "avx2", "", note="a */ int x; /* b\nc"))
     assert text.count("*/") == text.count("/*") and " * note:     a * / int x; / * b c\n" in text
 
 
@@ -262,5 +272,5 @@ def test_objects_need_nothing_and_export_the_entries_only(tmp_path: Path) -> Non
             made = artifact.write(spec(problem, backend.resolve(row)), tmp_path, ["obj"])[0]
             assert run(nm, "-u", made) == ""
             exported = re.findall(r" T (\w+)", run(nm, "-g", "--defined-only", made))
-            wanted = [names.entry(problem, beta, part) for beta, part in names.variants(problem)]
+            wanted = [entry.name for entry in interface.entries(problem)]
             assert sorted(exported) == sorted(wanted)

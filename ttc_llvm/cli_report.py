@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,12 @@ def print_rows(rows: Rows) -> None:
     Console().print(table)
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print texts, one a line."""
+    for line in lines:
+        print(line)
+
+
 def print_object(fields: dict[str, Any]) -> None:
     """Print one JSON object on the standard output."""
     print(json.dumps(fields, indent=1))
@@ -74,7 +80,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     rows: list[tuple[str, Sequence[str]]] = [
         ("problem", [_problem_line(solution.problem)]),
         ("merged", [_merged_line(outcome.canonical)]),
-        ("target", [_target_line(solution.target)]),
+        ("target", [target_line(solution.target)]),
         ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
@@ -101,7 +107,8 @@ def _merged_line(canonical: Canonical) -> str:
     return f"{count} {'axis' if count == 1 else 'axes'} (extent:stride in A:stride in B) {axes}"
 
 
-def _target_line(target: Target) -> str:
+def target_line(target: Target) -> str:
+    """A target in one line."""
     return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors)"
 
 
@@ -177,7 +184,7 @@ def print_json(outcome: Outcome) -> None:
             "plan": str(solution.plan),
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
-            "measurement": _measurement_fields(outcome),
+            "measurement": measurement_fields(outcome),
             "files": [str(path) for path in outcome.files],
         }
     )
@@ -203,7 +210,8 @@ def target_fields(target: Target) -> dict[str, Any]:
     return {name: getattr(target, name) for name in names}
 
 
-def _measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
+def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
+    """What was measured; None where nothing was timed."""
     measured = outcome.solution.measurement
     if measured is None:
         return None

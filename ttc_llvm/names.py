@@ -1,18 +1,18 @@
 """C names: what an object, its header and their functions are called.
 
 A's and B's type letters (one if equal), `Transpose`, perm, `_`, the extents joined by `x`, then what else
-distinguishes two kernels; entries append `_beta` and `_part`.
+distinguishes two kernels; what entries append is in `interface`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 
 from . import dtypes
-from .dtypes import Kind
 from .problem import Problem
 
-LONGEST = 200  # characters: with `_beta_part`, a suffix and a temporary's name still within a file name's 255
+LONGEST = 200  # characters: with `_any_beta_part`, a suffix and a temporary's name still within a file name's 255
 
 
 def stem(problem: Problem) -> str:
@@ -30,20 +30,9 @@ def stem(problem: Problem) -> str:
     return _bounded("".join(parts))
 
 
-def entry(problem: Problem, beta: bool = False, part: bool = False) -> str:
-    """The name of one C entry. beta: the one that takes beta; part: the one that runs one part."""
-    return stem(problem) + ("_beta" if beta else "") + ("_part" if part else "")
-
-
-def variants(problem: Problem) -> tuple[tuple[bool, bool], ...]:
-    """The entries of a problem's object as (takes beta, takes part). Plain moves have neither scalar."""
-    betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
-    return tuple((beta, part) for beta in betas for part in (False, True))
-
-
-def guard(problem: Problem) -> str:
-    """The include guard of the problem's header."""
-    return f"TTC_{stem(problem)}_H"
+def guard(header: str) -> str:
+    """The include guard of a header of this name, without its ending."""
+    return f"TTC_{re.sub('[^A-Za-z0-9_]', '_', header)}_H"
 
 
 def _perm(perm: tuple[int, ...]) -> str:

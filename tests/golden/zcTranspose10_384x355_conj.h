@@ -1,35 +1,16 @@
 /* zcTranspose10_384x355_conj.h: entries of zcTranspose10_384x355_conj.o, written by ttc_llvm 0.1.0.
  *
- *     B[i1,i0] <- alpha * conj(A[i0,i1]) + beta * B[i1,i0]
- *
- * Column-major tensors: index 0 of A and index 0 of B have stride 1.
- *
- *     perm 1,0
- *     size 384,355
- *     lda  384,355
- *     ldb  355,384
- *     A    double complex
- *     B    float complex
- *
- * alpha and beta: double complex, by pointer; entries without beta take it as 0. alpha = 0: A is not
- * read. beta = 0: B is not read.
- *
- * A and B must not overlap. Padding is never written.
+ * Column-major tensors: index 0 of A and index 0 of B have stride 1. A and B must not overlap. Padding
+ * is never written.
  *
  * lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands
- * for the values above, which the code is specialised for. Code for any sizes honours others.
+ * for the generated values, which the code is specialised for. Code for any sizes honours others.
  *
  * _part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write
  * disjoint elements and may run at the same time; together they do what the plain entry does.
  *
  * _omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry
  * itself.
- *
- * target:   haswell (x86_64-unknown-linux-gnu)
- * plan:     cpu2 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 streaming=0 staging=none
- *           fetch=blocks panel=none
- * measured: 7.0 GiB/s (bytes of A + 2 x bytes of B, per second)
- * stack:    4096 bytes of scratch per call
  */
 #ifndef TTC_zcTranspose10_384x355_conj_H
 #define TTC_zcTranspose10_384x355_conj_H
@@ -42,6 +23,26 @@
 extern "C" {
 #endif
 
+/* zcTranspose10_384x355_conj
+ *
+ *     B[i1,i0] <- alpha * conj(A[i0,i1]) + beta * B[i1,i0]
+ *
+ *     perm 1,0
+ *     size 384,355
+ *     lda  384,355
+ *     ldb  355,384
+ *     A    double complex
+ *     B    float complex
+ *
+ * alpha and beta: double complex, by pointer; entries without beta take it as 0. alpha = 0: A is not
+ * read. beta = 0: B is not read.
+ *
+ * target:   avx2
+ * plan:     cpu2 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 streaming=0 staging=none
+ *           fetch=blocks panel=none
+ * measured: 7.0 GiB/s (bytes of A + 2 x bytes of B, per second)
+ * stack:    4096 bytes of scratch per call
+ */
 void zcTranspose10_384x355_conj(const void *A, void *B, const void *alpha, const int *lda, const int *ldb);
 
 void zcTranspose10_384x355_conj_part(const void *A, void *B, const void *alpha, const int *lda, const int *ldb, int part, int parts);

@@ -1,0 +1,202 @@
+"""`ttc --manifest=FILE`, `ttc --emit=static`: many problems checked, compiled one after the other, written as one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from . import cli_compile, cli_library_report, cli_options, cli_report, library, manifest, names, runtime
+from .cli_compile import Job
+from .cli_options import Command, Option
+from .cli_progress import Progressing
+from .cli_report import Outcome
+from .errors import OptionError, TtcError
+from .library import Library
+from .manifest import Entry
+from .package_files import LIBRARIES
+
+_log = logging.getLogger(__name__)
+
+IN_MANIFEST = ("perm", "size", "lda", "ldb")  # what every problem has of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A problem of a library, checked. stem: its C name; entry: where it stands, None for the command line."""
+
+    job: Job
+    stem: str
+    entry: Entry | None = None
+
+    def place(self, message: str = "") -> str:
+        """`FILE:LINE: `, or nothing for the command line."""
+        return "" if self.entry is None else f"{self.entry.place(message)}: "
+
+
+def wanted(command: Command) -> bool:
+    """True where a command asks for a library."""
+    if command.manifest is not None or not set(LIBRARIES).isdisjoint(command.emit):
+        return True
+    if command.name is not None:
+        raise OptionError(f"--name={command.name} names a library: it needs --manifest, or --emit=static or shared")
+    return False
+
+
+def run(command: Command) -> int:
+    """Check everything, compile problem by problem, write all files at once, report; returns the exit status."""
+    listed = prepare(command)
+    name = _name(command, listed)
+    if command.list_files:
+        problems = [one.job.problem for one in listed]
+        cli_report.print_lines(library.file_names(name, problems, command.emit))
+        return 0
+    library.check_linker(listed[0].job.options.target, command.emit)
+    cli_compile.check_folder(command)
+    start = time.perf_counter()
+    outcomes = _compiled(command, listed)
+    made = Library(name, tuple(outcome.solution for outcome in outcomes), command.library_version)
+    written = made.write(command.output_dir, command.emit) if command.emit else ()
+    kept = [path for one, outcome in zip(listed, outcomes, strict=True)
+            for path in cli_compile.kept(one.job, outcome.solution)]  # fmt: skip
+    finished = cli_library_report.Finished(made, tuple(outcomes), (*written, *kept), time.perf_counter() - start)
+    if command.json:
+        cli_library_report.print_json(finished)
+    elif not command.quiet:
+        cli_library_report.print_summary(finished)
+    return 0
+
+
+# --- checking ---------------------------------------------------------------------------------------------
+
+
+def prepare(command: Command) -> tuple[Listed, ...]:
+    """The problems of a command, each once; nothing is written. Raises TtcError subclasses."""
+    library.check_version(command.library_version)
+    if command.name is not None:
+        library.check_name(command.name)
+    if command.manifest is None:
+        job = cli_compile.prepare(command)
+        return (Listed(job, names.stem(job.problem)),)
+    for field in IN_MANIFEST:
+        if getattr(command, field) is not None:
+            raise OptionError(f"--{field} contradicts --manifest: every problem stands in the manifest")
+    found = [_listed(command, entry) for entry in manifest.read(command.manifest)]
+    return tuple(_distinct(found).values())
+
+
+def _listed(command: Command, entry: Entry) -> Listed:
+    with _placed(entry.place):
+        job = cli_compile.prepare(cli_options.command(entry.given, command))
+        return Listed(job, names.stem(job.problem), entry)
+
+
+@contextlib.contextmanager
+def _placed(place: Callable[[str], str]) -> Iterator[None]:
+    """Errors begin with file and line."""
+    try:
+        yield
+    except TtcError as error:
+        message = str(error)
+        raise type(error)(f"{place(message).removesuffix(': ')}: {message}") from error
+
+
+def _distinct(found: list[Listed]) -> Mapping[str, Listed]:
+    """Problems by name. The same one again is said and left out; OptionError for others under one name."""
+    kept: dict[str, Listed] = {}
+    for one in found:
+        first = kept.setdefault(one.stem, one)
+        if first is one:
+            continue
+        earlier = f"line {first.entry.line if first.entry else 0}"
+        option = _difference(first, one)
+        if option is not None:
+            key = option.flag[2:]
+            given, before = (_shown(getattr(x.job.command, option.field)) for x in (one, first))
+            raise OptionError(
+                f"{one.place(key)}{key} = {given} clashes with {earlier}, where {one.stem} has {before}:"
+                " one kernel serves all values, so a library holds one"
+            )
+        _log.warning("%s%s is already on %s: it is built once", one.place(), one.stem, earlier)
+    return kept
+
+
+def _difference(first: Listed, second: Listed) -> Option | None:
+    """An option in which two problems of one name differ."""
+    for option in cli_options.OPTIONS:
+        values = (getattr(one.job.command, option.field) for one in (first, second))
+        if option.field not in (*IN_MANIFEST, "data_type") and len({*values}) > 1:
+            return option
+    return None
+
+
+def _shown(value: object) -> str:
+    return "no value" if value is None else str(value)
+
+
+def _name(command: Command, listed: tuple[Listed, ...]) -> str:
+    if command.name is not None:
+        return command.name
+    name = listed[0].stem if command.manifest is None else Path(command.manifest).stem
+    try:
+        library.check_name(name)
+    except OptionError:
+        raise OptionError(f"the manifest's name {name!r} cannot name a library: give --name") from None
+    return name
+
+
+# --- compiling --------------------------------------------------------------------------------------------
+
+
+def _compiled(command: Command, listed: tuple[Listed, ...]) -> list[Outcome]:
+    """Solutions in the order of the manifest. Ctrl-C ends the run: what is finished is in the database."""
+    runtime.set_affinity(listed[0].job.affinity)
+    outcomes: list[Outcome] = []
+    with _interrupts() as seen:
+        for number, one in enumerate(listed, 1):
+            _log.info("problem %d of %d: %s", number, len(listed), one.stem)
+            try:
+                with _placed(one.place) if one.entry else contextlib.nullcontext():
+                    outcomes.append(_outcome(command, one, f"{number}/{len(listed)} {one.stem}"))
+                if seen:
+                    raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(
+                    f"interrupted, nothing is written: {number - 1} of {len(listed)} problems are done and stored,"
+                    " the same command goes on there"
+                ) from None
+    return outcomes
+
+
+def _outcome(command: Command, one: Listed, label: str) -> Outcome:
+    start = time.perf_counter()
+    with Progressing(command.verbose or command.quiet, label) as progress:
+        solution = cli_compile.compiled(one.job, progress)
+    source = cli_compile.source_of(solution, progress.batches)
+    elapsed, verified = time.perf_counter() - start, not one.job.command.no_test
+    return Outcome(solution, one.job.canonical, str(one.job.affinity), source, elapsed, (), verified)
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Notes every Ctrl-C of the block: a search ends at one without telling."""
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
