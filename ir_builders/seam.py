@@ -86,6 +86,19 @@ def attribute(function: ir.Function, text: str) -> None:
     set.add(function.attributes, text)
 
 
+def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: bytes) -> ir.Function:
+    """An internal function of these machine instructions, the return included: what LLVM has no instruction for and
+    an assembler would be needed for, of which there is only this machine's own."""
+    function = ir.Function(module, signature, name)
+    function.linkage = "internal"
+    for word in ("naked", "noinline", "nounwind", "optnone"):
+        function.attributes.add(word)
+    text = "".join(f"\\{byte:02x}" for byte in code)
+    attribute(function, f'prologue [{len(code)} x i8] c"{text}"')  # sorts behind all other words, where it belongs
+    ir.IRBuilder(function.append_basic_block("entry")).unreachable()
+    return function
+
+
 class _PrefixedScope:
     """The names of a module as llvmlite keeps them; new ones get a prefix, LLVM's own excepted."""
 

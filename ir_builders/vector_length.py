@@ -12,8 +12,9 @@ from .seam import attribute
 from .selection import Runs
 from .values import I64, guarded
 
-# How many bytes a vector register has: AArch64's SVE, RISC-V's V. LLVM's own `vscale` would be taken for known.
-_BYTES = {"aarch64": "cntb $0", "riscv64": "csrr $0, vlenb"}
+# Bits of a vector register in one unit of LLVM's `vscale`, and features of a function that does not know how many
+# units there are at least: what it knew would be left out.
+_UNITS = {"aarch64": (128, "+sve"), "riscv64": (64, "+v")}
 _ALWAYS = 128  # bits, which the instruction sets promise
 
 
@@ -25,13 +26,12 @@ def guarded_runs(module: ir.Module, runs: Runs, target: Target) -> Runs:
 
 
 def _guarded(module: ir.Module, run: ir.Function, target: Target) -> ir.Function:
-    made = internal(module, run.function_type, f"{run.name}.long", [argument.name for argument in run.args])
-    if target.family == "aarch64":
-        attribute(made, '"target-features"="+sve"')
+    made = internal(module, run.ftype, f"{run.name}.long", [argument.name for argument in run.args])
+    unit, features = _UNITS[target.family]
+    attribute(made, f'"target-features"="{features}"')
     b = ir.IRBuilder(made.append_basic_block("entry"))
-    asm = ir.InlineAsm(ir.FunctionType(I64, []), _BYTES[target.family], "=r", True)
-    length = b.call(asm, [], name="bytes")
-    with guarded(b, b.icmp_unsigned("<", length, ir.Constant(I64, target.vector_bits // 8)), "short"):
+    units = b.call(intrinsic(module, "llvm.vscale.i64", I64, []), [], name="units")
+    with guarded(b, b.icmp_unsigned("<", units, ir.Constant(I64, target.vector_bits // unit)), "short"):
         b.call(intrinsic(module, "llvm.trap", ir.VoidType(), []), [])
     b.call(run, list(made.args))
     b.ret_void()
