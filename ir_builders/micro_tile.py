@@ -116,7 +116,7 @@ class Emission:
         # Opaque bases: else loop strength reduction weighs every row's address anew, for most of the compile time.
         self.source, self.target = (freeze(b, pointer) for pointer in pointers)
         node = tile.node
-        ragged = Ragged(node.block, lengths) if node.ragged else None
+        self.ragged = ragged = Ragged(node.block, lengths) if node.ragged else None
         self.read_a = node.op.alpha is not Alpha.ZERO
         self.in_place = tile.machine.exchange is Exchange.TRANSPOSE
         self.load_side = self._access(node.source, tile.a, ragged)
@@ -167,8 +167,9 @@ class Emission:
     def address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
         """Where a register's first element lies, from the block's own."""
         offset: Int = 0
-        for i, stride in zip(register.start, view.strides, strict=True):
-            offset = add(self.b, offset, mul(self.b, i, self.sizes(stride)))
+        for k, (i, stride) in enumerate(zip(register.start, view.strides, strict=True)):
+            step = mul(self.b, i, self.sizes(stride))
+            offset = add(self.b, offset, step if self.ragged is None else self.ragged.inside(self.b, k, i, step))
         return at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
 
     def _value(self, number: int) -> ir.Value:
