@@ -486,7 +486,7 @@ def test_whatever_happens_is_one_line(
 def test_every_option_is_tested_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     help = capsys.readouterr().out
-    source = Path(__file__).read_text()
+    source = Path(__file__).read_text() + (Path(__file__).parent / "test_library.py").read_text()
     for option in cli_options.OPTIONS:
         assert re.search(rf"{option.flag}[\s=]", help + " "), option.flag
         assert re.search(rf"{option.flag}\b", source), f"{option.flag} has no test"

@@ -33,12 +33,12 @@ def write(members: Sequence[Member]) -> bytes:
     symbols = [(name, k) for k, member in enumerate(members) for name in elf.defined_symbols(member.data)]
     _check_distinct(members, symbols)
     names, long_names = _names(members)
-    table_size = 4 + 4 * len(symbols) + sum(len(name) + 1 for name, _ in symbols)
-    place = len(MAGIC) + _padded(table_size) + (_padded(len(long_names)) if long_names else 0)
+    place = len(MAGIC) + _room(len(_symbol_table(symbols, [0] * len(members))))
+    place += _room(len(long_names)) if long_names else 0
     offsets = []
     for member in members:
         offsets.append(place)
-        place += _padded(len(member.data))
+        place += _room(len(member.data))
     if place >= LIMIT:
         raise ArtifactError(f"an archive of {place} bytes cannot be written: its offsets have 32 bits")
     parts = [_member("/", _symbol_table(symbols, offsets), mode="0")]
@@ -64,16 +64,18 @@ def _names(members: Sequence[Member]) -> tuple[list[str], bytes]:
         else:
             found.append(f"/{len(table)}")
             table += f"{member.name}/\n".encode()
-    return found, table
+    return found, table + b"\n" * (len(table) % 2)
 
 
 def _symbol_table(symbols: Sequence[tuple[str, int]], offsets: Sequence[int]) -> bytes:
-    """Big-endian count and offsets, then the names."""
+    """Big-endian count and offsets, then the names; even, as GNU's."""
     places = struct.pack(f">{len(symbols) + 1}I", len(symbols), *(offsets[home] for _, home in symbols))
-    return places + b"".join(name.encode() + b"\0" for name, _ in symbols)
+    table = places + b"".join(name.encode() + b"\0" for name, _ in symbols)
+    return table + b"\0" * (len(table) % 2)
 
 
-def _padded(size: int) -> int:
+def _room(size: int) -> int:
+    """Bytes that a member of this size takes; the next one begins at an even place."""
     return HEADER + size + size % 2
 
 

@@ -137,6 +137,8 @@ def _difference(first: Listed, second: Listed) -> Option | None:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, (int, float, complex)):
+        return cli_report.number(value)
     return "no value" if value is None else str(value)
 
 

@@ -93,12 +93,12 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
 
 def _problem_line(problem: Problem) -> str:
     name = "conj(A)" if problem.conjugate else "A"
-    update = "" if problem.beta == 0 else f" + {_number(problem.beta)} * B"
+    update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
     parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]
     parts += [
         f"{key} {_join(outer, 'x')}" for key, outer in (("lda", problem.lda), ("ldb", problem.ldb)) if outer
     ]
-    return f"B <- {_number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+    return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
 
 
 def _merged_line(canonical: Canonical) -> str:
@@ -158,7 +158,8 @@ def _join(values: Sequence[int], by: str) -> str:
     return by.join(map(str, values)) or "()"
 
 
-def _number(value: complex) -> str:
+def number(value: complex) -> str:
+    """A scalar as the command line takes it."""
     if isinstance(value, complex) and value.imag != 0:
         return str(value)
     return f"{value.real:.12g}"

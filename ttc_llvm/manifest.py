@@ -97,13 +97,13 @@ def _text_entries(path: str, text: str) -> Iterator[Entry]:
 
 
 def _given(words: list[str]) -> dict[str, Any]:
-    found = cli_options.given(words)
     flags = [word.partition("=")[0] for word in cli_options.joined(words)]
     for flag in flags:
-        if flags.count(flag) > 1:
+        if flag.startswith("-") and flags.count(flag) > 1:
             raise OptionError(f"{flag} is given twice")
         if flag in ("-h", "--help", "--version", "--cmake-dir"):
             raise OptionError(f"{flag} is no option of a problem")
+    found = cli_options.given(words)
     for option in OPTIONS:
         if option.field in found and option.field in RUN_WIDE:
             raise OptionError(f"{option.flag} holds for a whole run: give it on the command line")

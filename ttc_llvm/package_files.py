@@ -37,9 +37,12 @@ def files(package: Package) -> Mapping[str, str]:
 
 
 def _pkg_config(package: Package) -> str:
-    """Without a shared library the archive is named outright: another run's .so beside it must not be taken."""
-    found = f'-L"${{libdir}}" -l{package.name}'
-    link = found if "shared" in package.kinds else f'"${{prefix}}/{package.path("static")}"'
+    """Without a shared library the archive is named outright: another run's .so beside it must not be taken.
+
+    No quotes: pkgconf escapes blanks of ${pcfiledir} itself.
+    """
+    found = f"-L${{libdir}} -l{package.name}"
+    link = found if "shared" in package.kinds else f"${{prefix}}/{package.path('static')}"
     return f"""\
 prefix=${{pcfiledir}}/../..
 includedir=${{prefix}}/include
@@ -48,7 +51,7 @@ libdir=${{prefix}}/lib
 Name: {package.name}
 Description: {package.title}
 Version: {package.version}
-Cflags: -I"${{includedir}}"
+Cflags: -I${{includedir}}
 Libs: {link}
 """
 
