@@ -171,7 +171,7 @@ def _words(ask: _Ask, places: set[Place]) -> dict[_Word, ir.Value]:
     basic, extended, structured = (ask.leaf(leaf, 0)[0] for leaf in (0, _EXTENDED, _STRUCTURED))
     words: dict[_Word, ir.Value] = {}
     for leaf, subleaf in sorted({(place.leaf, place.subleaf) for place in places}):
-        there = b.icmp_unsigned(">=", extended if leaf >= _EXTENDED else basic, ir.Constant(I32, leaf))
+        there: ir.Value = b.icmp_unsigned(">=", extended if leaf >= _EXTENDED else basic, ir.Constant(I32, leaf))
         if leaf == _STRUCTURED and subleaf:
             there = b.and_(there, b.icmp_unsigned(">=", structured, ir.Constant(I32, subleaf)))
         for register, value in enumerate(ask.leaf(leaf, subleaf)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from llvmlite import ir
 
-from ttc_llvm.dtypes import DType
+from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.layout import Register, unflatten
 from ttc_llvm.target import Target
 
@@ -81,7 +81,14 @@ class Access:
     @property
     def vector(self) -> ir.VectorType:
         """The carrier of one whole register."""
-        return carrier_type(self.dtype, self.lanes)
+        return self.carrier(self.lanes)
+
+    def carrier(self, count: int) -> ir.VectorType:
+        """The vector that carries so many elements: integers where floating-point registers change what they load."""
+        found = carrier_type(self.dtype, count)
+        if not self.target.integers or self.dtype.kind is not Kind.OPAQUE or self.dtype.itemsize < 4:
+            return found
+        return ir.VectorType(ir.IntType(8 * min(self.dtype.itemsize, 8)), found.count)
 
     def load(self, b: ir.IRBuilder, pointer: ir.Value, register: Register) -> ir.Value:
         """The register's active lanes; the others are zero or undefined. Nothing outside is touched."""
@@ -95,7 +102,7 @@ class Access:
 
     def load_pieces(self, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], lanes: int) -> ir.Value:
         """A register of so many elements, put together from full pieces at these addresses; None = undefined."""
-        return load_pieces(self.module, b, pointers, carrier_type(self.dtype, lanes), self.align)
+        return load_pieces(self.module, b, pointers, self.carrier(lanes), self.align)
 
     def store(
         self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, streaming: bool
@@ -131,7 +138,7 @@ class Access:
         """Powers of two, one load each, joined: no more than log2(lanes) of them."""
         whole = None
         for first, size in _parts(active):
-            piece = carrier_type(self.dtype, size)
+            piece = self.carrier(size)
             address = at(b, pointer, first * self.dtype.itemsize)
             part = b.load(address, typ=piece, align=self.align)
             whole = _inserted(b, whole, part, first * units(self.dtype.itemsize), self.vector)

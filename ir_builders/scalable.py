@@ -103,20 +103,16 @@ def _assembled(
 def _looked_up(module: ir.Module, b: ir.IRBuilder, left: ir.Value, right: ir.Value, mask: Mask) -> ir.Value:
     """A table for the lanes of each operand, and a selection."""
     lanes = int(left.type.count)
-    sources = [None if m is None else int(m >= lanes) for m in mask]
-    found = [
-        _table(module, b, operand, [0 if m is None or s != which else m - which * lanes for m, s in zip(mask, sources, strict=True)])
-        if which in sources
-        else None
-        for which, operand in enumerate((left, right))
-    ]  # fmt: skip
-    first, second = found
-    if first is None or second is None:
-        only = first if second is None else second
-        assert only is not None
-        return only
-    chosen = ir.Constant(ir.VectorType(ir.IntType(1), len(mask)), [int(s != 1) for s in sources])
-    return b.select(chosen, first, second)
+    which = [None if m is None else m // lanes for m in mask]
+    found = []
+    for number, operand in enumerate((left, right)):
+        if number in which:
+            wanted = [m % lanes if m is not None and w == number else 0 for m, w in zip(mask, which, strict=True)]
+            found.append(_table(module, b, operand, wanted))
+    if len(found) == 1:
+        return found[0]
+    chosen = ir.Constant(ir.VectorType(ir.IntType(1), len(mask)), [int(w != 1) for w in which])
+    return b.select(chosen, found[0], found[1])
 
 
 def _table(module: ir.Module, b: ir.IRBuilder, operand: ir.Value, lanes: Sequence[int]) -> ir.Value:
@@ -126,16 +122,17 @@ def _table(module: ir.Module, b: ir.IRBuilder, operand: ir.Value, lanes: Sequenc
     whole, index = scalable_type(element, GROUP_BITS // size), scalable_type(_INDICES[size], GROUP_BITS // size)
     numbers = ir.Constant(ir.VectorType(_INDICES[size], len(lanes)), list(lanes))
     result = ir.VectorType(element, len(lanes))
-    into = intrinsic(module, f"llvm.vector.insert.{_name(whole)}.{_name(operand.type)}", whole, [whole, operand.type, I64])
-    into_index = intrinsic(
-        module, f"llvm.vector.insert.{_name(index)}.{_name(numbers.type)}", index, [index, numbers.type, I64]
-    )
     look = intrinsic(module, f"llvm.aarch64.sve.tbl.{_name(whole)}", whole, [whole, index])
     out = intrinsic(module, f"llvm.vector.extract.{_name(result)}.{_name(whole)}", result, [whole, I64])
-    zero = ir.Constant(I64, 0)
-    table = b.call(into, [undefined(whole), operand, zero])
-    wanted = b.call(into_index, [undefined(index), numbers, zero])
-    return b.call(out, [b.call(look, [table, wanted]), zero])
+    found = b.call(look, [_inserted(module, b, whole, operand), _inserted(module, b, index, numbers)])
+    return b.call(out, [found, ir.Constant(I64, 0)])
+
+
+def _inserted(module: ir.Module, b: ir.IRBuilder, whole: ir.VectorType, part: ir.Value) -> ir.Value:
+    """A register that begins with this vector."""
+    name = f"llvm.vector.insert.{_name(whole)}.{_name(part.type)}"
+    into = intrinsic(module, name, whole, [whole, part.type, I64])
+    return b.call(into, [undefined(whole), part, ir.Constant(I64, 0)])
 
 
 def _name(vector: ir.VectorType) -> str:

@@ -100,7 +100,7 @@ def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: byte
 
 
 class _PrefixedScope:
-    """The names of a module as llvmlite keeps them; new ones get a prefix, LLVM's own excepted."""
+    """The names of a module as llvmlite keeps them; new ones get a prefix, but for LLVM's own and numbers of metadata."""
 
     def __init__(self, known: Any, prefix: str) -> None:
         self._known, self._prefix = known, prefix
@@ -119,7 +119,7 @@ class _PrefixedScope:
         return found.removeprefix(self._prefix)
 
     def _prefixed(self, name: str) -> str:
-        return name if name.startswith("llvm.") else self._prefix + name
+        return name if name.startswith("llvm.") or name.isdigit() else self._prefix + name
 
 
 @contextmanager
@@ -269,7 +269,7 @@ def store_segments(
 def load_segments(
     b: ir.IRBuilder, vector: ir.VectorType, number: int, pointer: ir.Value, stride: ir.Value, count: int
 ) -> list[ir.Value]:
-    """The fields that `store_segments` writes, as vectors of this type; lanes behind the first `count` are undefined."""
+    """The fields that `store_segments` writes, as vectors of this type, undefined behind the first `count` lanes."""
     whole, bits = _whole_register(vector)
     group, size = _tuple(number), f"i64 {_LOG_SIZES[bits]}"
     where = f"ptr {_reference(pointer)}, i64 {_reference(stride)}, i64 {count}"

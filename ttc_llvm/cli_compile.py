@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import affinity as affinities
-from . import artifact, backend, candidate_files, cli_report, library, loop_order, machines, options, runtime, target
+from . import (
+    artifact,
+    backend,
+    candidate_files,
+    cli_report,
+    library,
+    loop_order,
+    machines,
+    options,
+    runtime,
+    target,
+)
 from .affinity import Affinity
 from .canonical import Canonical, canonicalise
 from .cli_options import Command

@@ -62,9 +62,10 @@ def compile(
 
     max_implementations: candidates to consider, 1 = cost model only, nothing is timed, -1 = the paper's whole space;
     threads: by default `ttc_llvm.set_num_threads`, OMP_NUM_THREADS or the CPUs at hand; target: a CPU, an
-    architecture or several (see `machines.chosen`), by default this machine; time_limit: seconds of tuning; hot_a, hot_b: tensors that are in
-    the caches when a run starts; verify: check the winner's result, every element; forced: decisions already taken;
-    database: path of the solutions database; ignore_database: do not look there (the result is still stored).
+    architecture or several (see `machines.chosen`), by default this machine, and others of its kind by objects;
+    time_limit: seconds of tuning; hot_a, hot_b: tensors that are in the caches when a run starts; verify: check the
+    winner's result, every element; forced: decisions already taken; database: path of the solutions database;
+    ignore_database: do not look there (the result is still stored).
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
     """
     if not isinstance(problem, Problem):

@@ -24,6 +24,7 @@ class Target:
     insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
     0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are stores past the caches;
     exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
+    integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
     abi: what LLVM is to be told about how arguments are passed, "" = the triple says it; family: LLVM's back end.
     """
@@ -46,6 +47,7 @@ class Target:
     exchange: Exchange = Exchange.UNPACK
     scalable: bool = False
     natural: bool = False
+    integers: bool = False
     abi: str = ""
     family: str = "x86"
 

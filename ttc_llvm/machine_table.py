@@ -5,6 +5,8 @@ Caches are those of the row's typical machine, per core; a CPU that differs has 
 
 from __future__ import annotations
 
+from typing import Any
+
 from .machine import Exchange, Target
 
 X86 = "x86_64-unknown-linux-gnu"
@@ -16,20 +18,20 @@ _KIB = 1 << 10
 _EVERY = (1, 2, 4, 8)
 
 
-def _arm(name: str, cpu: str, features: str, bits: int, **facts: int) -> Target:
+def _arm(name: str, features: str, bits: int) -> Target:
     """One of AArch64; SVE's registers may be longer than the plan needs, and have masks."""
-    sve = "+sve" in features
+    sve = features == "+sve"
     return Target(
-        name, _ARM, cpu, features, bits, bits, 32, _EVERY if sve else (), 128 if bits > 128 else 0,
-        streams=False, exchange=Exchange.TRANSPOSE if sve else Exchange.UNPACK, scalable=sve, family="aarch64",
-        **({"l1": 64 * _KIB, "ways": 4, "l2": 512 * _KIB} | facts),
+        name, _ARM, "generic", features, bits, bits, 32, _EVERY if sve else (), 128 if bits > 128 else 0,
+        l1=64 * _KIB, ways=4, l2=512 * _KIB, streams=False, scalable=sve, family="aarch64",
+        exchange=Exchange.TRANSPOSE if sve else Exchange.UNPACK,
     )  # fmt: skip
 
 
 def _power(name: str, triple: str, cpu: str) -> Target:
     return Target(
         name, triple, cpu, "+vsx", 128, 128, 64, (), line=128, page=64 * _KIB, l1=32 * _KIB, l2=512 * _KIB,
-        streams=False, family="ppc64",
+        streams=False, integers=True, family="ppc64",
     )  # fmt: skip
 
 
@@ -49,10 +51,10 @@ ROWS = {
         Target("avx2", X86, "haswell", "", 256, 256, 16, (4, 8), 128),
         Target("avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, _EVERY, 128, l2=1 << 20),
         Target("knl", X86, "knl", "", 512, 256, 32, (4, 8), 128, l2=512 * _KIB),
-        _arm("neon", "generic", "", 128),
-        _arm("sve", "generic", "+sve", 128),
-        _arm("sve256", "generic", "+sve", 256),
-        _arm("sve512", "generic", "+sve", 512),
+        _arm("neon", "", 128),
+        _arm("sve", "+sve", 128),
+        _arm("sve256", "+sve", 256),
+        _arm("sve512", "+sve", 512),
         _power("vsx", _POWER, "pwr8"),
         _power("vsx-be", _POWER_BE, "pwr8"),
         _riscv("rvv", "generic-rv64", 128),
@@ -118,7 +120,7 @@ TRIPLES = {
 }
 
 # Caches of CPUs that differ from their row's, bytes.
-CACHES: dict[str, dict[str, int]] = {
+CACHES: dict[str, dict[str, Any]] = {
     "bdver3": {"l1": 16 * _KIB, "ways": 4, "l2": 1 << 20},
     "znver4": {"l2": 1 << 20},
     "znver5": {"l1": 48 * _KIB, "ways": 12, "l2": 1 << 20},
@@ -136,10 +138,9 @@ CACHES: dict[str, dict[str, int]] = {
     "apple-m2": {"l1": 128 * _KIB, "ways": 8, "l2": 4 << 20, "line": 128, "page": 16 * _KIB},
     "apple-m3": {"l1": 128 * _KIB, "ways": 8, "l2": 4 << 20, "line": 128, "page": 16 * _KIB},
     "apple-m4": {"l1": 128 * _KIB, "ways": 8, "l2": 4 << 20, "line": 128, "page": 16 * _KIB},
-    "a64fx": {"l1": 64 * _KIB, "ways": 4, "l2": 512 * _KIB, "line": 256, "page": 64 * _KIB},
+    "a64fx": {"line": 256, "page": 64 * _KIB},
     "pwr8": {"l1": 64 * _KIB},
-    "pwr10": {"l1": 32 * _KIB, "l2": 2 << 20},
-    "sifive-x280": {"l2": 512 * _KIB},
+    "pwr10": {"l2": 2 << 20},
 }
 
 ABSENT = {

@@ -40,7 +40,10 @@ def _names(wanted: Target | str | Sequence[Target | str]) -> list[Target | str]:
         return [wanted]
     if isinstance(wanted, str):
         return [part.strip() for part in wanted.split(",")]
-    return list(wanted)
+    try:
+        return list(wanted)
+    except TypeError:
+        raise TargetError(f"target {wanted!r} is neither a Target nor the name of one") from None
 
 
 def _alike(machines: tuple[Target, ...]) -> tuple[Target, ...]:

@@ -18,6 +18,7 @@ from reference import Array
 from ttc_llvm import artifact, names
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.interface import Entry
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.model import model_plan
@@ -36,7 +37,8 @@ class Job:
     @cached_property
     def case(self) -> Case:
         """The transposition that the call asks for."""
-        p, c = self.problem, self.call
+        c = self.call
+        p = self.problem if c.size is None else replace(self.problem, size=c.size, lda=None, ldb=None)
         actual = replace(p, alpha=c.alpha, beta=c.beta, lda=c.lda or p.lda, ldb=c.ldb or p.ldb)
         return Case.of(actual, c.seed)
 
@@ -54,7 +56,13 @@ class Job:
     @property
     def name(self) -> str:
         """The entry that is called."""
-        return names.entry(self.problem, self.call.through_beta, self.call.parts > 0)
+        return Entry(self.problem, self.call.through_beta, self.call.parts > 0, self.call.size is not None).name
+
+    @property
+    def sizes(self) -> dict[str, tuple[int, ...] | None]:
+        """What the entry takes of extents and leading dimensions; None = NULL."""
+        own = {"lda": self.call.lda, "ldb": self.call.ldb}
+        return own if self.call.size is None else {"size": self.call.size, **own}
 
     @property
     def scalars(self) -> list[complex]:
@@ -66,10 +74,11 @@ class Job:
     def input(self, big: bool) -> bytes:
         """Scalars, A and B in the byte order of the machine."""
         a, b, _ = self.tensors
-        compute, given = self.problem.compute, b""
+        compute, order = self.problem.compute, ">" if big else "<"
+        given = b""
         for scalar in self.scalars:
-            values = [complex(scalar).real, complex(scalar).imag][: 1 + (compute.kind is Kind.COMPLEX)]
-            given += np.array(values, f"{'>' if big else '<'}f{compute.real_bits // 8}").tobytes().ljust(SCALAR_BYTES, b"\0")
+            parts = [complex(scalar).real, complex(scalar).imag][: 1 + (compute.kind is Kind.COMPLEX)]
+            given += np.array(parts, f"{order}f{compute.real_bits // 8}").tobytes().ljust(SCALAR_BYTES, b"\0")
         return given.ljust(2 * SCALAR_BYTES, b"\0") + _ordered(a, big) + _ordered(b, big)
 
     def check(self, got: bytes, big: bool) -> None:
@@ -146,7 +155,7 @@ def calls_text(jobs: Sequence[Job]) -> str:
 
 
 def _function(number: int, job: Job) -> str:
-    lists = {"lda": job.call.lda, "ldb": job.call.ldb}
+    lists = job.sizes
     outer = [
         f"    static const int {name}[] = {{{', '.join(map(str, values)) or 0}}};"
         for name, values in lists.items()
@@ -188,5 +197,5 @@ def _described(job: Job) -> dict[str, object]:
     kind = "pointer" if job.problem.compute.kind is Kind.COMPLEX else _real(job.problem.compute)
     return {
         "name": job.name, "bytes_a": a.nbytes, "bytes_b": b.nbytes, "reads_a": job.call.alpha != 0,
-        "scalars": [kind] * len(job.scalars), "lda": job.call.lda, "ldb": job.call.ldb, "parts": _parts(job.call),
+        "scalars": [kind] * len(job.scalars), "sizes": list(job.sizes.values()), "parts": _parts(job.call),
     }  # fmt: skip

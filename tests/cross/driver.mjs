@@ -38,7 +38,7 @@ for (const call of calls) {
   const given = call.scalars.map((kind, k) =>
     kind === "pointer" ? scalars + 16 * k
       : kind === "float" ? view.getFloat32(scalars + 16 * k, true) : view.getFloat64(scalars + 16 * k, true));
-  const outer = [list(call.lda), list(call.ldb)];
+  const outer = call.sizes.map(list);
   const entry = instance.exports[call.name];
   for (const part of call.parts) entry(call.reads_a ? a : 0, b, ...given, ...outer, ...part);
   for (const place of [before, after])

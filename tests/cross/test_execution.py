@@ -50,11 +50,14 @@ def jobs(seed: str, count: int) -> list[Job]:
     lot, found = random.Random(seed + " calls"), []
     for problem in dict.fromkeys(problems(seed, count)):
         for alpha, beta, through_beta in every_kind(problem):
-            lda = lot.choice((None, problem.outer_a, other_outer(problem.outer_a, 3)))
-            ldb = lot.choice((None, problem.outer_b, other_outer(problem.outer_b, 2)))
+            size = lot.choice((None, None, tuple(e + lot.choice((-1, 0, 1, 5)) for e in problem.size)))
+            own = problem if size is None else Problem(problem.perm, size, problem.dtype)
+            lda = lot.choice((None, own.outer_a, other_outer(own.outer_a, 3)))
+            ldb = lot.choice((None, own.outer_b, other_outer(own.outer_b, 2)))
             flush = lot.choice((("end", "end"), ("start", "end"), ("end", "start")))
-            call = Call(alpha, beta, lda, ldb, lot.choice((0, 0, 1, 3)), through_beta, *flush, seed=lot.randrange(1 << 30))
-            found.append(Job(problem, call))
+            parts = lot.choice((0, 0, 1, 3))
+            data = lot.randrange(1 << 30)
+            found.append(Job(problem, Call(alpha, beta, lda, ldb, parts, through_beta, *flush, data, size)))
     return found
 
 
