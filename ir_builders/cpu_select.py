@@ -40,7 +40,7 @@ _STRUCTURED = 7  # the leaf whose eax counts its subleaves
 def add_runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
     """What entries call: functions that choose among all versions, the most demanding first, the last for all CPUs."""
     found = [_version(module, problem, version) for version in versions]
-    choose = _add_choose(module, [version.target for version in versions])
+    choose = add_choose(module, [version.target for version in versions])
     return Runs(
         _add_switch(module, choose, [runs.own for runs in found], "run"),
         _add_switch(module, choose, [runs.any_size for runs in found], "run.any"),
@@ -78,7 +78,7 @@ def _add_switch(
 # --- the choice ------------------------------------------------------------------------------------------
 
 
-def _add_choose(module: ir.Module, targets: Sequence[Target]) -> ir.Function:
+def add_choose(module: ir.Module, targets: Sequence[Target]) -> ir.Function:
     """`cpu.choose() -> i32`: the number of the version to run, found out by the first call."""
     chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
     chosen.linkage, chosen.initializer = "internal", ir.Constant(I32, 0)

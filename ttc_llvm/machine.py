@@ -23,6 +23,7 @@ class Target:
     masked: element sizes (bytes) whose masked load and store is one instruction (the tail rule);
     insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
     0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are stores past the caches;
+    prefetches: there is an instruction that asks for a line;
     exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
     integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
@@ -44,6 +45,7 @@ class Target:
     l2: int = 256 << 10
     ways: int = 8
     streams: bool = True
+    prefetches: bool = True
     exchange: Exchange = Exchange.UNPACK
     scalable: bool = False
     natural: bool = False

@@ -38,7 +38,7 @@ def _power(name: str, triple: str, cpu: str) -> Target:
 def _riscv(name: str, cpu: str, bits: int) -> Target:
     return Target(
         name, _RISCV, cpu, f"+m,+a,+f,+d,+c,+v,+zvl{bits}b", bits, bits, 32, _EVERY,
-        l2=512 * _KIB, streams=False, exchange=Exchange.SEGMENTS, scalable=True, natural=True,
+        l2=512 * _KIB, streams=False, prefetches=False, exchange=Exchange.SEGMENTS, scalable=True, natural=True,
         abi="lp64d", family="riscv64",
     )  # fmt: skip
 
@@ -59,7 +59,9 @@ ROWS = {
         _power("vsx-be", _POWER_BE, "pwr8"),
         _riscv("rvv", "generic-rv64", 128),
         _riscv("rvv256", "generic-rv64", 256),
-        Target("wasm", _WASM, "generic", "+simd128", 128, 128, 16, (), streams=False, family="wasm32"),
+        Target(
+            "wasm", _WASM, "generic", "+simd128", 128, 128, 16, (), streams=False, prefetches=False, family="wasm32"
+        ),
     )
 }
 

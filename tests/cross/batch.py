@@ -104,16 +104,21 @@ def _ordered(x: Array, big: bool) -> bytes:
 # --- the program ------------------------------------------------------------------------------------------
 
 
-def execute(machine: Machine, target: Target, jobs: Sequence[Job], folder: Path, status: int = 0) -> None:
+def execute(machine: Machine, target: Target, jobs: Sequence[Job], folder: Path) -> None:
     """Build one program of all jobs for this machine, run it there, and compare everything it wrote."""
     objects = [emit(problem, target, folder) for problem in dict.fromkeys(job.problem for job in jobs)]
-    (folder / "input").write_bytes(b"".join(job.input(target.is_big_endian) for job in jobs))
-    run_there(machine, jobs, objects, folder, status)
-    if status:
-        return
+    run_and_compare(machine, jobs, objects, folder, target.is_big_endian)
+
+
+def run_and_compare(
+    machine: Machine, jobs: Sequence[Job], objects: Sequence[Path], folder: Path, big: bool = False
+) -> None:
+    """The same with these objects. big: the machine's first byte of a number is its highest."""
+    (folder / "input").write_bytes(b"".join(job.input(big) for job in jobs))
+    run_there(machine, jobs, objects, folder)
     data, offset = (folder / "output").read_bytes(), 0
     for job in jobs:
-        job.check(data[offset : offset + job.nbytes], target.is_big_endian)
+        job.check(data[offset : offset + job.nbytes], big)
         offset += job.nbytes
     assert offset == len(data)
 
