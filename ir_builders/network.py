@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import inf
 
 from ttc_llvm.layout import HOLE, Side
 
@@ -70,6 +71,8 @@ def _in_pieces(
 
     start = [padded(r.elements, a.lanes) for r in a.registers]
     best = cost(min(pieces.whole_shuffles(block, a, b), _least_steps(start, wanted)), 0)
+    if loads.in_place:  # a stage of groups of 128 bits is three instructions, and needs registers
+        best = inf
     found: int | None = None
     for piece in pieces.lengths(b, loads.piece)[-1:] if loads.in_place else pieces.lengths(b, loads.piece):
         stages = pieces.stages(block, a, b, group, piece)

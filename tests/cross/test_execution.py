@@ -8,8 +8,8 @@ from pathlib import Path
 
 import emulators
 import pytest
-from batch import Job, execute
-from emulators import MACHINES, Machine
+from batch import HERE, Job, calls_text, emit, execute, run_there
+from emulators import MACHINES, Machine, run
 from entry_calls import Call, every_kind, other_outer
 
 from ttc_llvm.problem import Problem
@@ -75,3 +75,41 @@ def test_every_type_computes_there(machine: Machine, name: str, seed: int, tmp_p
     """The matrix: every type on every target, shapes and leading dimensions by eight lots."""
     there = emulators.found(machine)
     execute(there, emulators.objective(name, there), jobs(f"full {seed} {name}", FULL_PROBLEMS), tmp_path)
+
+
+TOO_SHORT = (
+    ("sve-128", "sve256", -5),  # SIGTRAP
+    ("sve-256", "sve512", -5),
+    ("sve-256", "a64fx", -5),
+    ("riscv-128", "rvv256", -4),  # SIGILL
+)
+
+
+@pytest.mark.parametrize(("machine", "name", "status"), TOO_SHORT, ids=[f"{m}-{n}" for m, n, _ in TOO_SHORT])
+def test_entries_refuse_registers_that_are_too_short(
+    machine: str, name: str, status: int, tmp_path: Path
+) -> None:
+    """A program is stopped at the entry, by a trap, before anything is written."""
+    there = emulators.found(next(one for one in MACHINES if one.name == machine))
+    problem = Problem((1, 0), (33, 65), "s")
+    for call in (Call(), Call(parts=2), Call(size=(5, 7))):
+        job = Job(problem, call)
+        objects = [emit(problem, emulators.objective(name, there), tmp_path)]
+        (tmp_path / "input").write_bytes(job.input(False))
+        run_there(there, [job], objects, tmp_path, status)
+        assert (tmp_path / "output").read_bytes() == b""
+
+
+def test_the_driver_notices_wrong_results(tmp_path: Path) -> None:
+    """All of the above believe it: here it is told of another problem of the same size."""
+    there = emulators.found(next(one for one in MACHINES if one.name == "here"))
+    right, wrong = Problem((2, 1, 0), (4, 5, 6), "s"), Problem((2, 0, 1), (4, 5, 6), "s")
+    objects = [emit(right, emulators.objective("haswell", there), tmp_path)]
+    text = calls_text([Job(right, Call())])
+    (tmp_path / "calls.h").write_text(text)
+    job = Job(wrong, Call())
+    (tmp_path / "input").write_bytes(job.input(False))
+    run("gcc", f"-I{tmp_path}", "-DSLACK=0", HERE / "driver.c", *objects, "-o", tmp_path / "driver")
+    run(tmp_path / "driver", tmp_path / "input", tmp_path / "output")
+    with pytest.raises(AssertionError, match="B is wrong"):
+        job.check((tmp_path / "output").read_bytes(), False)
