@@ -50,14 +50,22 @@ def _runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> R
     return vector_length.guarded_runs(module, runs, only.target)
 
 
-def _add(module: ir.Module, described: Entry, runs: Runs) -> None:
-    compute = described.problem.compute
-    types = {p.name: _type(compute, p.role) for p in described.parameters}
-    entry = ir.Function(module, ir.FunctionType(ir.VoidType(), list(types.values())), described.name)
+def declared(module: ir.Module, described: Entry) -> ir.Function:
+    """The entry's function, without a body; complex scalars come by pointer."""
+    known = module.globals.get(described.name)
+    if isinstance(known, ir.Function):
+        return known
+    types = [_type(described.problem.compute, p.role) for p in described.parameters]
+    entry = ir.Function(module, ir.FunctionType(ir.VoidType(), types), described.name)
     entry.attributes.add("nounwind")
-    for name, argument in zip(types, entry.args, strict=True):
-        argument.name = name
-    given: dict[str, ir.Value] = dict(zip(types, entry.args, strict=True))
+    for parameter, argument in zip(described.parameters, entry.args, strict=True):
+        argument.name = parameter.name
+    return entry
+
+
+def _add(module: ir.Module, described: Entry, runs: Runs) -> None:
+    compute, entry = described.problem.compute, declared(module, described)
+    given: dict[str, ir.Value] = {argument.name: argument for argument in entry.args}
     b = ir.IRBuilder(entry.append_basic_block("entry"))
     scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
     sizes = [given[p.name] for p in described.parameters if p.role is Role.SIZES]
@@ -68,7 +76,6 @@ def _add(module: ir.Module, described: Entry, runs: Runs) -> None:
 
 
 def _type(compute: DType, role: Role) -> ir.Type:
-    """How a parameter is passed: complex scalars by pointer."""
     if role is Role.NUMBER:
         return I32
     return real_type(compute) if role is Role.SCALAR and compute.kind is Kind.REAL else PTR

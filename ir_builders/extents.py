@@ -138,7 +138,7 @@ def add_merge(module: ir.Module, rank: int) -> ir.Function:
         head = b.load(head_at, "head.k", typ=I64, align=8)
         extent, first = _field(b, params, rank, 0, k), _field(b, params, rank, 0, head)
         continued = [
-            b.icmp_signed("==", _field(b, params, rank, side, k), mul(b, _field(b, params, rank, side, head), first))
+            b.icmp_signed("==", _field(b, params, rank, side, k), b.mul(_field(b, params, rank, side, head), first))
             for side in (1, 2)
         ]
         long = b.icmp_signed("!=", extent, i64(1))

@@ -256,8 +256,8 @@ def _streams(tile: Tile) -> bool:
     Rows that alternate between streaming and ordinary stores would leave the write-combining buffers half full.
     """
     view, run, size = tile.node.target, tile.b.run, tile.node.target.dtype.itemsize
-    strides = [stride if isinstance(stride, int) else 1 for stride in view.strides]
+    width, vector = tile.b.lanes * size, tile.machine.vector_bits // 8
+    strides = [stride if isinstance(stride, int) else vector for stride in view.strides]  # the entry tests them
     rows = [stride * size for k, stride in enumerate(strides) if k not in run]
     starts = [strides[k] * tile.node.grain[k] * size for k in run]
-    width, vector = tile.b.lanes * size, tile.machine.vector_bits // 8
     return width >= 16 and all(row % vector == 0 for row in rows) and all(s % width == 0 for s in starts)

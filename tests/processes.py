@@ -1,22 +1,11 @@
-"""Programs that tests call, and running them to their end."""
+"""Commands that may fail."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-
-import pytest
-
-
-def tool(name: str) -> str:
-    """A program on the PATH; skips the test where it is not installed."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
 
 
 def attempt(*command: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -24,10 +13,3 @@ def attempt(*command: str | Path, env: Mapping[str, str] | None = None) -> subpr
     words = [str(part) for part in command]
     environment = os.environ | dict(env or {})
     return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
-
-
-def run(*command: str | Path, env: Mapping[str, str] | None = None) -> str:
-    """Run a command to its end and return what it printed; AssertionError where it fails."""
-    done = attempt(*command, env=env)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return done.stdout

@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from processes import attempt, run, tool
+from native_build import compiler, run
 
 from ttc_llvm import archive, backend, elf, linker, publish
 from ttc_llvm.archive import Member
@@ -94,7 +94,7 @@ def test_truncated_objects_are_refused_at_every_length(host: Target) -> None:
 
 
 def test_ar_and_nm_read_what_is_written(tmp_path: Path, host: Target) -> None:
-    ar, nm = tool("ar"), tool("nm")
+    ar, nm = compiler("ar"), compiler("nm")
     members = [Member("a.o", compiled("a", 1, host)), Member(f"{LONG}.o", compiled("b", 2, host) + b"\0")]
     members.append(Member("exactly15chars.", plain("c", 3, host)))
     path = tmp_path / "lib.a"
@@ -114,7 +114,7 @@ def test_ar_and_nm_read_what_is_written(tmp_path: Path, host: Target) -> None:
 @pytest.mark.parametrize(("first", "second"), [("one", LONG), ("odds", LONG), ("one", f"{LONG}_"), ("one", "two")])
 def test_the_bytes_are_those_of_gnu_ar(tmp_path: Path, host: Target, first: str, second: str) -> None:
     """`ar` with D writes the same archive, byte for byte: tables of odd and even lengths."""
-    ar = tool("ar")
+    ar = compiler("ar")
     members = [Member(f"{name}.o", plain(name, k, host)) for k, name in enumerate((first, second))]
     for member in members:
         (tmp_path / member.name).write_bytes(member.data)
@@ -136,7 +136,7 @@ def test_archives_beyond_32_bits_are_refused(monkeypatch: pytest.MonkeyPatch, ho
 
 
 def test_a_linker_takes_only_what_a_program_needs(tmp_path: Path, host: Target) -> None:
-    gcc, nm = tool("gcc"), tool("nm")
+    gcc, nm = compiler("gcc"), compiler("nm")
     members = [Member(f"{name}.o", plain(name, k, host)) for k, name in enumerate(("zero", "one", "two"))]
     (tmp_path / "lib.a").write_bytes(archive.write(members))
     (tmp_path / "main.c").write_text("int two(void);\nint main(void) { return two() != 2; }\n")
@@ -151,7 +151,7 @@ def test_a_linker_takes_only_what_a_program_needs(tmp_path: Path, host: Target) 
 @pytest.mark.parametrize("name", ["cc", "gcc", "ld"])
 def test_linkers(name: str, tmp_path: Path, host: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them alone on the PATH, beside what it calls itself, makes the same kind of library."""
-    found = tool(name)
+    found = compiler(name)
     monkeypatch.setattr(linker, "DRIVERS", (name,) if name != "ld" else ())
     monkeypatch.setattr(linker, "LINKERS", (name,) if name == "ld" else ())
     command = linker.command(host)
@@ -162,7 +162,7 @@ def test_linkers(name: str, tmp_path: Path, host: Target, monkeypatch: pytest.Mo
     (tmp_path / "libboth.so").write_bytes(data)
     loaded = ctypes.CDLL(str(tmp_path / "libboth.so"))
     assert (loaded.first(), loaded.second()) == (7, 8)
-    assert "libboth.so" in run(tool("readelf"), "-d", tmp_path / "libboth.so").split("SONAME")[1].split("\n")[0]
+    assert "libboth.so" in run(compiler("readelf"), "-d", tmp_path / "libboth.so").split("SONAME")[1].split("\n")[0]
 
 
 def test_no_linker_is_one_sentence(host: Target, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_other_machines_need_their_own_linker(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_what_a_linker_says_is_passed_on(host: Target) -> None:
-    tool("cc")
+    compiler("cc")
     with pytest.raises(ArtifactError, match=r"cannot link libx\.so: .*broken\.o"):
         linker.shared([Member("broken.o", b"no object")], "libx.so", linker.command(host))
 
@@ -262,7 +262,3 @@ def test_an_interrupt_before_the_renames_leaves_nothing(tmp_path: Path, monkeypa
     with pytest.raises(KeyboardInterrupt):
         publish.publish(tmp_path / "new", [("a", b"1")])
     assert os.listdir(tmp_path) == []
-
-
-def test_attempts_tell_failure_from_success() -> None:
-    assert attempt("sh", "-c", "exit 3").returncode == 3

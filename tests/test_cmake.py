@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from configparser import ConfigParser
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from processes import attempt, run, tool
+from native_build import compiler, run
+from processes import attempt
 
 import ttc_llvm
+from ttc_llvm import cli_options, manifest
 from ttc_llvm.library import Library
 from ttc_llvm.problem import Problem
 
@@ -29,7 +32,7 @@ GENERATORS = {"Ninja": "ninja", "Unix Makefiles": "make"}
 def generator(request: pytest.FixtureRequest) -> str:
     """A build tool by CMake's name; skips the test where it, CMake or a compiler is not installed."""
     for name in ("cmake", "cc", "c++", GENERATORS[request.param]):
-        tool(name)
+        compiler(name)
     return str(request.param)
 
 
@@ -62,7 +65,7 @@ class Project:
             if name == "CMakeLists":
                 (self.source / "CMakeLists.txt").write_text(HEAD + text)
             else:
-                (self.source / re.sub("_(?=[a-z]+$)", ".", name)).write_text(text)
+                (self.source / ".".join(name.rsplit("_", 1))).write_text(text)
         return self
 
     def configure(self, *more: str) -> subprocess.CompletedProcess[str]:
@@ -115,8 +118,10 @@ SYMBOLS = """\
 int main(void)
 {
     double a[6] = {0, 1, 2, 3, 4, 5}, b[6];
+    float c[6] = {6, 7, 8, 9, 10, 11}, d[6];
     dTranspose10_3x2(a, b, 1.0, NULL, NULL);
-    printf("%g %d", b[1], (int)sizeof(&sTranspose10_3x2));
+    sTranspose10_3x2(c, d, 1.0f, NULL, NULL);
+    printf("%g %g", b[1], d[1]);
     return 0;
 }
 """
@@ -166,13 +171,12 @@ def test_a_manifest_becomes_a_library(project: Project) -> None:
     text = "ttc_add_library(many MANIFEST list.txt)\nadd_executable(app main.c)\ntarget_link_libraries(app many)\n"
     project.write(main_c=SYMBOLS, CMakeLists=text, list_txt=MANIFEST)
     project.made()
-    assert project.result("app") == "3 8" and project.generated == 1
+    assert project.result("app") == "3 9" and project.generated == 1
     project.made()
     assert project.generated == 1
     later()
-    project.write(
-        list_txt=MANIFEST + "--perm=1,0 --size=4,5\n", main_c=SYMBOLS.replace("&sTranspose10_3x2", "&sTranspose10_4x5")
-    )
+    replaced = SYMBOLS.replace("sTranspose10_3x2", "sTranspose10_2x3")
+    project.write(list_txt=MANIFEST + "--perm=1,0 --size=2,3\n", main_c=replaced)
     project.made()
     assert project.result("app") == "3 8" and project.generated == 2
     assert (project.build / "libmany.a").exists()
@@ -206,8 +210,14 @@ BOTH = """\
 int main()
 {
     float a[6] = {0, 1, 2, 3, 4, 5}, b[6];
+    double c[6] = {6, 7, 8, 9, 10, 11}, d[6];
+    static double x[2 * 5 * 5 * 6], y[2 * 6 * 5 * 8];
+    const double alpha[2] = {0, 1}, beta[2] = {0, 0};
+    x[2] = 5;
     sTranspose10_3x2(a, b, 1.0f, 0, 0);
-    std::printf("%g %d %d", b[1], &dTranspose10_3x2 != 0, &zTranspose210_4x5x6_lda5x5x6_ldb6x5x8_conj_beta != 0);
+    dTranspose10_3x2(c, d, 1.0, 0, 0);
+    zTranspose210_4x5x6_lda5x5x6_ldb6x5x8_conj_beta(x, y, alpha, beta, 0, 0);
+    std::printf("%g %g %g", b[1], d[1], y[2 * 6 * 5 + 1]);
 }
 """
 
@@ -222,16 +232,43 @@ def test_libraries_of_every_kind(project: Project, tmp_path: Path) -> None:
     (below / "CMakeLists.txt").write_text(BELOW)
     project.write(mine_c='#include "sTranspose10_7x9.h"\nvoid *mine(void);\nvoid *mine(void) { return 0; }\n')
     out = project.made()
-    assert project.result("app") == "3 1 1"
+    assert project.result("app") == "3 9 5"
     assert (project.build / "below" / "libmany.so").exists() and (project.build / "libflip.a").exists()
     assert "tuned" in out
     run("cmake", "--install", project.build, "--prefix", tmp_path / "installed")
     installed = {path.name for path in (tmp_path / "installed").rglob("*") if path.is_file()}
     assert {"libmany.so", "libflip.a", "many.h", "sTranspose10_3x2.h"} <= installed
-    assert "sTranspose10_7x9" in run(tool("nm"), "-D", project.build / "libmine.so")
+    assert "sTranspose10_7x9" in run(compiler("nm"), "-D", project.build / "libmine.so")
     record = (project.build / "ttc" / "flip" / "2.arguments").read_text().splitlines()
     given = ("--perm=2,1,0", "--lda=5,5,6", "--ldb=6,5,8", "--alpha=1,2", "--beta=3", "--conjugate", "--hotA")
     assert set(given) <= set(record)
+
+
+FORTRAN = """\
+enable_language(Fortran)
+find_package(OpenMP REQUIRED COMPONENTS Fortran)
+ttc_add_transpose(flip PERM 1 0 SIZE 3 2 EMIT fortran omp asm)
+add_executable(app main.f90)
+target_link_libraries(app PRIVATE flip OpenMP::OpenMP_Fortran)
+"""
+FORTRAN_MAIN = """\
+program main
+  use ttc_sTranspose10_3x2
+  implicit none
+  real :: a(3, 2) = reshape([0., 1., 2., 3., 4., 5.], [3, 2]), b(2, 3)
+  call sTranspose10_3x2(a, b, 1.)
+  call sTranspose10_3x2_beta_omp(a, b, 1., 1.)
+  print '(6f4.0)', b
+end program
+"""
+
+
+def test_fortran_modules_and_openmp_entries(project: Project) -> None:
+    compiler("gfortran")
+    project.write(CMakeLists=FORTRAN, main_f90=FORTRAN_MAIN)
+    project.made()
+    assert project.result("app").split() == ["0.", "6.", "2.", "8.", "4.", "10."]
+    assert (project.build / "ttc" / "flip" / "sTranspose10_3x2.s").exists()
 
 
 FAULTS = {
@@ -273,12 +310,72 @@ def test_another_ttc_than_the_packages_is_refused(project: Project, tmp_path: Pa
     assert done.returncode != 0 and f"says 'ttc 0.0.9', but this package is {ttc_llvm.__version__}" in said
 
 
-def test_the_example(generator: str, ttc: Path, tmp_path: Path) -> None:
+COMPILERS = {"gcc": "g++", "clang": "clang++"}
+
+
+@pytest.mark.parametrize("c", COMPILERS)
+def test_the_example(generator: str, c: str, ttc: Path, tmp_path: Path) -> None:
+    """Without warnings, right, and clean under valgrind, which knows nothing beyond AVX2."""
+    valgrind = compiler("valgrind")
     example = Project(ROOT / "examples" / "cmake", tmp_path / "build", generator, ttc)
     flags = "-Wall -Wextra -Werror"
-    example.made(f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")
-    assert example.result("one") == "one: 0 of 2048 elements are wrong"
-    assert example.result("many") == "many: 0 elements are wrong"
+    compilers = (f"-DCMAKE_C_COMPILER={compiler(c)}", f"-DCMAKE_CXX_COMPILER={compiler(COMPILERS[c])}")
+    example.made(*compilers, f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DCPU=haswell")
+    for name, said in (("one", "one: 0 of 2048 elements are wrong"), ("many", "many: 0 elements are wrong")):
+        assert run(valgrind, "-q", "--error-exitcode=9", example.build / name).strip() == said
+
+
+# --- docs/cmake.md ----------------------------------------------------------------------------------------
+
+
+def shown(language: str) -> list[str]:
+    """The code blocks of one language in docs/cmake.md."""
+    page = (ROOT / "docs" / "cmake.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+
+
+PAGE = """\
+#include <stddef.h>
+#include "transposes.h"
+#include "sTranspose210_8x16x16.h"
+static float a[3 * 30720], b[3 * 30720];
+int main(void)
+{
+    sTranspose10_3x30720(a, b, 1.0f, NULL, NULL);
+    sTranspose210_8x16x16(a, b, 1.0f, NULL, NULL);
+    return 0;
+}
+"""
+
+
+def test_the_page_shows_what_works(project: Project, tmp_path: Path) -> None:
+    """Its project is built, its Python is run, and its package is found."""
+    listed, _ = shown("text")
+    consumer, building = shown("cmake")
+    (example,) = shown("python")
+    project.write(transposes_txt=listed, main_c=PAGE)
+    (project.source / "CMakeLists.txt").write_text(building)
+    project.made()
+    assert project.result("app") == ""
+    (tmp_path / "example.py").write_text(example)
+    environment = {"PYTHONPATH": str(ROOT), "TTC_DATABASE": str(tmp_path / "example.db")}
+    run(sys.executable, tmp_path / "example.py", cwd=tmp_path, env=environment)
+    other = Project(tmp_path / "other", tmp_path / "other build", project.generator, project.ttc)
+    other.write(main_c='#include "transposes.h"\nint main(void) { return 0; }\n')
+    head = "cmake_minimum_required(VERSION 3.16)\nproject(app C)\nadd_executable(app main.c)\n"
+    (other.source / "CMakeLists.txt").write_text(head + consumer)
+    other.made(f"-DCMAKE_PREFIX_PATH={tmp_path / 'build'}")
+    assert other.result("app") == ""
+
+
+def test_both_manifests_of_the_page_are_the_same() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for name, text in (("m.txt", shown("text")[0]), ("m.json", shown("json")[0])):
+            path = Path(folder) / name
+            path.write_text(text)
+            found.append([cli_options.command(entry.given) for entry in manifest.read(str(path))])
+    assert found[0] == found[1] and len(found[0]) == 3
 
 
 # --- find_package -----------------------------------------------------------------------------------------
@@ -296,11 +393,12 @@ def test_versions_of_the_package_that_do_not(asked: str, tmp_path: Path) -> None
 
 def found_package(asked: str, folder: Path, package: Path = PACKAGE, **env: str) -> str:
     """What CMake, without any language, says of ttc_llvm in this version; a `ttc` is on the PATH by default."""
-    cmake = tool("cmake")
+    cmake = compiler("cmake")
     (folder / "CMakeLists.txt").write_text(
         f"cmake_minimum_required(VERSION 3.16)\nproject(x NONE)\nfind_package(ttc_llvm {asked} CONFIG QUIET PATHS "
         f'"{package}" NO_DEFAULT_PATH)\nif(ttc_llvm_FOUND)\n'
-        'message("VERSION ${ttc_llvm_VERSION} BY ${TTC_EXECUTABLE}")\nelse()\nmessage("NOT FOUND: ${ttc_llvm_NOT_FOUND_MESSAGE}")\nendif()\n'
+        'message("VERSION ${ttc_llvm_VERSION} BY ${TTC_EXECUTABLE}")\nelse()\n'
+        'message("NOT FOUND: ${ttc_llvm_NOT_FOUND_MESSAGE}")\nendif()\n'
     )
     shell = {"PATH": f"{program(folder / 'bin')}:{os.environ['PATH']}", "VIRTUAL_ENV": ""}
     done = attempt(cmake, "-S", folder, "-B", folder / "b", "-GNinja", env=shell | env)
@@ -338,7 +436,7 @@ def test_no_program_is_said(tmp_path: Path) -> None:
     package = installed(tmp_path / "environment")
     ninja = tmp_path / "tools"
     ninja.mkdir()
-    (ninja / "ninja").symlink_to(tool("ninja"))
+    (ninja / "ninja").symlink_to(compiler("ninja"))
     assert "NOT FOUND: the program ttc is not found" in found_package("", tmp_path, package, PATH=str(ninja))
 
 
@@ -380,7 +478,7 @@ target_link_libraries(app_pc PRIVATE PkgConfig::pc)
 
 def test_an_installed_library_is_found(generator: str, tmp_path: Path) -> None:
     """C and C++, static and shared, by CMake's package and through pkg-config, from a tree that was moved."""
-    tool("pkg-config")
+    compiler("pkg-config")
     problems = (Problem((1, 0), (3, 2)), Problem((1, 0), (3, 2), "d"))
     solutions = tuple(ttc_llvm.compile(problem, 1, target="sse2") for problem in problems)
     Library("many", solutions, "2.1.3").write(tmp_path / "written", ("static", "shared"))
@@ -394,9 +492,9 @@ def test_an_installed_library_is_found(generator: str, tmp_path: Path) -> None:
     run("cmake", "-S", source, "-B", build, "-G", generator, f"-DCMAKE_PREFIX_PATH={place}")
     run("cmake", "--build", build, "-j2")
     for program in ("app", "app_shared", "app_pc"):
-        assert run(build / program) == "3 8"
-    assert "libmany.so" in run(tool("readelf"), "-d", build / "app_shared")
-    assert "libmany" not in run(tool("readelf"), "-d", build / "app")
+        assert run(build / program) == "3 9"
+    assert "libmany.so" in run(compiler("readelf"), "-d", build / "app_shared")
+    assert "libmany" not in run(compiler("readelf"), "-d", build / "app")
     (place / "lib" / "libmany.a").unlink()
     done = attempt("cmake", "-S", source, "-B", build)
     assert done.returncode != 0 and "libmany.a is missing beside" in " ".join(done.stderr.split())

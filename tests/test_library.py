@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import attempt, run, tool
+from native_build import compiler, run
+from processes import attempt
 
 import ttc_llvm
 from ttc_llvm import archive, artifact, cli, elf, library, names
@@ -85,7 +86,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_tree(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
-    tool("cc")
+    compiler("cc")
     made = Library("ours", solutions, "2.1.0")
     written = made.write(tmp_path / "out", ("static", "shared"))
     assert sorted(tree(tmp_path / "out")) == TREE
@@ -116,7 +117,7 @@ def test_objects_are_those_of_single_problems(solutions: tuple[Solution, ...], t
 
 
 def test_bytes_are_the_same_every_time(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
-    tool("cc")
+    compiler("cc")
     for name in ("one", "two"):
         Library("ours", solutions).write(tmp_path / name, ("static", "shared"))
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
@@ -189,10 +190,39 @@ int main(void)
 """
 
 
+FORTRAN = """\
+program main
+  use ttc_ours
+  implicit none
+  real(8) :: a(33, 65), b(65, 33)
+  call random_number(a)
+  call dTranspose10_33x65(a, b, 1.d0)
+  call dTranspose10_33x65_beta_omp(a, b, 1.d0, -1.d0)
+  print *, maxval(abs(b))
+end program
+"""
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_fortran_and_openmp(solutions: tuple[Solution, ...], tmp_path: Path, kind: str) -> None:
+    """The module of all problems in include/, strong OpenMP entries in the library."""
+    gfortran = compiler("gfortran")
+    made = Library("ours", solutions)
+    emit = (kind, "fortran", "omp")
+    made.write(tmp_path, emit)
+    files = set(library.file_names("ours", PROBLEMS, emit))
+    assert {"include/ours.f90", "include/ours.h"} < files <= set(tree(tmp_path))
+    (tmp_path / "main.f90").write_text(FORTRAN)
+    sources = (tmp_path / "include/ours.f90", tmp_path / "main.f90")
+    link = (f"-L{tmp_path}/lib", "-lours", "-fopenmp")
+    run(gfortran, f"-J{tmp_path}", *sources, *link, "-o", tmp_path / "main")
+    assert float(run(tmp_path / "main", env={"LD_LIBRARY_PATH": str(tmp_path / "lib")})) == 0
+
+
 @pytest.fixture
 def moved(solutions: tuple[Solution, ...], tmp_path: Path) -> Path:
     """A library's tree after it has been moved to a folder with blanks, and a program beside it."""
-    tool("cc")
+    compiler("cc")
     Library("ours", solutions, "2.1.0").write(tmp_path / "built", ("static", "shared"))
     place = tmp_path / "moved to" / "another place"
     place.parent.mkdir()
@@ -204,16 +234,16 @@ def moved(solutions: tuple[Solution, ...], tmp_path: Path) -> Path:
 @pytest.mark.parametrize("language", [("gcc", "-std=c99"), ("gcc", "-std=c99", "-fopenmp"), ("g++", "-xc++")])
 @pytest.mark.parametrize("kind", ["static", "shared"])
 def test_pkg_config_finds_it(moved: Path, tmp_path: Path, language: tuple[str, ...], kind: str) -> None:
-    pkg_config = tool("pkg-config")
+    pkg_config = compiler("pkg-config")
     if kind == "static":
         (moved / "lib" / "libours.so").unlink()
     env = {"PKG_CONFIG_PATH": str(moved / "lib/pkgconfig")}
     assert run(pkg_config, "--modversion", "ours", env=env) == "2.1.0\n"
     flags = shlex.split(run(pkg_config, "--cflags", "--libs", "ours", env=env))
     driver, *options = language
-    run(tool(driver), *options, *WARNINGS, tmp_path / "main.c", *flags, "-o", tmp_path / "main")
+    run(compiler(driver), *options, *WARNINGS, tmp_path / "main.c", *flags, "-o", tmp_path / "main")
     assert run(tmp_path / "main", env={"LD_LIBRARY_PATH": str(moved / "lib")}) == "0\n"
-    needed = run(tool("readelf"), "-d", tmp_path / "main")
+    needed = run(compiler("readelf"), "-d", tmp_path / "main")
     assert ("libours.so" in needed) == (kind == "shared")
 
 
@@ -221,7 +251,7 @@ def test_without_a_shared_library_pkg_config_names_the_archive(
     solutions: tuple[Solution, ...], tmp_path: Path
 ) -> None:
     """A libours.so of an earlier run must not be linked with the new header."""
-    pkg_config = tool("pkg-config")
+    pkg_config = compiler("pkg-config")
     Library("ours", solutions).write(tmp_path, "static")
     (tmp_path / "lib" / "libours.so").write_bytes(b"stale")
     libs = run(pkg_config, "--libs", "ours", env={"PKG_CONFIG_PATH": str(tmp_path / "lib/pkgconfig")})
@@ -229,7 +259,7 @@ def test_without_a_shared_library_pkg_config_names_the_archive(
 
 
 def test_the_shared_library_exports_the_entries_only(moved: Path) -> None:
-    nm = tool("nm")
+    nm = compiler("nm")
     exported = set(re.findall(r" T (\w+)", run(nm, "-D", "--defined-only", moved / "lib/libours.so")))
     assert {names.stem(problem) for problem in PROBLEMS} <= exported
     assert all(any(name.startswith(names.stem(p)) for p in PROBLEMS) for name in exported)
@@ -245,7 +275,7 @@ def test_no_file_holds_a_path_of_this_machine(moved: Path, tmp_path: Path) -> No
 
 
 def test_a_manifest_becomes_a_library(ttc: Ttc, tmp_path: Path) -> None:
-    tool("cc")
+    compiler("cc")
     Path("m.txt").write_text(MANIFEST)
     found = ttc("--manifest=m.txt", "--name=ours", "--library-version=3.1", "--emit=static,shared",
                 "--maxImplementations=3", "--output-dir=out")  # fmt: skip
@@ -269,7 +299,7 @@ def members(path: Path) -> list[tuple[str, bytes]]:
 
 
 def test_a_second_run_takes_the_database_and_writes_the_same_bytes(ttc: Ttc, tmp_path: Path) -> None:
-    tool("cc")
+    compiler("cc")
     Path("m.txt").write_text(MANIFEST)
     arguments = ("--manifest=m.txt", "--emit=static,shared", "--maxImplementations=3")
     first = ttc(*arguments, "--output-dir=one")

@@ -66,12 +66,13 @@ def test_the_table_lists_every_option() -> None:
     table = README[README.index("\nOptions\n") : README.index("\nWhere solutions are stored\n")]
     missing = [o.flag for o in cli_options.OPTIONS if not re.search(rf"{o.flag}\b", table)]
     assert not missing
-    known = {option.flag for option in cli_options.OPTIONS} | {"--help", "--version", "--option"}
+    known = {option.flag for option in cli_options.OPTIONS} | {"--help", "--version", "--option", "--cmake-dir"}
     assert set(re.findall(r"(?<!-)--[A-Za-z][A-Za-z-]*", table)) <= known
 
 
 def test_files_that_the_readme_names_exist() -> None:
-    for name in ("docs/performance.md", "docs/design.md", "CHANGELOG.rst", "LICENSE", "Makefile"):
+    pages = ("docs/performance.md", "docs/design.md", "docs/cmake.md", "CHANGELOG.rst", "LICENSE", "Makefile")
+    for name in (*pages, "examples/cmake"):
         assert (ROOT / name).stat().st_size
     targets = (ROOT / "Makefile").read_text()
     for target in re.findall(r"``make ([a-z]+)``", README):

@@ -15,9 +15,9 @@ NOUNS = (  # frozen values and pure functions on them; each may use those before
     "cpu_features", "plan", "layout", "nest", "lower", "any_size", "family", "bodies",
 )  # fmt: skip
 WORKERS = (
-    "host", "backend", "machines", "kernel", "affinity", "pool", "runtime", "declarations", "header",
+    "host", "backend", "machines", "kernel", "affinity", "pool", "runtime", "declarations", "header", "fortran",
     "publish", "artifact", "elf", "archive", "linker", "package_files", "gpu",
-)
+)  # fmt: skip
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
 HEAVY = "llvmlite.binding"
 

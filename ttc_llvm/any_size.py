@@ -19,6 +19,7 @@ from .target import Target
 LANES = 16  # of a micro-tile's edge; a wider one gains little and its code grows with the square
 LANES_WITHOUT_MASKS = 8  # each edge is then a chain of ever smaller tiles
 BLOCKS = 4  # of a tile's edge
+MOST_ROWS = 8
 TASK_LOOPS = 4  # splitting a task number costs one division per loop
 
 
@@ -94,10 +95,10 @@ def heads(problem: Problem) -> tuple[int, ...]:
     The rule of `merge` in an object (`ir_builders/extents.py`), at the problem's own shape.
     """
     strides_a, strides_b = column_major(problem.outer_a), column_major(problem.outer_b)
-    axes = [(extent, strides_a[p], strides_b[k]) for k, (extent, p) in enumerate(zip(problem.size_b, problem.perm))]
     found: list[int] = []
     whole = (1, 0, 0)
-    for k, (extent, stride_a, stride_b) in enumerate(axes):
+    for k, index_a in enumerate(problem.perm):
+        extent, stride_a, stride_b = problem.size[index_a], strides_a[index_a], strides_b[k]
         if extent == 1:
             continue
         length, near_a, near_b = whole
@@ -113,8 +114,8 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
     """A plan of `form` with the decisions of `own`, a plan of the problem's canonical form, for any extents.
 
     Micro-tiles keep their edges along the axes that may be contiguous, tiles and panels their extents, loops their
-    order; axes that are merged or have extent 1 at the problem's own shape go one by one. Scratch and rows of whole
-    tiles need known strides: such tiles are moved directly, and micro-tiles fetch their own lines.
+    order; axes that are merged or have extent 1 at the problem's own shape go one by one. Scratch needs known strides:
+    such tiles are moved directly.
     """
     usual = plan(form, target)
     places = heads(problem)
@@ -124,7 +125,7 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
     block = list(usual.block)
     tile, panel = list(usual.tile), [1] * rank
     for axis, k in enumerate(places):
-        block[k] = _edge(own.block[axis], usual.block[k], k in near, target, form)
+        block[k] = _edge(own.block[axis], usual.block[k], form, target) if k in near else _rows(own.block[axis], near)
         tile[k] = _multiple(own.tile[axis], block[k])
         panel[k] = _multiple(own.panel[axis], tile[k]) if own.panel else 1
     order = _spread(own.order, places, rank, own.parallel)
@@ -136,17 +137,22 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
         min(rank, max(own.parallel, TASK_LOOPS)),
         own.prefetch,
         own.streaming,
+        fetch=own.fetch,
         panel=tuple(_multiple(edge, part) for edge, part in zip(panel, tile, strict=True)) if own.panel else (),
     )
 
 
-def _edge(own: int, usual: int, near: bool, target: Target, form: Canonical) -> int:
+def _edge(own: int, usual: int, form: Canonical, target: Target) -> int:
     """A micro-tile's edge: as chosen for the problem, where that is a number of whole (or half) registers."""
     lanes = target.lanes(form.compute.itemsize)
-    if not near:
-        return 1
     fits = own & (own - 1) == 0 and own >= max(1, lanes // 2)
     return own if fits and (own <= usual or _masked(form, target)) else usual
+
+
+def _rows(own: int, near: list[int]) -> int:
+    """How many rows along another axis share a micro-tile: a few where they are copied, one where blocks of them are
+    transposed, whose code is large."""
+    return own if own <= MOST_ROWS and len(near) == 1 else 1
 
 
 def _multiple(extent: int, of: int) -> int:

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import header, names
+from . import fortran, header, names
 from .bodies import PlanFor, Version, choose
 from .cpu_features import by_demand, checkable
 from .errors import OptionError
+from .interface import MAX_INT
 from .plan import CpuPlan
 from .problem import Problem
 from .publish import publish
 from .target import Target
-
-MAX_INT = (1 << 31) - 1  # of C's int, in which lda and ldb are passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +56,19 @@ def write(
 
 
 def kinds() -> tuple[str, ...]:
-    """What `emit` accepts: obj (.o), header (.h), asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
+    """What `emit` accepts: obj (.o), header (.h), fortran (a module, .f90), omp (strong OpenMP entries, _omp.o),
+    asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
     return tuple(_KINDS)
 
 
 def file_names(problem: Problem, emit: Iterable[str]) -> tuple[str, ...]:
     """What the files of these kinds are called."""
-    return tuple(names.stem(problem) + _KINDS[kind][0] for kind in _checked(emit))
+    return tuple(names.stem(problem) + ending(kind) for kind in _checked(emit))
+
+
+def ending(kind: str) -> str:
+    """How the names of files of this kind end."""
+    return _KINDS[kind][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +93,62 @@ def module_text(spec: Spec, plan_for: PlanFor | None = None) -> str:
 # --- contents -------------------------------------------------------------------------------------------
 
 
-def _assembly(spec: Spec, ir_text: str) -> bytes:
+@dataclass(slots=True)
+class _Made:
+    """What the files of one solution are made from; the module only where one of them needs it."""
+
+    spec: Spec
+    versions: tuple[Version, ...]
+    ir_text: str = ""
+
+    def module(self) -> str:
+        """The object's module."""
+        self.ir_text = self.ir_text or _module(self.spec, self.versions)
+        return self.ir_text
+
+
+def _object(made: _Made) -> bytes:
     from . import backend
 
-    return backend.assembly(ir_text, spec.base).encode()
+    return backend.compile_object(made.module(), made.spec.base)
 
 
-def _object(spec: Spec, ir_text: str) -> bytes:
+def _omp_object(made: _Made) -> bytes:
+    from . import backend
+    from .ir_builders import omp
+
+    return backend.compile_object(str(omp.build(made.spec.problem, made.spec.base)), made.spec.base)
+
+
+def _assembly(made: _Made) -> bytes:
     from . import backend
 
-    return backend.compile_object(ir_text, spec.base)
+    return backend.assembly(made.module(), made.spec.base).encode()
 
 
-def _bitcode(spec: Spec, ir_text: str) -> bytes:
+def _bitcode(made: _Made) -> bytes:
     from . import backend
 
-    return backend.bitcode(ir_text, spec.base)
+    return backend.bitcode(made.module(), made.spec.base)
 
 
-_FromModule = Callable[[Spec, str], bytes]
+def _header(made: _Made) -> bytes:
+    stem = names.stem(made.spec.problem)
+    return header.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
 
-_KINDS: dict[str, tuple[str, _FromModule | None]] = {  # None: not made from the module
+
+def _fortran(made: _Made) -> bytes:
+    stem = names.stem(made.spec.problem)
+    return fortran.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
+
+
+_KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
     "obj": (".o", _object),
-    "header": (".h", None),
+    "header": (".h", _header),
+    "fortran": (".f90", _fortran),
+    "omp": ("_omp.o", _omp_object),
     "asm": (".s", _assembly),
-    "llvm": (".ll", lambda _, ir_text: ir_text.encode()),
+    "llvm": (".ll", lambda made: made.module().encode()),
     "bitcode": (".bc", _bitcode),
 }
 
@@ -125,12 +161,13 @@ def _checked(emit: Iterable[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _contents(spec: Spec, versions: tuple[Version, ...], wanted: tuple[str, ...]) -> list[tuple[str, bytes]]:
+def _contents(
+    spec: Spec, versions: tuple[Version, ...], wanted: tuple[str, ...]
+) -> list[tuple[str, bytes]]:
     """(file name, bytes) of every wanted kind."""
-    makers = [_KINDS[kind] for kind in wanted]
-    ir_text = _module(spec, versions) if any(make for _, make in makers) else ""
+    made = _Made(spec, versions)
     stem = names.stem(spec.problem)
-    return [(stem + end, make(spec, ir_text) if make else _header(spec, versions)) for end, make in makers]
+    return [(stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
 
 
 def _versions(spec: Spec, plan_for: PlanFor | None) -> tuple[Version, ...]:
@@ -146,11 +183,6 @@ def _module(spec: Spec, versions: tuple[Version, ...]) -> str:
     from .ir_builders import entries
 
     return str(entries.build(spec.problem, versions))
-
-
-def _header(spec: Spec, versions: tuple[Version, ...]) -> bytes:
-    stem = names.stem(spec.problem)
-    return header.text(stem, f"{stem}.o", [described(spec, versions)], version()).encode()
 
 
 def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:

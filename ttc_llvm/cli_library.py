@@ -7,7 +7,7 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -34,10 +34,6 @@ class Listed:
     job: Job
     stem: str
     entry: Entry | None = None
-
-    def place(self, message: str = "") -> str:
-        """`FILE:LINE: `, or nothing for the command line."""
-        return "" if self.entry is None else f"{self.entry.place(message)}: "
 
 
 def wanted(command: Command) -> bool:
@@ -87,51 +83,50 @@ def prepare(command: Command) -> tuple[Listed, ...]:
     for field in IN_MANIFEST:
         if getattr(command, field) is not None:
             raise OptionError(f"--{field} contradicts --manifest: every problem stands in the manifest")
-    found = [_listed(command, entry) for entry in manifest.read(command.manifest)]
-    return tuple(_distinct(found).values())
+    return _distinct([(entry, _job(command, entry)) for entry in manifest.read(command.manifest)])
 
 
-def _listed(command: Command, entry: Entry) -> Listed:
-    with _placed(entry.place):
-        job = cli_compile.prepare(cli_options.command(entry.given, command))
-        return Listed(job, names.stem(job.problem), entry)
+def _job(command: Command, entry: Entry) -> Job:
+    with _placed(entry):
+        return cli_compile.prepare(cli_options.command(entry.given, command))
 
 
 @contextlib.contextmanager
-def _placed(place: Callable[[str], str]) -> Iterator[None]:
-    """Errors begin with file and line."""
+def _placed(entry: Entry | None) -> Iterator[None]:
+    """Errors begin with file and line of the entry."""
     try:
         yield
     except TtcError as error:
-        message = str(error)
-        raise type(error)(f"{place(message).removesuffix(': ')}: {message}") from error
+        if entry is None:
+            raise
+        raise type(error)(f"{entry.place(str(error))}: {error}") from error
 
 
-def _distinct(found: list[Listed]) -> Mapping[str, Listed]:
-    """Problems by name. The same one again is said and left out; OptionError for others under one name."""
-    kept: dict[str, Listed] = {}
-    for one in found:
-        first = kept.setdefault(one.stem, one)
-        if first is one:
+def _distinct(found: Sequence[tuple[Entry, Job]]) -> tuple[Listed, ...]:
+    """Each problem once: the same one again is said and left out. OptionError for others of one name."""
+    kept: dict[str, tuple[Entry, Job]] = {}
+    for entry, job in found:
+        stem = names.stem(job.problem)
+        first, earlier = kept.setdefault(stem, (entry, job))
+        if first is entry:
             continue
-        earlier = f"line {first.entry.line if first.entry else 0}"
-        option = _difference(first, one)
+        option = _difference(earlier.command, job.command)
         if option is not None:
             key = option.flag[2:]
-            given, before = (_shown(getattr(x.job.command, option.field)) for x in (one, first))
+            given, before = (_shown(getattr(command, option.field)) for command in (job.command, earlier.command))
             raise OptionError(
-                f"{one.place(key)}{key} = {given} clashes with {earlier}, where {one.stem} has {before}:"
+                f"{entry.place(key)}: {key} = {given} clashes with line {first.line}, where {stem} has {before}:"
                 " one kernel serves all values, so a library holds one"
             )
-        _log.warning("%s%s is already on %s: it is built once", one.place(), one.stem, earlier)
-    return kept
+        _log.warning("%s: %s is already on line %d: it is built once", entry.place(), stem, first.line)
+    return tuple(Listed(job, stem, entry) for stem, (entry, job) in kept.items())
 
 
-def _difference(first: Listed, second: Listed) -> Option | None:
+def _difference(first: Command, second: Command) -> Option | None:
     """An option in which two problems of one name differ."""
     for option in cli_options.OPTIONS:
-        values = (getattr(one.job.command, option.field) for one in (first, second))
-        if option.field not in (*IN_MANIFEST, "data_type") and len({*values}) > 1:
+        differs = getattr(first, option.field) != getattr(second, option.field)
+        if differs and option.field not in (*IN_MANIFEST, "data_type"):
             return option
     return None
 
@@ -164,7 +159,7 @@ def _compiled(command: Command, listed: tuple[Listed, ...]) -> list[Outcome]:
         for number, one in enumerate(listed, 1):
             _log.info("problem %d of %d: %s", number, len(listed), one.stem)
             try:
-                with _placed(one.place) if one.entry else contextlib.nullcontext():
+                with _placed(one.entry):
                     outcomes.append(_outcome(command, one, f"{number}/{len(listed)} {one.stem}"))
                 if seen:
                     raise KeyboardInterrupt

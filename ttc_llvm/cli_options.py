@@ -184,8 +184,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     ),
     "what comes out": (
         Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
-        Option("--emit", "emit", "KIND,..", "of obj, header, asm, llvm, bitcode, static, shared; default obj,header,"
-               " with --manifest static; may be empty", _words),
+        Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared;"
+               " default obj,header, with --manifest static; may be empty", _words),
         _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
         _switch("--json", "json", "print one JSON object instead of the summary"),
         _switch("--quiet", "quiet", "print nothing but errors"),

@@ -17,10 +17,13 @@ CONVENTIONS = (
     " never written.",
     "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands"
     " for the generated values, which the code is specialised for. Code for any sizes honours others.",
+    "_any takes the extents as well: size, one per index of A. There NULL for lda or ldb means no padding. At the"
+    " generated extents and outer sizes it runs the specialised code; where an extent is 0 or less, nothing.",
     "_part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write"
     " disjoint elements and may run at the same time; together they do what the plain entry does.",
     "_omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry"
-    " itself.",
+    f" itself. With {declarations.STRONG} defined it is only declared: the object of --emit=omp holds it.",
+    "In C++, NAME<extents of A>(...) is NAME for the generated extents and NAME_any for all others.",
 )
 
 
@@ -62,9 +65,10 @@ def block(described: Described) -> str:
     parts = [
         _comment(_description(problem), _facts(described)),
         *map(declarations.prototype, interface.entries(problem)),
-        *map(declarations.inline_threads, interface.threaded(problem)),
+        *map(declarations.with_threads, interface.threaded(problem)),
+        declarations.templates(problem),
     ]
-    return "\n".join(parts) + "\n"
+    return "\n".join(part for part in parts if part) + "\n"
 
 
 def closing(name: str) -> str:
@@ -73,6 +77,11 @@ def closing(name: str) -> str:
 
 
 # --- comments -------------------------------------------------------------------------------------------
+
+
+def told(described: Described) -> list[str]:
+    """The lines that tell of a problem, without comment signs."""
+    return _lines(_description(described.problem), _facts(described))
 
 
 def _facts(described: Described) -> dict[str, str]:
@@ -129,15 +138,18 @@ def _bytes_counted(problem: Problem) -> str:
 
 
 def _comment(paragraphs: list[str], facts: dict[str, str]) -> str:
+    lines = _lines(paragraphs, facts)
+    safe = (line.replace("*/", "* /").replace("/*", "/ *") for line in lines)
+    return "/* " + "\n".join(f" * {line}".rstrip() for line in safe).removeprefix(" * ") + "\n */"
+
+
+def _lines(paragraphs: list[str], facts: dict[str, str]) -> list[str]:
     lines: list[str] = []
     for paragraph in paragraphs:
         lines += [*_filled(paragraph), ""]
     for label, fact in facts.items():
         lines += textwrap.wrap(fact, WIDTH, initial_indent=f"{label + ':':<10}", subsequent_indent=" " * 10)
-    if not facts:
-        lines.pop()
-    safe = (line.replace("*/", "* /").replace("/*", "/ *") for line in lines)
-    return "/* " + "\n".join(f" * {line}".rstrip() for line in safe).removeprefix(" * ") + "\n */"
+    return lines if facts else lines[:-1]
 
 
 def _filled(paragraph: str) -> list[str]:

@@ -5,6 +5,7 @@ C header, Fortran module and LLVM IR all follow this one list.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -15,6 +16,7 @@ from .problem import Problem
 
 BYTES_PER_THREAD = 64 << 10  # moved: with less, starting a thread takes longer than the work that it takes over
 MAX_THREADS = 1024
+MAX_INT = (1 << 31) - 1  # of C's int, in which extents, lda and ldb are passed
 
 
 class Role(Enum):
@@ -71,10 +73,19 @@ class Entry:
         )
 
     @property
+    def bytes_per_element(self) -> int:
+        """Bytes moved per element: of A and of B, of B twice where it is read."""
+        return self.problem.a.itemsize + (2 if self.beta else 1) * self.problem.b.itemsize
+
+    @property
     def most_threads(self) -> int:
         """How many threads pay at the problem's own size, at least 1."""
-        moved = self.problem.bytes_moved(beta=1 if self.beta else 0)
-        return max(1, min(MAX_THREADS, moved // BYTES_PER_THREAD))
+        return max(1, min(MAX_THREADS, self.problem.elements * self.bytes_per_element // BYTES_PER_THREAD))
+
+    @property
+    def may_thread(self) -> bool:
+        """Whether several threads can pay."""
+        return self.most_threads > 1 or (self.any_size and bool(self.problem.size))
 
 
 def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
@@ -84,7 +95,8 @@ def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
 def entries(problem: Problem) -> tuple[Entry, ...]:
     """The entries of a problem's object. Plain moves have no scalars, hence none that take beta."""
     betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
-    return tuple(Entry(problem, beta, part, any_size) for any_size in (False, True) for beta in betas for part in (False, True))
+    ways = itertools.product((False, True), betas, (False, True))
+    return tuple(Entry(problem, beta, part, any_size) for any_size, beta, part in ways)
 
 
 def threaded(problem: Problem) -> tuple[Entry, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import archive, artifact, header, linker, names
+from . import archive, artifact, fortran, header, linker, names
 from .archive import Member
 from .errors import OptionError, TargetError
 from .package_files import LIBRARIES, Package
@@ -57,8 +57,9 @@ class Library:
         """Write the wanted files, all or none, and return their paths.
 
         emit: any of `kinds()`. static and shared make a tree that can be installed as it is and moved: lib/,
-        include/, lib/cmake/, lib/pkgconfig/. header is then part of it; else it lies in the directory itself,
-        as objects and the other kinds do, one a problem. Raises ArtifactError where no linker is found or
+        include/, lib/cmake/, lib/pkgconfig/, with a header. omp puts strong OpenMP entries into these libraries;
+        fortran adds a module to include/. All else lies in the directory itself: one header, one module, and
+        of the other kinds a file a problem. Raises ArtifactError where no linker is found or
         symbols clash, OptionError for unknown kinds and where the directory cannot be written.
         """
         wanted = checked_kinds(emit)
@@ -67,21 +68,19 @@ class Library:
 
     def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
         """(path in the tree, content) of all that `file_names` lists."""
-        single = _single(wanted)
-        asked = single if "obj" in single or not _libraries(wanted) else (*single, "obj")
+        built, single, inside = _libraries(wanted), _single(wanted), _inside(wanted)
+        asked = tuple(dict.fromkeys((*single, *inside)))
         parts = [artifact.parts(solution.spec, asked) for solution in self.solutions]
         for part in parts:
             yield from part.files[: len(single)]
-        built = _libraries(wanted)
-        objects = [Member(*part.files[asked.index("obj")]) for part in parts] if built else []
-        blocks = [part.described for part in parts]
+        objects = [Member(*part.files[asked.index(kind)]) for part in parts for kind in inside]
         package = self._package(built)
         for kind in built:
             yield package.path(kind), self._linked(kind, objects)
-        if built or "header" in wanted:
-            home = " and ".join(Path(package.path(kind)).name for kind in built) or "the objects beside it"
-            text = header.text(self.name, home, blocks, artifact.version())
-            yield _header_path(self.name, built), text.encode()
+        home = " and ".join(Path(package.path(kind)).name for kind in built) or "the objects beside it"
+        blocks = [part.described for part in parts]
+        for kind, path in _texts(self.name, wanted):
+            yield path, _WRITERS[kind](self.name, home, blocks, artifact.version()).encode()
         if built:
             yield from ((path, text.encode()) for path, text in package_texts(package).items())
 
@@ -134,24 +133,39 @@ def file_names(name: str, problems: Sequence[Problem], emit: Iterable[str]) -> t
     """Paths, below the directory, that a library of these problems consists of."""
     wanted = checked_kinds(emit)
     built = _libraries(wanted)
-    found = [path for problem in problems for path in artifact.file_names(problem, _single(wanted))]
     package = Package(name, "", built, "")
-    found += map(package.path, built)
-    found += [_header_path(name, built)] if built or "header" in wanted else []
-    return (*found, *(package_texts(package) if built else ()))
+    return (
+        *(path for problem in problems for path in artifact.file_names(problem, _single(wanted))),
+        *map(package.path, built),
+        *(path for _, path in _texts(name, wanted)),
+        *(package_texts(package) if built else ()),
+    )
+
+
+_WRITERS = {"header": header.text, "fortran": fortran.text}  # of what describes all problems at once
 
 
 def _libraries(wanted: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in LIBRARIES if kind in wanted)
 
 
+def _inside(wanted: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of objects that the libraries are made of."""
+    return () if not _libraries(wanted) else ("obj", "omp") if "omp" in wanted else ("obj",)
+
+
 def _single(wanted: Sequence[str]) -> tuple[str, ...]:
     """Kinds of which every problem has a file of its own."""
-    return tuple(kind for kind in wanted if kind not in (*LIBRARIES, "header"))
+    others = (*LIBRARIES, *_WRITERS, *(("omp",) if _libraries(wanted) else ()))
+    return tuple(kind for kind in wanted if kind not in others)
 
 
-def _header_path(name: str, built: Sequence[str]) -> str:
-    return f"include/{name}.h" if built else f"{name}.h"
+def _texts(name: str, wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(kind, path) of what describes all problems at once; libraries always have a header."""
+    built = _libraries(wanted)
+    for kind in _WRITERS:
+        if kind in wanted or (built and kind == "header"):
+            yield kind, f"{'include/' if built else ''}{name}{artifact.ending(kind)}"
 
 
 def _check_distinct(problems: Sequence[Problem]) -> None:

@@ -14,13 +14,15 @@ from .target import Target
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """What the loops inside one tile need: the axes, the tile's extents, the order, and the leaf to shrink."""
+    """What the loops inside one tile need: the axes, the tile's extents, the order, the leaf to shrink, whether
+    masks serve its ragged edges, and the bytes of a vector."""
 
     axes: tuple[Axis, ...]
     tile: tuple[int, ...]
     inner: tuple[int, ...]
     leaf: Micro
     masks: bool
+    vector: int
 
 
 def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
@@ -109,7 +111,7 @@ def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, 
     if plan.streaming and _is_by_rows(canonical, plan, target.vector_bits // 8):
         return _rows(canonical, plan, Row(source, sink, op, (0,), 1), plan.inner)
     leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=_prefetch(plan), streaming=plan.streaming)
-    return _loops(_Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target)))
+    return _loops(_Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target), target.vector_bits // 8))
 
 
 def _rows(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
@@ -170,11 +172,31 @@ def _nest(t: _Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, .
 
 def _tail(t: _Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     remainder = _remainder(t, k)
+    if remainder is None and _is_row_by_row(leaf, k):
+        single = replace(leaf, block=_shrunk(leaf.block, k, 1), grain=_shrunk(leaf.grain, k, 1))
+        return (Loop(k, t.axes[k].extent, 1, Bind.SERIAL, _nest(t, rest, single, shared)),)
     if shared:
-        return _nest(t, rest, replace(leaf, ragged=(*leaf.ragged, k), streaming=False), shared)
+        return _ragged(t, k, rest, leaf)
     if remainder is not None:
         return _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, remainder)), shared)
     return _halves(t, k, rest, leaf, leaf.block[k] // 2)
+
+
+def _is_row_by_row(leaf: Micro, k: int) -> bool:
+    """True where a block's index along an axis only counts rows, which nothing but code size holds together."""
+    return all(k not in run_axes(leaf.block, view.strides) for view in (leaf.source, leaf.target))
+
+
+def _ragged(t: _Tile, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:
+    """A masked edge. Whole vectors past the caches come first: a masked one would pass through them."""
+    edge = replace(leaf, ragged=(*leaf.ragged, k), streaming=False)
+    vector = t.vector // leaf.target.dtype.itemsize
+    if not leaf.streaming or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
+        return _nest(t, rest, edge, True)
+    grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], vector))
+    whole = _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, vector), grain=grain), True)
+    tail = _nest(t, rest, replace(edge, grain=grain), True)
+    return (Loop(k, t.axes[k].extent, vector, Bind.SERIAL, whole, tail),)
 
 
 def _halves(t: _Tile, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
@@ -215,7 +237,7 @@ def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, .
 
 def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
     inner = plan.inner if leaf.block == plan.block else _row_order(canonical, plan)
-    return _loops(_Tile(canonical.axes, plan.tile, inner, leaf, _masked(leaf, target)))
+    return _loops(_Tile(canonical.axes, plan.tile, inner, leaf, _masked(leaf, target), target.vector_bits // 8))
 
 
 def _row_order(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:

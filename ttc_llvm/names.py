@@ -12,6 +12,7 @@ import re
 from . import dtypes
 from .problem import Problem
 
+LONGEST_FORTRAN = 63  # characters of a name, in Fortran 2003 and later
 LONGEST = 200  # characters: with `_any_beta_part`, a suffix and a temporary's name still within a file name's 255
 
 
@@ -28,6 +29,11 @@ def stem(problem: Problem) -> str:
         "_conj" if problem.conjugate else "",
     ]
     return _bounded("".join(parts))
+
+
+def fortran(name: str) -> str:
+    """The name that Fortran code uses for this one: of at most `LONGEST_FORTRAN` characters."""
+    return _bounded(name, LONGEST_FORTRAN)
 
 
 def guard(header: str) -> str:
@@ -47,8 +53,8 @@ def _outer(label: str, given: tuple[int, ...] | None, extents: tuple[int, ...]) 
     return "" if given is None or given == extents else f"_{label}{_sizes(given)}"
 
 
-def _bounded(name: str) -> str:
-    if len(name) <= LONGEST:
+def _bounded(name: str, longest: int = LONGEST) -> str:
+    if len(name) <= longest:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:16]
-    return f"{name[: LONGEST - len(digest) - 2]}_h{digest}"
+    return f"{name[: longest - len(digest) - 2]}_h{digest}"

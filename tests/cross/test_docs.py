@@ -34,7 +34,7 @@ def test_every_command_and_program(tmp_path: Path) -> None:
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path),
         "TTC_DATABASE": str(tmp_path / "solutions.db"),
     }  # fmt: skip
-    shown = [part for block in blocks("console") for part in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", block, re.MULTILINE)]
+    shown = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", "".join(blocks("console")), re.MULTILINE)
     assert len(shown) > 10
     for command, expected in shown:
         if not command.startswith("./") and shutil.which(command.split()[0]) is None and "ttc" not in command[:4]:

@@ -99,7 +99,7 @@ def chosen_here(targets: tuple[Target, ...]) -> int:
     choose.linkage = ""
     code = backend.load(backend.compile_object(str(module), target.find("x86-64")), ["cpu.choose"])
     call = ctypes.CFUNCTYPE(ctypes.c_int32)(code.address("cpu.choose"))
-    first = call()
+    first = int(call())
     assert call() == first  # the second answer is the remembered one
     return first
 

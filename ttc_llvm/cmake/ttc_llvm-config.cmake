@@ -8,14 +8,17 @@
 #   ttc_add_library(<target> [STATIC | SHARED] MANIFEST <file> <common>...)
 #
 #   common: [CPU <name>...] [MAX_IMPLEMENTATIONS <n>] [TIME_LIMIT <seconds>] [NUM_THREADS <n>]
-#           [DATABASE <file>] [OPTIONS <option>...]
+#           [DATABASE <file>] [EMIT <kind>...] [OPTIONS <option>...]
 #
 # A <target> of the same directory that exists gets the objects as sources and the header's folder; otherwise a
 # library of that name is made (STATIC, SHARED, or as BUILD_SHARED_LIBS says), which can be linked and installed
-# like any other. The header is <C name of the problem>.h, or <target>.h for a manifest.
+# like any other. The header is <C name of the problem>.h, or <target>.h for a manifest. EMIT asks for more: omp
+# adds the objects with strong OpenMP entries, fortran the module, which is compiled with the target.
 #
 # Builds time nothing: they take the best plan of the solutions database, or the cost model's. With
 # MAX_IMPLEMENTATIONS, or where a manifest says so, kernels are tuned while building, one command at a time.
+#
+# Objects are for this machine unless CPU names another or several; CPU, EMIT and OPTIONS may be empty lists.
 #
 # TTC_EXECUTABLE names the program; by default it is the one that belongs to this file, else the PATH's.
 
@@ -50,7 +53,7 @@ endfunction()
 _ttc_check()
 
 set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS TIME_LIMIT NUM_THREADS DATABASE)
-set(_TTC_LISTS CPU OPTIONS)
+set(_TTC_LISTS CPU EMIT OPTIONS)
 set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
 
 function(ttc_add_transpose target)
@@ -94,6 +97,7 @@ macro(_ttc_check_arguments function target)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${function}(${target}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
+  list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ${_TTC_LISTS})
   if(arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "${function}(${target}): no value follows ${arg_KEYWORDS_MISSING_VALUES}")
   endif()
@@ -112,7 +116,8 @@ function(_ttc_generate function target)
   _ttc_check_target("${function}" "${target}")
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/ttc/${target}")
   _ttc_common_arguments()
-  list(APPEND arguments --emit=obj,header "--output-dir=${folder}")
+  string(REPLACE ";" "," kinds "obj;header;${arg_EMIT}")
+  list(APPEND arguments "--emit=${kinds}" "--output-dir=${folder}")
   get_property(calls GLOBAL PROPERTY "_TTC_CALLS_${target}")
   list(APPEND calls x)
   list(LENGTH calls number)
@@ -255,13 +260,15 @@ macro(_ttc_attach target folder)
         set_target_properties(${target} PROPERTIES LINKER_LANGUAGE ${language})
       endif()
     endforeach()
-    set_property(TARGET ${target} PROPERTY _TTC_OWN TRUE)
+    set_target_properties(${target} PROPERTIES _TTC_OWN TRUE Fortran_MODULE_DIRECTORY "${folder}")
   endif()
   get_target_property(own ${target} _TTC_OWN)
   if(own)
     set_property(TARGET ${target} APPEND PROPERTY PUBLIC_HEADER ${headers})
   endif()
-  target_sources(${target} PRIVATE ${files})
+  set(sources ${files})
+  list(FILTER sources INCLUDE REGEX "\\.(o|h|f90)$")
+  target_sources(${target} PRIVATE ${sources})
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${folder}>")
 endmacro()
 
