@@ -100,7 +100,7 @@ def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: byte
 
 
 class _PrefixedScope:
-    """The names of a module as llvmlite keeps them; new ones get a prefix, but for LLVM's own and metadata's numbers."""
+    """The names of a module as llvmlite keeps them; new ones get a prefix, but for LLVM's and those of metadata."""
 
     def __init__(self, known: Any, prefix: str) -> None:
         self._known, self._prefix = known, prefix
