@@ -28,14 +28,17 @@ class Ragged:
     below: dict[tuple[int, tuple[int, ...]], ir.Value] = field(default_factory=dict)
     exist: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
 
-    def inside(self, b: ir.IRBuilder, k: int, index: int, offset: Int) -> Int:
-        """The offset of an index along an axis; 0 where that index does not exist. No lane of such a row is active,
-        but processors take hundreds of cycles to find out where its address is not mapped."""
-        if index == 0 or k not in self.lengths or offset == 0:
+    def inside(self, b: ir.IRBuilder, k: int, register: Register, offset: Int) -> Int:
+        """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its
+        lanes is active, but processors take hundreds of cycles to find out where its address is not mapped."""
+        if k not in self.lengths or offset == 0:
             return offset
-        if (k, index) not in self.exist:
-            self.exist[(k, index)] = b.icmp_unsigned("<", i64(index), self.lengths[k])
-        return b.select(self.exist[(k, index)], i64(offset), i64(0))
+        least = min(unflatten(element, self.block)[k] for element in register.elements)
+        if least == 0:
+            return offset
+        if (k, least) not in self.exist:
+            self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
+        return b.select(self.exist[(k, least)], i64(offset), i64(0))
 
     def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
         """The lanes of a register whose elements exist: every ragged index below its length."""

@@ -169,7 +169,7 @@ class Emission:
         offset: Int = 0
         for k, (i, stride) in enumerate(zip(register.start, view.strides, strict=True)):
             step = mul(self.b, i, self.sizes(stride))
-            offset = add(self.b, offset, step if self.ragged is None else self.ragged.inside(self.b, k, i, step))
+            offset = add(self.b, offset, step if self.ragged is None else self.ragged.inside(self.b, k, register, step))
         return at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
 
     def _value(self, number: int) -> ir.Value:

@@ -225,13 +225,17 @@ def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, .
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
     flat = _row_block(canonical, plan, like, target)
     first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
-    fill = Micro(source, scratch, move, first, first, prefetch=_prefetch(plan))
-    drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
+    by_rows = plan.streaming and plan.staging is Staging.B and _is_by_rows(canonical, plan, target.vector_bits // 8)
+    ahead = _prefetch(plan)
+    late = by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while the runs leave scratch
+    fill = Micro(source, scratch, move, first, first, prefetch=None if late else ahead)
     filling = _phase(canonical, plan, fill, target)
-    if plan.streaming and _is_by_rows(canonical, plan, target.vector_bits // 8):
+    if by_rows:
         run = _run(canonical, plan)
-        row = Row(scratch, sink, op, run, prod(canonical.extents[k] for k in run[:-1]))
+        width = prod(canonical.extents[k] for k in run[:-1])
+        row = Row(scratch, sink, op, run, width, prefetch=ahead if late else None)
         return (Stage(buffer, filling, _rows(canonical, plan, row, _row_order(canonical, plan))),)
+    drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
