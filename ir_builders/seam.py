@@ -160,13 +160,15 @@ class _Written(ir.Instruction):  # a tenth of what an instruction of llvmlite's 
         buf.append(self.text)
 
 
-def _written(b: ir.IRBuilder, kind: ir.Type, text: str) -> ir.Value:
+def written(b: ir.IRBuilder, kind: ir.Type, text: str) -> ir.Value:
+    """An instruction in LLVM's text form; kind: the type of its result, as far as others look at it."""
     instruction = _Written(b.block, kind, text)
     b._insert(instruction)
     return instruction
 
 
-def _reference(value: ir.Value) -> str:
+def reference(value: ir.Value) -> str:
+    """How text names a value."""
     return str(value.get_reference())  # type: ignore[attr-defined]  # every value that has a name has it
 
 
@@ -192,9 +194,9 @@ def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     if name not in module.globals:
         ir.Function(module, ir.FunctionType(kind, [kind]), name)
     if own != kind:
-        value = _written(b, kind, f"bitcast {own} {_reference(value)} to {kind}")
-    value = _written(b, kind, f"call {kind} @{name}({kind} {_reference(value)})")
-    return value if own == kind else _written(b, own, f"bitcast {kind} {_reference(value)} to {own}")
+        value = written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
+    value = written(b, kind, f"call {kind} @{name}({kind} {reference(value)})")
+    return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
 
 
 def load_pieces(
@@ -215,84 +217,15 @@ def load_pieces(
     for position, pointer in enumerate(pointers):
         if pointer is None:
             continue
-        part = _written(b, piece, f"load {piece}, ptr {_reference(pointer)}, align {align}")
-        before = "poison" if whole is None else _reference(whole)
+        part = written(b, piece, f"load {piece}, ptr {reference(pointer)}, align {align}")
+        before = "poison" if whole is None else reference(whole)
         at = f"i64 {position * int(piece.count)}"
-        call = f"call {kind} @{name}({kind} {before}, {piece} {_reference(part)}, {at})"
-        whole = fence(module, b, _written(b, kind, call))
+        call = f"call {kind} @{name}({kind} {before}, {piece} {reference(part)}, {at})"
+        whole = fence(module, b, written(b, kind, call))
     assert whole is not None
-    return whole if kind == vector else _written(b, vector, f"bitcast {kind} {_reference(whole)} to {vector}")
+    return whole if kind == vector else written(b, vector, f"bitcast {kind} {reference(whole)} to {vector}")
 
 
 def _suffix(vector: ir.VectorType) -> str:
     """A floating-point vector in an intrinsic's name."""
     return f"v{vector.count}f{32 if str(vector.element) == 'float' else 64}"
-
-
-# --- segments of RISC-V's V: tuples of registers have types of their own ----------------------------------
-
-_LOG_SIZES = {8: 3, 16: 4, 32: 5, 64: 6}
-
-
-def _tuple(fields: int) -> str:
-    return f'target("riscv.vector.tuple", <vscale x 8 x i8>, {fields})'
-
-
-def _whole_register(vector: ir.VectorType) -> tuple[ir.VectorType, int]:
-    """The scalable type of one register that holds such a vector, and the bits of an element."""
-    lane = str(vector.element)
-    bits = {"float": 32, "double": 64}.get(lane, getattr(vector.element, "width", 0))
-    return scalable_type(vector.element, 64 // bits), bits
-
-
-def store_segments(
-    b: ir.IRBuilder, fields: Sequence[ir.Value], pointer: ir.Value, stride: ir.Value, count: int
-) -> None:
-    """Lane i of all fields, side by side, to pointer + i * stride bytes, for the first `count` lanes."""
-    vector, number = fields[0].type, len(fields)
-    whole, bits = _whole_register(vector)
-    group, every = _tuple(number), f"i64 {count}, i64 {_LOG_SIZES[bits]}"
-    where = f"ptr {_reference(pointer)}, i64 {_reference(stride)}, {every}"
-    if number == 1:
-        value = _reference(_in_register(b, fields[0], whole))
-        text = f"call void @llvm.riscv.vsse({whole} {value}, {where.rpartition(',')[0]})"
-        _bare(b, text)
-        return
-    packed = "poison"
-    for k, one in enumerate(fields):
-        value = _reference(_in_register(b, one, whole))
-        text = f"call {group} @llvm.riscv.tuple.insert({group} {packed}, {whole} {value}, i32 {k})"
-        packed = _reference(_written(b, whole, text))
-    _bare(b, f"call void @llvm.riscv.vssseg{number}({group} {packed}, {where})")
-
-
-def load_segments(
-    b: ir.IRBuilder, vector: ir.VectorType, number: int, pointer: ir.Value, stride: ir.Value, count: int
-) -> list[ir.Value]:
-    """The fields that `store_segments` writes, as vectors of this type, undefined behind the first `count` lanes."""
-    whole, bits = _whole_register(vector)
-    group, size = _tuple(number), f"i64 {_LOG_SIZES[bits]}"
-    where = f"ptr {_reference(pointer)}, i64 {_reference(stride)}, i64 {count}"
-    if number == 1:
-        return [_out_of(b, _written(b, whole, f"call {whole} @llvm.riscv.vlse({whole} poison, {where})"), vector)]
-    text = f"call {group} @llvm.riscv.vlsseg{number}({group} poison, {where}, {size})"
-    packed = _reference(_written(b, whole, text))
-    found = []
-    for k in range(number):
-        one = _written(b, whole, f"call {whole} @llvm.riscv.tuple.extract({group} {packed}, i32 {k})")
-        found.append(_out_of(b, one, vector))
-    return found
-
-
-def _in_register(b: ir.IRBuilder, value: ir.Value, whole: ir.VectorType) -> ir.Value:
-    text = f"call {whole} @llvm.vector.insert({whole} poison, {value.type} {_reference(value)}, i64 0)"
-    return _written(b, whole, text)
-
-
-def _out_of(b: ir.IRBuilder, whole: ir.Value, vector: ir.VectorType) -> ir.Value:
-    return _written(b, vector, f"call {vector} @llvm.vector.extract({whole.type} {_reference(whole)}, i64 0)")
-
-
-def _bare(b: ir.IRBuilder, text: str) -> None:
-    """An instruction without a result."""
-    _written(b, ir.VoidType(), text)

@@ -19,7 +19,7 @@ from ttc_llvm.nest import View
 
 from .memory import intrinsic, suffix
 from .scale import apply, carrier_type, convert
-from .seam import load_segments, store_segments
+from .tuples import load_segments, store_segments
 from .values import I32, I64, i64, mul
 
 if TYPE_CHECKING:
