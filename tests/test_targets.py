@@ -123,6 +123,14 @@ def test_a_triple_and_a_cpu_on_the_command_line(capsys: pytest.CaptureFixture[st
     assert (found["triple"], found["cpu"]) == ("riscv64-linux-musl", "generic-rv64")
 
 
+def test_the_summary_says_whom_an_object_serves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    where = (f"--database={tmp_path / 'd.db'}", f"--output-dir={tmp_path}", "--generateOnly", "--emit=header")
+    assert cli.main(["--perm=1,0", "--size=48,32", *where, "--cpu=sse2,x86-64-v2"]) == 0
+    said = capsys.readouterr().out
+    assert "x86-64-v2 (x86-64-v2, 128-bit vectors); objects also serve sse2" in said
+    assert "x86-64-v2, else x86-64 (x86_64-" in (tmp_path / "sTranspose10_48x32.h").read_text()
+
+
 def test_every_target_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", "--targets"]) == 0
     lines = capsys.readouterr().out.splitlines()
