@@ -10,16 +10,17 @@ have no scalars, hence no entries with `_beta`. Nothing outside the module is ca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from ttc_llvm import interface, names
-from ttc_llvm.bodies import Bodies
+from ttc_llvm.bodies import Version
 from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.interface import Entry, Role
 from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
 
-from . import selection
+from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
 from .module import new_module
 from .scale import parts_per_element
@@ -27,13 +28,26 @@ from .selection import Runs
 from .values import I32, PTR, at
 
 
-def build(problem: Problem, bodies: Bodies, target: Target) -> ir.Module:
-    """A module with the problem's C entries and all bodies behind them. Equal input, equal text."""
-    module = new_module(target, names.stem(problem))
-    runs = selection.add_runs(module, problem, bodies, target)
+def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
+    """A module with the problem's C entries and all bodies behind them. Equal input, equal text.
+
+    versions: the code of one machine; or of several, among which a call chooses, the most demanding first and one
+    that asks for nothing last.
+    """
+    module = new_module(versions[-1].target, names.stem(problem))
+    runs = _runs(module, problem, versions)
     for entry in interface.entries(problem):
         _add(module, entry, runs)
     return module
+
+
+def _runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
+    if len(versions) > 1:
+        return cpu_select.add_runs(module, problem, versions)
+    (only,) = versions
+    runs = selection.add_runs(module, problem, only.bodies, only.target)
+    attributes.length_known(module.functions, only.target)
+    return vector_length.guarded_runs(module, runs, only.target)
 
 
 def declared(module: ir.Module, described: Entry) -> ir.Function:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttc_llvm import artifact, backend, interface
-from ttc_llvm.bodies import choose, default_plan
+from ttc_llvm.bodies import Version, choose, default_plan
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import PlanError
 from ttc_llvm.ir_builders import entries
@@ -160,8 +160,8 @@ def test_module_is_deterministic_and_calls_nothing_outside() -> None:
     target = backend.resolve("avx2")
     for problem in SHAPES.values():
         bodies = choose(problem, target, plain_plan(problem, target))
-        module = entries.build(problem, bodies, target)
-        assert str(module) == str(entries.build(problem, bodies, target))
+        module = entries.build(problem, (Version(target, bodies),))
+        assert str(module) == str(entries.build(problem, (Version(target, bodies),)))
         outside = [f.name for f in module.functions if f.is_declaration]
         assert all(name.startswith("llvm.") for name in outside)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import fortran, header, names
-from .bodies import Bodies, PlanFor, choose
+from .bodies import PlanFor, Version, choose
+from .cpu_features import by_demand, checkable
 from .errors import OptionError
 from .interface import MAX_INT
 from .plan import CpuPlan
@@ -21,13 +22,20 @@ from .target import Target
 @dataclass(frozen=True, slots=True)
 class Spec:
     """What is to be emitted. plan: of the problem's own canonical form; gibs: GiB/s where it was measured;
-    note: free text for the header."""
+    note: free text for the header; others: further CPUs of the same system that the object serves, with their
+    plans, one that every such machine runs among them."""
 
     problem: Problem
     target: Target
     plan: CpuPlan
     gibs: float | None = None
     note: str = ""
+    others: tuple[tuple[Target, CpuPlan], ...] = ()
+
+    @property
+    def base(self) -> Target:
+        """The machine that the object as a whole is compiled for: the one that asks for least."""
+        return self.target if not self.others else by_demand((self.target, *(t for t, _ in self.others)))[-1]
 
 
 def write(
@@ -43,7 +51,7 @@ def write(
     written, or outer sizes beyond C's int; PlanError where the plan does not fit.
     """
     wanted = _checked(emit)
-    contents = _contents(spec, _bodies(spec, plan_for), wanted)
+    contents = _contents(spec, _versions(spec, plan_for), wanted)
     return publish(Path(directory), contents)
 
 
@@ -73,13 +81,13 @@ class Parts:
 
 def parts(spec: Spec, emit: Iterable[str], plan_for: PlanFor | None = None) -> Parts:
     """The problem's part of a library: files of these kinds, of which header is none. Errors as for `write`."""
-    bodies = _bodies(spec, plan_for)
-    return Parts(described(spec, bodies), tuple(_contents(spec, bodies, _checked(emit))))
+    versions = _versions(spec, plan_for)
+    return Parts(described(spec, versions), tuple(_contents(spec, versions, _checked(emit))))
 
 
 def module_text(spec: Spec, plan_for: PlanFor | None = None) -> str:
     """The LLVM IR of the object: all bodies and the C entries, before optimisation. Errors as for `write`."""
-    return _module(spec, _bodies(spec, plan_for))
+    return _module(spec, _versions(spec, plan_for))
 
 
 # --- contents -------------------------------------------------------------------------------------------
@@ -90,48 +98,48 @@ class _Made:
     """What the files of one solution are made from; the module only where one of them needs it."""
 
     spec: Spec
-    bodies: Bodies
+    versions: tuple[Version, ...]
     ir_text: str = ""
 
     def module(self) -> str:
         """The object's module."""
-        self.ir_text = self.ir_text or _module(self.spec, self.bodies)
+        self.ir_text = self.ir_text or _module(self.spec, self.versions)
         return self.ir_text
 
 
 def _object(made: _Made) -> bytes:
     from . import backend
 
-    return backend.compile_object(made.module(), made.spec.target)
+    return backend.compile_object(made.module(), made.spec.base)
 
 
 def _omp_object(made: _Made) -> bytes:
     from . import backend
     from .ir_builders import omp
 
-    return backend.compile_object(str(omp.build(made.spec.problem, made.spec.target)), made.spec.target)
+    return backend.compile_object(str(omp.build(made.spec.problem, made.spec.base)), made.spec.base)
 
 
 def _assembly(made: _Made) -> bytes:
     from . import backend
 
-    return backend.assembly(made.module(), made.spec.target).encode()
+    return backend.assembly(made.module(), made.spec.base).encode()
 
 
 def _bitcode(made: _Made) -> bytes:
     from . import backend
 
-    return backend.bitcode(made.module(), made.spec.target)
+    return backend.bitcode(made.module(), made.spec.base)
 
 
 def _header(made: _Made) -> bytes:
     stem = names.stem(made.spec.problem)
-    return header.text(stem, f"{stem}.o", [described(made.spec, made.bodies)], version()).encode()
+    return header.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
 
 
 def _fortran(made: _Made) -> bytes:
     stem = names.stem(made.spec.problem)
-    return fortran.text(stem, f"{stem}.o", [described(made.spec, made.bodies)], version()).encode()
+    return fortran.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
 
 
 _KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
@@ -153,28 +161,36 @@ def _checked(emit: Iterable[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _contents(spec: Spec, bodies: Bodies, wanted: tuple[str, ...]) -> list[tuple[str, bytes]]:
+def _contents(
+    spec: Spec, versions: tuple[Version, ...], wanted: tuple[str, ...]
+) -> list[tuple[str, bytes]]:
     """(file name, bytes) of every wanted kind."""
-    made = _Made(spec, bodies)
+    made = _Made(spec, versions)
     stem = names.stem(spec.problem)
     return [(stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
 
 
-def _bodies(spec: Spec, plan_for: PlanFor | None) -> Bodies:
+def _versions(spec: Spec, plan_for: PlanFor | None) -> tuple[Version, ...]:
+    """The code for every machine of the object, the most demanding one first."""
     check_int(spec.problem)
-    return choose(spec.problem, spec.target, spec.plan, plan_for)
+    if not spec.others:
+        return (Version(spec.target, choose(spec.problem, spec.target, spec.plan, plan_for)),)
+    plans = {checkable(machine): plan for machine, plan in ((spec.target, spec.plan), *spec.others)}
+    return tuple(Version(m, choose(spec.problem, m, plans[m], plan_for)) for m in by_demand(tuple(plans)))
 
 
-def _module(spec: Spec, bodies: Bodies) -> str:
+def _module(spec: Spec, versions: tuple[Version, ...]) -> str:
     from .ir_builders import entries
 
-    return str(entries.build(spec.problem, bodies, spec.target))
+    return str(entries.build(spec.problem, versions))
 
 
-def described(spec: Spec, bodies: Bodies) -> header.Described:
+def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:
     """What a header tells of this object."""
-    machine = f"{spec.target.cpu} ({spec.target.triple})"
-    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, bodies.scratch, spec.note)
+    cpus = ", else ".join(version.target.cpu for version in versions)
+    scratch = max(version.bodies.scratch for version in versions)
+    machine = f"{cpus} ({spec.target.triple})"
+    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, scratch, spec.note)
 
 
 def version() -> str:

@@ -48,6 +48,14 @@ class Bodies:
         return max((body.nest.scratch for body in self.specialised), default=0)
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The code of an object for one machine."""
+
+    target: Target
+    bodies: Bodies
+
+
 def possible_kinds(problem: Problem) -> tuple[Kinds, ...]:
     """The kinds that run-time values of alpha and beta can take."""
     return (COPY,) if problem.compute.kind is Kind.OPAQUE else (COPY, SCALE, UPDATE, ZERO, SCALE_B)

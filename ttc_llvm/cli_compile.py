@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import affinity as affinities
-from . import artifact, backend, candidate_files, cli_report, library, loop_order, options, runtime, target
+from . import (
+    artifact,
+    backend,
+    candidate_files,
+    cli_report,
+    library,
+    loop_order,
+    machines,
+    options,
+    runtime,
+    target,
+)
 from .affinity import Affinity
 from .canonical import Canonical, canonicalise
 from .cli_options import Command
@@ -71,7 +82,7 @@ def prepare(command: Command) -> Job:
     _check_emit(command)
     problem = _problem(command)
     canonical = canonicalise(problem).canonical
-    wanted = _target(command)
+    wanted, *others = _targets(command)
     if not (_untimed(command) or canonical.elements == 0 or backend.runs_here(wanted)):
         raise TargetError(
             f"target {wanted} cannot be timed here: this machine lacks its instructions;"
@@ -80,7 +91,7 @@ def prepare(command: Command) -> Job:
     chosen = options.checked(
         command.max_implementations,
         command.num_threads,
-        wanted,
+        (wanted, *others),
         command.time_limit,
         Mode.of(command.hot_a, command.hot_b),
         verify=not command.no_test,
@@ -115,30 +126,32 @@ def _problem(command: Command) -> Problem:
 # --- the machine -----------------------------------------------------------------------------------------
 
 
-def _target(command: Command) -> Target:
+def _targets(command: Command) -> tuple[Target, ...]:
+    """The machines that the object is for, first the one that plans are made for."""
     if command.compiler.lower() != "llvm":
         raise OptionError(
             f"--compiler={command.compiler}: kernels are built by LLVM in this process, so the only compiler is llvm;"
             " comparing with other compilers is a command that does not exist yet"
         )
-    found = _named(command.cpu if command.cpu is not None else command.architecture)
-    if command.architecture is not None and command.cpu is not None:
-        _check_same_set(command.architecture, command.cpu, found)
-    return target.scalar(found) if command.no_vec else found
-
-
-def _named(name: str | None) -> Target:
-    if name is not None and not name.strip():
+    name = command.cpu if command.cpu is not None else command.architecture
+    if name is not None and not all(part.strip() for part in name.split(",")):
         raise TargetError("the name of the architecture or CPU is empty")
-    return backend.resolve(name)
+    found = machines.chosen(name)
+    if command.architecture is not None and command.cpu is not None:
+        found = _on_architecture(command.architecture, command.cpu, found)
+    return tuple(map(target.scalar, found[:1])) if command.no_vec else found
 
 
-def _check_same_set(architecture: str, cpu: str, found: Target) -> None:
-    wanted = _named(architecture)
-    if _registers(wanted) != _registers(found):
+def _on_architecture(architecture: str, cpu: str, found: tuple[Target, ...]) -> tuple[Target, ...]:
+    """CPUs of that architecture, or on that triple."""
+    if target.is_triple(architecture):
+        return tuple(target.on_triple(machine, architecture) for machine in found)
+    wanted = backend.resolve(architecture)
+    if any(_registers(wanted) != _registers(machine) for machine in found):
         raise OptionError(
             f"--architecture={architecture} contradicts --cpu={cpu}: give one of them, or a CPU of that architecture"
         )
+    return found
 
 
 def _registers(machine: Target) -> tuple[object, ...]:
@@ -173,6 +186,8 @@ def _streaming(command: Command, problem: Problem, canonical: Canonical, machine
         raise OptionError(
             f"--streamingStores cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
         )
+    if not machine.streams:
+        raise OptionError(f"--streamingStores cannot be had: {machine} has no stores past the caches")
     if not can_stream(canonical):
         raise OptionError(
             f"--streamingStores cannot be had: no two elements of B are neighbours in {canonical}"
@@ -210,7 +225,7 @@ def compiled(job: Job, progress: Progressing) -> Solution:
         job.problem,
         1 if command.generate_only else chosen.max_implementations,
         chosen.threads,
-        chosen.target,
+        (chosen.target, *chosen.others),
         chosen.time_limit,
         hot_a=command.hot_a,
         hot_b=command.hot_b,

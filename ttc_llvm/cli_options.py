@@ -168,9 +168,10 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--database", "database", "PATH", "default: $TTC_DATABASE, or the user's cache"),
     ),
     "the machine": (
-        Option("--architecture", "architecture", "NAME", "instruction set: sse2 avx avx2 avx512 knl;"
-               " default: this machine"),
-        Option("--cpu", "cpu", "NAME", "a CPU as LLVM names it (ttc info lists them), or native"),
+        Option("--architecture", "architecture", "NAME", "instruction set (sse2 avx avx2 avx512 knl neon sve vsx rvv"
+               " wasm ...) or triple; default: this machine, and objects run on every x86-64"),
+        Option("--cpu", "cpu", "NAME,..", "a CPU as LLVM names it (ttc info --targets lists them), or native; several:"
+               " one object for all"),
         Option("--compiler", "compiler", "NAME", "llvm, the only one: code is built in this process", default="llvm"),
         _switch("--no-vec", "no_vec", "no explicit vectors: at most two elements at a time"),
         _switch("--no-align", "no_align", "nothing that needs an aligned B: no streaming stores"),

@@ -80,7 +80,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     rows: list[tuple[str, Sequence[str]]] = [
         ("problem", [_problem_line(solution.problem)]),
         ("merged", [_merged_line(outcome.canonical)]),
-        ("target", [target_line(solution.target)]),
+        ("target", [target_line(solution.target, solution.others)]),
         ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
@@ -107,9 +107,10 @@ def _merged_line(canonical: Canonical) -> str:
     return f"{count} {'axis' if count == 1 else 'axes'} (extent:stride in A:stride in B) {axes}"
 
 
-def target_line(target: Target) -> str:
-    """A target in one line."""
-    return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors)"
+def target_line(target: Target, others: tuple[Target, ...] = ()) -> str:
+    """A target in one line. others: further machines that the object serves."""
+    also = f"; objects also serve {', '.join(map(str, others))}" if others else ""
+    return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors){also}"
 
 
 def _measured_rows(outcome: Outcome) -> Rows:
@@ -180,6 +181,7 @@ def print_json(outcome: Outcome) -> None:
                 "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
             },
             "target": target_fields(solution.target),
+            "others": [machine.name for machine in solution.others],
             "threads": solution.threads,
             "affinity": outcome.affinity,
             "plan": str(solution.plan),
