@@ -167,3 +167,11 @@ def test_a_source_in_a_suite(ttc: Any) -> None:
     Path("own.cpp").write_text("int nothing;")
     status, _, err = ttc("compare", *QUICK, "--cases=3", "--compiler=llvm", "--against=own.cpp")
     assert status == 2 and "--against=own.cpp cannot be compared with: own.cpp does not define" in err
+
+
+def test_libraries_are_not_compared(ttc: Any) -> None:
+    status, _, err = ttc("--perm=1,0", "--size=40,30", "--emit=static", "--compiler=llvm")
+    assert status == 2 and "--compiler compares a single problem's solution" in err
+    Path("list.txt").write_text("--perm=1,0 --size=40,30 --compiler=llvm\n")
+    status, _, err = ttc("--manifest=list.txt", "--name=some")
+    assert status == 2 and "list.txt:1: --compiler holds for a whole run" in err

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import affinity, backend, dtypes, header, naive, runtime
+from .. import affinity, backend, dtypes, naive, runtime
 from ..bench.peers import NotBuilt, Peer
 from ..bench.results import Reference
 from ..bench.stand import Contender, Stand, foreign
@@ -176,8 +176,7 @@ class Compiled:
 
     def _unloadable(self, problem: Problem, error: OSError) -> str:
         if source.entry(problem) in str(error):
-            prototype = header.prototype(problem, problem.beta != 0)
-            return f'{self.name} does not define extern "C" {prototype}'
+            return f'{self.name} does not define extern "C" {source.prototype(problem)}'
         return f"it cannot be loaded: {error}"
 
 

@@ -5,8 +5,9 @@ f16 and bf16 are moved as `uint16_t`, as in the headers: plain moves need no `_F
 
 from __future__ import annotations
 
-from .. import header, names
+from .. import declarations
 from ..dtypes import DType, Kind
+from ..interface import Entry
 from ..naive import Index, Naive, Traverse, of
 from ..problem import Problem
 
@@ -16,7 +17,12 @@ INT_MAX = (1 << 31) - 1
 
 def entry(problem: Problem) -> str:
     """The function that a reference of this problem exports: with beta only where beta != 0."""
-    return names.entry(problem, beta=problem.beta != 0)
+    return Entry(problem, beta=problem.beta != 0).name
+
+
+def prototype(problem: Problem) -> str:
+    """That function's declaration in our headers, without its semicolon."""
+    return declarations.signature(Entry(problem, beta=problem.beta != 0))
 
 
 def reference(problem: Problem, traverse: Traverse) -> str:
@@ -28,11 +34,11 @@ def reference(problem: Problem, traverse: Traverse) -> str:
 def shim(problem: Problem) -> str:
     """What calls the entry of a problem, declared here: RUN(A, B, alpha and beta), and THREADS(number, where)."""
     arguments = ["static_cast<const {0} *>(a)", "static_cast<{1} *>(b)", *_scalars(problem), "lda", "ldb"]
-    a, b = header.c_type(problem.a), header.c_type(problem.b)
+    a, b = declarations.c_type(problem.a), declarations.c_type(problem.b)
     call = ", ".join(arguments).format(a, b)
     outer = [_ints(name, sizes) for name, sizes in (("lda", problem.outer_a), ("ldb", problem.outer_b))]
     return _SHIM.format(
-        prototype=header.prototype(problem, problem.beta != 0), outer="\n".join(outer), entry=entry(problem), call=call
+        prototype=prototype(problem), outer="\n".join(outer), entry=entry(problem), call=call
     )
 
 
@@ -105,14 +111,14 @@ def _types(nest: Naive) -> list[str]:
 def _cpp_type(t: DType) -> str:
     if t.kind is Kind.COMPLEX:
         return f"complex_of<{'float' if t.real_bits == 32 else 'double'}>"
-    plain = header.c_type(t)
+    plain = declarations.c_type(t)
     return f"item<{t.itemsize}>" if plain == "void" else plain
 
 
 def _function(problem: Problem, nest: Naive) -> str:
-    beta, opaque = problem.beta != 0, nest.compute.kind is Kind.OPAQUE
+    opaque = nest.compute.kind is Kind.OPAQUE
     lines = [
-        f'extern "C" {header.prototype(problem, beta)}',
+        f'extern "C" {prototype(problem)}',
         "{",
         "    const type_a *__restrict__ from = static_cast<const type_a *>(A);",
         "    type_b *__restrict__ into = static_cast<type_b *>(B);",
