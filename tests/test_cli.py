@@ -86,7 +86,7 @@ def test_json_holds_what_the_summary_says(ttc: Ttc) -> None:
     found = ttc(*TINY, FEW)
     assert set(found) == {
         "version", "problem", "merged", "target", "others", "threads", "affinity", "plan", "source", "elapsed_s",
-        "measurement", "files",
+        "measurement", "comparison", "files",
     }  # fmt: skip
     assert found["version"] == ttc_llvm.__version__
     assert found["problem"] == {
