@@ -1,4 +1,5 @@
-"""The command line: `ttc` compiles, `ttc bench` measures, `ttc info` and `ttc database` tell what is there.
+"""The command line: `ttc` compiles, `ttc bench` measures, `ttc report` and `ttc explain` show, `ttc info`
+and `ttc database` tell what is there.
 
 Exit status: 0 for a result (also where Ctrl-C cut the tuning short: the best so far is the result), 2 for
 what cannot be done, said in one line on stderr, 130 for Ctrl-C before any result, 141 for a reader that
@@ -53,18 +54,24 @@ def _command(argv: list[str]) -> int:
 
 
 def _subcommand(argv: list[str]) -> int:
+    if argv[0] == "explain":
+        from .explain import cli as explain_cli  # takes the options of a compilation, by their own table
+
+        return explain_cli.run(argv[1:])
     from . import cli_info, database_cli, kernel
     from .bench import cli as bench_cli
     from .cli_options import Parser
+    from .report import cli as report_cli
 
     top = Parser(prog="ttc", description="Sub-commands; without one, ttc compiles: see ttc --help.")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (cli_info, database_cli, bench_cli):
+    for command in (cli_info, database_cli, bench_cli, report_cli):
         command.add_parser(subparsers)
     args = top.parse_args(argv)
     if args.command == "database":
         return database_cli.run(args, kernel.versions)
-    return cli_info.run(args) if args.command == "info" else bench_cli.run_command(args)
+    runs = {"info": cli_info.run, "bench": bench_cli.run_command, "report": report_cli.run}
+    return runs[args.command](args)
 
 
 def _guarded(work: Callable[[], int]) -> int:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from .dtypes import spellings
 from .errors import OptionError
 
-SUBCOMMANDS = ("bench", "info", "database")
+SUBCOMMANDS = ("bench", "report", "explain", "info", "database")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 
 
@@ -190,10 +190,10 @@ def parser() -> Parser:
     """The parser of a command line without sub-command; its values are texts."""
     made = Parser(
         prog="ttc",
-        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc bench [options] | ttc info | ttc database ACTION",
+        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc bench | report | explain | info | database ...",
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
-        epilog="Other commands: ttc bench (what this machine can do), ttc info (this machine), ttc database (stored"
-        " solutions); all know --help.",
+        epilog="Other commands: ttc bench (what this machine can do), ttc report (its results as a page), ttc explain (one"
+        " problem's whole way), ttc info (this machine), ttc database (stored solutions); all know --help.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
     )
     made.add_argument("--version", action="store_true", help="show the version and exit")
