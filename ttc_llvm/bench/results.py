@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from statistics import median
 from typing import Any
 
@@ -33,13 +33,32 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """How a reference of a case was made: the naive loop nest by a compiler, or a source file of the user's own.
+
+    compiler: its name in tables; version: as it tells itself; flags: as they were given to it; traverse: `output`
+    (B is written linearly), `input` (A is read linearly), or the source file's name; compile_s: seconds that compiling
+    took; cached: in an earlier run; message: why there is no timing, "" where there is one.
+    """
+
+    compiler: str
+    version: str
+    flags: tuple[str, ...]
+    traverse: str
+    compile_s: float
+    cached: bool = False
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One case, measured.
 
     key: of the case, the options and the versions, for resuming; case: what was measured, in one line;
     run_bytes: what lies together in both tensors, at least; source: tuned, database or cost model;
     ceiling: which of the ceilings counts; before: its GiB/s before the search (0 = not measured);
-    ceilings, peers: by name; facts: machine, versions, options, date.
+    ceilings, peers: by name; facts: machine, versions, options, affinity, date; references: by name, how those peers
+    were compiled, and what could not be compiled or was wrong, which is not among the peers.
     """
 
     key: str
@@ -63,6 +82,7 @@ class Result:
     ceilings: Mapping[str, Timing]
     peers: Mapping[str, Timing]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    references: Mapping[str, Reference] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -118,6 +138,8 @@ def _plain(value: Any) -> Any:
             "bytes": value.bytes,
             "seconds": [_rounded(s) for s in value.seconds],
         }
+    if isinstance(value, Reference):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     return _rounded(value) if isinstance(value, float) else value
@@ -133,10 +155,12 @@ def from_line(line: str) -> Result:
         values = json.loads(line)
         if values["format"] != FORMAT:
             raise OptionError(f"a result has format {values['format']!r}: this version reads {FORMAT}")
+        values.setdefault("references", {})  # lines of 0.1.0 have none
         found = {one.name: values[one.name] for one in fields(Result)}
         found["ours"] = _timing(found["ours"])
         for group in ("ceilings", "peers"):
             found[group] = {name: _timing(one) for name, one in found[group].items()}
+        found["references"] = {name: _reference(one) for name, one in found["references"].items()}
         if not all(isinstance(found[name], str) for name in ("key", "suite", "name", "kind", "case", "ceiling")):
             raise TypeError
         return Result(**found)
@@ -151,3 +175,8 @@ def _timing(value: Any) -> Timing:
     if not seconds or min(seconds) <= 0:
         raise ValueError("seconds")
     return Timing(int(value["bytes"]), seconds)
+
+
+def _reference(value: Any) -> Reference:
+    found = Reference(**value)
+    return replace(found, flags=tuple(found.flags), compile_s=float(found.compile_s))
