@@ -14,6 +14,7 @@ from .text import measured_gibs
 
 WIDE = 720  # units of every picture's width
 PANEL = 330
+TOP = 46.0
 SIDE = 280  # of the largest plane in a panel
 SHOWN = 4  # tiles along an axis; more are named
 CELLS = 16  # micro-tiles along a tile's side that are drawn one by one
@@ -53,20 +54,35 @@ def tiles(e: Explanation) -> str:
     found = geometry.planes(e.canonical, e.plan)
     if not found:
         return ""
-    drawn = [list(_plane(plane, PANEL * number + 60 * number)) for number, plane in enumerate(found)]
-    arrow = [line(PANEL - 5, 190, PANEL + 40, 190, "arrow"), '<path d="M374 184 l10 6 l-10 6 z" class="head"/>']
-    return svg(WIDE, 372, "macro-tiles and micro-tiles in A and B", [part for panel in drawn for part in panel] + arrow)
+    height = max(_sides(plane)[1] for plane in found)
+    body = [part for number, plane in enumerate(found) for part in _plane(plane, (PANEL + 60) * number)]
+    middle = TOP + height / 2
+    body += [line(PANEL - 5, middle, PANEL + 40, middle, "arrow")]
+    body += [f'<path d="M{PANEL + 38} {middle - 6:.5g} l10 6 l-10 6 z" class="head"/>']
+    return svg(WIDE, TOP + height + 44, "macro-tiles and micro-tiles in A and B", body)
+
+
+def _shown(plane: geometry.Plane) -> tuple[int, int]:
+    """Elements of a plane that are drawn: at most SHOWN tiles a side."""
+    across, down = (min(extent, SHOWN * tile) for extent, tile in zip(plane.extents, plane.tile, strict=True))
+    return across, down
+
+
+def _sides(plane: geometry.Plane) -> tuple[float, float]:
+    """Sides of the picture: the longer one fills it, and neither gets thinner than a quarter."""
+    across, down = _shown(plane)
+    longest = max(across, down)
+    return SIDE * max(0.25, across / longest), SIDE * max(0.25, down / longest)
 
 
 def _plane(plane: geometry.Plane, left: float) -> Iterator[str]:
-    """One tensor's plane, at most SHOWN tiles a side: the first tile divided into micro-tiles, the first of those
-    filled."""
+    """One tensor's plane: the first tile divided into micro-tiles, the first of those filled."""
     counts = [-(-extent // tile) for extent, tile in zip(plane.extents, plane.tile, strict=True)]
-    shown = [min(extent, SHOWN * tile) for extent, tile in zip(plane.extents, plane.tile, strict=True)]
-    width, height = _scaled(shown[0], shown[1])
-    x, y = left + 22, 46.0
+    shown, (width, height) = _shown(plane), _sides(plane)
+    x, y = left + 22, TOP
     step = width / shown[0], height / shown[1]
-    yield label(left + 22, 14, f"{plane.tensor}, {counts[0]:,} x {counts[1]:,} tiles of this plane", name="strong")
+    tile, block = ("x".join(f"{n:,}" for n in pair) for pair in (plane.tile, plane.block))
+    yield label(x, 14, f"{plane.tensor}: {counts[0]:,} x {counts[1]:,} tiles of {tile}, micro-tiles {block}", name="strong")
     yield label(x, y - 10, f"axis {plane.across}, contiguous: {plane.extents[0]:,} elements", name="small")
     yield (
         f'<text transform="translate({left + 14:.5g} {y:.5g}) rotate(-90)" text-anchor="end" class="small">'
@@ -76,19 +92,11 @@ def _plane(plane: geometry.Plane, left: float) -> Iterator[str]:
     yield rect(x, y, plane.tile[0] * step[0], plane.tile[1] * step[1], "tile")
     yield from _grid(x, y, plane.tile, plane.block, step, "micro", CELLS)
     yield rect(x, y, plane.block[0] * step[0], plane.block[1] * step[1], "first")
-    yield from _grid(x, y, (shown[0], shown[1]), plane.tile, step, "edge", SHOWN)
-    for side, (count, reached) in enumerate(zip(counts, (width, height), strict=True)):
-        if count > SHOWN:
-            at = (x + reached + 6, y + 12) if side == 0 else (x, y + reached + 14)
-            yield label(*at, "..." if side == 0 else f"... {count:,} in all", name="small")
-    tile, block = ("x".join(f"{n:,}" for n in pair) for pair in (plane.tile, plane.block))
-    yield label(x, 362, f"tile {tile}, micro-tile {block}", name="small")
-
-
-def _scaled(across: int, down: int) -> tuple[float, float]:
-    """Sides of a picture of this many elements: the longer one fills it, and neither gets thinner than a quarter."""
-    longest = max(across, down)
-    return SIDE * max(0.25, across / longest), SIDE * max(0.25, down / longest)
+    yield from _grid(x, y, shown, plane.tile, step, "edge", SHOWN)
+    if counts[0] > SHOWN:
+        yield label(x + width + 6, y + 12, "...", name="small")
+    if counts[1] > SHOWN:
+        yield label(x, y + height + 14, "...", name="small")
 
 
 def _grid(

@@ -55,7 +55,7 @@ def fragment(e: Explanation) -> str:
 def _body(e: Explanation) -> str:
     return "".join(
         [
-            f"<h1>From a problem to {e.code.micro.total if e.code else 'its'} instructions</h1>",
+            "<h1>From problem to instructions</h1>",
             _pre(e.stage("problem")),
             "<h2>Merged axes</h2>",
             _pre(e.stage("merged")),
@@ -147,7 +147,7 @@ def _candidates(e: Explanation) -> Iterator[str]:
         return
     picture = drawing.candidates(e)
     if picture:
-        yield f"<p>Orange: the winner. On the line, the model would be right.</p>{picture}"
+        yield f"<p>Orange: the plan above. On the line, the model would be right.</p>{picture}"
     yield "<div class=wide><table><tr><th>#</th><th>ms</th><th>GiB/s</th><th>expected ms</th><th>runs</th>"
     yield "<th class=left>plan</th></tr>"
     yield from (_tried_row(number, tried, e) for number, tried in enumerate(e.tried, 1))

@@ -81,7 +81,7 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
             mean = geomean(v for v in values if v is not None)
             found.append(Series(f"{peer} (geomean {mean:.2f})", values))
         if found:
-            yield Cases(group.title, f"{words}; above 1 we are faster.", names, tuple(found), "times as fast", base=1, log=True)
+            yield Cases(group.title, f"{words}, the largest search; above 1 we are faster.", names, tuple(found), "times as fast", base=1, log=True)
 
 
 def affinities(inputs: Inputs) -> Iterator[Bars]:

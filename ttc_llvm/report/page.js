@@ -34,4 +34,15 @@ for (const table of document.querySelectorAll("table.sortable")) {
     }
     shown.textContent = `${count} of ${body.rows.length} rows`;
   });
+  document.getElementById("csv").addEventListener("click", () => {
+    const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+    const rows = [...body.rows].map((row) => heads.map((_, k) => value(row, k)));
+    const text = [heads, ...rows].map((row) => row.map(quoted).join(",") + "\n").join("");
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = "results.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  });
 }

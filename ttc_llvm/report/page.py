@@ -14,12 +14,12 @@ from .. import __version__
 from ..bench.results import Result, to_line
 from ..tuning import exchange
 from .charts import Chart
-from .figures import Figure
-from .groups import KINDS, RULES, machine
+from .figures import Figure, effort_name
+from .groups import KINDS, RULES, affinity, effort, machine
 from .inputs import Inputs
-from .rows import Rows, Value, rows, to_csv
+from .rows import Rows, Value, rows
 
-PLAIN_BYTES = 1 << 20  # data that is larger is embedded packed
+PLAIN_BYTES = 256 << 10  # data that is larger is embedded packed
 MODES = {
     "cold": "neither tensor is in the caches when a run starts",
     "hot": "both tensors are in the caches; times are of one call out of many",
@@ -90,33 +90,50 @@ def _navigation(inputs: Inputs, drawn: Sequence[Drawn]) -> str:
 def _setting(inputs: Inputs) -> Iterator[str]:
     settings: dict[tuple[tuple[str, str], ...], list[Result]] = {}
     for one in inputs.results:
-        settings.setdefault(tuple(_facts(one)), []).append(one)
+        settings.setdefault(tuple(_machine(one)), []).append(one)
     for facts, results in settings.items():
-        dates = sorted(str(one.facts["date"]) for one in results if "date" in one.facts)
-        rows = [*facts, ("Measured", f"{dates[0]} to {dates[-1]}")] if dates else [*facts]
-        yield _definitions([*rows, ("Results", str(len(results)))])
+        yield _definitions([*facts, *_varying(results), ("Results", str(len(results)))])
     yield "<h3>What the numbers mean</h3>"
     yield _definitions(_meanings(inputs.results))
 
 
-def _facts(one: Result) -> Iterator[tuple[str, str]]:
-    facts = one.facts
+def _machine(one: Result) -> Iterator[tuple[str, str]]:
     yield "Machine", machine(one)
-    for name in ("target", "system", "affinity"):
-        if facts.get(name):
-            yield name.capitalize(), str(facts[name])
-    yield "Versions", _pairs(facts.get("versions"))
-    yield "Other libraries", _pairs({k: v for k, v in _mapping(facts.get("peers")).items() if k not in one.references})
-    made = {name: f"{r.version} {' '.join(r.flags)}" for name, r in one.references.items()}
-    yield "Compilers", _pairs(made, "; ")
+    for name in ("target", "system"):
+        yield name.capitalize(), str(one.facts.get(name, "none"))
+    yield "Versions", _pairs(one.facts.get("versions"))
+
+
+def _varying(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """What may differ between results of one machine: every value once."""
+    yield "Threads", _distinct(str(one.threads) for one in results)
+    yield "Affinity", _distinct(affinity(one) for one in results)
+    yield "Candidates", _distinct(effort_name(effort(one)) for one in results)
+    yield "Other libraries", _distinct(_libraries(one) for one in results)
+    yield "Compilers", _distinct(
+        " ".join([made.version or made.compiler, *made.flags]) for one in results for made in one.references.values()
+    )
+    failed = {f"{name}: {made.message}" for one in results for name, made in one.references.items() if made.message}
+    yield "Left out", _distinct(sorted(failed))
+    dates = sorted(str(one.facts["date"]) for one in results if "date" in one.facts)
+    yield "Measured", f"{dates[0]} to {dates[-1]}" if dates else "none"
+
+
+def _libraries(one: Result) -> str:
+    peers = _mapping(one.facts.get("peers"))
+    return _pairs({name: version for name, version in peers.items() if name not in one.references})
+
+
+def _distinct(values: Iterable[str]) -> str:
+    return "; ".join(value for value in dict.fromkeys(values) if value not in ("", "none")) or "none"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _pairs(value: Any, by: str = ", ") -> str:
-    return by.join(f"{name} {one}" for name, one in _mapping(value).items()) or "none"
+def _pairs(value: Any) -> str:
+    return ", ".join(f"{name} {one}" for name, one in _mapping(value).items()) or "none"
 
 
 def _meanings(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
@@ -146,7 +163,7 @@ def _picture(one: Picture) -> str:
     links = ", ".join(f'<a href="{escape(name)}">{escape(name.rpartition(".")[2].upper())}</a>' for name in one.files)
     return (
         f'<figure><div class="wide">{one.wide}</div><div class="narrow">{one.narrow}</div>'
-        f"<figcaption><b>{escape(one.chart.title)}.</b> {escape(one.chart.caption)} <small>{links}</small></figcaption></figure>"
+        f"<figcaption>{escape(one.chart.caption)} <small>{links}</small></figcaption></figure>"
     )
 
 
@@ -170,46 +187,48 @@ def _table(results: Sequence[Result]) -> Iterator[str]:
     yield f'<input id="filter" type="search"><output id="shown">{len(results)} rows</output></div>'
     yield '<div class="scroll" tabindex="0" role="region" aria-label="All results"><table class="sortable">'
     yield "<caption>x name: how many times as fast as it we are, best run by best run.</caption><thead><tr>"
-    for k, column in enumerate(table.columns):
-        kind = ' class="text"' if _is_text(table, k) else ""
+    texts = [_is_text(table, k) for k in range(len(table.columns))]
+    for column, text in zip(table.columns, texts, strict=True):
+        kind = ' class="text"' if text else ""
         yield f'<th scope="col"{kind}><button type="button">{escape(column.head)}</button></th>'
     yield "</tr></thead><tbody>"
-    texts = [_is_text(table, k) for k in range(len(table.columns))]
     digits = [column.digits for column in table.columns]
     for row in table.values:
-        yield "<tr>" + "".join(map(_cell, row, digits, texts, [True, *[False] * len(row)])) + "</tr>"
-    yield "</tbody></table></div></section>"
+        yield f"<tr>{''.join(map(_cell, row, digits))}</tr>"
+    left = ",".join(f"td:nth-child({k})" for k, text in enumerate(texts, 1) if text)
+    yield f"</tbody></table></div><style>{left}{{text-align:left}}</style></section>"
 
 
 def _is_text(table: Rows, k: int) -> bool:
     return all(isinstance(row[k], str) for row in table.values)
 
 
-def _cell(value: Value, digits: int, text: bool, first: bool) -> str:
-    names = " ".join(name for name, holds in (("text", text), ("first", first)) if holds)
-    head = f'<td class="{names}"' if names else "<td"
+def _cell(value: Value, digits: int) -> str:
+    """A cell; data-v is what it is sorted by where the text is rounded."""
     if value is None:
-        return f'{head} data-v="">-</td>'
+        return '<td data-v="">-</td>'
     if isinstance(value, str):
-        return f"{head}>{escape(value)}</td>"
+        return f"<td>{escape(value)}</td>"
     shown = f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
-    return f'{head} data-v="{value:.6g}">{shown}</td>'
+    exact = f"{value:.5g}"
+    return f"<td>{shown}</td>" if float(shown) == float(exact) else f'<td data-v="{exact}">{shown}</td>'
 
 
 def _data(inputs: Inputs) -> Iterator[str]:
     found: list[tuple[str, bytes]] = []
     if inputs.results:
         found += [("results.jsonl", "".join(f"{to_line(one)}\n" for one in inputs.results).encode())]
-        found += [("results.csv", to_csv(rows(inputs.results)).encode())]
     if inputs.solutions:
         found += [("solutions.jsonl", b"".join(exchange.to_line(one, objects=False) for one in inputs.solutions))]
     links = "".join(f"<li>{_link(name, data)}</li>" for name, data in found)
-    yield f'<section id="data" class="downloads"><h2>Data</h2><p>Everything that is shown, as it was measured:</p><ul>{links}</ul></section>'
+    links += '<li><button type="button" id="csv">Table as CSV</button></li>' if inputs.results else ""
+    yield '<section id="data" class="downloads"><h2>Data</h2><p>Everything that is shown, as it was measured:</p>'
+    yield f"<ul>{links}</ul></section>"
 
 
 def _link(name: str, data: bytes) -> str:
     """A link that saves data embedded in the page."""
-    kind = "text/csv" if name.endswith(".csv") else "application/x-ndjson"
+    kind = "application/x-ndjson"
     if len(data) > PLAIN_BYTES:
         name, kind, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     text = base64.b64encode(data).decode()

@@ -1,9 +1,7 @@
-"""The table under the plots: a row for each result, and the same as CSV."""
+"""The table under the plots: a row for each result."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -72,12 +70,3 @@ _MEASURED = (
     Column("ratio", lambda one: one.ratio),
     Column("planning s", lambda one: one.elapsed),
 )
-
-
-def to_csv(table: Rows) -> str:
-    """The table as comma separated values, numbers in full."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(column.head for column in table.columns)
-    writer.writerows(("" if value is None else value for value in row) for row in table.values)
-    return stream.getvalue()

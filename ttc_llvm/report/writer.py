@@ -42,7 +42,7 @@ def _pictures(figure: Figure, inputs: Inputs, folder: Path, files: list[Path]) -
     found = []
     for number, chart in enumerate(figure.make(inputs), 1):
         stem = f"{figure.name}-{number}-{_slug(chart.title)}"
-        found.append(_picture(chart, folder, stem, f"{figure.name}{number}"))
+        found.append(_picture(chart, folder, stem, f"{figure.name[0]}{figure.name[-1]}{number}"))
         files += [folder / name for name in found[-1].files]
     return found
 
