@@ -192,8 +192,8 @@ def parser() -> Parser:
         prog="ttc",
         usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc bench | report | explain | info | database ...",
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
-        epilog="Other commands: ttc bench (what this machine can do), ttc report (its results as a page), ttc explain (one"
-        " problem's whole way), ttc info (this machine), ttc database (stored solutions); all know --help.",
+        epilog="Other commands: ttc bench (what this machine can do), ttc report (its results as a page), ttc explain"
+        " (one problem's whole way), ttc info (this machine), ttc database (stored solutions); all know --help.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
     )
     made.add_argument("--version", action="store_true", help="show the version and exit")

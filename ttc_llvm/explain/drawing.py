@@ -12,8 +12,7 @@ from . import geometry
 from .explanation import Explanation, Tried
 from .text import measured_gibs
 
-WIDE = 720  # units of every picture's width
-PANEL = 330
+PANEL = 370.0  # units of a panel's width
 TOP = 46.0
 SIDE = 280  # of the largest plane in a panel
 SHOWN = 4  # tiles along an axis; more are named
@@ -49,17 +48,13 @@ def line(x1: float, y1: float, x2: float, y2: float, name: str) -> str:
 # --- tiles --------------------------------------------------------------------------------------------------
 
 
-def tiles(e: Explanation) -> str:
-    """Macro- and micro-tiles in the plane of both contiguous axes, in A and in B; empty for a single axis."""
+def tiles(e: Explanation) -> tuple[str, ...]:
+    """Macro- and micro-tiles in the plane of both contiguous axes: A's and B's; none for a single axis."""
     found = geometry.planes(e.canonical, e.plan)
-    if not found:
-        return ""
-    height = max(_sides(plane)[1] for plane in found)
-    body = [part for number, plane in enumerate(found) for part in _plane(plane, (PANEL + 60) * number)]
-    middle = TOP + height / 2
-    body += [line(PANEL - 5, middle, PANEL + 40, middle, "arrow")]
-    body += [f'<path d="M{PANEL + 38} {middle - 6:.5g} l10 6 l-10 6 z" class="head"/>']
-    return svg(WIDE, TOP + height + 44, "macro-tiles and micro-tiles in A and B", body)
+    return tuple(
+        svg(PANEL, TOP + _sides(plane)[1] + 20, f"macro-tiles and micro-tiles of {plane.tensor}", _plane(plane))
+        for plane in found
+    )
 
 
 def _shown(plane: geometry.Plane) -> tuple[int, int]:
@@ -75,17 +70,18 @@ def _sides(plane: geometry.Plane) -> tuple[float, float]:
     return SIDE * max(0.25, across / longest), SIDE * max(0.25, down / longest)
 
 
-def _plane(plane: geometry.Plane, left: float) -> Iterator[str]:
+def _plane(plane: geometry.Plane) -> Iterator[str]:
     """One tensor's plane: the first tile divided into micro-tiles, the first of those filled."""
     counts = [-(-extent // tile) for extent, tile in zip(plane.extents, plane.tile, strict=True)]
     shown, (width, height) = _shown(plane), _sides(plane)
-    x, y = left + 22, TOP
+    x, y = 22.0, TOP
     step = width / shown[0], height / shown[1]
     tile, block = ("x".join(f"{n:,}" for n in pair) for pair in (plane.tile, plane.block))
-    yield label(x, 14, f"{plane.tensor}: {counts[0]:,} x {counts[1]:,} tiles of {tile}, micro-tiles {block}", name="strong")
+    heading = f"{plane.tensor}: {counts[0]:,} x {counts[1]:,} tiles of {tile}, micro-tiles {block}"
+    yield label(0, 14, heading, name="strong")
     yield label(x, y - 10, f"axis {plane.across}, contiguous: {plane.extents[0]:,} elements", name="small")
     yield (
-        f'<text transform="translate({left + 14:.5g} {y:.5g}) rotate(-90)" text-anchor="end" class="small">'
+        f'<text transform="translate(14 {y:.5g}) rotate(-90)" text-anchor="end" class="small">'
         f"axis {plane.down}: {plane.extents[1]:,}</text>"
     )
     yield rect(x, y, width, height, "plane")
@@ -120,24 +116,24 @@ def _grid(
 # --- runs ---------------------------------------------------------------------------------------------------
 
 
-def runs(e: Explanation) -> str:
+def runs(e: Explanation) -> tuple[str, ...]:
     """A tile's first runs in A and in B, cut into cache lines: what of a line belongs to the tile is filled."""
     found = [geometry.runs(e.canonical, e.plan.tile, name, e.target, RUNS) for name in "AB"]
-    body: list[str] = []
-    for number, one in enumerate(found):
-        body += _runs(one, 380.0 * number)
-    rows = max(len(one.starts) for one in found)
-    return svg(WIDE, 52 + 22 * rows, "runs of one tile in cache lines", body)
+    return tuple(
+        svg(PANEL, 52 + 22 * len(one.starts), f"runs of one tile of {one.tensor} in cache lines", _runs(one))
+        for one in found
+    )
 
 
-def _runs(one: geometry.Runs, left: float) -> Iterator[str]:
-    yield label(left, 14, f"{one.tensor}: {one.count:,} x {one.run:,} bytes, {one.used:.0%} of lines used", name="strong")
+def _runs(one: geometry.Runs) -> Iterator[str]:
+    heading = f"{one.tensor}: {one.count:,} x {one.run:,} bytes, {one.used:.0%} of lines used"
+    yield label(0, 14, heading, name="strong")
     for number, start in enumerate(one.starts):
         y = 28 + 22.0 * number
-        yield label(left + 68, y + 12, f"{start:+,}", "end", "small")
-        yield from _run(one, start, left + 76, y)
+        yield label(68, y + 12, f"{start:+,}", "end", "small")
+        yield from _run(one, start, 76, y)
     if one.count > len(one.starts):
-        yield label(left + 76, 42 + 22 * len(one.starts), f"... {one.count - len(one.starts):,} more", name="small")
+        yield label(76, 42 + 22 * len(one.starts), f"... {one.count - len(one.starts):,} more", name="small")
 
 
 def _run(one: geometry.Runs, start: int, x: float, y: float) -> Iterator[str]:

@@ -56,16 +56,17 @@ _X86 = Syntax(
         (Class.CONTROL, r"j\w+ |cmp|test|ret|call|nop|endbr|vzero"),
         (Class.STACK, r"push|pop|(v?mov|kmov).*\(%rsp\)|sub[lq]? .*%rsp$|add[lq]? .*%rsp$"),
         (Class.MASK, r"k\w+ .*%k|v?movmsk|vpcmp.*%k\d|vpmov\w2m|vpmovm2"),
-        (Class.STORE, r"v?(p?mov|pmask|mask|extract|pscatter|scatter|pextr|pcompress).*%[xyz]mm.*, [^,(]*\([^)]*\)( \{%k\d\})?$"),
+        (Class.STORE, r"v?(p?mov|pmask|mask|extract|p?scatter|pextr|pcompress).*%[xyz]mm.*, [^,(]*\([^)]*\)( \{%k\d\})?$"),
         (Class.LOAD, r"v?(p?mov|lddqu|pmask|mask|p?broadcast|p?insert|p?gather|p?expand|pins).*\([^)]*\).*%[xyz]mm"),
         (Class.SHUFFLE, r"v?(p?unpck|p?shuf|p?perm|p?blend|p?insert|extract|p?align|p?broadcast|mov[lh][lh]|movddup"
          r"|mov[sd][lh]?dup|pack|psrldq|pslldq|pextr|pins|pcompress|pexpand)"),
         (Class.MOVE, r"v?(mov[adou]\w*|movdq\w+|movs[sd]) %[xyz]mm\d+, %[xyz]mm|v?p?xor\w* (%[xyz]mm\d+), \2"),
-        (Class.ARITHMETIC, r"v?(p?add|p?sub|p?mul|f?n?m|div|p?xor|p?and|p?or|p?ternlog|cvt|p?s[lr][la]|sqrt|neg).*%[xyz]mm"),
+        (Class.ARITHMETIC, r"v?(p?add|p?sub|p?mul|f?n?m|div|p?xor|p?and|p?or|p?ternlog|cvt|ps[lr][la]).*%[xyz]mm"),
         (Class.SCALAR_LOAD, r"(mov[bwlq]|mov[sz]\w+|movabs\w*) .*\(.*\), %[a-z0-9]+$"),
         (Class.SCALAR_STORE, r"mov[bwlq] [%$][^,]+, .*\(.*\)$"),
         (Class.OTHER, r".*%[xyz]mm"),
-        (Class.ADDRESS, r"lea|add|sub|inc|dec|i?mul|sh[lr]|sa[lr]|mov|cmov|set|and|or|xor|neg|not|mulx|i?div|c[dq]|bt|rol|ror|sbb|adc|bzhi|pext|pdep|shlx|shrx|sarx"),
+        (Class.ADDRESS, r"lea|add|sub|inc|dec|i?mul|sh[lr]|sa[lr]|mov|cmov|set|and|or|xor|neg|not|i?div|c[dq]|bt|ro[lr]"
+         r"|sbb|adc|bzhi|pext|pdep"),
     ),
 )  # fmt: skip
 _ARM = Syntax(
@@ -84,7 +85,7 @@ _ARM = Syntax(
         (Class.ARITHMETIC, r"f\w+ |.* v\d+"),
         (Class.SCALAR_LOAD, r"ld"),
         (Class.SCALAR_STORE, r"st"),
-        (Class.ADDRESS, r"add|sub|mul|madd|msub|lsl|lsr|asr|adr|mov|and|orr|eor|csel|ubfx|sbfx|umulh|sxt|uxt|neg|udiv|sdiv|cinc"),
+        (Class.ADDRESS, r"add|sub|mul|madd|msub|ls[lr]|asr|adr|mov|and|orr|eor|cs|[us]bfx|umulh|[su]xt|neg|[us]div|cinc"),
     ),
 )  # fmt: skip
 SYNTAX: Mapping[str, Syntax] = {"x86_64": _X86, "aarch64": _ARM}

@@ -4,35 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from importlib.resources import files
 
 from .. import __version__
 from . import drawing, text
 from .explanation import Explanation, Ranked, Tried
 from .machine_code import Class
 
-STYLE = """
-.ttc{--ink:#1b1b1b;--back:#fff;--soft:#f3f3f0;--rule:#c9c9c4;--blue:#0072b2;--orange:#e69f00;
-font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back)}
-@media (prefers-color-scheme:dark){.ttc{--ink:#e8e8e4;--back:#161616;--soft:#232323;--rule:#4a4a4a;--blue:#56b4e9}}
-.ttc h1{font-size:1.5em;line-height:1.25;margin:0 0 .5em}.ttc h2{font-size:1.15em;margin:1.8em 0 .5em}
-.ttc p{margin:.5em 0}.ttc svg{display:block;width:100%;height:auto;margin:.5em 0}
-.ttc pre{background:var(--soft);color:var(--ink);padding:.7em;overflow-x:auto;font:13px/1.45 ui-monospace,monospace;margin:.5em 0}
-.ttc details pre{max-height:32em;overflow:auto}.ttc summary{cursor:pointer}
-.ttc .wide{overflow-x:auto}.ttc .wide svg{min-width:560px}
-.ttc table{border-collapse:collapse;font-size:.9em;font-variant-numeric:tabular-nums}
-.ttc th,.ttc td{padding:.25em .7em;text-align:right;border-bottom:1px solid var(--rule);background:none;color:inherit}
-.ttc th{vertical-align:bottom}.ttc .left{text-align:left}.ttc .mark td{font-weight:600}
-.ttc td.plan{text-align:left;font:12px/1.4 ui-monospace,monospace;min-width:22em;white-space:normal}
-.ttc text{font:13px system-ui,sans-serif;fill:var(--ink)}.ttc text.small{font-size:12px}.ttc text.strong{font-weight:600}
-.ttc .plane{fill:var(--soft);stroke:var(--ink)}.ttc .tile{fill:var(--blue);fill-opacity:.25}
-.ttc .micro{stroke:var(--blue);stroke-width:.8}.ttc .edge{stroke:var(--ink);stroke-width:1}
-.ttc .first{fill:var(--orange);stroke:var(--ink)}.ttc .arrow{stroke:var(--ink);stroke-width:2}.ttc .head{fill:var(--ink)}
-.ttc .used{fill:var(--blue)}.ttc .line{fill:none;stroke:var(--ink);stroke-width:1}
-.ttc .tried{fill:var(--blue);fill-opacity:.7}.ttc .chosen{fill:var(--orange);stroke:var(--ink)}
-@media print{.ttc{--ink:#000;--back:#fff;--soft:#f3f3f0;--rule:#bbb;--blue:#0072b2}.ttc details pre{max-height:none}
-.ttc pre{white-space:pre-wrap}.ttc svg,.ttc tr{break-inside:avoid}}
+FRAME = """body{margin:0}main.ttc{max-width:52em;margin:0 auto;padding:1.2em;min-height:100vh;box-sizing:border-box}
+@media (prefers-color-scheme:dark){body{background:#161616}}
 """
-FRAME = "body{margin:0}main.ttc{max-width:52em;margin:0 auto;padding:1.2em;min-height:100vh;box-sizing:border-box}"
 
 
 def page(e: Explanation) -> str:
@@ -42,14 +23,18 @@ def page(e: Explanation) -> str:
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
-        f"<title>ttc explain: {title}</title><style>{FRAME}@media (prefers-color-scheme:dark){{body{{background:#161616}}}}"
-        f'{STYLE}</style></head><body><main class="ttc">{_body(e)}</main></body></html>\n'
+        f"<title>ttc explain: {title}</title><style>{FRAME}{_style()}</style></head>"
+        f'<body><main class="ttc">{_body(e)}</main></body></html>\n'
     )
 
 
 def fragment(e: Explanation) -> str:
     """The same for a notebook's cell."""
-    return f'<style>{STYLE}</style><div class="ttc" style="padding:.6em">{_body(e)}</div>'
+    return f'<style>{_style()}</style><div class="ttc" style="padding:.6em">{_body(e)}</div>'
+
+
+def _style() -> str:
+    return files(__package__).joinpath("page.css").read_text("utf-8")
 
 
 def _body(e: Explanation) -> str:
@@ -74,8 +59,8 @@ def _pre(words: str) -> str:
     return f"<pre>{escape(words)}</pre>"
 
 
-def _figure(picture: str) -> str:
-    return f'<div class="wide">{picture}</div>'
+def _pair(pictures: tuple[str, ...]) -> str:
+    return f'<div class="pair">{"".join(pictures)}</div>'
 
 
 def _pictures(e: Explanation) -> Iterator[str]:
@@ -86,11 +71,11 @@ def _pictures(e: Explanation) -> Iterator[str]:
         yield "<h2>Tiles</h2><p>The plane of the two axes along which A and B are contiguous. Shaded: the first"
         yield " macro-tile; orange: its first micro-tile, which is permuted in registers. Sides of very different"
         yield " lengths are not to scale.</p>"
-        yield _figure(tiles)
+        yield _pair(tiles)
     line = e.target.line
-    yield f"<h2>One tile in cache lines</h2><p>The runs of consecutive memory that one macro-tile touches; a box is"
+    yield "<h2>One tile in cache lines</h2><p>The runs of consecutive memory that one macro-tile touches; a box is"
     yield f" a line of {line} bytes, filled where it belongs to the tile. Numbers are byte offsets.</p>"
-    yield _figure(drawing.runs(e))
+    yield _pair(drawing.runs(e))
 
 
 # --- plans --------------------------------------------------------------------------------------------------

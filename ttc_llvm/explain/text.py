@@ -94,7 +94,8 @@ def source(e: Explanation) -> str:
     if measured.timings and measured.timings[0][0] != str(e.plan):
         return "given; the best that was timed is another one"
     stand_in = " (on a smaller stand-in)" if measured.proxy else ""
-    return f"best of {len(measured.timings)} timed: {measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
+    speed = f"{measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
+    return f"best of {len(measured.timings)} timed: {speed}"
 
 
 def _terms(terms: Terms, e: Explanation) -> Iterator[str]:

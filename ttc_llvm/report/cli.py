@@ -16,9 +16,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "report",
         help="a page with pictures out of results of bench and compare",
-        description="Write one self-contained page, and its pictures as PNG and SVG: bandwidth, speedups, affinity, ranking"
-        " quality, planning time, a table that can be sorted, and the data. Figures that lack data are left out; the page"
-        " says which command measures it. Needs matplotlib: pip install 'ttc_llvm[report]'.",
+        description="Write one self-contained page, and its pictures as PNG and SVG: bandwidth, speedups, affinity,"
+        " ranking quality, planning time, a table that can be sorted, and the data. Figures that lack data are left"
+        " out; the page says which command measures it. Needs matplotlib: pip install 'ttc_llvm[report]'.",
     )
     help = "results of ttc bench or ttc compare, an export of ttc database, or the database itself"
     parser.add_argument("files", metavar="FILE", nargs="+", help=help)

@@ -81,7 +81,8 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
             mean = geomean(v for v in values if v is not None)
             found.append(Series(f"{peer} (geomean {mean:.2f})", values))
         if found:
-            yield Cases(group.title, f"{words}, the largest search; above 1 we are faster.", names, tuple(found), "times as fast", base=1, log=True)
+            caption = f"{words}, the largest search; above 1 we are faster."
+            yield Cases(group.title, caption, names, tuple(found), "times as fast", base=1, log=True)
 
 
 def affinities(inputs: Inputs) -> Iterator[Bars]:
@@ -152,17 +153,17 @@ def planning(inputs: Inputs) -> Iterator[Spread]:
 
 FIGURES = (
     Figure("bandwidth", "Bandwidth", bandwidth, "results",
-           "ttc bench --suite=ttc57 --maxImplementations=100 --output=results.jsonl"),
+           "ttc bench --suite=ttc57 --maxImplementations=100 --output=here.jsonl"),
     Figure("speedup", "Speedup over compilers", speedup, "references by compilers",
            "ttc compare --suite=ttc57 --compiler=auto --output=compare.jsonl"),
     Figure("affinity", "Affinity", affinities, "the same cases under two or more affinities",
-           "ttc compare --affinity=compact --output=compare.jsonl && ttc compare --affinity=scatter --output=compare.jsonl"),
+           "for a in compact scatter; do ttc compare --affinity=$a --output=compare.jsonl; done"),
     Figure("peers", "Other libraries", peers, "other libraries",
-           "ttc bench --peers=numpy,torch,hptt,mkl --output=results.jsonl"),
-    Figure("search", "What larger searches gain", searches, "the same cases with two or more sizes of the search",
-           "for n in 1 10 100 1000; do ttc bench --maxImplementations=$n --ignoreDatabase --output=results.jsonl; done"),
+           "ttc bench --peers=numpy,torch,hptt,mkl --output=here.jsonl"),
+    Figure("search", "What larger searches gain", searches, "the same cases with two or more sizes of search",
+           "for n in 1 10 100 1000; do ttc bench --ignoreDatabase --maxImplementations=$n --output=here.jsonl; done"),
     Figure("ranking", "The cost model, expected against measured", ranking.clouds, "timings of candidates",
-           "ttc database export solutions.jsonl && ttc report results.jsonl solutions.jsonl"),
+           "ttc database export solutions.jsonl && ttc report here.jsonl solutions.jsonl"),
     Figure("planning", "Planning time", planning, "searches that were not answered by the database",
-           "ttc bench --ignoreDatabase --output=results.jsonl"),
+           "ttc bench --ignoreDatabase --output=here.jsonl"),
 )  # fmt: skip

@@ -81,6 +81,7 @@ def _lines(path: Path, data: bytes) -> Sequence[Result | Record]:
 
 
 RESULTS, SOLUTIONS = "results", "solutions"
+_FIELDS = {RESULTS: {"suite", "ours"}, SOLUTIONS: {"effort", "versions"}}
 
 
 def _kind(line: bytes) -> str:
@@ -91,4 +92,4 @@ def _kind(line: bytes) -> str:
         return ""
     if not isinstance(found, dict):
         return ""
-    return RESULTS if "ours" in found and "suite" in found else SOLUTIONS if {"effort", "versions"} <= set(found) else ""
+    return next((kind for kind, fields in _FIELDS.items() if fields <= found.keys()), "")

@@ -25,7 +25,7 @@ LABELS = {"wide": 30, "narrow": 12}  # cases that are named below the axis
 LONGEST = 18  # letters of a case's name
 LEFT = 0.68  # inches left of the axes
 POINTS = 400  # of a cloud's series: more are thinned out evenly
-STYLE: Mapping[str, Any] = {
+STYLE: Any = {
     "font.size": 10, "font.family": "sans-serif", "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
     "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "axes.grid.axis": "y", "grid.color": "#999999", "grid.alpha": 0.35, "grid.linewidth": 0.6, "axes.axisbelow": True,
@@ -36,7 +36,7 @@ STYLE: Mapping[str, Any] = {
 
 def draw(chart: Chart, layout: str) -> Figure:
     """A chart as a figure of this layout: wide or narrow."""
-    with matplotlib.rc_context(dict(STYLE)):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=SIZES[layout])
         axes = figure.add_subplot()
         below = _DRAWN[type(chart)](axes, chart, layout)
@@ -64,7 +64,7 @@ def _place(figure: Figure, axes: Axes, layout: str, below: float) -> None:
 
 def svg(figure: Figure) -> str:
     """The figure as SVG text, the same for the same chart; its background is transparent."""
-    with matplotlib.rc_context(dict(STYLE)):
+    with matplotlib.rc_context(STYLE):
         stream = io.StringIO()
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
     return stream.getvalue()

@@ -61,5 +61,5 @@ def _picture(chart: Chart, folder: Path, stem: str, prefix: str) -> Picture:
     (folder / f"{stem}.png").write_bytes(plots.png(wide))
     label = f"{chart.title}. {chart.caption}"
     narrow = plots.svg(plots.draw(chart, "narrow"))
-    inlined = (inline(svg, f"{prefix}{k}", label, plots.INK) for k, svg in (("w", text), ("n", narrow)))
-    return Picture(chart, *inlined, (f"{stem}.svg", f"{stem}.png"))
+    elements = [inline(svg, f"{prefix}{k}", label, plots.INK) for k, svg in (("w", text), ("n", narrow))]
+    return Picture(chart, elements[0], elements[1], (f"{stem}.svg", f"{stem}.png"))
