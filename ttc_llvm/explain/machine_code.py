@@ -56,7 +56,7 @@ _X86 = Syntax(
         (Class.CONTROL, r"j\w+ |cmp|test|ret|call|nop|endbr|vzero"),
         (Class.STACK, r"push|pop|(v?mov|kmov).*\(%rsp\)|sub[lq]? .*%rsp$|add[lq]? .*%rsp$"),
         (Class.MASK, r"k\w+ .*%k|v?movmsk|vpcmp.*%k\d|vpmov\w2m|vpmovm2"),
-        (Class.STORE, r"v?(p?mov|pmask|mask|extract|p?scatter|pextr|pcompress).*%[xyz]mm.*, [^,(]*\([^)]*\)( \{%k\d\})?$"),
+        (Class.STORE, r"v?(p?mov|p?mask|extract|p?scatter|pextr|pcompress).*%[xyz]mm.*, [^,(]*\([^)]*\)( \{%k\d\})?$"),
         (Class.LOAD, r"v?(p?mov|lddqu|pmask|mask|p?broadcast|p?insert|p?gather|p?expand|pins).*\([^)]*\).*%[xyz]mm"),
         (Class.SHUFFLE, r"v?(p?unpck|p?shuf|p?perm|p?blend|p?insert|extract|p?align|p?broadcast|mov[lh][lh]|movddup"
          r"|mov[sd][lh]?dup|pack|psrldq|pslldq|pextr|pins|pcompress|pexpand)"),
@@ -85,7 +85,7 @@ _ARM = Syntax(
         (Class.ARITHMETIC, r"f\w+ |.* v\d+"),
         (Class.SCALAR_LOAD, r"ld"),
         (Class.SCALAR_STORE, r"st"),
-        (Class.ADDRESS, r"add|sub|mul|madd|msub|ls[lr]|asr|adr|mov|and|orr|eor|cs|[us]bfx|umulh|[su]xt|neg|[us]div|cinc"),
+        (Class.ADDRESS, r"add|sub|mul|madd|msub|ls[lr]|asr|adr|mov|and|orr|eor|cs|[us]bfx|umulh|[su]xt|neg|[us]div|ci"),
     ),
 )  # fmt: skip
 SYNTAX: Mapping[str, Syntax] = {"x86_64": _X86, "aarch64": _ARM}

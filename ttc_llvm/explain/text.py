@@ -78,8 +78,8 @@ def _plans(e: Explanation) -> Iterator[str]:
     yield from _terms(e.chosen.terms, e)
     if e.ranked:
         yield ""
-        yield "The cost model's first plans, in the order in which they would be tried; memory and"
-        yield "instructions in ms on one thread, threads that share the work, * = chosen:"
+        yield "The cost model's first plans, in the order in which they would be tried; memory"
+        yield "and instructions in ms on one thread, threads that share the work, * = chosen:"
         yield ""
         yield "          ms    GiB/s   memory  instructions  threads"
         for number, one in enumerate(e.ranked, 1):
@@ -146,7 +146,8 @@ def _gibs(seconds: float, e: Explanation) -> float:
 
 
 def _loops(e: Explanation) -> Iterator[str]:
-    yield from pseudo.lines(e.nest)
+    for line in pseudo.lines(e.nest):
+        yield from _folded(line)
     if e.nest.scratch:
         yield f"scratch: {e.nest.scratch} bytes per thread"
     if e.canonical.elements:
@@ -199,7 +200,7 @@ def _candidates(e: Explanation) -> Iterator[str]:
     if not e.tried:
         yield "none was timed: `ttc` with these options tunes the problem and remembers it"
         return
-    yield f"{len(e.tried)} stored, the fastest first, * = chosen; expected by the cost model as it is now"
+    yield f"{len(e.tried)} stored, the fastest first, * = chosen; expected by the model as it is now"
     yield ""
     yield "          ms    GiB/s  expected ms   runs"
     for number, tried in enumerate(e.tried, 1):
@@ -235,6 +236,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 0) ->
         "  ".join(f"{cell:{'<' if k < texts else '>'}{widths[k]}}" for k, cell in enumerate(row)).rstrip()
         for row in every
     ]
+
+
+def _folded(line: str) -> list[str]:
+    """An indented line in as many as it takes, the rest indented further."""
+    pad = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line.strip(), COLUMNS, initial_indent=pad, subsequent_indent=f"{pad}    ") or [""]
 
 
 def _wrapped(line: str) -> list[str]:
