@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .compiler import compile
     from .errors import (
         ArrayError,
+        ArtifactError,
         CompileError,
         DatabaseError,
         OptionError,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         TtcError,
         VerificationError,
     )
+    from .library import Library
     from .plan import CpuPlan
     from .problem import Problem
     from .runtime import num_threads, set_num_threads
@@ -33,10 +35,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrayError",
+    "ArtifactError",
     "CompileError",
     "CpuPlan",
     "DatabaseError",
     "Forced",
+    "Library",
     "Measurement",
     "OptionError",
     "PlanError",
@@ -60,9 +64,10 @@ _HOMES = {
     "arrays": ("ascontiguousarray", "asfortranarray", "transpose"),
     "compiler": ("compile",),
     "errors": (
-        "ArrayError", "CompileError", "DatabaseError", "OptionError", "PlanError", "ProblemError", "TargetError",
-        "TtcError", "VerificationError",
+        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "OptionError", "PlanError", "ProblemError",
+        "TargetError", "TtcError", "VerificationError",
     ),
+    "library": ("Library",),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
     "runtime": ("num_threads", "set_num_threads"),

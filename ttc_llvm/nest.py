@@ -153,7 +153,7 @@ Node = Loop | Micro | Row | Stage | Fence
 @dataclass(frozen=True, slots=True)
 class LoopNest:
     """A kernel before it is IR. params: the run-time values it reads, by slot; scratch: bytes per thread;
-    alignment: bytes that B's base must be a multiple of."""
+    alignment: bytes that B's base must be a multiple of, and every stride of B that only run time knows."""
 
     canonical: Canonical
     body: tuple[Node, ...]
