@@ -95,6 +95,9 @@ X86 = {
     "vcvtps2pd (%rdi), %zmm0": Class.ARITHMETIC,
     "vmovaps %zmm6, %zmm12": Class.MOVE,
     "kmovd %eax, %k1": Class.MASK,
+    "vpcmpgtd %zmm1, %zmm3, %k1": Class.MASK,
+    "vmovd %r8d, %xmm0": Class.MOVE,
+    "vfmadd231ps %zmm1, %zmm0, %zmm2": Class.ARITHMETIC,
     "vmovups %zmm1, -64(%rsp)": Class.STACK,
     "pushq %rbp": Class.STACK,
     "movq -56(%rsp), %rax": Class.STACK,
@@ -109,6 +112,9 @@ X86 = {
 }
 ARM = {
     "ldp q0, q1, [x0]": Class.LOAD,
+    "ldr x22, [x2, x22, lsl #3]": Class.SCALAR_LOAD,
+    "str b3, [x22, #269]": Class.STORE,
+    "umov w28, v15.b[3]": Class.SHUFFLE,
     "ld1 { v0.4s }, [x1]": Class.LOAD,
     "zip1 v2.4s, v0.4s, v1.4s": Class.SHUFFLE,
     "fmul v0.4s, v0.4s, v1.4s": Class.ARITHMETIC,
@@ -279,6 +285,18 @@ def test_a_plan_can_be_given(capsys: pytest.CaptureFixture[str]) -> None:
 def test_other_machines_are_explained_without_running_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*OPTIONS, "--architecture=knl", "--stage=assembly"]) == 0
     assert "%zmm" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["neon", "power9", "rvv", "wasm"])
+def test_other_families_are_explained_with_their_own_assembly(name: str) -> None:
+    explanation = solved(Problem((1, 0), (64, 48), "s"), name).explain(1)
+    shown = explanation.stage("assembly")
+    if name == "neon":
+        assert explanation.code is not None
+        assert explanation.code.micro.counts[Class.SHUFFLE] > 4
+    else:
+        assert "are not counted; the whole kernel:" in shown
+        assert explanation.assembly.strip() in shown
 
 
 def test_help_lists_both_kinds_of_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import plan as plans
 from ..cli_compile import Job, prepare
-from ..cli_options import OPTIONS, Command, Parser, parser, read
+from ..cli_options import OPTIONS, Parser, parser, read
 from ..compiler import open_database, stored
 from ..errors import OptionError
 from ..solution import Solution
@@ -18,7 +18,7 @@ from .explanation import RANKED, Explanation
 from .text import STAGES
 
 MOST_PLANS = 10_000
-FILES = ("emit", "output_dir", "keep", "json")
+FILES = ("emit", "output_dir", "keep", "json", "manifest", "name", "library_version", "list_files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,8 @@ def run(arguments: Sequence[str]) -> int:
     _add_own(made)
     given, rest = made.parse_known_args(list(arguments))
     own = _own(given)
-    command = read(rest)
-    _check_silent(command)
-    job = prepare(replace(command, generate_only=True, emit=()))
+    _check_silent(rest)
+    job = prepare(replace(read(rest), generate_only=True, emit=()))
     explanation = _solution(job, own).explain(own.plans)
     if own.html is not None:
         _write(Path(own.html), explanation)
@@ -76,10 +75,11 @@ def _add_own(made: argparse.ArgumentParser) -> None:
     add("--plans", metavar="N", help=f"plans of the ranking, default {RANKED}")
 
 
-def _check_silent(command: Command) -> None:
+def _check_silent(arguments: Sequence[str]) -> None:
     """Options that say which files a compilation writes are refused: they would do nothing."""
+    given = {argument.partition("=")[0] for argument in arguments}
     for option in OPTIONS:
-        if option.field in FILES and getattr(command, option.field) != option.default:
+        if option.field in FILES and option.flag in given:
             raise OptionError(f"{option.flag} says what a compilation writes: explain prints, or writes --html")
 
 

@@ -53,15 +53,16 @@ _X86 = Syntax(
     _table(
         (Class.PREFETCH, r"prefetch"),
         (Class.STREAM, r"v?movnt(?!dqa )|.?fence"),
-        (Class.CONTROL, r"j\w+ |cmp|test|ret|call|nop|endbr|vzero"),
+        (Class.CONTROL, r"j\w+ |cmp[bwlq]? |test[bwlq]? |ret|call|nop|endbr|vzero"),
         (Class.STACK, r"push|pop|(v?mov|kmov).*\(%rsp\)|sub[lq]? .*%rsp$|add[lq]? .*%rsp$"),
-        (Class.MASK, r"k\w+ .*%k|v?movmsk|vpcmp.*%k\d|vpmov\w2m|vpmovm2"),
+        (Class.MASK, r"k\w+ .*%k|v?movmsk|v?p?cmp|v?p?test|v?pmaxu|vpmov\w2m|vpmovm2"),
         (Class.STORE, r"v?(p?mov|p?mask|extract|p?scatter|pextr|pcompress).*%[xyz]mm.*, [^,(]*\([^)]*\)( \{%k\d\})?$"),
         (Class.LOAD, r"v?(p?mov|lddqu|pmask|mask|p?broadcast|p?insert|p?gather|p?expand|pins).*\([^)]*\).*%[xyz]mm"),
         (Class.SHUFFLE, r"v?(p?unpck|p?shuf|p?perm|p?blend|p?insert|extract|p?align|p?broadcast|mov[lh][lh]|movddup"
-         r"|mov[sd][lh]?dup|pack|psrldq|pslldq|pextr|pins|pcompress|pexpand)"),
-        (Class.MOVE, r"v?(mov[adou]\w*|movdq\w+|movs[sd]) %[xyz]mm\d+, %[xyz]mm|v?p?xor\w* (%[xyz]mm\d+), \2"),
-        (Class.ARITHMETIC, r"v?(p?add|p?sub|p?mul|f?n?m|div|p?xor|p?and|p?or|p?ternlog|cvt|ps[lr][la]).*%[xyz]mm"),
+         r"|mov[sd][lh]?dup|pack|psrldq|pslldq|pextr|pins|pcompress|pexpand|pmov[sz]x|prol|pror)"),
+        (Class.MOVE, r"v?(mov[adou]\w*|movdq\w+|movs[sd]) %[xyz]mm\d+, %[xyz]mm|v?p?xor\w* (%[xyz]mm\d+), \2"
+         r"|v?mov[dq] %"),
+        (Class.ARITHMETIC, r"v?(p?add|p?sub|p?mul|fn?m(add|sub)|div|p?xor|p?and|p?or|ptern|cvt|ps[lr][la]).*%[xyz]mm"),
         (Class.SCALAR_LOAD, r"(mov[bwlq]|mov[sz]\w+|movabs\w*) .*\(.*\), %[a-z0-9]+$"),
         (Class.SCALAR_STORE, r"mov[bwlq] [%$][^,]+, .*\(.*\)$"),
         (Class.OTHER, r".*%[xyz]mm"),
@@ -78,14 +79,14 @@ _ARM = Syntax(
         (Class.STREAM, r"stnp|dmb|dsb"),
         (Class.CONTROL, r"b |b\.|cb|tb|ret|cmp|ccmp|tst|bl|nop|subs|cset"),
         (Class.STACK, r".*\[sp"),
-        (Class.STORE, r"st\w* .*\b[vqzds]\d+"),
-        (Class.LOAD, r"ld\w* .*\b[vqzds]\d+"),
-        (Class.SHUFFLE, r"zip|uzp|trn|tbl|tbx|ext |rev|dup|ins|mov v\d+\.\w\["),
+        (Class.STORE, r"st\w* .*\b[bhsdqvz]\d+"),
+        (Class.LOAD, r"ld\w* .*\b[bhsdqvz]\d+"),
+        (Class.SHUFFLE, r"zip|uzp|trn|tbl|tbx|ext |rev|dup|ins|mov v\d+\.\w\[|mov [bhsdw]\d+, v|[us]mov"),
         (Class.MOVE, r"mov v|fmov|movi"),
         (Class.ARITHMETIC, r"f\w+ |.* v\d+"),
         (Class.SCALAR_LOAD, r"ld"),
         (Class.SCALAR_STORE, r"st"),
-        (Class.ADDRESS, r"add|sub|mul|madd|msub|ls[lr]|asr|adr|mov|and|orr|eor|cs|[us]bfx|umulh|[su]xt|neg|[us]div|ci"),
+        (Class.ADDRESS, r"add|sub|mul|madd|msub|ls[lr]|asr|adr|mov|and|orr|eor|cs|[us]?bf|[us]m|[su]xt|neg|[us]div|ci"),
     ),
 )  # fmt: skip
 SYNTAX: Mapping[str, Syntax] = {"x86_64": _X86, "aarch64": _ARM}
@@ -159,8 +160,7 @@ def classify(line: str, syntax: Syntax) -> Class:
 
 @dataclass(frozen=True, slots=True)
 class MachineCode:
-    """A kernel's code: its micro-tile's block, and the whole of it. None of them where the machine's assembly is not
-    known here."""
+    """A kernel's code. label: of the micro-tile's block; micro: its instructions; whole: those of the kernel."""
 
     label: str
     micro: Counted

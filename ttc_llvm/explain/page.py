@@ -121,7 +121,8 @@ def _code(e: Explanation) -> Iterator[str]:
         for kind in (kind for kind in Class if whole.get(kind)):
             yield f"<tr><td class=left>{kind.value}</td><td>{micro.get(kind, 0)}</td><td>{whole[kind]}</td></tr>"
         yield f"<tr class=mark><td class=left>all</td><td>{e.code.micro.total}</td><td>{e.code.whole.total}</td></tr>"
-        yield f"</table><details><summary>Assembly of the micro-tile</summary>{_pre(e.stage('assembly'))}</details>"
+        yield "</table>"
+    yield f"<details><summary>Assembly of the micro-tile</summary>{_pre(e.stage('assembly'))}</details>"
     yield f"<details><summary>LLVM IR as built, {len(e.ir.splitlines())} lines</summary>{_pre(e.ir)}</details>"
 
 

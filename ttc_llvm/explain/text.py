@@ -172,7 +172,9 @@ def _ir(e: Explanation) -> list[str]:
 
 def _assembly(e: Explanation) -> Iterator[str]:
     if e.code is None:
-        yield "there is no code, or it is another machine's than this version can read"
+        yield f"Instructions of {e.target.triple.partition('-')[0]} are not counted; the whole kernel:"
+        yield ""
+        yield from e.assembly.rstrip().splitlines()
         return
     yield from counts(e.code)
     yield ""
