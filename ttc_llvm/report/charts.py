@@ -53,8 +53,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """Points, expected against measured, one colour for each series; x and y have the same unit and logarithmic
-    axes."""
+    """Points, expected against measured, one colour for each series; x and y have the same unit and scale."""
 
     title: str
     caption: str

@@ -59,7 +59,7 @@ def _place(figure: Figure, axes: Axes, layout: str, below: float) -> None:
     axes.yaxis.set_label_coords(0.16 / width, (bottom + height) / 2 / height, figure.transFigure)
     axes.xaxis.set_label_coords(0.5, (bottom - below - 0.12) / height, figure.transFigure)
     if handles:
-        figure.legend(loc="lower center", ncols=min(len(handles), columns), borderpad=0, columnspacing=1.2)
+        figure.legend(loc="lower center", ncols=min(len(handles), columns), markerscale=1.2, borderpad=0, columnspacing=1.2)
 
 
 def svg(figure: Figure) -> str:
@@ -167,7 +167,7 @@ def _cloud(axes: Axes, chart: Cloud, layout: str) -> float:
         )  # fmt: skip
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
-    axes.set_aspect("equal", adjustable="box")
+    axes.set_aspect("equal", adjustable="box", anchor="W")
     axes.set_xlabel(chart.across)
     axes.set_ylabel(chart.unit)
     return 0.3

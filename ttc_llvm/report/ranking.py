@@ -55,7 +55,7 @@ def clouds(inputs: Inputs) -> Iterator[Cloud]:
         points += [(one.bytes / e / GIB, one.bytes / m / GIB) for e, m in one.pairs]
     known = [c for one in found if (c := one.correlation) is not None]
     candidates = sum(len(one.pairs) for one in found)
-    words = f"{len(found)} solutions, {candidates:,} candidates of those that the database keeps."
+    words = f"Stored solutions: {len(found)}, with {candidates:,} candidates; the database keeps the fastest of each."
     words += f" Median rank correlation {median(known):.2f}." if known else ""
     words += f" The model's first of them reaches {geomean(one.first for one in found):.2f} of the best (geomean)."
     yield Cloud(
