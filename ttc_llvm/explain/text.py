@@ -92,7 +92,7 @@ def source(e: Explanation) -> str:
     if measured is None:
         return "not timed: the cost model's or a given one"
     if measured.timings and measured.timings[0][0] != str(e.plan):
-        return "given; the best that was timed is another one"
+        return "not the fastest of those that were timed"
     stand_in = " (on a smaller stand-in)" if measured.proxy else ""
     speed = f"{measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
     return f"best of {len(measured.timings)} timed: {speed}"

@@ -19,7 +19,7 @@ def inline(svg: str, prefix: str, label: str, ink: str) -> str:
     body = _renamed(body, prefix)
     body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL).replace(ink, "currentColor")
     body = re.sub(r"font-family: [^;\"]*;? ?", "", body)  # the page's own
-    body = re.sub(r"(\.\d\d)\d+", r"\1", body)  # a hundredth of a point
+    body = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), body)  # a hundredth of a point
     body = re.sub(r">\s+<", "><", body.replace("\n", " "))
     body = _classes(body, prefix)
     head = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img"'
