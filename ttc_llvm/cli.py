@@ -1,5 +1,5 @@
-"""The command line: `ttc` compiles, `ttc bench` and `ttc compare` measure, `ttc info` and `ttc database` tell what
-is there.
+"""The command line: `ttc` compiles, `ttc bench` and `ttc compare` measure, `ttc report` and `ttc explain` show, `ttc info`
+and `ttc database` tell what is there.
 
 Exit status: 0 for a result (also where Ctrl-C cut the tuning short: the best so far is the result), 2 for
 what cannot be done, said in one line on stderr, 130 for Ctrl-C before any result, 141 for a reader that
@@ -57,23 +57,30 @@ def _command(argv: list[str]) -> int:
 
 
 def _subcommand(argv: list[str]) -> int:
+    if argv[0] == "explain":
+        from .explain import cli as explain_cli  # takes the options of a compilation, by their own table
+
+        return explain_cli.run(argv[1:])
     from . import cli_info, database_cli, kernel
     from .bench import cli as bench_cli
     from .cli_options import Parser
     from .compare import cli as compare_cli
+    from .report import cli as report_cli
 
     top = Parser(prog="ttc", description="Sub-commands; without one, ttc compiles: see ttc --help.")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (cli_info, database_cli, bench_cli, compare_cli):
+    for command in (cli_info, database_cli, bench_cli, compare_cli, report_cli):
         command.add_parser(subparsers)
     args = top.parse_args(argv)
+    if args.command == "database":
+        return database_cli.run(args, kernel.versions)
     runs = {
-        "database": lambda: database_cli.run(args, kernel.versions),
-        "info": lambda: cli_info.run(args),
-        "bench": lambda: bench_cli.run_command(args),
-        "compare": lambda: compare_cli.run_command(args),
+        "info": cli_info.run,
+        "bench": bench_cli.run_command,
+        "compare": compare_cli.run_command,
+        "report": report_cli.run,
     }
-    return runs[args.command]()
+    return runs[args.command](args)
 
 
 def _guarded(work: Callable[[], int]) -> int:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from .dtypes import spellings
 from .errors import OptionError
 
-SUBCOMMANDS = ("bench", "compare", "info", "database")
+SUBCOMMANDS = ("bench", "compare", "report", "explain", "info", "database")
 OBJECT_EMIT = ("obj", "header")
 LIBRARY_EMIT = ("static",)
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
@@ -218,10 +218,11 @@ def parser() -> Parser:
     made = Parser(
         prog="ttc",
         usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc --manifest=FILE [options]"
-        "\n       ttc bench|compare [options] | ttc info | ttc database ACTION",
+        "\n       ttc bench | compare | report | explain | info | database ...",
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
         epilog="Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are from it),"
-        " ttc info (this machine), ttc database (stored solutions); all know --help.",
+        " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
+        " ttc database (stored solutions); all know --help.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
     )
     made.add_argument("--version", action="store_true", help="show the version and exit")

@@ -82,7 +82,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     """Print what was solved, how fast it is, how that compares with the machine, and the files written."""
     solution = outcome.solution
     rows: list[tuple[str, Sequence[str]]] = [
-        ("problem", [_problem_line(solution.problem)]),
+        ("problem", [problem_line(solution.problem)]),
         ("merged", [_merged_line(outcome.canonical)]),
         ("target", [target_line(solution.target, solution.others)]),
         ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
@@ -96,7 +96,8 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     print_rows(rows)
 
 
-def _problem_line(problem: Problem) -> str:
+def problem_line(problem: Problem) -> str:
+    """What is computed, with which permutation, sizes and type."""
     name = "conj(A)" if problem.conjugate else "A"
     update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
     parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]

@@ -94,16 +94,27 @@ def plan_canonical(
     """
     request = _request(canonical, options)
     answer = store.find(request, options.max_implementations)
-    if answer.sufficient and answer.record is not None:
-        known = _known(canonical, options.mode, answer.record)
-        if known is not None:
-            return known
+    known = _answered(canonical, options, answer)
+    if known is not None:
+        return known
     if options.max_implementations == 1 or canonical.elements == 0:
         found, record = _modelled(canonical, options, request)
     else:
         found, record = _tuned(canonical, options, scalars, request, answer, progress)
     store.store(record)
     return found
+
+
+def stored(canonical: Canonical, options: Options, store: Database) -> Planned | None:
+    """What the database answers with, None where it knows nothing that suffices; nothing is compiled or timed."""
+    answer = store.find(_request(canonical, options), options.max_implementations)
+    return _answered(canonical, options, answer)
+
+
+def _answered(canonical: Canonical, options: Options, answer: Answer) -> Planned | None:
+    if not answer.sufficient or answer.record is None:
+        return None
+    return _known(canonical, options.mode, answer.record)
 
 
 @lru_cache(maxsize=16)

@@ -25,6 +25,7 @@ from .tuning.model import model_plan
 
 if TYPE_CHECKING:
     from .artifact import Spec
+    from .explain import Explanation
 
 GIB = 1 << 30
 KEPT_SCALARS = 16
@@ -209,6 +210,15 @@ class Solution:
         from . import backend
 
         return backend.assembly(self.llvm_ir, self.target)
+
+    def explain(self, count: int = 10) -> Explanation:
+        """The whole way from the problem to this plan's instructions: str() is text, notebooks show pictures.
+
+        count: plans of the cost model's ranking to list. Nothing is timed.
+        """
+        from .explain import explain
+
+        return explain(self, count)
 
     # --- writing ---
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import exp, log2, prod
 from typing import Any
 
@@ -30,6 +31,21 @@ CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
 TILE = 4e-9  # seconds of one iteration of a tile loop
 
 Table = Mapping[int | str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a plan's cost is made of. seconds: expected in all; memory, compute: seconds of one thread, of which the
+    longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); facts: of the plan,
+    each with its weight in log(time), none where the tensors fit the caches; cached: they do."""
+
+    seconds: float
+    memory: float
+    compute: float
+    balance: float
+    crowding: float
+    facts: tuple[tuple[Fact, float], ...]
+    cached: bool
 
 
 class Model:
@@ -56,6 +72,13 @@ class Model:
         memory = self._memory(plan)
         hidden = OVERLAP * min(memory, compute) if self.cached else 0.0  # the fit has seen it elsewhere
         return (max(memory, compute) + hidden) / self.balance(plan)
+
+    def terms(self, plan: CpuPlan) -> Terms:
+        """The same seconds, and what they are made of."""
+        facts = () if self.cached else tuple((fact, self._weight(fact)) for fact in self._features(plan))
+        crowding = 0.0 if self.cached else self.crowding(plan.block)
+        memory, compute = self._memory(plan), self._computing(plan)
+        return Terms(self(plan), memory, compute, self.balance(plan), crowding, facts, self.cached)
 
     def balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""

@@ -1,0 +1,317 @@
+"""Reports: what is read, what is drawn, what is left out, and what is refused; without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_results import AFFINITIES, COMPILERS, EFFORTS, LIBRARIES, made, write
+
+from ttc_llvm import backend, cli
+from ttc_llvm import canonical as forms
+from ttc_llvm.bench.results import to_line
+from ttc_llvm.bench.suites import SUITES
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.errors import OptionError, ProblemError
+from ttc_llvm.problem import Problem
+from ttc_llvm.report import figures, groups, inputs, ranking, rows
+from ttc_llvm.report.charts import Bars, Cases
+from ttc_llvm.report.inputs import Inputs
+from ttc_llvm.tuning import exchange
+from ttc_llvm.tuning.cost import Model
+from ttc_llvm.tuning.model import ranked
+from ttc_llvm.tuning.records import Record, Request, Timing
+
+RESULTS = tuple(made(step=8))
+
+
+def of(*results: Any, solutions: tuple[Record, ...] = ()) -> Inputs:
+    return Inputs(("here.jsonl",), results or RESULTS, solutions)
+
+
+def solution(noise: float = 0.0) -> Record:
+    """Stored timings of the model's first plans: just what it expects, or the other way round."""
+    canonical = canonicalise(Problem((1, 0), (4000, 3000), "d")).canonical
+    target = backend.host_target()
+    model = Model(canonical, target, 2)
+    plans = [plan for plan, _ in zip(ranked(canonical, target, 2), range(12), strict=False)]
+    costs = [model(plan) for plan in plans]
+    order = sorted(range(12), key=costs.__getitem__)
+    seconds = {k: 0.01 * (1 + (order[::-1] if noise else order).index(k)) for k in range(12)}
+    timings = tuple(Timing(str(plan), (seconds[k], seconds[k] * 2)) for k, plan in enumerate(plans))
+    request = Request(str(canonical), target.key, 2, "cold", "", "cpu2")
+    return Record(request, 12, str(plans[0]), 0.01, timings)
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def test_files_of_both_kinds_are_read_and_later_results_win(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.jsonl", RESULTS)
+    again = replace(RESULTS[0], elapsed=77.0)
+    second = write(tmp_path / "b.jsonl", [again])
+    stored = tmp_path / "s.jsonl"
+    stored.write_bytes(exchange.to_line(solution(), objects=False))
+    found = inputs.read([first, second, stored])
+    assert len(found.results) == len(RESULTS)
+    assert found.results[0].elapsed == 77.0
+    assert len(found.solutions) == 1
+
+
+def test_a_database_is_read_as_it_is(tmp_path: Path) -> None:
+    from ttc_llvm.tuning.database import SolutionFile
+
+    path = tmp_path / "solutions.sqlite3"
+    SolutionFile(path).put([solution()])
+    assert inputs.read([path]).solutions[0].timings == solution().timings
+
+
+LINE = to_line(RESULTS[0]) + "\n"
+STORED = exchange.to_line(solution(), objects=False).decode()
+BAD = {
+    "nothing": ("", r"is empty"),
+    "blanks": ("\n \n", r"is empty"),
+    "no JSON": ("hello\n", r"is neither results .* nor an export"),
+    "another JSON": ('{"a": 1}\n', r"is neither"),
+    "a list": ("[1]\n", r"is neither"),
+    "mixed": (LINE + STORED, r"line 2: solutions among results: a file holds one kind"),
+    "mixed, the other way": (STORED + LINE, r"line 2: results among solutions"),
+    "another format": (LINE.replace('"format": 1', '"format": 99'), r"line 1: a result has format 99"),
+    "a damaged line": (LINE + LINE.replace('"seconds"', '"second"') + LINE, r"line 2: a line is no result"),
+    "a damaged solution": (STORED.replace('"effort": 12', '"effort": "x"'), r"line 1: effort = 'x'"),
+    "a torn line": (LINE[:-1], r"holds no result"),
+    "binary": ("\x00\x01\n", r"is neither"),
+}
+
+
+@pytest.mark.parametrize("text, message", BAD.values(), ids=BAD)
+def test_bad_files_are_refused_in_one_line(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(text)
+    assert cli.main(["report", str(path), f"--output={tmp_path / 'out'}"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(rf"ttc: error: .*bad\.jsonl.*{message}.*\n", err), err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["report"], ["report", "missing.jsonl"], ["report", "."]])
+def test_bad_arguments_are_refused_in_one_line(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(arguments) == 2
+    assert re.fullmatch(r"ttc: error: [^\n]+\n", capsys.readouterr().err)
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    results = write(tmp_path / "a.jsonl", RESULTS)
+    assert cli.main(["report", str(results), f"--output={results}/out"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_without_matplotlib_one_sentence_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ttc_llvm.report.plots", "matplotlib"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    import ttc_llvm.report as room
+
+    monkeypatch.delattr(room, "plots", raising=False)
+    results = write(tmp_path / "a.jsonl", RESULTS)
+    assert cli.main(["report", str(results), f"--output={tmp_path / 'out'}"]) == 2
+    assert "pip install 'ttc_llvm[report]'" in capsys.readouterr().err
+
+
+# --- numbers ------------------------------------------------------------------------------------------------
+
+
+def test_bandwidth_has_a_series_for_each_effort_below_the_ceiling() -> None:
+    charts = list(figures.bandwidth(of()))
+    assert [chart.title for chart in charts] == [
+        f"ttc57, beta {b}, cold, 2 threads, affinity {place}" for place in AFFINITIES for b in ("= 0", "!= 0")
+    ]
+    chart = charts[1]
+    assert [s.label for s in chart.series] == ["1 (cost model)", "10 candidates", "100 candidates", "1,000 candidates"]
+    wanted = [one.ours.gibs for one in RESULTS if one.kind == "update" and one.facts["affinity"] == "compact"]
+    assert [v for s in chart.series for v in s.values] == pytest.approx(wanted)
+    assert chart.bound is not None and chart.bound.label == "ceiling: SAXPY"
+    assert "2 x bytes of B" in chart.caption
+
+
+def test_speedups_are_of_compilers_and_peers_of_libraries() -> None:
+    compilers, libraries = list(figures.speedup(of())), list(figures.peers(of()))
+    assert [s.label.split()[0] for s in compilers[0].series] == list(COMPILERS)
+    assert [s.label.split()[0] for s in libraries[0].series] == list(LIBRARIES)
+    largest = next(one for one in RESULTS if one.facts["options"]["max_implementations"] == max(EFFORTS))
+    assert compilers[0].series[0].values[0] == pytest.approx(largest.speedup("g++"))
+    assert compilers[0].base == 1
+
+
+def test_affinities_are_compared_on_the_cases_that_they_share() -> None:
+    lone = [one for one in RESULTS if not (one.facts["affinity"] == "scatter" and one.name == RESULTS[0].name)]
+    chart = next(figures.affinities(of(*lone)))
+    assert isinstance(chart, Bars)
+    assert chart.names == ("ttc", *COMPILERS, *LIBRARIES)
+    assert [series.label for series in chart.series] == list(AFFINITIES)
+    ours = [series.values[0] for series in chart.series]
+    assert ours[0] is not None and ours[1] == pytest.approx(0.9 * ours[0])
+    count = len({one.name for one in RESULTS if one.kind == "copy"}) - 1
+    assert f"over {count} cases" in chart.caption
+
+
+def test_searches_are_shares_of_the_best() -> None:
+    chart = next(figures.searches(of()))
+    assert chart.at == tuple(map(float, EFFORTS))
+    assert chart.series[0].values == pytest.approx(tuple(EFFORTS.values()), rel=0.01)
+
+
+def test_planning_leaves_out_what_the_database_answered() -> None:
+    stored = [replace(one, source="database") for one in RESULTS]
+    assert [chart.title for chart in figures.planning(of(*stored))] == ["Compiling one reference"]
+    searched, compiling = figures.planning(of())
+    assert searched.names[0] == "1 (cost model)"
+    assert compiling.names == tuple(COMPILERS)
+
+
+def test_figures_without_data_are_not_made() -> None:
+    plain = [replace(one, references={}, peers={}, facts={}) for one in RESULTS if one.key.startswith("compact 10 ")]
+    lacking = {figure.name for figure in figures.FIGURES if not list(figure.make(of(*plain)))}
+    assert lacking == {"speedup", "affinity", "peers", "search", "ranking"}
+
+
+def test_ranking_tells_a_good_model_from_a_bad_one() -> None:
+    good, bad = ranking.ranked(solution()), ranking.ranked(solution(noise=1.0))
+    assert good is not None and bad is not None
+    assert good.correlation is not None and good.correlation > 0.95
+    assert bad.correlation is not None and bad.correlation < -0.5
+    assert good.first == 1.0
+    assert bad.first < 0.5
+    chart = next(ranking.clouds(of(solutions=(solution(),))))
+    assert [name for name, _ in chart.series] == ["columns copy"]
+    assert len(chart.series[0][1]) == 12
+
+
+def test_solutions_of_unknown_machines_and_stand_ins_are_left_out() -> None:
+    known = solution()
+    elsewhere = replace(known.request, target="riscv64 some cpu 128/128")
+    assert ranking.ranked(replace(known, request=elsewhere)) is None
+    assert ranking.ranked(replace(known, note="proxy 123")) is None
+    assert ranking.ranked(replace(known, timings=known.timings[:2])) is None
+
+
+def test_rank_correlation_with_ties() -> None:
+    assert ranking.spearman([1, 2, 3, 4], [10, 20, 30, 40]) == pytest.approx(1)
+    assert ranking.spearman([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    assert ranking.spearman([1, 1, 2, 2], [1, 2, 3, 4]) == pytest.approx(0.8944, abs=1e-3)
+    assert ranking.spearman([1, 1], [1, 2]) is None
+
+
+def test_the_table_shows_what_differs() -> None:
+    everything = rows.rows(RESULTS)
+    heads = [column.head for column in everything.columns]
+    assert heads[:5] == ["case", "kind", "perm", "size", "type"]
+    assert "affinity" in heads and "candidates" in heads
+    assert "threads" not in heads and "machine" not in heads
+    single = rows.rows(RESULTS[:1])
+    assert "affinity" not in [column.head for column in single.columns]
+
+
+@pytest.mark.parametrize("problem", [Problem((2, 0, 1), (3, 70, 5), "zc", alpha=2.0, beta=1.0, conjugate=True),
+                                     Problem((1, 0), (3, 4), "v3")])  # fmt: skip
+def test_canonical_texts_are_read_back(problem: Problem) -> None:
+    form = canonicalise(problem).canonical
+    assert forms.parse(str(form)) == form
+
+
+@pytest.mark.parametrize("text", ["", "s>s", "s>s one-zero", "s>s one-zero 1:2", "q>q one-zero 1:1:1", "s>s a-b 1:1:1"])
+def test_other_texts_are_no_canonical_forms(text: str) -> None:
+    with pytest.raises(ProblemError):
+        forms.parse(text)
+
+
+# --- files --------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_one_file_with_pictures_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    results = write(tmp_path / "a.jsonl", RESULTS)
+    stored = tmp_path / "s.jsonl"
+    stored.write_bytes(exchange.to_line(solution(), objects=False))
+    out = tmp_path / "out"
+    title = "Mine & <yours>"
+    assert cli.main(["report", str(results), str(stored), f"--output={out}", f"--title={title}"]) == 0
+    page = (out / "index.html").read_text()
+    assert "<h1>Mine &amp; &lt;yours&gt;</h1>" in page
+    assert "A CPU &lt;of&gt; 2 cores" in page
+    assert not re.search(r"""(src|href)=["'](https?:)?//|@import|url\((?!#)""", page)
+    drawn = {re.sub(r"-.*", "", path.stem) for path in out.glob("*.png")}
+    assert drawn == {figure.name for figure in figures.FIGURES}
+    for path in out.glob("*.svg"):
+        assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+        assert path.read_text().startswith("<?xml")
+        assert f'href="{path.name}"' in page
+    assert 'id="missing"' not in page
+    again = tmp_path / "again"
+    assert cli.main(["report", str(results), str(stored), f"--output={again}", f"--title={title}"]) == 0
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}
+
+
+def test_what_is_missing_is_said_with_the_command_that_measures_it(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    few = [replace(one, references={}, peers={}) for one in RESULTS[:3]]
+    results = write(tmp_path / "a.jsonl", few)
+    assert cli.main(["report", str(results), f"--output={tmp_path / 'out'}"]) == 0
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "ttc compare --suite=ttc57 --compiler=auto --output=compare.jsonl" in page
+    assert "ttc database export" in page
+
+
+def test_solutions_alone_make_a_report(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    stored = tmp_path / "s.jsonl"
+    stored.write_bytes(exchange.to_line(solution(), objects=False))
+    assert cli.main(["report", str(stored), f"--output={tmp_path / 'out'}"]) == 0
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert 'id="ranking"' in page
+    assert "<table" not in page
+
+
+@pytest.mark.full
+def test_a_full_run_takes_seconds_and_fits_in_five_megabytes(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    every = list(made(tuple(SUITES), efforts=(100,), affinities=("compact",)))
+    every += made(efforts=(1, 10, 1000), affinities=("compact",))
+    every += made(efforts=(100,), affinities=("scatter",))
+    results = write(tmp_path / "a.jsonl", every)
+    start = time.process_time()
+    assert cli.main(["report", str(results), f"--output={tmp_path / 'out'}"]) == 0
+    assert time.process_time() - start < 10
+    assert (tmp_path / "out" / "index.html").stat().st_size < 5_000_000
+
+
+def test_titles_say_what_differs_and_nothing_else() -> None:
+    alone = [one for one in RESULTS if one.facts["affinity"] == "compact"]
+    assert groups.groups(alone)[0].title == "ttc57, beta = 0, cold, 2 threads"
+    other = replace(alone[0], facts={**alone[0].facts, "machine": "elsewhere"})
+    assert "(somewhere)" in groups.groups([*alone, other])[0].title
+    assert isinstance(next(figures.bandwidth(of(*alone))), Cases)
+
+
+def test_facts_may_be_missing() -> None:
+    bare = replace(RESULTS[0], facts={})
+    assert groups.effort(bare) == bare.candidates
+    assert groups.machine(bare) == "unknown CPU (unnamed)"
+    with pytest.raises(OptionError, match="there is no file"):
+        inputs.read([])
+    assert json.loads(to_line(bare))["facts"] == {}

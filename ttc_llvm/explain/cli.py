@@ -1,0 +1,123 @@
+"""`ttc explain`: the whole way of one problem; takes the options of a compilation and times nothing."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .. import plan as plans
+from ..cli_compile import Job, prepare
+from ..cli_options import OPTIONS, Parser, parser, read
+from ..compiler import open_database, stored
+from ..errors import OptionError
+from ..solution import Solution
+from ..tuning.model import model_plan
+from .explanation import RANKED, Explanation
+from .text import STAGES
+
+MOST_PLANS = 10_000
+FILES = ("emit", "output_dir", "keep", "json", "manifest", "name", "library_version", "list_files")
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """The options that a compilation does not have. stages: () = all."""
+
+    stages: tuple[str, ...]
+    html: str | None
+    plan: str | None
+    plans: int
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Explain what is asked for; returns the exit status. Raises TtcError subclasses.
+
+    arguments: those behind `explain`; options of a compilation are read by its own table.
+    """
+    if "--help" in arguments or "-h" in arguments:
+        print(_help(), end="")
+        return 0
+    made = Parser(prog="ttc explain", add_help=False)
+    _add_own(made)
+    given, rest = made.parse_known_args(list(arguments))
+    own = _own(given)
+    _check_silent(rest)
+    job = prepare(replace(read(rest), generate_only=True, emit=()))
+    explanation = _solution(job, own).explain(own.plans)
+    if own.html is not None:
+        _write(Path(own.html), explanation)
+    if own.stages:
+        print("\n\n".join(explanation.stage(name) for name in own.stages))
+    elif own.html is None:
+        print(explanation)
+    return 0
+
+
+def _help() -> str:
+    made = parser()
+    made.usage = "ttc explain --perm=P,.. --size=N,.. [options]"
+    made.description = (
+        "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, LLVM IR, assembly of the"
+        " micro-tile with instruction counts, candidates that were timed. Nothing is timed. Options are those of ttc."
+    )
+    made.epilog = None
+    _add_own(made)
+    return made.format_help()
+
+
+def _add_own(made: argparse.ArgumentParser) -> None:
+    add = made.add_argument_group("explain's own").add_argument
+    add("--stage", metavar="NAME,..", help=f"only these forms, whole: {' '.join(STAGES)}")
+    add("--html", metavar="FILE", help="write a page with pictures instead of text")
+    add("--plan", metavar="TEXT", help="explain this plan; default: the stored one, or the model's first")
+    add("--plans", metavar="N", help=f"plans of the ranking, default {RANKED}")
+
+
+def _check_silent(arguments: Sequence[str]) -> None:
+    """Options that say which files a compilation writes are refused: they would do nothing."""
+    given = {argument.partition("=")[0] for argument in arguments}
+    for option in OPTIONS:
+        if option.field in FILES and option.flag in given:
+            raise OptionError(f"{option.flag} says what a compilation writes: explain prints, or writes --html")
+
+
+def _own(given: argparse.Namespace) -> _Own:
+    stages = tuple(word.strip() for word in (given.stage or "").split(",") if word.strip())
+    for name in stages:
+        if name not in STAGES:
+            raise OptionError(f"--stage={name[:40]}: the choices are {', '.join(STAGES)}")
+    if given.stage is not None and not stages:
+        raise OptionError(f"--stage={given.stage}: at least one name is expected")
+    return _Own(stages, given.html, given.plan, _plans(given.plans))
+
+
+def _plans(text: str | None) -> int:
+    if text is None:
+        return RANKED
+    if not text.isdecimal() or int(text) > MOST_PLANS:
+        raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
+    return int(text)
+
+
+def _solution(job: Job, own: _Own) -> Solution:
+    """The plan given, the stored one, or the cost model's; whatever was timed comes along."""
+    options, canonical = replace(job.options, max_implementations=1), job.canonical
+    store = open_database(job.command.database, job.command.ignore_database)
+    known = stored(canonical, options, store)
+    if own.plan is not None:
+        plan = plans.check(plans.parse(own.plan), canonical)
+    elif known is not None:
+        plan = known.plan
+    else:
+        plan = model_plan(canonical, options.target, options.threads, options.forced)
+    measurement = None if known is None else known.measurement
+    return Solution(job.problem, options.target, plan, options.threads, measurement)
+
+
+def _write(path: Path, explanation: Explanation) -> None:
+    try:
+        path.write_text(explanation.html(), encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"--html={path} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,139 @@
+"""One problem's whole way as a frozen value: from the problem to the instructions of its micro-tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from .. import plan as plans
+from ..canonical import Canonical, canonicalise
+from ..errors import PlanError
+from ..nest import LoopNest
+from ..plan import CpuPlan
+from ..problem import Problem
+from ..target import Target
+from ..tuning.cost import Model, Terms
+from ..tuning.model import ranked
+from . import machine_code
+from .machine_code import MachineCode
+
+if TYPE_CHECKING:
+    from ..solution import Measurement, Solution
+
+RANKED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A plan and what the cost model says of it."""
+
+    plan: CpuPlan
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A candidate that was timed. seconds: its best run; runs: how many there were; expected: by the cost model, as of
+    now."""
+
+    plan: str
+    seconds: float
+    runs: int
+    expected: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What became of a problem, stage by stage; str() is text for a terminal, notebooks show the page's body.
+
+    ranked: the model's best plans, the first expected to be fastest; chosen: the plan explained, with its terms;
+    tried: what was timed, the fastest first, empty where nothing was; ir: as built; assembly: of the whole kernel;
+    code: its instructions by class, None where the machine's assembly is not known here or there is no kernel.
+    """
+
+    problem: Problem
+    canonical: Canonical
+    target: Target
+    threads: int
+    chosen: Ranked | None
+    plan: CpuPlan
+    measurement: Measurement | None
+    ranked: tuple[Ranked, ...]
+    tried: tuple[Tried, ...]
+    nest: LoopNest
+    ir: str
+    assembly: str
+    code: MachineCode | None
+
+    def __str__(self) -> str:
+        from . import text
+
+        return text.render(self)
+
+    def stage(self, name: str) -> str:
+        """One form, whole: problem, merged, plans, loops, ir, assembly, candidates. OptionError for other names."""
+        from . import text
+
+        return text.stage(self, name)
+
+    def html(self) -> str:
+        """A page of its own: everything, with pictures; it needs no network."""
+        from . import page
+
+        return page.page(self)
+
+    def _repr_html_(self) -> str:
+        from . import page
+
+        return page.fragment(self)
+
+
+def explain(solution: Solution, count: int = RANKED) -> Explanation:
+    """The way of a solution's problem to its plan and code. count: ranked plans to list; nothing is timed."""
+    problem, target, threads = solution.problem, solution.target, solution.threads
+    canonical = canonicalise(problem).canonical
+    measured = solution.measurement
+    model = Model(canonical, target, threads) if canonical.elements else None
+    assembly = solution.assembly
+    return Explanation(
+        problem,
+        canonical,
+        target,
+        threads,
+        None if model is None else Ranked(solution.plan, model.terms(solution.plan)),
+        solution.plan,
+        measured,
+        () if model is None else tuple(_ranked(canonical, target, threads, model, count)),
+        () if measured is None else tuple(_tried(measured.timings, canonical, model)),
+        solution.nest,
+        solution.llvm_ir,
+        assembly,
+        machine_code.read(assembly, target.triple),
+    )
+
+
+def _ranked(canonical: Canonical, target: Target, threads: int, model: Model, count: int) -> list[Ranked]:
+    offered = islice(ranked(canonical, target, threads), max(0, count))
+    return [Ranked(plan, model.terms(plan)) for plan in offered]
+
+
+def _tried(
+    timings: tuple[tuple[str, tuple[float, ...]], ...], canonical: Canonical, model: Model | None
+) -> list[Tried]:
+    found = [
+        Tried(text, min(seconds), len(seconds), _expected(text, canonical, model))
+        for text, seconds in timings
+        if seconds
+    ]
+    return sorted(found, key=lambda tried: tried.seconds)
+
+
+def _expected(text: str, canonical: Canonical, model: Model | None) -> float | None:
+    """What the model says of a stored plan; None where this version does not know it any more."""
+    if model is None:
+        return None
+    try:
+        return model(plans.check(plans.parse(text), canonical))
+    except PlanError:
+        return None

@@ -1,0 +1,146 @@
+"""An explanation as HTML: a page of its own, or its body for notebooks. No scripts, nothing from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+
+from .. import __version__
+from . import drawing, text
+from .explanation import Explanation, Ranked, Tried
+from .machine_code import Class
+
+FRAME = """body{margin:0}main.ttc{max-width:52em;margin:0 auto;padding:1.2em;min-height:100vh;box-sizing:border-box}
+@media (prefers-color-scheme:dark){body{background:#161616}}
+"""
+
+
+def page(e: Explanation) -> str:
+    """A complete document."""
+    title = escape(f"B[{','.join(map(str, e.problem.perm))}] of {'x'.join(map(str, e.problem.size)) or 'one element'}")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
+        f"<title>ttc explain: {title}</title><style>{FRAME}{_style()}</style></head>"
+        f'<body><main class="ttc">{_body(e)}</main></body></html>\n'
+    )
+
+
+def fragment(e: Explanation) -> str:
+    """The same for a notebook's cell."""
+    return f'<style>{_style()}</style><div class="ttc" style="padding:.6em">{_body(e)}</div>'
+
+
+def _style() -> str:
+    return files(__package__).joinpath("page.css").read_text("utf-8")
+
+
+def _body(e: Explanation) -> str:
+    return "".join(
+        [
+            "<h1>From problem to instructions</h1>",
+            _pre(e.stage("problem")),
+            "<h2>Merged axes</h2>",
+            _pre(e.stage("merged")),
+            *_pictures(e),
+            *_plans(e),
+            "<h2>Loops</h2>",
+            _pre(e.stage("loops")),
+            *_code(e),
+            *_candidates(e),
+            f"<p><small>ttc_llvm {escape(__version__)}; nothing was timed for this page.</small></p>",
+        ]
+    )
+
+
+def _pre(words: str) -> str:
+    return f"<pre>{escape(words)}</pre>"
+
+
+def _pair(pictures: tuple[str, ...]) -> str:
+    return f'<div class="pair">{"".join(pictures)}</div>'
+
+
+def _pictures(e: Explanation) -> Iterator[str]:
+    if not e.canonical.elements:
+        return
+    tiles = drawing.tiles(e)
+    if tiles:
+        yield "<h2>Tiles</h2><p>The plane of the two axes along which A and B are contiguous. Shaded: the first"
+        yield " macro-tile; orange: its first micro-tile, which is permuted in registers. Sides of very different"
+        yield " lengths are not to scale.</p>"
+        yield _pair(tiles)
+    line = e.target.line
+    yield "<h2>One tile in cache lines</h2><p>The runs of consecutive memory that one macro-tile touches; a box is"
+    yield f" a line of {line} bytes, filled where it belongs to the tile. Numbers are byte offsets.</p>"
+    yield _pair(drawing.runs(e))
+
+
+# --- plans --------------------------------------------------------------------------------------------------
+
+
+def _plans(e: Explanation) -> Iterator[str]:
+    yield f"<h2>Plan</h2><p>Chosen, {escape(text.source(e))}:</p>{_pre(chr(10).join(text.plan_lines(e.plan, 0)))}"
+    if e.chosen is None:
+        return
+    terms = e.chosen.terms
+    yield "<table><tr><th class=left>cost</th><th></th></tr>"
+    rows = [("expected", f"{terms.seconds * 1e3:.4g} ms"), ("memory, one thread", f"{terms.memory * 1e3:.4g} ms")]
+    rows += [("instructions, one thread", f"{terms.compute * 1e3:.4g} ms"), ("threads sharing", f"{terms.balance:.2f}")]
+    rows += [(f"{name} = {bucket}", text.factor(weight)) for (name, bucket), weight in text.main_facts(terms)]
+    yield from (f"<tr><td class=left>{escape(name)}</td><td>{value}</td></tr>" for name, value in rows)
+    yield "</table>"
+    if not e.ranked:
+        return
+    yield "<h2>The cost model's first plans</h2><div class=wide><table><tr><th>#</th><th>ms</th><th>memory ms</th>"
+    yield "<th>instr. ms</th><th>threads</th><th class=left>plan</th></tr>"
+    yield from (_ranked_row(number, one, e) for number, one in enumerate(e.ranked, 1))
+    yield "</table></div>"
+
+
+def _ranked_row(number: int, one: Ranked, e: Explanation) -> str:
+    t = one.terms
+    cells = (f"{t.seconds * 1e3:.4g}", f"{t.memory * 1e3:.4g}", f"{t.compute * 1e3:.4g}", f"{t.balance:.2f}")
+    return _row(number, cells, str(one.plan), one.plan == e.plan)
+
+
+def _row(number: int, cells: tuple[str, ...], plan: str, marked: bool) -> str:
+    head = "<tr class=mark>" if marked else "<tr>"
+    return f"{head}<td>{number}</td>{''.join(f'<td>{c}</td>' for c in cells)}<td class=plan>{escape(plan)}</td></tr>"
+
+
+# --- code and candidates ------------------------------------------------------------------------------------
+
+
+def _code(e: Explanation) -> Iterator[str]:
+    if e.code is not None:
+        micro, whole = e.code.micro.counts, e.code.whole.counts
+        yield "<h2>Instructions</h2><table><tr><th class=left>class</th><th>micro-tile</th><th>kernel</th></tr>"
+        for kind in (kind for kind in Class if whole.get(kind)):
+            yield f"<tr><td class=left>{kind.value}</td><td>{micro.get(kind, 0)}</td><td>{whole[kind]}</td></tr>"
+        yield f"<tr class=mark><td class=left>all</td><td>{e.code.micro.total}</td><td>{e.code.whole.total}</td></tr>"
+        yield "</table>"
+    yield f"<details><summary>Assembly of the micro-tile</summary>{_pre(e.stage('assembly'))}</details>"
+    yield f"<details><summary>LLVM IR as built, {len(e.ir.splitlines())} lines</summary>{_pre(e.ir)}</details>"
+
+
+def _candidates(e: Explanation) -> Iterator[str]:
+    yield "<h2>Candidates timed</h2>"
+    if not e.tried:
+        yield "<p>None: <code>ttc</code> with these options tunes the problem and remembers it.</p>"
+        return
+    picture = drawing.candidates(e)
+    if picture:
+        yield f"<p>Orange: the plan above. On the line, the model would be right.</p>{picture}"
+    yield "<div class=wide><table><tr><th>#</th><th>ms</th><th>GiB/s</th><th>expected ms</th><th>runs</th>"
+    yield "<th class=left>plan</th></tr>"
+    yield from (_tried_row(number, tried, e) for number, tried in enumerate(e.tried, 1))
+    yield "</table></div>"
+
+
+def _tried_row(number: int, tried: Tried, e: Explanation) -> str:
+    expected = "-" if tried.expected is None else f"{tried.expected * 1e3:.4g}"
+    cells = (f"{tried.seconds * 1e3:.4g}", f"{text.measured_gibs(tried, e):.1f}", expected, str(tried.runs))
+    return _row(number, cells, tried.plan, tried.plan == str(e.plan))

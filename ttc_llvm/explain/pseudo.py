@@ -1,0 +1,144 @@
+"""A loop nest as pseudo-code: the tree of `nest.py` written as the loops that somebody would write by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from ..canonical import Alpha, Beta, Canonical, Size
+from ..nest import Bind, Fence, Loop, LoopNest, Micro, Node, Row, Space, Stage, View
+
+LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
+INDENT = "  "
+_NAMES = {Space.A: "A", Space.B: "B", Space.SCRATCH: "scratch"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the nest a node stands. depth: of indentation; names: the innermost variable of each axis, "" for
+    none; steps: the chunk that it walks; ends: what bounds the current interval."""
+
+    depth: int
+    names: tuple[str, ...]
+    steps: tuple[int, ...]
+    ends: tuple[Size, ...]
+
+    def pad(self) -> str:
+        """The indentation."""
+        return INDENT * self.depth
+
+
+def lines(nest: LoopNest) -> tuple[str, ...]:
+    """The nest as pseudo-code, a line each."""
+    rank = len(nest.canonical.axes)
+    place = _Place(0, ("",) * rank, (0,) * rank, tuple(axis.extent for axis in nest.canonical.axes))
+    return tuple(_nodes(nest.body, place, nest.canonical)) or ("nothing to move",)
+
+
+def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from _loop(node, place, canonical)
+        elif isinstance(node, Stage):
+            yield from _stage(node, place, canonical)
+        elif isinstance(node, Micro):
+            yield from (place.pad() + line for line in _micro(node, place))
+        elif isinstance(node, Row):
+            yield from (place.pad() + line for line in _row(node, place))
+        elif isinstance(node, Fence):
+            yield place.pad() + "fence: non-temporal stores are complete"
+
+
+def _loop(loop: Loop, place: _Place, canonical: Canonical) -> Iterator[str]:
+    k = loop.axis
+    outer = place.names[k]
+    name = f"{_letter(outer)}{k}"
+    start, end = outer or "0", _end(place, k)
+    inner = _entered(place, k, name, loop.step)
+    goes_on = f"{name} < {end}" if loop.tail is None else f"{name} + {loop.step} <= {end}"
+    yield f"{place.pad()}{_WORDS.get(loop.bind, 'for')} ({name} = {start}; {goes_on}; {name} += {loop.step})"
+    yield from _nodes(loop.body, inner, canonical)
+    if loop.tail is not None:
+        yield f"{place.pad()}if fewer than {loop.step} are left: {name} once more, shorter"
+        yield from _nodes(loop.tail, inner, canonical)
+
+
+_WORDS = {Bind.TASK: "parallel for"}
+
+
+def _entered(place: _Place, k: int, name: str, step: int) -> _Place:
+    names = (*place.names[:k], name, *place.names[k + 1 :])
+    steps = (*place.steps[:k], step, *place.steps[k + 1 :])
+    return replace(place, depth=place.depth + 1, names=names, steps=steps)
+
+
+def _letter(outer: str) -> str:
+    return LETTERS[min(LETTERS.index(outer[0]) + 1, len(LETTERS) - 1)] if outer else LETTERS[0]
+
+
+def _end(place: _Place, k: int) -> str:
+    extent, outer, step = place.ends[k], place.names[k], place.steps[k]
+    if not outer:
+        return str(extent)
+    if isinstance(extent, int) and extent % step == 0:
+        return f"{outer} + {step}"
+    return f"min({outer} + {step}, {extent})"
+
+
+def _stage(stage: Stage, place: _Place, canonical: Canonical) -> Iterator[str]:
+    inside = replace(place, depth=place.depth + 1)
+    size = f"{stage.buffer.elements} x {stage.buffer.dtype}, {stage.buffer.bytes} bytes"
+    yield f"{place.pad()}tile -> scratch ({size})"
+    yield from _nodes(stage.fill, inside, canonical)
+    yield f"{place.pad()}scratch -> B"
+    yield from _nodes(stage.drain, inside, canonical)
+
+
+def _micro(node: Micro, place: _Place) -> Iterator[str]:
+    block = "x".join(map(str, node.block))
+    what = "copy" if node.straight else "micro-tile"
+    ragged = " at most" if node.ragged else ""
+    if node.prefetch is not None:
+        yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
+    past = ", non-temporal" if node.streaming else ""
+    yield f"{what} {block}{ragged} = {prod(node.block)} elements, in registers{past}:"
+    yield f"{INDENT}{_assignment(node, place)}"
+
+
+def _row(node: Row, place: _Place) -> Iterator[str]:
+    if node.prefetch is not None:
+        yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
+    yield f"row along {', '.join(f'axis {k}' for k in node.axes)}, whole vectors non-temporal:"
+    yield f"{INDENT}{_assignment(node, place)}"
+
+
+def _ahead(distance: int, tiles: bool) -> str:
+    return f"{distance} {'tile' if tiles else 'micro-tile'}{'' if distance == 1 else 's'}"
+
+
+def _assignment(node: Micro | Row, place: _Place) -> str:
+    op = node.op
+    source, target = _element(node.source, place), _element(node.target, place)
+    value = f"conj({source})" if op.conjugate else source
+    read = {Alpha.ZERO: "", Alpha.ONE: value, Alpha.ANY: f"alpha * {value}"}[op.alpha]
+    kept = f"beta * {target}" if op.beta is Beta.ANY else ""
+    return f"{target} = {' + '.join(filter(None, (read, kept))) or '0'}"
+
+
+def _element(view: View, place: _Place) -> str:
+    """The element of a view, by the innermost variable of every axis. Scratch holds a tile, so that its addresses
+    are relative to it."""
+    if view.space is Space.SCRATCH:
+        return "scratch[..]"
+    terms = [
+        name if stride == 1 else f"{stride}*{name}"
+        for name, stride in zip(_axes(place), view.strides, strict=True)
+        if stride != 0
+    ]
+    return f"{_NAMES[view.space]}[{' + '.join(terms) or '0'}]"
+
+
+def _axes(place: _Place) -> tuple[str, ...]:
+    """Every axis' variable; an axis that no loop walks lies in the micro-tile whole."""
+    return tuple(name or f"x{k}" for k, name in enumerate(place.names))

@@ -1,0 +1,254 @@
+"""An explanation as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import exp
+
+from ..cli_report import bandwidth_rule, problem_line
+from ..errors import OptionError
+from ..plan import CpuPlan
+from ..tuning.cost import Terms
+from . import geometry, pseudo
+from .explanation import Explanation, Ranked, Tried
+from .machine_code import Class, MachineCode
+
+COLUMNS = 80
+GIB = 1 << 30
+EXCERPT = 24  # lines of a long form in the overview; its stage has them all
+FACTS = 8
+TRIED = 10
+
+Section = Callable[[Explanation], Iterable[str]]
+
+
+def render(e: Explanation) -> str:
+    """All stages, one below the other; long ones cut, with the stage that has them whole."""
+    parts: list[str] = []
+    for name, (title, section) in STAGES.items():
+        found = list(section(e))
+        if name in LONG and len(found) > EXCERPT:
+            rest = len(found) - EXCERPT
+            found = [*found[:EXCERPT], f".. {rest} more lines: --stage={name}"]
+        parts += ["", *_heading(title), *found] if parts else [*_heading(title), *found]
+    return "\n".join(parts)
+
+
+def stage(e: Explanation, name: str) -> str:
+    """One stage, whole, without its title. OptionError for a name that is none."""
+    if name not in STAGES:
+        raise OptionError(f"stage {name[:40]!r} is unknown: the choices are {', '.join(STAGES)}")
+    return "\n".join(STAGES[name][1](e))
+
+
+def _heading(title: str) -> tuple[str, str]:
+    return title, "-" * len(title)
+
+
+# --- problem, axes ------------------------------------------------------------------------------------------
+
+
+def _problem(e: Explanation) -> Iterator[str]:
+    yield from _wrapped(problem_line(e.problem))
+    size = e.canonical.bytes_moved
+    yield f"moves {size:,} bytes ({bandwidth_rule(e.canonical)})"
+    yield f"target {e.target} ({e.target.cpu}, {e.target.vector_bits}-bit vectors), {_count(e.threads, 'thread')}"
+
+
+def _merged(e: Explanation) -> Iterator[str]:
+    before = len(e.problem.size)
+    yield f"{_count(before, 'index', 'indices')} -> {_count(len(e.canonical.axes), 'axis', 'axes')}, by stride in B"
+    yield from table(
+        ("axis", "extent", "stride in A", "stride in B"),
+        [(str(k), f"{a.extent}", f"{a.stride_a}", f"{a.stride_b}") for k, a in enumerate(e.canonical.axes)],
+    )
+    kinds = e.canonical.kinds
+    yield f"elements {e.canonical.a} -> {e.canonical.b}, alpha {kinds.alpha.value}, beta {kinds.beta.value}"
+
+
+# --- plans --------------------------------------------------------------------------------------------------
+
+
+def _plans(e: Explanation) -> Iterator[str]:
+    yield f"chosen, {source(e)}:"
+    yield from plan_lines(e.plan)
+    if e.chosen is None:
+        return
+    yield from _terms(e.chosen.terms, e)
+    if e.ranked:
+        yield ""
+        yield "The cost model's first plans, in the order in which they would be tried; memory"
+        yield "and instructions in ms on one thread, threads that share the work, * = chosen:"
+        yield ""
+        yield "          ms    GiB/s   memory  instructions  threads"
+        for number, one in enumerate(e.ranked, 1):
+            yield from _ranked(number, one, e)
+
+
+def source(e: Explanation) -> str:
+    """Where the plan comes from, in words."""
+    measured = e.measurement
+    if measured is None:
+        return "not timed: the cost model's or a given one"
+    if measured.timings and measured.timings[0][0] != str(e.plan):
+        return "not the fastest of those that were timed"
+    stand_in = " (on a smaller stand-in)" if measured.proxy else ""
+    speed = f"{measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
+    return f"best of {len(measured.timings)} timed: {speed}"
+
+
+def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
+    yield f"expected {_gibs(terms.seconds, e):.1f} GiB/s, {terms.seconds * 1e3:.4g} ms:"
+    yield f"  memory       {terms.memory * 1e3:10.4g} ms on one thread"
+    yield f"  instructions {terms.compute * 1e3:10.4g} ms on one thread; the longer of both counts"
+    yield f"  threads      {terms.balance:10.2f} that share the work"
+    if terms.cached:
+        yield "  both tensors fit the caches: memory time is theirs"
+        return
+    yield f"  cache sets   {factor(terms.crowding):>10} for lines that crowd one set"
+    yield "  what counts most of the plan's facts, as a factor on memory time:"
+    for (name, bucket), weight in main_facts(terms):
+        yield f"    {factor(weight):>8}  {name} = {bucket}"
+
+
+def main_facts(terms: Terms) -> list[tuple[tuple[str, int | str], float]]:
+    """The facts of the largest weights, the largest first."""
+    return sorted(terms.facts, key=lambda pair: -abs(pair[1]))[:FACTS]
+
+
+def factor(weight: float) -> str:
+    """A weight in log(time) as a factor."""
+    return f"x {exp(weight):.3f}"
+
+
+def _ranked(number: int, one: Ranked, e: Explanation) -> Iterator[str]:
+    t = one.terms
+    mark = "*" if one.plan == e.plan else " "
+    times = f"{t.memory * 1e3:9.4g}{t.compute * 1e3:14.4g}{t.balance:9.2f}"
+    yield f"{number:2}{mark} {t.seconds * 1e3:8.4g}{_gibs(t.seconds, e):9.1f}{times}"
+    yield from plan_lines(one.plan, 5)
+
+
+def plan_lines(plan: CpuPlan | str, indent: int = 2) -> list[str]:
+    """A plan's text, wrapped."""
+    pad = " " * indent
+    return textwrap.wrap(
+        str(plan), COLUMNS, initial_indent=pad, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _gibs(seconds: float, e: Explanation) -> float:
+    return e.canonical.bytes_moved / seconds / GIB if seconds else 0.0
+
+
+# --- code ---------------------------------------------------------------------------------------------------
+
+
+def _loops(e: Explanation) -> Iterator[str]:
+    for line in pseudo.lines(e.nest):
+        yield from _folded(line)
+    if e.nest.scratch:
+        yield f"scratch: {e.nest.scratch} bytes per thread"
+    if e.canonical.elements:
+        yield ""
+        yield "One tile's memory, in runs of neighbours:"
+        for name in "AB":
+            found = geometry.runs(e.canonical, e.plan.tile, name, e.target, 1)
+            yield f"  {name}: {runs_line(found)}"
+
+
+def runs_line(runs: geometry.Runs) -> str:
+    """The runs of a box in one tensor, in words."""
+    return (
+        f"{_count(runs.count, 'run')} of {runs.run} bytes, {_count(runs.lines, 'line')} of {runs.line},"
+        f" {runs.used:.0%} of their bytes used"
+    )
+
+
+def _ir(e: Explanation) -> list[str]:
+    return e.ir.rstrip().splitlines()
+
+
+def _assembly(e: Explanation) -> Iterator[str]:
+    if e.code is None:
+        yield f"Instructions of {e.target.triple.partition('-')[0]} are not counted; the whole kernel:"
+        yield ""
+        yield from e.assembly.rstrip().splitlines()
+        return
+    yield from counts(e.code)
+    yield ""
+    yield f"{e.code.label}:"
+    yield from (f"    {line}" for line in e.code.micro.lines)
+
+
+def counts(code: MachineCode) -> list[str]:
+    """Instructions by class, of the micro-tile's loop and of the whole kernel."""
+    micro, whole = code.micro, code.whole
+    rows = [
+        (kind.value, str(micro.counts.get(kind, 0)), str(whole.counts.get(kind, 0)))
+        for kind in Class
+        if whole.counts.get(kind)
+    ]
+    rows += [("of these reading memory themselves", str(micro.folded), str(whole.folded))]
+    rows += [("all", str(micro.total), str(whole.total))]
+    return table(("instructions", "micro-tile", "kernel"), rows, texts=1)
+
+
+# --- what was timed -----------------------------------------------------------------------------------------
+
+
+def _candidates(e: Explanation) -> Iterator[str]:
+    if not e.tried:
+        yield "none was timed: `ttc` with these options tunes the problem and remembers it"
+        return
+    yield f"{len(e.tried)} stored, the fastest first, * = chosen; expected by the model as it is now"
+    yield ""
+    yield "          ms    GiB/s  expected ms   runs"
+    for number, tried in enumerate(e.tried, 1):
+        expected = "-" if tried.expected is None else f"{tried.expected * 1e3:.4g}"
+        mark = "*" if tried.plan == str(e.plan) else " "
+        yield f"{number:2}{mark} {tried.seconds * 1e3:8.4g}{measured_gibs(tried, e):9.1f}{expected:>13}{tried.runs:7}"
+        yield from plan_lines(tried.plan, 5)
+
+
+def measured_gibs(tried: Tried, e: Explanation) -> float:
+    """GiB/s of a candidate's best run; a stand-in moves fewer bytes than the problem."""
+    measured = e.measurement
+    return 0.0 if measured is None else measured.gibs * measured.seconds / tried.seconds
+
+
+STAGES: Mapping[str, tuple[str, Section]] = {
+    "problem": ("Problem", _problem),
+    "merged": ("Merged axes", _merged),
+    "plans": ("Plans", _plans),
+    "loops": ("Loops", _loops),
+    "ir": ("LLVM IR", _ir),
+    "assembly": ("Assembly of the micro-tile", _assembly),
+    "candidates": ("Candidates timed", _candidates),
+}
+LONG = ("ir", "assembly", "candidates")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 0) -> list[str]:
+    """Columns of one width: the first `texts` flush left, numbers flush right."""
+    every = [head, *rows]
+    widths = [max(len(row[k]) for row in every) for k in range(len(head))]
+    return [
+        "  ".join(f"{cell:{'<' if k < texts else '>'}{widths[k]}}" for k, cell in enumerate(row)).rstrip()
+        for row in every
+    ]
+
+
+def _folded(line: str) -> list[str]:
+    """An indented line in as many as it takes, the rest indented further."""
+    pad = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line.strip(), COLUMNS, initial_indent=pad, subsequent_indent=f"{pad}    ") or [""]
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, COLUMNS, subsequent_indent="  ", break_long_words=True)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

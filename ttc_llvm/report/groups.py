@@ -1,0 +1,85 @@
+"""Results in groups that are comparable: one suite, kind, mode, number of threads and machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from ..bench.results import Result
+
+RULES = {"copy": "bytes of A + bytes of B", "update": "bytes of A + 2 x bytes of B"}
+KINDS = {"copy": "beta = 0", "update": "beta != 0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Results of one title, in the order in which their cases first appear."""
+
+    title: str
+    results: tuple[Result, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The cases, each once."""
+        return tuple(dict.fromkeys(one.name for one in self.results))
+
+    @property
+    def efforts(self) -> tuple[int, ...]:
+        """What the searches were allowed, ascending; -1, the whole space, last."""
+        return tuple(sorted({effort(one) for one in self.results}, key=lambda n: (n == -1, n)))
+
+    def of_effort(self, wanted: int) -> dict[str, Result]:
+        """The results of one effort by case."""
+        return {one.name: one for one in self.results if effort(one) == wanted}
+
+
+def effort(result: Result) -> int:
+    """The most candidates that the search might try."""
+    found = _options(result).get("max_implementations", result.candidates)
+    return found if isinstance(found, int) else result.candidates
+
+
+def affinity(result: Result) -> str:
+    """Where threads were placed; "" where the result does not say."""
+    return str(result.facts.get("affinity", ""))
+
+
+def machine(result: Result) -> str:
+    """Which machine: its processor and its name."""
+    return f"{result.facts.get('cpu', 'unknown CPU')} ({result.facts.get('machine', 'unnamed')})"
+
+
+def compiled(result: Result) -> tuple[str, ...]:
+    """The peers that are loop nests built by compilers."""
+    return tuple(name for name in result.peers if name in result.references)
+
+
+def libraries(result: Result) -> tuple[str, ...]:
+    """The other peers."""
+    return tuple(name for name in result.peers if name not in result.references)
+
+
+def groups(results: Sequence[Result], by_affinity: bool = True) -> tuple[Group, ...]:
+    """All groups, in the order in which they appear. What is the same everywhere is not in their titles."""
+    machines = {machine(one) for one in results}
+    places = {affinity(one) for one in results} if by_affinity else set()
+    found: dict[str, list[Result]] = {}
+    for one in results:
+        threads = f"{one.threads} thread{'' if one.threads == 1 else 's'}"
+        parts = [one.suite, KINDS.get(one.kind, one.kind), one.mode, threads]
+        parts += [f"affinity {affinity(one) or 'unknown'}"] if len(places) > 1 else []
+        parts += [machine(one)] if len(machines) > 1 else []
+        found.setdefault(", ".join(parts), []).append(one)
+    return tuple(Group(title, tuple(group)) for title, group in found.items())
+
+
+def geomean(values: Iterable[float]) -> float:
+    """Geometric mean of values above 0, at least one."""
+    logs = [log(value) for value in values]
+    return exp(sum(logs) / len(logs))
+
+
+def _options(result: Result) -> dict[str, object]:
+    found = result.facts.get("options")
+    return dict(found) if isinstance(found, dict) else {}

@@ -1,0 +1,95 @@
+"""What a report is made from: results of `ttc bench` and `ttc compare`, and solutions that `ttc database` exports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..bench.result_file import ResultFile
+from ..bench.results import Result
+from ..errors import OptionError
+from ..tuning import exchange
+from ..tuning.database import SolutionFile
+from ..tuning.records import Record
+
+SQLITE = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything that was read. results: of equal keys and equal searches the last; solutions: without objects;
+    files: names, in the order given."""
+
+    files: tuple[str, ...]
+    results: tuple[Result, ...]
+    solutions: tuple[Record, ...]
+
+
+def read(paths: Sequence[str | Path]) -> Inputs:
+    """The contents of files, each of one kind. Raises OptionError or DatabaseError, in one sentence, for a file that
+    is missing, empty, of mixed kinds, or something else."""
+    results: list[Result] = []
+    solutions: list[Record] = []
+    for path in map(Path, paths):
+        found = _contents(path)
+        for one in found:
+            if isinstance(one, Result):
+                results.append(one)
+            else:
+                solutions.append(one)
+    if not results and not solutions:
+        raise OptionError("there is no file to report on")
+    kept = {(one.key, one.id): one for one in results}
+    return Inputs(tuple(str(path) for path in paths), tuple(kept.values()), tuple(_distinct(solutions)))
+
+
+def _distinct(solutions: Iterable[Record]) -> Iterable[Record]:
+    return {record.request.id: record for record in solutions}.values()
+
+
+def _contents(path: Path) -> Sequence[Result | Record]:
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError as error:
+        raise OptionError(f"{path} cannot be read: {error.strerror or error}") from None
+    if data.startswith(SQLITE):
+        found: Sequence[Result | Record] = [row.record for row in SolutionFile(path).rows()]
+    elif not data.strip():
+        raise OptionError(f"{path} is empty: results of ttc bench or ttc compare are expected")
+    else:
+        found = _lines(path, data)
+    if not found:
+        raise OptionError(f"{path} holds no result: a line counts once it is ended")
+    return found
+
+
+def _lines(path: Path, data: bytes) -> Sequence[Result | Record]:
+    """The lines of one kind; the first line says which."""
+    lines = data.split(b"\n")
+    kinds = [_kind(line) for line in lines if line.strip()]
+    other = next((number for number, kind in enumerate(kinds, 1) if kind != kinds[0] and kind), None)
+    if not kinds[0]:
+        raise OptionError(f"{path} is neither results of ttc bench or ttc compare nor an export of ttc database")
+    if other is not None:
+        raise OptionError(f"{path}, line {other}: {kinds[other - 1]} among {kinds[0]}: a file holds one kind")
+    if kinds[0] == RESULTS:
+        return ResultFile(path).read()
+    return list(exchange.from_lines(lines, str(path), objects=False))
+
+
+RESULTS, SOLUTIONS = "results", "solutions"
+_FIELDS = {RESULTS: {"suite", "ours"}, SOLUTIONS: {"effort", "versions"}}
+
+
+def _kind(line: bytes) -> str:
+    """What a line of JSON is; "" for something else."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(found, dict):
+        return ""
+    return next((kind for kind, fields in _FIELDS.items() if fields <= found.keys()), "")

@@ -1,0 +1,121 @@
+"""Ranking quality: what the cost model expected of candidates against what they were measured at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from .. import backend
+from .. import canonical as forms
+from .. import plan as plans
+from ..canonical import Canonical
+from ..errors import PlanError, ProblemError, TargetError
+from ..target import Target
+from ..target import find as find_target
+from ..tuning.cost import Model
+from ..tuning.features import kind
+from ..tuning.records import Record
+from .charts import Cloud
+from .groups import geomean
+from .inputs import Inputs
+
+LEAST = 5  # candidates of a solution whose order says something
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The candidates of one stored solution. kind: of the problem; pairs: seconds expected and measured; bytes: that
+    one run moves."""
+
+    kind: str
+    pairs: tuple[tuple[float, float], ...]
+    bytes: int
+
+    @property
+    def correlation(self) -> float | None:
+        """Spearman's rank correlation of both; None where one side does not vary."""
+        return spearman([e for e, _ in self.pairs], [m for _, m in self.pairs])
+
+    @property
+    def first(self) -> float:
+        """The best measured time as a share of that of the plan which the model would put first."""
+        return min(m for _, m in self.pairs) / min(self.pairs)[1]
+
+
+def clouds(inputs: Inputs) -> Iterator[Cloud]:
+    """One cloud of all stored candidates, a colour for each class of problems."""
+    found = [one for record in inputs.solutions if (one := ranked(record)) is not None]
+    if not found:
+        return
+    series: dict[str, list[tuple[float, float]]] = {}
+    for one in found:
+        points = series.setdefault(one.kind, [])
+        points += [(one.bytes / e / GIB, one.bytes / m / GIB) for e, m in one.pairs]
+    known = [c for one in found if (c := one.correlation) is not None]
+    candidates = sum(len(one.pairs) for one in found)
+    words = f"Stored solutions: {len(found)}, with {candidates:,} candidates; the database keeps the fastest of each."
+    words += f" Median rank correlation {median(known):.2f}." if known else ""
+    words += f" The model's first of them reaches {geomean(one.first for one in found):.2f} of the best (geomean)."
+    yield Cloud(
+        "Bandwidth of candidates", words, tuple((name, tuple(points)) for name, points in series.items()),
+        "GiB/s expected", "GiB/s measured",
+    )  # fmt: skip
+
+
+def ranked(record: Record) -> Ranked | None:
+    """A record's candidates with what the model, as it is now, expects of them; None where they are too few, were
+    timed on a stand-in, or belong to a machine or version that is not known here."""
+    target = _target(record.request.target)
+    try:
+        canonical = forms.parse(record.request.problem)
+    except ProblemError:
+        return None
+    if target is None or record.note or not canonical.elements:
+        return None
+    model = Model(canonical, target, record.request.threads)
+    pairs = tuple(pair for timing in record.timings if (pair := _pair(timing.plan, timing.seconds, canonical, model)))
+    return Ranked(kind(canonical), pairs, canonical.bytes_moved) if len(pairs) >= LEAST else None
+
+
+def _pair(text: str, seconds: Sequence[float], canonical: Canonical, model: Model) -> tuple[float, float] | None:
+    best = min(seconds, default=0.0)
+    if best <= 0:
+        return None
+    try:
+        return model(plans.check(plans.parse(text), canonical)), best
+    except PlanError:
+        return None
+
+
+def _target(key: str) -> Target | None:
+    """The machine behind a database key: this one, or a named one with the table's cache sizes."""
+    try:
+        host = backend.host_target()
+        if host.key == key:
+            return host
+        named = find_target(key.split()[1])
+    except (TargetError, IndexError):
+        return None
+    return named if key.endswith(f" {named.vector_bits}/{named.small_vector_bits}") else None
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Rank correlation, ties sharing their mean rank; None where one side is constant."""
+    import numpy as np
+
+    a, b = (np.asarray(_ranks(values)) for values in (first, second))
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    order = sorted(values)
+    first: dict[float, int] = {}
+    count: dict[float, int] = {}
+    for number, value in enumerate(order):
+        first.setdefault(value, number)
+        count[value] = count.get(value, 0) + 1
+    return [first[value] + (count[value] - 1) / 2 for value in values]
