@@ -1,5 +1,5 @@
-"""The command line: `ttc` compiles, `ttc bench` and `ttc compare` measure, `ttc report` and `ttc explain` show, `ttc info`
-and `ttc database` tell what is there.
+"""The command line: `ttc` compiles, `ttc bench` and `ttc compare` measure, `ttc report` and `ttc explain` show, and
+`ttc info` and `ttc database` tell what is there.
 
 Exit status: 0 for a result (also where Ctrl-C cut the tuning short: the best so far is the result), 2 for
 what cannot be done, said in one line on stderr, 130 for Ctrl-C before any result, 141 for a reader that

@@ -59,7 +59,8 @@ def _place(figure: Figure, axes: Axes, layout: str, below: float) -> None:
     axes.yaxis.set_label_coords(0.16 / width, (bottom + height) / 2 / height, figure.transFigure)
     axes.xaxis.set_label_coords(0.5, (bottom - below - 0.12) / height, figure.transFigure)
     if handles:
-        figure.legend(loc="lower center", ncols=min(len(handles), columns), markerscale=1.2, borderpad=0, columnspacing=1.2)
+        count = min(len(handles), columns)
+        figure.legend(loc="lower center", ncols=count, markerscale=1.2, borderpad=0, columnspacing=1.2)
 
 
 def svg(figure: Figure) -> str:
