@@ -8,11 +8,10 @@ from __future__ import annotations
 from .. import declarations
 from ..dtypes import DType, Kind
 from ..interface import Entry
-from ..naive import Index, Naive, Traverse, of
+from ..naive import INT_MAX, Index, Naive, Traverse, of
 from ..problem import Problem
 
 RUN, THREADS = "ttc_reference_run", "ttc_reference_threads"
-INT_MAX = (1 << 31) - 1
 
 
 def entry(problem: Problem) -> str:
