@@ -267,7 +267,7 @@ def test_what_was_tuned_is_explained_with_its_candidates(capsys: pytest.CaptureF
     assert cli.main([*OPTIONS, "--stage=plans,candidates", f"--html={tmp_path / 'page.html'}"]) == 0
     out = capsys.readouterr().out
     assert f"chosen, best of {len(solution.measurement.timings) if solution.measurement else 0} timed" in out
-    assert " 1* " in out.partition("stored, the fastest first")[2]
+    assert " 1* " in out.partition("stored, the winner first")[2]
     page = (tmp_path / "page.html").read_text()
     assert page.count("<circle") == 4
     assert page.count('class="chosen"') == 1

@@ -48,7 +48,8 @@ class Explanation:
     """What became of a problem, stage by stage; str() is text for a terminal, notebooks show the page's body.
 
     ranked: the model's best plans, the first expected to be fastest; chosen: the plan explained, with its terms;
-    tried: what was timed, the fastest first, empty where nothing was; ir: as built; assembly: of the whole kernel;
+    tried: what was timed, in the order in which the search left it (the winner first), empty where nothing was;
+    ir: as built; assembly: of the whole kernel;
     code: its instructions by class, None where the machine's assembly is not known here or there is no kernel.
     """
 
@@ -121,12 +122,11 @@ def _ranked(canonical: Canonical, target: Target, threads: int, model: Model, co
 def _tried(
     timings: tuple[tuple[str, tuple[float, ...]], ...], canonical: Canonical, model: Model | None
 ) -> list[Tried]:
-    found = [
+    return [
         Tried(text, min(seconds), len(seconds), _expected(text, canonical, model))
         for text, seconds in timings
         if seconds
     ]
-    return sorted(found, key=lambda tried: tried.seconds)
 
 
 def _expected(text: str, canonical: Canonical, model: Model | None) -> float | None:

@@ -202,7 +202,7 @@ def _candidates(e: Explanation) -> Iterator[str]:
     if not e.tried:
         yield "none was timed: `ttc` with these options tunes the problem and remembers it"
         return
-    yield f"{len(e.tried)} stored, the fastest first, * = chosen; expected by the model as it is now"
+    yield f"{len(e.tried)} stored, the winner first, * = chosen; expected by the model as it is now"
     yield ""
     yield "          ms    GiB/s  expected ms   runs"
     for number, tried in enumerate(e.tried, 1):
