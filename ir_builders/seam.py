@@ -1,4 +1,4 @@
-"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, and inserts."""
+"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, inserts, attributes."""
 
 from __future__ import annotations
 
@@ -139,6 +139,11 @@ def load_pieces(
         whole = fence(module, b, _written(b, kind, call))
     assert whole is not None
     return whole if kind == vector else _written(b, vector, f"bitcast {kind} {_reference(whole)} to {vector}")
+
+
+def attribute(function: ir.Function, key: str, value: str) -> None:
+    """Give a function a string attribute."""
+    set.add(function.attributes, f'"{key}"="{value}"')  # llvmlite's own `add` knows a list of others
 
 
 def _suffix(vector: ir.VectorType) -> str:

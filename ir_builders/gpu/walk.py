@@ -1,0 +1,255 @@
+"""Where the items of a phase lie: offsets as sums of what depends on the thread and what is known now.
+
+Positions of threads are decoded once; rounds of one thread differ by constants, which end up inside the accesses,
+except where the last round is not full or the tile is ragged: there positions are clamped to the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from llvmlite import ir
+
+from ttc_llvm.gpu_nest import Digit, Phase, SharedTile
+
+from ..values import I32
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """terms, which depend on the thread, plus a constant."""
+
+    terms: tuple[ir.Value, ...] = ()
+    constant: int = 0
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(self.terms + other.terms, self.constant + other.constant)
+
+    def plus(self, constant: int) -> Sum:
+        """The sum moved by a constant."""
+        return Sum(self.terms, self.constant + constant)
+
+
+Round = tuple[int, ...]  # which round of each digit
+
+
+class Arithmetic:
+    """Offsets as i32 or i64; whatever was computed once is not computed again."""
+
+    def __init__(self, b: ir.IRBuilder, kind: ir.IntType = I32) -> None:
+        self.b, self.kind = b, kind
+        self._known: dict[tuple[object, ...], ir.Value] = {}
+
+    def const(self, value: int) -> ir.Constant:
+        """A constant of this width."""
+        return ir.Constant(self.kind, value)
+
+    def times(self, value: Sum, factor: int) -> Sum:
+        """A sum, scaled."""
+        if not factor:
+            return Sum()
+        terms = tuple(self._once("mul", term, factor) for term in value.terms)
+        return Sum(terms, value.constant * factor)
+
+    def divided(self, value: Sum, by: int) -> tuple[Sum, Sum]:
+        """Quotient and remainder of a sum that is not negative."""
+        if by == 1:
+            return value, Sum()
+        if not value.terms:
+            return Sum((), value.constant // by), Sum((), value.constant % by)
+        if value.constant % by:
+            value = Sum((self.total(value),))
+        whole = self.total(Sum(value.terms))
+        quotient = self._once("udiv", whole, by)
+        return Sum((quotient,), value.constant // by), Sum((self._once("urem", whole, by),))
+
+    def total(self, value: Sum) -> ir.Value:
+        """The value of a sum."""
+        found: ir.Value | None = None
+        for term in value.terms:
+            found = term if found is None else self._added(found, term)
+        if found is None:
+            return self.const(value.constant)
+        return found if not value.constant else self._added(found, self.const(value.constant))
+
+    def clamped(self, value: Sum, limit: ir.Value) -> Sum:
+        """A position, but not beyond the last of so many."""
+        key = ("clamp", *map(id, value.terms), value.constant, _identity(limit))
+        if key not in self._known:
+            position = self.total(value)
+            last = self.b.sub(limit, self.const(1), flags=("nsw", "nuw"))
+            inside = self.b.icmp_unsigned("<", position, limit)
+            self._known[key] = self.b.select(inside, position, last)
+        return Sum((self._known[key],))
+
+    def widened(self, value: Sum) -> Sum:
+        """A sum of i32 terms, none of them negative, in this width."""
+        if self.kind is I32:
+            return value
+        return Sum(tuple(self._zext(term) for term in value.terms), value.constant)
+
+    def _zext(self, value: ir.Value) -> ir.Value:
+        key = ("zext", id(value))
+        if key not in self._known:
+            self._known[key] = self.b.zext(value, self.kind)
+        return self._known[key]
+
+    def _once(self, operation: str, value: ir.Value, by: int) -> ir.Value:
+        key = (operation, id(value), by)
+        if key not in self._known:
+            if operation == "mul" and by == 1:
+                return value
+            flags = ("nsw",) if operation == "mul" else ()
+            self._known[key] = getattr(self.b, operation)(value, self.const(by), flags=flags)
+        return self._known[key]
+
+    def _added(self, left: ir.Value, right: ir.Value) -> ir.Value:
+        key = ("add", id(left), _identity(right))
+        if key not in self._known:
+            self._known[key] = self.b.add(left, right, flags=("nsw",))
+        return self._known[key]
+
+
+def _identity(value: ir.Value) -> tuple[str, object]:
+    """What tells values apart: instructions live as long as their module, constants do not."""
+    return ("constant", value.constant) if isinstance(value, ir.Constant) else ("value", id(value))
+
+
+class Walk:
+    """A phase in the hands of one thread. limits: i32 lengths of the tile along ragged axes."""
+
+    def __init__(
+        self, b: ir.IRBuilder, phase: Phase, thread: ir.Value, threads: int, tile: tuple[int, ...],
+        limits: Mapping[int, ir.Value],
+    ) -> None:  # fmt: skip
+        self.b, self.phase, self.tile = b, phase, tile
+        self.sums = Arithmetic(b)
+        self.idle = phase.threads < threads
+        self.thread = thread
+        self._limits = [self._limit(digit, limits) for digit in phase.digits]
+        self._threads = self._decoded(thread)
+
+    def rounds(self) -> Iterator[Round]:
+        """Every item of the thread, the last digit's rounds slowest."""
+        counts = [range(digit.rounds) for digit in reversed(self.phase.digits)]
+        return (found[::-1] for found in product(*counts))
+
+    def position(self, number: int, turn: Round) -> Sum:
+        """The position of a round along a digit, at most the last one."""
+        digit, limit = self.phase.digits[number], self._limits[number]
+        raw = self._raw(number, turn)
+        if limit is not None:
+            return self.sums.clamped(raw, limit)
+        if digit.exact or turn[number] + 1 < digit.rounds:
+            return raw
+        return self.sums.clamped(raw, ir.Constant(I32, digit.count))
+
+    def exists(self, turn: Round) -> ir.Value | None:
+        """Whether a round's item lies in the tile and belongs to this thread; None = always."""
+        conditions = []
+        for number, digit in enumerate(self.phase.digits):
+            limit = self._limits[number]
+            if limit is None and (digit.exact or turn[number] + 1 < digit.rounds):
+                continue
+            bound = ir.Constant(I32, digit.count) if limit is None else limit
+            position = self.sums.total(self._raw(number, turn))
+            conditions.append(self.b.icmp_unsigned("<", position, bound))
+        if self.idle:
+            bound = ir.Constant(I32, self.phase.threads)
+            conditions.append(self.b.icmp_unsigned("<", self.thread, bound))
+        found: ir.Value | None = None
+        for condition in conditions:
+            found = condition if found is None else self.b.and_(found, condition)
+        return found
+
+    def offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
+        """Where a round's item starts in a tensor of these strides, along whose runs its vectors lie."""
+        total = Sum()
+        for number, digit in enumerate(self.phase.digits):
+            position = sums.widened(self.position(number, turn))
+            total += sums.times(position, digit.step * strides[digit.axes[0]])
+        return total
+
+    def shared(self, turn: Round, tile: SharedTile, inside: int = 0) -> Sum:
+        """Where an item, or the element `inside` its vector, lies in shared memory."""
+        total = Sum()
+        for number, digit in enumerate(self.phase.digits):
+            along = digit.axes == self.phase.run.axes
+            total += self._placed(self.position(number, turn), inside if along else 0, digit, tile)
+        return total
+
+    def contiguous(self, tile: SharedTile) -> bool:
+        """True where a vector's elements follow each other in shared memory, too."""
+        run = self.phase.run
+        if run.vector == 1:
+            return True
+        linear = self._is_linear(run.axes, tile)
+        return linear and tile.strides[run.axes[0]] == 1
+
+    def _placed(self, position: Sum, inside: int, digit: Digit, tile: SharedTile) -> Sum:
+        """The part of an offset in shared memory that comes from one digit."""
+        first, *others = digit.axes
+        if self._is_linear(digit.axes, tile):
+            return self.sums.times(position, digit.step * tile.strides[first]).plus(inside * tile.strides[first])
+        if not others and digit.step % tile.group == 0:  # whole groups
+            groups = self.sums.times(position, digit.step // tile.group * tile.outer)
+            return groups.plus(inside // tile.group * tile.outer + inside % tile.group * tile.strides[first])
+        start = self.sums.times(position, digit.step)
+        if not others:  # a vector lies inside a group
+            return self._along(start, first, tile).plus(inside * tile.strides[first])
+        total, rest = Sum(), start.plus(inside)
+        for k in digit.axes[:-1]:
+            rest, index = self.sums.divided(rest, self.tile[k])
+            total += self._along(index, k, tile)
+        return total + self._along(rest, digit.axes[-1], tile)
+
+    def _along(self, index: Sum, k: int, tile: SharedTile) -> Sum:
+        if k != tile.split:
+            return self.sums.times(index, tile.strides[k])
+        group, inside = self.sums.divided(index, tile.group)
+        return self.sums.times(group, tile.outer) + self.sums.times(inside, tile.strides[k])
+
+    def _is_linear(self, axes: tuple[int, ...], tile: SharedTile) -> bool:
+        if tile.split in axes:
+            return False
+        pairs = zip(axes, axes[1:], strict=False)
+        return all(tile.strides[y] == tile.strides[x] * self.tile[x] for x, y in pairs)
+
+    def _raw(self, number: int, turn: Round) -> Sum:
+        digit, mine = self.phase.digits[number], self._threads[number]
+        return Sum(() if mine is None else (mine,), turn[number] * digit.threads)
+
+    def _decoded(self, thread: ir.Value) -> list[ir.Value | None]:
+        """Which position of each digit is the thread's own; None where threads do not differ."""
+        last = max((k for k, digit in enumerate(self.phase.digits) if digit.threads > 1), default=-1)
+        found: list[ir.Value | None] = []
+        rest = thread
+        for number, digit in enumerate(self.phase.digits):
+            count = ir.Constant(I32, digit.threads)
+            if digit.threads == 1:
+                found.append(None)
+            elif number == last:
+                found.append(self._last(rest, count))
+            else:
+                found.append(self.b.urem(rest, count))
+                rest = self.b.udiv(rest, count)
+        return found
+
+    def _last(self, rest: ir.Value, count: ir.Constant) -> ir.Value:
+        """Threads without work of their own repeat that of the last one, whose lines are on their way anyhow."""
+        if not self.idle:
+            return rest
+        inside = self.b.icmp_unsigned("<", rest, count)
+        return self.b.select(inside, rest, ir.Constant(I32, int(count.constant) - 1))
+
+    def _limit(self, digit: Digit, limits: Mapping[int, ir.Value]) -> ir.Value | None:
+        """Positions of a digit in this tile, where they are known at run time only."""
+        last = digit.axes[-1]
+        if last not in limits:
+            return None
+        inner = prod(self.tile[k] for k in digit.axes[:-1])
+        length = self.b.mul(limits[last], ir.Constant(I32, inner)) if inner > 1 else limits[last]
+        return self.b.udiv(length, ir.Constant(I32, digit.step))
