@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from math import gcd
@@ -17,7 +17,7 @@ from ttc_llvm.nest import Op
 
 from .. import scale
 from ..scale import Scalars
-from ..values import I32, I64
+from ..values import I64, guarded
 from . import words
 from .intrinsics import Machine
 from .place import Place
@@ -182,7 +182,8 @@ class _Store:
     def _write(self, turn: Round, value: list[ir.Value] | None, old: ir.Value | None) -> None:
         result = self._result(value, old)
         address = self._address(turn)
-        with _guard(self.b, self.walk.exists(turn)):
+        exists = self.walk.exists(turn)
+        with nullcontext() if exists is None else guarded(self.b, exists, "store"):
             self.b.store(result, address, align=self._align)
 
     def _result(self, value: list[ir.Value] | None, old: ir.Value | None) -> ir.Value:
@@ -197,15 +198,6 @@ class _Store:
             x = scale.convert(b, carried, c.a, op.compute)
         before = None if old is None else scale.convert(b, old, c.b, op.compute)
         return scale.convert(b, scale.apply(b, op, self.tile.scalars, x, before, count), op.compute, c.b)
-
-
-@contextmanager
-def _guard(b: ir.IRBuilder, condition: ir.Value | None) -> Iterator[None]:
-    if condition is None:
-        yield
-        return
-    with b.if_then(condition):
-        yield
 
 
 def _device_place(b: ir.IRBuilder, walk: Walk, tile: Tile, side: str) -> Place:
