@@ -125,8 +125,8 @@ def _phase(c: Canonical, plan: GpuPlan, side: str, run: Run, row_axis: int = -1,
 def _shared_tile(c: Canonical, plan: GpuPlan) -> SharedTile:
     """Runs of one side first; then the other side's first axis, with a gap after every vector along it."""
     side, other = ("a", "b") if plan.shared is Shared.A else ("b", "a")
-    run = run_axes(c, plan.tile, side)
-    across = _vectors(c, plan, other, False)
+    own, across = (_vectors(c, plan, which, False) for which in (side, other))
+    run = _unbroken(run_axes(c, plan.tile, side), own.axes, across.axes[:1])
     rest = [k for k in by_stride(plan.tile, sides(c, other)) if k not in run]
     group = across.vector if len(across.axes) == 1 and rest[:1] == list(across.axes) else 1
     strides, step, split, outer = [0] * len(plan.tile), 1, -1, 0
@@ -142,6 +142,13 @@ def _shared_tile(c: Canonical, plan: GpuPlan) -> SharedTile:
     tile = SharedTile(tuple(strides), split, group, outer, 0)
     last = tuple(extent - 1 for extent in plan.tile)
     return replace(tile, elements=tile.offset(last) + 1)
+
+
+def _unbroken(run: tuple[int, ...], vectors: tuple[int, ...], across: tuple[int, ...]) -> tuple[int, ...]:
+    """The part of a run that has no gaps in shared memory: all that vectors lie on, and no more than what comes before
+    the other side's first axis, along which gaps are."""
+    stop = next((n for n, k in enumerate(run) if k in across), len(run))
+    return run[: max(stop, len(vectors))]
 
 
 def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:

@@ -11,7 +11,8 @@ from strategies import cases
 
 from ttc_llvm import gpu_target
 from ttc_llvm.canonical import Alpha, Canonical
-from ttc_llvm.gpu_lower import register_block
+from ttc_llvm.errors import PlanError
+from ttc_llvm.gpu_lower import lower, register_block
 from ttc_llvm.gpu_plan import GpuPlan, Shared
 from ttc_llvm.gpu_runs import run_axes, run_of, sides, widest
 from ttc_llvm.gpu_target import GpuTarget
@@ -40,7 +41,20 @@ def gpu_plans(draw: st.DrawFn, c: Canonical, target: GpuTarget) -> GpuPlan:
     padding = draw(st.sampled_from((0, 1, vector[1], 3))) if shared is not Shared.NONE else 0
     least = prod(tile) * c.a.itemsize // 256
     threads = draw(st.sampled_from([t for t in THREADS if t >= least] or [256]))
-    return GpuPlan(tile, tuple(block), tuple(order), threads, vector, shared, padding, panel)
+    plan = GpuPlan(tile, tuple(block), tuple(order), threads, vector, shared, padding, panel)
+    assume(not _overfull(c, plan, target))
+    return plan
+
+
+def _overfull(c: Canonical, plan: GpuPlan, target: GpuTarget) -> bool:
+    """Whether odd extents leave so many threads idle that the others would hold too much."""
+    try:
+        lower(c, plan, target)
+    except PlanError as error:
+        if "registers" in str(error):
+            return True
+        raise
+    return False
 
 
 @st.composite

@@ -1,0 +1,245 @@
+"""The GPU's cost model: seconds that a plan is expected to take, from what it asks of memory, of the issue slots and of
+shared memory. It ranks; it does not promise.
+
+Unfitted: every term is counted from the nest, every constant is a property of the machine or stated below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, prod
+
+from ttc_llvm.canonical import Alpha, Beta, Canonical
+from ttc_llvm.dtypes import Kind
+from ttc_llvm.gpu_lower import lower
+from ttc_llvm.gpu_nest import Body, GpuNest, Phase
+from ttc_llvm.gpu_plan import GpuPlan
+from ttc_llvm.gpu_runs import run_axes, sides
+from ttc_llvm.gpu_target import SECTOR, GpuTarget
+from ttc_llvm.gpu_trace import accesses, addresses
+
+CLOCK = 1.5e9  # Hz
+ISSUE = 2.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
+LATENCY = 900e-9  # seconds until a load from memory arrives
+LAUNCH = 3e-6  # seconds
+REACH = 0.9  # of the nominal bandwidth that a copy reaches
+BANKS, BANK = 32, 4  # of shared memory; bytes
+PARTIAL = 0.5  # how much of a sector that two tiles share is moved twice: the caches often still have it
+SHORT = 24  # bytes: a run costs memory as much as so many more
+FIXED = 40  # instructions of a thread that do not depend on the tile: indices of block and thread
+EDGE = 2.0  # how much longer a ragged tile takes than a full one
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds, by what they are spent on. access: passes through the unit that serves shared memory and the cache;
+    tail: factor of the last wave of blocks."""
+
+    memory: float
+    issue: float
+    access: float
+    tail: float
+
+    @property
+    def seconds(self) -> float:
+        """The longest of what overlaps, with a little of the others, and what does not overlap."""
+        parts = (self.memory, self.issue, self.access)
+        return sum(part**4 for part in parts) ** 0.25 * self.tail + LAUNCH
+
+
+def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
+    """What a plan is expected to take; PlanError where it does not fit."""
+    nest = lower(c, plan, target)
+    if not nest.grid:
+        return Estimate(0, 0, 0, 1)
+    busy = min(1.0, nest.grid / target.multiprocessors) * target.multiprocessors
+    blocks = resident(nest, target)
+    work = _ragged_work(nest)
+    warps = nest.grid * ceil(nest.threads / target.warp) * work
+    cycles = sum(
+        _wavefronts(nest, phase, target.warp) + _lines(nest, phase, target) for phase in _phases(nest.full)
+    ) * nest.grid * work  # fmt: skip
+    return Estimate(
+        _memory(c, nest, target, blocks, busy),
+        warps * _instructions(nest, nest.full) / (ISSUE * CLOCK * busy),
+        cycles / (CLOCK * busy),
+        _tail(nest, target, blocks),
+    )
+
+
+def cost(c: Canonical, plan: GpuPlan, target: GpuTarget) -> float:
+    """Seconds expected; PlanError where the plan does not fit."""
+    return estimate(c, plan, target).seconds
+
+
+def resident(nest: GpuNest, target: GpuTarget) -> int:
+    """Blocks that a multiprocessor holds at a time."""
+    shared = 0 if nest.shared is None else nest.shared.elements * nest.canonical.a.itemsize
+    bounds = (
+        target.blocks,
+        target.threads // nest.threads,
+        target.shared_total // (shared + 1024) if shared else target.blocks,
+        target.registers // (_registers(nest) * nest.threads),
+    )
+    return max(1, min(bounds))
+
+
+def _registers(nest: GpuNest) -> int:
+    phase = nest.full.load or nest.full.store
+    held = phase.rounds * phase.rows * phase.run.vector * nest.canonical.a.itemsize // 4
+    if nest.canonical.kinds.beta is Beta.ANY:
+        held += nest.full.store.rounds * nest.full.store.run.vector * nest.canonical.b.itemsize // 4
+    return 24 + held
+
+
+def _phases(body: Body) -> tuple[Phase, ...]:
+    return (body.store,) if body.load is None else (body.load, body.store)
+
+
+def _ragged_work(nest: GpuNest) -> float:
+    """Work of all blocks, in that of full tiles: ragged ones take longer, and blocks beyond the end hardly any."""
+    full = prod(extent // tile for extent, tile in zip(nest.canonical.extents, nest.tile, strict=True))
+    every = prod(-(-extent // tile) for extent, tile in zip(nest.canonical.extents, nest.tile, strict=True))
+    return (full + EDGE * (every - full) + 0.05 * (nest.grid - every)) / nest.grid
+
+
+def _memory(c: Canonical, nest: GpuNest, target: GpuTarget, blocks: int, busy: float) -> float:
+    """Seconds in memory: what is moved for the bytes wanted, and whether enough of it is under way."""
+    moved = 0.0
+    if c.kinds.alpha is not Alpha.ZERO:
+        moved += c.elements * c.a.itemsize * _overhead(c, nest, "a")
+    moved += c.elements * c.b.itemsize * _overhead(c, nest, "b") * (2 if c.kinds.beta is Beta.ANY else 1)
+    bandwidth = target.bandwidth * 1e9 * REACH * busy / target.multiprocessors
+    tile = prod(nest.tile) * c.a.itemsize * (2 if c.kinds.beta is Beta.ANY else 1)
+    overlap = 0.7 if nest.shared is not None else 1.0  # while a tile is stored its loads are not under way
+    under_way = min(blocks, nest.grid / busy) * tile * overlap
+    needed = bandwidth / busy * LATENCY / 2  # half of the traffic is stores, which nobody waits for
+    return moved / bandwidth * max(1.0, needed / under_way) ** 0.7
+
+
+def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
+    """Bytes that memory moves per byte wanted: runs begin and end inside sectors, and each costs an extra."""
+    size = (c.a if side == "a" else c.b).itemsize
+    strides = sides(c, side)
+    axes = run_axes(c, nest.tile, side)
+    if not axes:
+        return max(1.0, SECTOR * PARTIAL / size)
+    unit = abs(strides[axes[0]]) * size
+    if unit == 0:
+        return 0.1  # a broadcast is read from the caches
+    length = prod(nest.tile[k] for k in axes) * unit
+    spilled = 0 if _sector_aligned(c, nest, side, axes, size) else SECTOR * PARTIAL
+    useful = length * size / unit
+    return (max(length, SECTOR * PARTIAL) + spilled + SHORT) / useful
+
+
+def _sector_aligned(c: Canonical, nest: GpuNest, side: str, axes: tuple[int, ...], size: int) -> bool:
+    strides = sides(c, side)
+    steps = [strides[k] * (nest.tile[k] if k in axes else 1) for k, e in enumerate(c.extents) if e > 1]
+    inner = axes[:-1]
+    return all(step * size % SECTOR == 0 for k, step in enumerate(steps) if k not in inner) if steps else True
+
+
+def _instructions(nest: GpuNest, body: Body) -> float:
+    """Instructions of one thread in a full tile."""
+    total = float(FIXED)
+    for phase in _phases(body):
+        total += 4.0 * len(phase.digits)
+        clamped = sum(not digit.exact for digit in phase.digits)
+        items = phase.rounds
+        total += items * (2 * phase.rows if phase is body.load else 2) + 8.0 * clamped * items ** 0.5
+        total += items * _crossing(nest, phase)
+    c = nest.canonical
+    if not c.is_move:
+        parts = 4 if c.compute.kind is Kind.COMPLEX else 2 if c.kinds.beta is Beta.ANY else 1
+        conversions = 2 if c.a != c.b else 0
+        total += body.store.rounds * body.store.run.vector * (parts + conversions)
+    return total
+
+
+def _crossing(nest: GpuNest, phase: Phase) -> float:
+    """Instructions that take an item to or from shared memory."""
+    if nest.shared is None:
+        return 1.0
+    size = nest.canonical.a.itemsize
+    found = accesses(nest, phase, 0, (0,) * len(phase.digits))
+    pieces = sum(max(1, count * size // 16) for _, count in found)
+    packing = 0.0
+    if size < 4 and phase.rows > 1:
+        packing = {1: 2, 2: 1}[size] * len(found) * phase.rows * size / 4
+    elif size < 4 and len(found) > 1:
+        packing = 1.5 * len(found)
+    spread = 3.0 * len(found) if len(phase.run.axes) > 1 and len(found) > 1 else 0.0
+    return pieces + packing + spread / max(1, phase.rounds)
+
+
+def _wavefronts(nest: GpuNest, phase: Phase, warp: int) -> float:
+    """Passes through shared memory that the accesses of a block take in one phase, bank conflicts included."""
+    if nest.shared is None:
+        return 0.0
+    size, first = nest.canonical.a.itemsize, (0,) * len(phase.digits)
+    sampled = range(0, nest.threads, warp)[:2]
+    total = 0.0
+    for start in sampled:
+        lanes = [accesses(nest, phase, thread, first) for thread in range(start, min(start + warp, nest.threads))]
+        lanes = [lane for lane in lanes if lane]
+        for number in range(max(map(len, lanes), default=0)):
+            total += _passes([lane[number] for lane in lanes], size)
+    return total / len(sampled) * ceil(nest.threads / warp) * phase.rounds
+
+
+def _lines(nest: GpuNest, phase: Phase, target: GpuTarget) -> float:
+    """Passes through the cache that a block's accesses to A and B take in one phase: one for every line of a warp's
+    access."""
+    c, first = nest.canonical, (0,) * len(phase.digits)
+    total = 0.0
+    for side in _tensors(nest, phase):
+        strides, size = sides(c, side), (c.a if side == "a" else c.b).itemsize
+        split = side == "a" and nest.shared is None and not _neighbours(phase, strides)
+        count = 1 if split else phase.run.vector
+        found = [addresses(nest, phase, strides, thread, first) for thread in range(min(target.warp, nest.threads))]
+        lines = sum(len(_touched(starts, size, count, target.line)) for starts in zip(*filter(None, found), strict=True))
+        total += lines * (phase.run.vector if split else 1)
+    passes = total * ceil(nest.threads / target.warp) * phase.rounds
+    return passes * (2 if c.kinds.beta is Beta.ANY and phase is nest.full.store else 1)
+
+
+def _tensors(nest: GpuNest, phase: Phase) -> str:
+    if nest.shared is not None:
+        return "a" if phase is nest.full.load else "b"
+    return "b" if nest.canonical.kinds.alpha is Alpha.ZERO else "ab"
+
+
+def _neighbours(phase: Phase, strides: tuple[int, ...]) -> bool:
+    return phase.run.vector == 1 or strides[phase.run.axes[0]] == 1
+
+
+def _touched(starts: tuple[int, ...], size: int, count: int, line: int) -> set[int]:
+    """The lines under one access of a warp."""
+    return {
+        byte // line for start in starts for byte in (start * size, (start + count) * size - 1)
+    }  # fmt: skip
+
+
+def _passes(lanes: list[tuple[int, int]], size: int) -> int:
+    """Passes of one access of a warp: as many as the fullest bank has different words, in groups of 128 bytes."""
+    width = max(1, lanes[0][1] * size // BANK)  # words per lane
+    group = max(1, BANKS // width)
+    passes = 0
+    for start in range(0, len(lanes), group):
+        words: set[int] = set()
+        for offset, count in lanes[start : start + group]:
+            words.update(range(offset * size // BANK, (offset * size + count * size - 1) // BANK + 1))
+        banks = [0] * BANKS
+        for word in words:
+            banks[word % BANKS] += 1
+        passes += max(banks)
+    return passes
+
+
+def _tail(nest: GpuNest, target: GpuTarget, blocks: int) -> float:
+    """What the last, incomplete wave of blocks costs."""
+    waves = nest.grid / (target.multiprocessors * blocks)
+    if waves <= 1:
+        return 1.0
+    return 1 + 0.5 * (ceil(waves) - waves) / waves
