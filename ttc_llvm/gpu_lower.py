@@ -14,6 +14,9 @@ from .gpu_runs import Run, by_stride, run_axes, run_of, sides, widest
 from .gpu_target import GpuTarget
 
 
+LEAST_SHARED = 48 << 10  # bytes of shared memory that a block has on every machine
+
+
 def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     """The nest of a plan; PlanError where the plan does not fit the canonical form or the GPU."""
     gpu_plan.check(plan, canonical, target)
@@ -32,8 +35,16 @@ def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
 
 
 def unaligned(canonical: Canonical, plan: GpuPlan) -> GpuPlan:
-    """The plan for tensors whose addresses are multiples of an element and no more: single elements at a time."""
-    return replace(plan, vector=(1, 1), block=(1,) * len(plan.tile))
+    """The plan for tensors whose addresses are multiples of an element and no more: single elements at a time.
+
+    It fits wherever the plan fits: gaps in shared memory are given up where there is no room for them.
+    """
+    single = replace(plan, vector=(1, 1), block=(1,) * len(plan.tile), padding=0)
+    if plan.shared is Shared.NONE or not canonical.elements:
+        return single
+    room = max(_shared_tile(canonical, plan).elements, LEAST_SHARED // canonical.a.itemsize)
+    gaps = replace(single, padding=1)
+    return gaps if _shared_tile(canonical, gaps).elements <= room else single
 
 
 def register_block(canonical: Canonical, plan: GpuPlan) -> tuple[int, int]:

@@ -39,6 +39,8 @@ def item(phase: Phase, tile: Index, lengths: Index, thread: int, turn: Round) ->
 
 def split(flat: int, axes: Index, tile: Index) -> Index:
     """Indices along the axes of a run of an element number on it."""
+    if not axes:
+        return ()
     found = []
     for k in axes[:-1]:
         flat, i = divmod(flat, tile[k])

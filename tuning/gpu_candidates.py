@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,6 +23,7 @@ from .gpu_tiles import tiles
 HELD = (64, 32)  # bytes of a tile in the registers of one thread
 BLOCK_BYTES = (16, 4)  # of one column of a register block
 LEAST, MOST = 64, 512  # threads
+SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 PANEL = 8  # tiles of a panel along its axes
 
 
@@ -47,9 +49,11 @@ def plans(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Iterator
     if not walk.heap:
         raise PlanError(f"no plan for {target} fits what was asked for: {forced}")
     while walk.heap:
-        plan = heapq.heappop(walk.heap)[2]
-        yield plan
-        for other in neighbours(c, plan, forced):
+        found = walk.pop()
+        if found is None:
+            continue
+        yield found
+        for other in neighbours(c, found, forced):
             walk.push(other)
 
 
@@ -60,23 +64,41 @@ def model_plan(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Gpu
 
 
 class _Walk:
-    """Plans to be offered, by cost; equal ones as they came."""
+    """Plans to be offered, by cost; equal ones as they came. What a plan costs at least is known at once, its accesses
+    are looked at when its turn has come."""
 
     def __init__(self, c: Canonical, target: GpuTarget) -> None:
         self.canonical, self.target = c, target
         self.heap: list[tuple[float, int, GpuPlan]] = []
-        self.seen: set[GpuPlan] = set()
+        self.costs: dict[GpuPlan, float | None] = {}
+        self.offered: Counter[tuple[int, ...]] = Counter()
         self.count = itertools.count()
 
     def push(self, plan: GpuPlan) -> None:
         """A plan to be offered once, if it fits."""
-        if plan in self.seen:
+        if plan in self.costs:
             return
-        self.seen.add(plan)
+        self.costs[plan] = None
         try:
-            price = gpu_cost.cost(self.canonical, plan, self.target)
+            price = gpu_cost.at_least(self.canonical, plan, self.target)
         except PlanError:
             return
+        self._wait(price, plan)
+
+    def pop(self) -> GpuPlan | None:
+        """The cheapest plan, or None where the one that seemed so has to wait."""
+        waited, _, plan = heapq.heappop(self.heap)
+        price = self.costs[plan]
+        if price is None:
+            price = self.costs[plan] = gpu_cost.cost(self.canonical, plan, self.target)
+        price *= 1 + SIBLING * self.offered[plan.tile]
+        if price > waited and self.heap and price > self.heap[0][0]:
+            self._wait(price, plan)
+            return None
+        self.offered[plan.tile] += 1
+        return plan
+
+    def _wait(self, price: float, plan: GpuPlan) -> None:
         heapq.heappush(self.heap, (price, next(self.count), plan))
 
 
@@ -99,7 +121,8 @@ def _threads(c: Canonical, tile: tuple[int, ...], forced: GpuForced) -> tuple[in
     if forced.threads:
         return (forced.threads,)
     size = prod(tile) * max(c.a.itemsize, c.b.itemsize)
-    return tuple(dict.fromkeys(min(MOST, max(LEAST, 1 << (size // held).bit_length() - 1)) for held in HELD))
+    counts = (1 << max(1, size // held).bit_length() - 1 for held in HELD)
+    return tuple(dict.fromkeys(min(MOST, max(LEAST, count)) for count in counts))
 
 
 def block_order(c: Canonical, side: str) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ Unfitted: every term is counted from the nest, every constant is a property of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
@@ -27,6 +27,7 @@ BANKS, BANK = 32, 4  # of shared memory; bytes
 PARTIAL = 0.5  # how much of a sector that two tiles share is moved twice: the caches often still have it
 SHORT = 24  # bytes: a run costs memory as much as so many more
 FIXED = 40  # instructions of a thread that do not depend on the tile: indices of block and thread
+DETOUR = 1.02  # what waiting for the whole tile costs
 EDGE = 2.0  # how much longer a ragged tile takes than a full one
 
 
@@ -52,17 +53,26 @@ def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
     nest = lower(c, plan, target)
     if not nest.grid:
         return Estimate(0, 0, 0, 1)
-    busy = min(1.0, nest.grid / target.multiprocessors) * target.multiprocessors
+    found = _without_access(nest, target)
+    passes = sum(_wavefronts(nest, phase, target.warp) + _lines(nest, phase, target) for phase in _phases(nest.full))
+    cycles = passes * nest.grid * _ragged_work(nest)
+    return replace(found, access=cycles / (CLOCK * min(target.multiprocessors, nest.grid)))
+
+
+def at_least(c: Canonical, plan: GpuPlan, target: GpuTarget) -> float:
+    """Seconds that a plan is expected to take without a look at its accesses, which takes longest; PlanError as there."""
+    nest = lower(c, plan, target)
+    return _without_access(nest, target).seconds if nest.grid else LAUNCH
+
+
+def _without_access(nest: GpuNest, target: GpuTarget) -> Estimate:
+    busy = min(target.multiprocessors, nest.grid)
     blocks = resident(nest, target)
-    work = _ragged_work(nest)
-    warps = nest.grid * ceil(nest.threads / target.warp) * work
-    cycles = sum(
-        _wavefronts(nest, phase, target.warp) + _lines(nest, phase, target) for phase in _phases(nest.full)
-    ) * nest.grid * work  # fmt: skip
+    warps = nest.grid * ceil(nest.threads / target.warp) * _ragged_work(nest)
     return Estimate(
-        _memory(c, nest, target, blocks, busy),
+        _memory(nest, target, blocks, busy),
         warps * _instructions(nest, nest.full) / (ISSUE * CLOCK * busy),
-        cycles / (CLOCK * busy),
+        0.0,
         _tail(nest, target, blocks),
     )
 
@@ -103,9 +113,9 @@ def _ragged_work(nest: GpuNest) -> float:
     return (full + EDGE * (every - full) + 0.05 * (nest.grid - every)) / nest.grid
 
 
-def _memory(c: Canonical, nest: GpuNest, target: GpuTarget, blocks: int, busy: float) -> float:
+def _memory(nest: GpuNest, target: GpuTarget, blocks: int, busy: int) -> float:
     """Seconds in memory: what is moved for the bytes wanted, and whether enough of it is under way."""
-    moved = 0.0
+    c, moved = nest.canonical, 0.0
     if c.kinds.alpha is not Alpha.ZERO:
         moved += c.elements * c.a.itemsize * _overhead(c, nest, "a")
     moved += c.elements * c.b.itemsize * _overhead(c, nest, "b") * (2 if c.kinds.beta is Beta.ANY else 1)
@@ -114,7 +124,8 @@ def _memory(c: Canonical, nest: GpuNest, target: GpuTarget, blocks: int, busy: f
     overlap = 0.7 if nest.shared is not None else 1.0  # while a tile is stored its loads are not under way
     under_way = min(blocks, nest.grid / busy) * tile * overlap
     needed = bandwidth / busy * LATENCY / 2  # half of the traffic is stores, which nobody waits for
-    return moved / bandwidth * max(1.0, needed / under_way) ** 0.7
+    detour = DETOUR if nest.shared is not None else 1.0
+    return detour * moved / bandwidth * max(1.0, needed / under_way) ** 0.7
 
 
 def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
