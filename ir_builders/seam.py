@@ -1,4 +1,4 @@
-"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, inserts, attributes."""
+"""What llvmlite.ir cannot say, said in one place: undefined lanes, freeze, fences, inserts, attributes."""
 
 from __future__ import annotations
 

@@ -11,10 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
-    "errors", "dtypes", "problem", "names", "canonical", "target", "plan", "layout", "nest", "lower", "any_size",
+    "errors", "dtypes", "problem", "names", "canonical", "target", "gpu_target", "plan", "gpu_plan", "gpu_runs",
+    "gpu_nest", "gpu_lower", "gpu_trace", "gpu_launch", "layout", "nest", "lower", "any_size",
     "family", "bodies",
 )  # fmt: skip
-WORKERS = ("host", "backend", "kernel", "affinity", "pool", "runtime", "header", "artifact", "gpu")
+WORKERS = ("host", "backend", "kernel", "affinity", "pool", "runtime", "header", "artifact", "gpu_kernel")
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
 HEAVY = "llvmlite.binding"
 

@@ -13,7 +13,6 @@ from .gpu_plan import GpuPlan, Shared
 from .gpu_runs import Run, by_stride, run_axes, run_of, sides, widest
 from .gpu_target import GpuTarget
 
-
 LEAST_SHARED = 48 << 10  # bytes of shared memory that a block has on every machine
 
 
@@ -80,7 +79,9 @@ def _vectors(c: Canonical, plan: GpuPlan, side: str, edge: bool) -> Run:
         wanted = widest(c, plan.tile, side, wanted, True)
     found = run_of(c, plan.tile, side, wanted, edge)
     if found is None:
-        raise PlanError(f"plan vector={wanted} of {side.upper()} does not fit tile {plan.tile}: rows would not be aligned")
+        raise PlanError(
+            f"plan vector={wanted} of {side.upper()} does not fit tile {plan.tile}: rows would not be aligned"
+        )
     return found
 
 
@@ -92,7 +93,9 @@ def _load(c: Canonical, plan: GpuPlan, edge: bool) -> Phase:
     if rows > 1:
         expected[axis_a], expected[axis_b] = plan.vector[0], rows
     if list(plan.block) != expected:
-        raise PlanError(f"plan block={plan.block} is not one vector of A times some of its rows: {tuple(expected)}")
+        raise PlanError(
+            f"plan block={plan.block} is not one vector of A times some of its rows: {tuple(expected)}"
+        )
     if rows > 1 and (len(run.axes) > 1 or plan.shared is not Shared.B):
         raise PlanError(f"plan block={plan.block} needs vectors of A along one axis, and shared=b")
     if edge and rows > 1:
@@ -104,7 +107,9 @@ def _direct(c: Canonical, plan: GpuPlan, edge: bool) -> Phase:
     """Items are vectors along B's first axis, loaded from A by the same threads."""
     run = _vectors(c, plan, "b", edge)
     if len(run.axes) > 1:
-        raise PlanError(f"plan vector={plan.vector[1]} of B lies across axes: tiles without shared memory need one axis")
+        raise PlanError(
+            f"plan vector={plan.vector[1]} of B lies across axes: tiles without shared memory need one axis"
+        )
     if set(plan.block) != {1}:
         raise PlanError(f"plan block={plan.block} needs shared memory")
     if not edge and plan.vector[0] > 1 and run.axes != _vectors(c, plan, "a", edge).axes:
@@ -167,8 +172,9 @@ def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
         raise PlanError(f"plan needs {nest.grid} blocks, more than the {target.max_blocks} of {target}")
     size = nest.canonical.a.itemsize
     if nest.shared is not None and nest.shared.elements * size > target.shared_bytes:
+        needed = nest.shared.elements * size
         raise PlanError(
-            f"plan needs {nest.shared.elements * size} bytes of shared memory, more than {target.shared_bytes} of {target}"
+            f"plan needs {needed} bytes of shared memory, more than {target.shared_bytes} of {target}"
         )
     phase = nest.full.load or nest.full.store
     held = phase.rounds * phase.rows * phase.run.vector * size
@@ -178,5 +184,7 @@ def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
         )
     for count, t in zip(plan.vector, (nest.canonical.a, nest.canonical.b), strict=True):
         if count > 1 and count * t.itemsize > target.vector_bytes:
-            raise PlanError(f"plan vector={count} of {t} is wider than the {target.vector_bytes} bytes of one access")
+            raise PlanError(
+                f"plan vector={count} of {t} is wider than the {target.vector_bytes} bytes of one access"
+            )
     return nest

@@ -86,7 +86,9 @@ class SharedTile:
 
     def offset(self, index: tuple[int, ...]) -> int:
         """Where an element lies."""
-        total = sum(i * s for k, (i, s) in enumerate(zip(index, self.strides, strict=True)) if k != self.split)
+        total = sum(
+            i * s for k, (i, s) in enumerate(zip(index, self.strides, strict=True)) if k != self.split
+        )
         if self.split < 0:
             return total
         group, inside = divmod(index[self.split], self.group)
@@ -109,7 +111,7 @@ class GridLoop:
 @dataclass(frozen=True, slots=True)
 class GpuNest:
     """A plan applied to a canonical form. loops: over tiles, outermost first; align: elements of A and of B in one
-    access, to whose size both addresses must be aligned; edge: what happens at ragged ends, None = all tiles are full."""
+    access, to whose size both addresses must be aligned; edge: what happens at ragged ends, None = there are none."""
 
     canonical: Canonical
     tile: tuple[int, ...]
@@ -131,7 +133,9 @@ class GpuNest:
         reach = {k: self.tile[k] for k in range(len(self.tile))}
         for loop in self.loops:
             reach[loop.axis] += (loop.count - 1) * loop.step
-        return tuple(k for k, extent in enumerate(self.canonical.extents) if reach[k] - self.tile[k] >= max(extent, 1))
+        return tuple(
+            k for k, extent in enumerate(self.canonical.extents) if reach[k] - self.tile[k] >= max(extent, 1)
+        )
 
     def __str__(self) -> str:
         lines = [f"blocks {self.grid}: " + ", ".join(f"i{x.axis} {x.count} x {x.step}" for x in self.loops)]

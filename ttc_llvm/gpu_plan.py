@@ -105,7 +105,9 @@ def _check_panel(plan: GpuPlan, rank: int) -> None:
 
 def _check_machine(plan: GpuPlan, target: GpuTarget) -> None:
     if not 1 <= plan.threads <= target.max_threads:
-        raise PlanError(f"plan threads={plan.threads} is not in 1..{target.max_threads}, what {target} runs per block")
+        raise PlanError(
+            f"plan threads={plan.threads} is not in 1..{target.max_threads}, what {target} runs per block"
+        )
     for count in plan.vector:
         if count not in (1, 2, 4, 8, 16):
             raise PlanError(f"plan vector={shown(plan.vector)} is not a pair of powers of two up to 16")

@@ -68,10 +68,29 @@ class GpuTarget:
 
 
 def _nvidia(
-    name: str, ptx: tuple[int, int], threads: int, blocks: int, shared: int, multiprocessors: int, bandwidth: int
+    name: str,
+    ptx: tuple[int, int],
+    threads: int,
+    blocks: int,
+    shared: int,
+    multiprocessors: int,
+    bandwidth: int,
 ) -> GpuTarget:
     features = f"+ptx{ptx[0]}{ptx[1]}"
-    return GpuTarget(name, NVPTX, name, features, "nvvm", ptx, 32, threads, blocks, shared * KIB, multiprocessors, bandwidth)
+    return GpuTarget(
+        name,
+        NVPTX,
+        name,
+        features,
+        "nvvm",
+        ptx,
+        32,
+        threads,
+        blocks,
+        shared * KIB,
+        multiprocessors,
+        bandwidth,
+    )
 
 
 def _amd(name: str, warp: int, threads: int, shared: int, multiprocessors: int, bandwidth: int) -> GpuTarget:

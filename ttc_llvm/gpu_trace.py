@@ -1,4 +1,4 @@
-"""A nest followed thread by thread, without LLVM: which element each thread has in its hands, and where in shared memory.
+"""A nest followed thread by thread, without LLVM: which elements a thread has in its hands, and where in shared memory.
 
 The cost model counts bank conflicts with it; the tests prove lowering with it.
 """
@@ -71,7 +71,7 @@ def rows(phase: Phase, first: Index) -> tuple[Index, ...]:
 
 
 def addresses(nest: GpuNest, phase: Phase, strides: Index, thread: int, turn: Round) -> list[int]:
-    """Where the vectors of a thread's item start in a tensor of these strides, in elements; nothing where there is none."""
+    """Where the vectors of a thread's item start in a tensor of these strides, in elements; none where it has none."""
     first = item(phase, nest.tile, nest.tile, thread, turn)
     if first is None:
         return []

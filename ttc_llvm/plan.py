@@ -48,7 +48,8 @@ class Plan:
 class CpuPlan(Plan):
     """A plan for a CPU.
 
-    inner: axes of the loops over micro-tiles inside a tile, outermost first; parallel: how many of the outermost tile loops make the task grid that threads share;
+    inner: axes of the loops over micro-tiles inside a tile, outermost first;
+    parallel: how many of the outermost tile loops make the task grid that threads share;
     prefetch: distance in micro-tiles or tiles, 0 = none; streaming: non-temporal stores of whole vectors
     (beta = 0, only where B's base turns out aligned); staging: what goes through scratch; fetch: what a prefetch
     asks for; panel: extents of a group of tiles that is finished before the next one, so that few pages are in use

@@ -113,7 +113,9 @@ def seeds(c: Canonical, target: GpuTarget, forced: GpuForced) -> Iterator[GpuPla
         return
     for tile in tiles(c, False):
         for count in _threads(c, tile, forced):
-            yield from _through_shared(c, GpuPlan(tile, (1,) * len(tile), order, count, _vectors(c, tile, target)))
+            yield from _through_shared(
+                c, GpuPlan(tile, (1,) * len(tile), order, count, _vectors(c, tile, target))
+            )
 
 
 def _threads(c: Canonical, tile: tuple[int, ...], forced: GpuForced) -> tuple[int, ...]:

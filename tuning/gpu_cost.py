@@ -45,7 +45,7 @@ class Estimate:
     def seconds(self) -> float:
         """The longest of what overlaps, with a little of the others, and what does not overlap."""
         parts = (self.memory, self.issue, self.access)
-        return sum(part**4 for part in parts) ** 0.25 * self.tail + LAUNCH
+        return float(sum(part**4 for part in parts) ** 0.25 * self.tail + LAUNCH)
 
 
 def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
@@ -54,13 +54,15 @@ def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
     if not nest.grid:
         return Estimate(0, 0, 0, 1)
     found = _without_access(nest, target)
-    passes = sum(_wavefronts(nest, phase, target.warp) + _lines(nest, phase, target) for phase in _phases(nest.full))
+    passes = sum(
+        _wavefronts(nest, phase, target.warp) + _lines(nest, phase, target) for phase in _phases(nest.full)
+    )
     cycles = passes * nest.grid * _ragged_work(nest)
     return replace(found, access=cycles / (CLOCK * min(target.multiprocessors, nest.grid)))
 
 
 def at_least(c: Canonical, plan: GpuPlan, target: GpuTarget) -> float:
-    """Seconds that a plan is expected to take without a look at its accesses, which takes longest; PlanError as there."""
+    """Seconds expected without a look at the accesses, which takes longest; never more than `cost`."""
     nest = lower(c, plan, target)
     return _without_access(nest, target).seconds if nest.grid else LAUNCH
 
@@ -125,7 +127,7 @@ def _memory(nest: GpuNest, target: GpuTarget, blocks: int, busy: int) -> float:
     under_way = min(blocks, nest.grid / busy) * tile * overlap
     needed = bandwidth / busy * LATENCY / 2  # half of the traffic is stores, which nobody waits for
     detour = DETOUR if nest.shared is not None else 1.0
-    return detour * moved / bandwidth * max(1.0, needed / under_way) ** 0.7
+    return float(detour * moved / bandwidth * max(1.0, needed / under_way) ** 0.7)
 
 
 def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
@@ -158,7 +160,7 @@ def _instructions(nest: GpuNest, body: Body) -> float:
         total += 4.0 * len(phase.digits)
         clamped = sum(not digit.exact for digit in phase.digits)
         items = phase.rounds
-        total += items * (2 * phase.rows if phase is body.load else 2) + 8.0 * clamped * items ** 0.5
+        total += items * (2 * phase.rows if phase is body.load else 2) + 8.0 * clamped * items**0.5
         total += items * _crossing(nest, phase)
     c = nest.canonical
     if not c.is_move:
@@ -192,7 +194,9 @@ def _wavefronts(nest: GpuNest, phase: Phase, warp: int) -> float:
     sampled = range(0, nest.threads, warp)[:2]
     total = 0.0
     for start in sampled:
-        lanes = [accesses(nest, phase, thread, first) for thread in range(start, min(start + warp, nest.threads))]
+        lanes = [
+            accesses(nest, phase, thread, first) for thread in range(start, min(start + warp, nest.threads))
+        ]
         lanes = [lane for lane in lanes if lane]
         for number in range(max(map(len, lanes), default=0)):
             total += _passes([lane[number] for lane in lanes], size)
@@ -208,8 +212,10 @@ def _lines(nest: GpuNest, phase: Phase, target: GpuTarget) -> float:
         strides, size = sides(c, side), (c.a if side == "a" else c.b).itemsize
         split = side == "a" and nest.shared is None and not _neighbours(phase, strides)
         count = 1 if split else phase.run.vector
-        found = [addresses(nest, phase, strides, thread, first) for thread in range(min(target.warp, nest.threads))]
-        lines = sum(len(_touched(starts, size, count, target.line)) for starts in zip(*filter(None, found), strict=True))
+        warp = range(min(target.warp, nest.threads))
+        found = [addresses(nest, phase, strides, thread, first) for thread in warp]
+        together = zip(*filter(None, found), strict=True)  # one access of every lane
+        lines = sum(len(_touched(starts, size, count, target.line)) for starts in together)
         total += lines * (phase.run.vector if split else 1)
     passes = total * ceil(nest.threads / target.warp) * phase.rounds
     return passes * (2 if c.kinds.beta is Beta.ANY and phase is nest.full.store else 1)

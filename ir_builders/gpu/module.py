@@ -29,7 +29,9 @@ def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
     kernel = machine.kernel(entry, kinds)
     for argument, parameter in zip(kernel.args, parameters(nest.canonical), strict=True):
         argument.name = parameter.name
-    for argument, count, t in zip(kernel.args[:2], nest.align, (nest.canonical.a, nest.canonical.b), strict=True):
+    for argument, count, t in zip(
+        kernel.args[:2], nest.align, (nest.canonical.a, nest.canonical.b), strict=True
+    ):
         argument.add_attribute("noalias")
         argument.attributes.align = count * t.itemsize
     b = ir.IRBuilder(kernel.append_basic_block("entry"))
@@ -45,7 +47,7 @@ def _bodies(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> None:
     if nest.edge is None:
         emit(b, tile, nest.full, {})
         return
-    is_full = None
+    is_full: ir.Value | None = None
     for k, length in limits.items():
         whole = b.icmp_unsigned("==", length, ir.Constant(I32, nest.tile[k]))
         is_full = whole if is_full is None else b.and_(is_full, whole)
@@ -69,7 +71,9 @@ class _Corner:
         total: ir.Value = ir.Constant(I64, 0)
         for axis, step, _, index in self.steps:
             wide = b.zext(index, I64)
-            total = b.add(total, b.mul(wide, ir.Constant(I64, step * strides[axis]), flags=("nsw",)), flags=("nsw",))
+            total = b.add(
+                total, b.mul(wide, ir.Constant(I64, step * strides[axis]), flags=("nsw",)), flags=("nsw",)
+            )
         return total
 
     def limit(self, b: ir.IRBuilder, axis: int) -> ir.Value:
@@ -96,7 +100,13 @@ def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[Tile, _Corn
     corner = _corner(b, machine, nest)
     _leave_overshoots(b, nest, corner)
     bases = [
-        b.gep(pointer, [corner.offset(b, _bytes(c.axes, side, t.itemsize))], inbounds=True, source_etype=I8, name=side)
+        b.gep(
+            pointer,
+            [corner.offset(b, _bytes(c.axes, side, t.itemsize))],
+            inbounds=True,
+            source_etype=I8,
+            name=side,
+        )
         for pointer, side, t in zip(function.args[:2], ("a", "b"), (c.a, c.b), strict=True)
     ]
     shared = nest.shared
@@ -136,6 +146,7 @@ def _scalars(nest: GpuNest, function: ir.Function) -> Scalars:
     """alpha and beta as the parameters hand them over."""
     named = {a.name: a for a in function.args}
     parts = [
-        tuple(named[name] for name in (scalar, f"{scalar}_imag") if name in named) for scalar in ("alpha", "beta")
+        tuple(named[name] for name in (scalar, f"{scalar}_imag") if name in named)
+        for scalar in ("alpha", "beta")
     ]
     return Scalars(nest.canonical.compute, parts[0], parts[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from ..values import I8, I32, I64
-from .walk import Arithmetic, Sum
+from .sums import Arithmetic, Sum
 
 
 class Place:

@@ -13,6 +13,7 @@ from llvmlite import ir
 from ttc_llvm.canonical import Beta, Canonical
 from ttc_llvm.gpu_nest import Body, GpuNest, Phase, SharedTile
 from ttc_llvm.gpu_runs import sides
+from ttc_llvm.gpu_trace import Round
 from ttc_llvm.nest import Op
 
 from .. import scale
@@ -21,7 +22,8 @@ from ..values import I64, guarded
 from . import words
 from .intrinsics import Machine
 from .place import Place
-from .walk import Arithmetic, Round, Walk
+from .sums import Arithmetic
+from .walk import Walk
 from .words import Words
 
 BATCH = 64  # 32-bit registers that hold a tile's elements at a time
@@ -121,8 +123,8 @@ class _Store:
                 self._write(turn, value, before)
 
     def old_elements(self) -> list[ir.Value] | None:
-        """B's elements, asked for before anything waits for A, so that both latencies overlap; None where that would take too
-        many registers, or where B is not read."""
+        """B's elements, asked for before anything waits for A, so that both latencies overlap; None where that would
+        take too many registers, or where B is not read."""
         if not self.reads_old or self.walk.phase.rounds * _registers(self.target) > BATCH:
             return None
         return [self._old(turn) for turn in self.walk.rounds()]

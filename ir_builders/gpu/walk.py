@@ -1,4 +1,4 @@
-"""Where the items of a phase lie: offsets as sums of what depends on the thread and what is known now.
+"""Where the items of a phase lie.
 
 Positions of threads are decoded once; rounds of one thread differ by constants, which end up inside the accesses,
 except where the last round is not full or the tile is ragged: there positions are clamped to the last one.
@@ -7,115 +7,17 @@ except where the last round is not full or the tile is ragged: there positions a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise
 from math import prod
 
 from llvmlite import ir
 
+from ttc_llvm import gpu_trace
 from ttc_llvm.gpu_nest import Digit, Phase, SharedTile
+from ttc_llvm.gpu_trace import Round
 
 from ..values import I32
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """terms, which depend on the thread, plus a constant."""
-
-    terms: tuple[ir.Value, ...] = ()
-    constant: int = 0
-
-    def __add__(self, other: Sum) -> Sum:
-        return Sum(self.terms + other.terms, self.constant + other.constant)
-
-    def plus(self, constant: int) -> Sum:
-        """The sum moved by a constant."""
-        return Sum(self.terms, self.constant + constant)
-
-
-Round = tuple[int, ...]  # which round of each digit
-
-
-class Arithmetic:
-    """Offsets as i32 or i64; whatever was computed once is not computed again."""
-
-    def __init__(self, b: ir.IRBuilder, kind: ir.IntType = I32) -> None:
-        self.b, self.kind = b, kind
-        self._known: dict[tuple[object, ...], ir.Value] = {}
-
-    def const(self, value: int) -> ir.Constant:
-        """A constant of this width."""
-        return ir.Constant(self.kind, value)
-
-    def times(self, value: Sum, factor: int) -> Sum:
-        """A sum, scaled."""
-        if not factor:
-            return Sum()
-        terms = tuple(self._once("mul", term, factor) for term in value.terms)
-        return Sum(terms, value.constant * factor)
-
-    def divided(self, value: Sum, by: int) -> tuple[Sum, Sum]:
-        """Quotient and remainder of a sum that is not negative."""
-        if by == 1:
-            return value, Sum()
-        if not value.terms:
-            return Sum((), value.constant // by), Sum((), value.constant % by)
-        if value.constant % by:
-            value = Sum((self.total(value),))
-        whole = self.total(Sum(value.terms))
-        quotient = self._once("udiv", whole, by)
-        return Sum((quotient,), value.constant // by), Sum((self._once("urem", whole, by),))
-
-    def total(self, value: Sum) -> ir.Value:
-        """The value of a sum."""
-        found: ir.Value | None = None
-        for term in value.terms:
-            found = term if found is None else self._added(found, term)
-        if found is None:
-            return self.const(value.constant)
-        return found if not value.constant else self._added(found, self.const(value.constant))
-
-    def clamped(self, value: Sum, limit: ir.Value) -> Sum:
-        """A position, but not beyond the last of so many."""
-        key = ("clamp", *map(id, value.terms), value.constant, _identity(limit))
-        if key not in self._known:
-            position = self.total(value)
-            last = self.b.sub(limit, self.const(1), flags=("nsw", "nuw"))
-            inside = self.b.icmp_unsigned("<", position, limit)
-            self._known[key] = self.b.select(inside, position, last)
-        return Sum((self._known[key],))
-
-    def widened(self, value: Sum) -> Sum:
-        """A sum of i32 terms, none of them negative, in this width."""
-        if self.kind is I32:
-            return value
-        return Sum(tuple(self._zext(term) for term in value.terms), value.constant)
-
-    def _zext(self, value: ir.Value) -> ir.Value:
-        key = ("zext", id(value))
-        if key not in self._known:
-            self._known[key] = self.b.zext(value, self.kind)
-        return self._known[key]
-
-    def _once(self, operation: str, value: ir.Value, by: int) -> ir.Value:
-        key = (operation, id(value), by)
-        if key not in self._known:
-            if operation == "mul" and by == 1:
-                return value
-            flags = ("nsw",) if operation == "mul" else ()
-            self._known[key] = getattr(self.b, operation)(value, self.const(by), flags=flags)
-        return self._known[key]
-
-    def _added(self, left: ir.Value, right: ir.Value) -> ir.Value:
-        key = ("add", id(left), _identity(right))
-        if key not in self._known:
-            self._known[key] = self.b.add(left, right, flags=("nsw",))
-        return self._known[key]
-
-
-def _identity(value: ir.Value) -> tuple[str, object]:
-    """What tells values apart: instructions live as long as their module, constants do not."""
-    return ("constant", value.constant) if isinstance(value, ir.Constant) else ("value", id(value))
+from .sums import Arithmetic, Sum
 
 
 class Walk:
@@ -134,8 +36,7 @@ class Walk:
 
     def rounds(self) -> Iterator[Round]:
         """Every item of the thread, the last digit's rounds slowest."""
-        counts = [range(digit.rounds) for digit in reversed(self.phase.digits)]
-        return (found[::-1] for found in product(*counts))
+        return gpu_trace.rounds(self.phase)
 
     def position(self, number: int, turn: Round) -> Sum:
         """The position of a round along a digit, at most the last one."""
@@ -193,7 +94,9 @@ class Walk:
         """The part of an offset in shared memory that comes from one digit."""
         first, *others = digit.axes
         if self._is_linear(digit.axes, tile):
-            return self.sums.times(position, digit.step * tile.strides[first]).plus(inside * tile.strides[first])
+            return self.sums.times(position, digit.step * tile.strides[first]).plus(
+                inside * tile.strides[first]
+            )
         if not others and digit.step % tile.group == 0:  # whole groups
             groups = self.sums.times(position, digit.step // tile.group * tile.outer)
             return groups.plus(inside // tile.group * tile.outer + inside % tile.group * tile.strides[first])
@@ -215,8 +118,7 @@ class Walk:
     def _is_linear(self, axes: tuple[int, ...], tile: SharedTile) -> bool:
         if tile.split in axes:
             return False
-        pairs = zip(axes, axes[1:], strict=False)
-        return all(tile.strides[y] == tile.strides[x] * self.tile[x] for x, y in pairs)
+        return all(tile.strides[y] == tile.strides[x] * self.tile[x] for x, y in pairwise(axes))
 
     def _raw(self, number: int, turn: Round) -> Sum:
         digit, mine = self.phase.digits[number], self._threads[number]

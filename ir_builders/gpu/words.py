@@ -83,7 +83,7 @@ def split(b: ir.IRBuilder, found: Sequence[ir.Value], words: Words) -> list[list
     if words.lanes == 1:
         return [[word] for word in found]
     kind = ir.VectorType(ir.IntType(8 * words.itemsize), words.lanes)
-    elements = []
+    elements: list[list[ir.Value]] = []
     for word in found:
         packed = b.bitcast(word, kind)
         elements += [[b.extract_element(packed, ir.Constant(I32, k))] for k in range(words.lanes)]

@@ -60,7 +60,9 @@ def host_kernel(c: Canonical, plan: GpuPlan, target: GpuTarget) -> tuple[backend
     """The kernel that the GPU gets, compiled for this CPU, and how it is launched."""
     nest = gpu_lower.lower(c, plan, target)
     text = str(module.build(nest, hosted(target), "kernel"))
-    return backend.load(backend.compile_object(text, backend.host_target()), ("kernel",)), gpu_kernel.launch(nest, "kernel")
+    return backend.load(backend.compile_object(text, backend.host_target()), ("kernel",)), gpu_kernel.launch(
+        nest, "kernel"
+    )
 
 
 def run(kernel: backend.Loaded, launch: Launch, a: int, b: int, scalars: list[float], seed: int = 1) -> None:
@@ -86,7 +88,7 @@ def scalars_of(case: Case, launch: Launch) -> list[float]:
 
 
 def check(case: Case, plan: GpuPlan, target: GpuTarget, flush: tuple[str, str] = ("end", "end")) -> None:
-    """Run a case and compare every byte of B's storage; where addresses do not fit the plan, its unaligned form runs."""
+    """Run a case and compare every byte of B's storage; where addresses do not fit, the plan's unaligned form runs."""
     harness()
     placed = case.placed
     c = placed.canonical

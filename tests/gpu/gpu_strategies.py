@@ -70,7 +70,9 @@ def _tiles(draw: st.DrawFn, c: Canonical) -> tuple[int, ...]:
 
 
 @st.composite
-def _vectors(draw: st.DrawFn, c: Canonical, tile: tuple[int, ...], target: GpuTarget, shared: Shared) -> tuple[int, int]:
+def _vectors(
+    draw: st.DrawFn, c: Canonical, tile: tuple[int, ...], target: GpuTarget, shared: Shared
+) -> tuple[int, int]:
     limits = [draw(st.sampled_from((16, 16, 8, 4))) // t.itemsize or 1 for t in (c.a, c.b)]
     a, b = (widest(c, tile, side, limit) for side, limit in zip("ab", limits, strict=True))
     if shared is not Shared.NONE:
@@ -86,7 +88,9 @@ def _narrowed(c: Canonical, tile: tuple[int, ...], side: str, vector: int) -> in
 
 
 @st.composite
-def gpu_executions(draw: st.DrawFn, targets: tuple[str, ...], elements: int = 12_000) -> tuple[Case, GpuPlan, GpuTarget]:
+def gpu_executions(
+    draw: st.DrawFn, targets: tuple[str, ...], elements: int = 12_000
+) -> tuple[Case, GpuPlan, GpuTarget]:
     """A case, a plan for it, and the GPU that decides what fits."""
     case = draw(cases(elements))
     c = case.placed.canonical

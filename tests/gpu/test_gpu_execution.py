@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from case import Case
 from device import check
 from gpu_strategies import gpu_executions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from case import Case
 from ttc_llvm import gpu_target
 from ttc_llvm.gpu_plan import GpuPlan
 from ttc_llvm.gpu_target import GpuTarget
@@ -18,7 +18,9 @@ FLUSH = st.sampled_from(("start", "end"))
 
 @settings(max_examples=300)
 @given(gpu_executions(gpu_target.names()), FLUSH, FLUSH)
-def test_random_plans_of_random_problems(found: tuple[Case, GpuPlan, GpuTarget], flush_a: str, flush_b: str) -> None:
+def test_random_plans_of_random_problems(
+    found: tuple[Case, GpuPlan, GpuTarget], flush_a: str, flush_b: str
+) -> None:
     case, plan, target = found
     check(case, plan, target, (flush_a, flush_b))
 
