@@ -67,14 +67,14 @@ def transpose(
         effort = options.candidate_count(effort)
     view = _permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
     if out is None:
-        scale = _scaling(view.dtype, view.dtype, alpha, beta, conjugate)
+        scale = scaled(view.dtype, view.dtype, alpha, beta, conjugate)
         if scale is not PLAIN and scale.beta != 0:
             raise ArrayError(f"beta = {beta} without out: there is nothing to be scaled")
         if usual:
             return _usual(cast(Array, x), axes, view, threads)
         return _copied(view, scale, order, threads, effort)
     _check_out(out, view)
-    scale = _scaling(view.dtype, out.dtype, alpha, beta, conjugate)
+    scale = scaled(view.dtype, out.dtype, alpha, beta, conjugate)
     assign(view.view(np.ndarray), out.view(np.ndarray), scale, _threads(threads, view), effort)
     return out
 
@@ -201,7 +201,8 @@ def _check_out(out: Any, view: Array) -> None:
             raise ArrayError(f"dtype {x.dtype} holds Python objects: only fixed-size plain data can be moved")
 
 
-def _scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any) -> Scaling:
+def scaled(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any) -> Scaling:
+    """The checked scaling of elements of type `of` into elements of type `to`."""
     if type(alpha) not in _NUMBERS or type(beta) not in _NUMBERS:
         alpha, beta = number("alpha", alpha), number("beta", beta)
     if alpha == 1 and beta == 0 and not conjugate and of == to:

@@ -186,7 +186,7 @@ def _tuned(
 
 
 def _finished(
-    options: Options, request: Request, trial: Trial, outcome: Outcome[kernel.Kernel], ceiling: float
+    options: Options, request: Request, trial: Trial, outcome: Outcome[CpuPlan, kernel.Kernel], ceiling: float
 ) -> tuple[Planned, Record]:
     plan, seconds = outcome.best.plan, outcome.best.best
     which = _ceiling(trial.canonical, options.mode)
