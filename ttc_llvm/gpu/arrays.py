@@ -104,5 +104,3 @@ def _placed(of: Array, to: Array, scale: Scaling, odd: int) -> Placed:
                 " arithmetic needs whole elements"
             )
     return strided.elements(of, to, scale)
-
-

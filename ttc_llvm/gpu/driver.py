@@ -5,7 +5,6 @@ Handles (contexts, modules, functions, streams, events) are integers here, as ot
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import sys
 import threading
@@ -172,10 +171,6 @@ class Driver:
             raise GpuError(f"address {address:#x} is no address of a CUDA device's memory")
         return self.primary(ordinal.value)  # a memory pool's: it belongs to the device
 
-    def synchronize(self) -> None:
-        """Wait for everything in the calling thread's context."""
-        self.call("cuCtxSynchronize")
-
     # --- code ---
 
     def load(self, image: bytes) -> int:
@@ -198,9 +193,8 @@ class Driver:
 
     def unload(self, module: int) -> None:
         """Forget a module of the calling thread's context, once nothing of it runs any more."""
-        with contextlib.suppress(GpuError):  # its context has gone, and the module with it
-            self.synchronize()
-            self.call("cuModuleUnload", module)
+        self.call("cuCtxSynchronize")
+        self.call("cuModuleUnload", module)
 
     def launch(self, function: int, grid: int, block: int, stream: int, values: Sequence[Any]) -> None:
         """Enqueue a kernel: grid blocks of `block` threads along x. values: ctypes values of its parameters."""

@@ -6,10 +6,12 @@ import ctypes
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .. import gpu_kernel, gpu_lower
 from ..canonical import Placed
+from ..errors import GpuError
 from ..gpu_launch import GpuImage, Launch, Slot
 from ..gpu_plan import GpuPlan
 from ..gpu_target import GpuTarget
@@ -48,7 +50,7 @@ class Loaded:
 
 
 def _unload(found: Driver, context: int, module: int) -> None:
-    with found.using(context):
+    with suppress(GpuError), found.using(context):  # or the context has gone, and the module with it
         found.unload(module)
 
 

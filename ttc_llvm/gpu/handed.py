@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def handed(x: Any, name: str) -> Handed:
     found = getattr(x, "__cuda_array_interface__", None)
     if found is not None:
         return _from_interface(x, found, name)
-    if hasattr(x, "__dlpack__"):
+    if is_on_device(x):
         return _from_dlpack(x, name)
     raise ArrayError(f"{name} is a {type(x).__name__}: an array on a CUDA device is expected")
 
@@ -157,8 +158,6 @@ def _from_dlpack(x: Any, name: str) -> Handed:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.argtypes, pointer.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
     tensor = _DLTensor.from_address(pointer(capsule, b"dltensor"))
-    if tensor.device.kind not in (CUDA, CUDA_MANAGED):
-        raise ArrayError(f"{name} is not on a CUDA device (DLPack device type {tensor.device.kind})")
     code = _CODES.get(tensor.type.code)
     if code is None or tensor.type.bits % 8 or tensor.type.lanes != 1:
         raise ArrayError(f"{name} has a DLPack type that is not supported (code {tensor.type.code})")
@@ -190,15 +189,11 @@ def _current_stream(x: Any) -> int | None:
 
 
 def _cupy_stream(x: Any) -> int:
-    import cupy
-
-    return int(cupy.cuda.get_current_stream().ptr)
+    return int(import_module("cupy").cuda.get_current_stream().ptr)
 
 
 def _torch_stream(x: Any) -> int:
-    import torch
-
-    return int(torch.cuda.current_stream(x.device).cuda_stream)
+    return int(import_module("torch").cuda.current_stream(x.device).cuda_stream)
 
 
 _CURRENT: dict[str, Callable[[Any], int]] = {"cupy": _cupy_stream, "torch": _torch_stream}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from ..errors import ArrayError
@@ -25,28 +26,20 @@ def empty_like(x: Any, given: Handed, shape: Shape) -> Any:
 
 
 def _pycuda(x: Any, shape: Shape) -> Any:
-    from pycuda import gpuarray
-
-    return gpuarray.empty(shape, x.dtype, allocator=getattr(x, "allocator", None) or gpuarray.drv.mem_alloc)
+    return import_module("pycuda.gpuarray").empty(shape, x.dtype, allocator=x.allocator)
 
 
 def _cupy(x: Any, shape: Shape) -> Any:
-    import cupy
-
     with x.device:
-        return cupy.empty(shape, x.dtype)
+        return import_module("cupy").empty(shape, x.dtype)
 
 
 def _torch(x: Any, shape: Shape) -> Any:
-    import torch
-
-    return torch.empty(shape, dtype=x.dtype, device=x.device)
+    return import_module("torch").empty(shape, dtype=x.dtype, device=x.device)
 
 
 def _numba(x: Any, shape: Shape) -> Any:
-    from numba import cuda
-
-    return cuda.device_array(shape, x.dtype)
+    return import_module("numba.cuda").device_array(shape, x.dtype)
 
 
 _MAKERS: dict[str, Callable[[Any, Shape], Any]] = {
