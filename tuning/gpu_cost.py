@@ -19,12 +19,14 @@ from ttc_llvm.gpu_target import SECTOR, GpuTarget
 from ttc_llvm.gpu_trace import accesses, addresses
 
 CLOCK = 1.5e9  # Hz
-ISSUE = 2.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
+ISSUE = 1.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
 LATENCY = 900e-9  # seconds until a load from memory arrives
 LAUNCH = 3e-6  # seconds
 REACH = 0.9  # of the nominal bandwidth that a copy reaches
 BANKS, BANK = 32, 4  # of shared memory; bytes
 PARTIAL = 0.5  # how much of a sector that two tiles share is moved twice: the caches often still have it
+OVERLAP = 3.0  # exponent: the higher, the better different units work at the same time
+MISSES = 0.25  # how often the rest of a sector is gone from the cache when a later instruction wants it
 SHORT = 24  # bytes: a run costs memory as much as so many more
 FIXED = 40  # instructions of a thread that do not depend on the tile: indices of block and thread
 DETOUR = 1.02  # what waiting for the whole tile costs
@@ -45,7 +47,7 @@ class Estimate:
     def seconds(self) -> float:
         """The longest of what overlaps, with a little of the others, and what does not overlap."""
         parts = (self.memory, self.issue, self.access)
-        return float(sum(part**4 for part in parts) ** 0.25 * self.tail + LAUNCH)
+        return float(sum(part**OVERLAP for part in parts) ** (1 / OVERLAP) * self.tail + LAUNCH)
 
 
 def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
@@ -119,7 +121,7 @@ def _memory(nest: GpuNest, target: GpuTarget, blocks: int, busy: int) -> float:
     """Seconds in memory: what is moved for the bytes wanted, and whether enough of it is under way."""
     c, moved = nest.canonical, 0.0
     if c.kinds.alpha is not Alpha.ZERO:
-        moved += c.elements * c.a.itemsize * _overhead(c, nest, "a")
+        moved += c.elements * c.a.itemsize * _overhead(c, nest, "a") * _scatter(c, nest)
     moved += c.elements * c.b.itemsize * _overhead(c, nest, "b") * (2 if c.kinds.beta is Beta.ANY else 1)
     bandwidth = target.bandwidth * 1e9 * REACH * busy / target.multiprocessors
     tile = prod(nest.tile) * c.a.itemsize * (2 if c.kinds.beta is Beta.ANY else 1)
@@ -144,6 +146,14 @@ def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
     spilled = 0 if _sector_aligned(c, nest, side, axes, size) else SECTOR * PARTIAL
     useful = length * size / unit
     return (max(length, SECTOR * PARTIAL) + spilled + SHORT) / useful
+
+
+def _scatter(c: Canonical, nest: GpuNest) -> float:
+    """How many times A is loaded where neighbouring threads do not read neighbours: sectors come back for their rest."""
+    axes, run = nest.full.store.run.axes, run_axes(c, nest.tile, "a")
+    if nest.shared is not None or not axes or abs(sides(c, "a")[axes[0]]) <= 1 or axes == run[:1]:
+        return 1.0
+    return 1 + MISSES * max(0.0, SECTOR / c.a.itemsize - 1)
 
 
 def _sector_aligned(c: Canonical, nest: GpuNest, side: str, axes: tuple[int, ...], size: int) -> bool:
