@@ -20,7 +20,9 @@ ACCESS = re.compile(r"\b(ld|st)\.(global|shared)(\.nc)?(?:\.v(\d))?\.[bfsu](\d+)
 SQUARE = (4096, 4096)
 
 
-def form(dtype: str, size: tuple[int, ...] = SQUARE, perm: tuple[int, ...] = (1, 0), **how: complex) -> Canonical:
+def form(
+    dtype: str, size: tuple[int, ...] = SQUARE, perm: tuple[int, ...] = (1, 0), **how: complex
+) -> Canonical:
     """The canonical form of a problem."""
     return canonicalise(Problem(perm, size, dtype, **how)).canonical  # type: ignore[arg-type]
 
@@ -88,7 +90,9 @@ def test_unaligned_kernels_access_single_elements(dtype: str) -> None:
     plan = gpu_lower.unaligned(c, gpu_candidates.model_plan(c, target))
     found = gpu_kernel.build(c, plan, target)
     ptx = found.code.decode()
-    widest = min(SIZES[dtype], 8)  # two halves of 16 bytes: an address may be a multiple of 8 only... of the type
+    widest = min(
+        SIZES[dtype], 8
+    )  # two halves of 16 bytes: an address may be a multiple of 8 only... of the type
     assert max(widths(ptx, "ld", "global")) <= max(widest, SIZES[dtype])
     assert (found.launch.align_a, found.launch.align_b) == (SIZES[dtype], SIZES[dtype])
     assert found.launch.fits(SIZES[dtype], 3 * SIZES[dtype])
@@ -122,7 +126,11 @@ def test_the_same_unit_axis_needs_no_shared_memory() -> None:
 def test_alpha_zero_reads_no_a() -> None:
     ptx = image(form("s", alpha=0, beta=2), "sm_90").code.decode()
     assert "ld.global.nc" not in ptx
-    assert [p.name for p in image(form("s", alpha=0, beta=2), "sm_90").launch.parameters] == ["A", "B", "beta"]
+    assert [p.name for p in image(form("s", alpha=0, beta=2), "sm_90").launch.parameters] == [
+        "A",
+        "B",
+        "beta",
+    ]
 
 
 def test_few_instructions_per_element() -> None:
@@ -139,7 +147,9 @@ def test_in_tile_offsets_have_32_bits() -> None:
     assert len(re.findall(r"mul\.(lo|hi)\.[su]64", ptx)) == 0
 
 
-@pytest.mark.parametrize(("machine", "wide"), [("gfx906", "dwordx4"), ("gfx90a", "dwordx4"), ("gfx1100", "b128")])
+@pytest.mark.parametrize(
+    ("machine", "wide"), [("gfx906", "dwordx4"), ("gfx90a", "dwordx4"), ("gfx1100", "b128")]
+)
 def test_amd_kernels_use_wide_accesses(machine: str, wide: str) -> None:
     target = gpu_target.find(machine)
     found = image(form("s"), machine)

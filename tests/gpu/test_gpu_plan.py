@@ -58,7 +58,10 @@ def test_texts_that_cannot_be_read(text: str, why: str) -> None:
         (("vector=4,4", "vector=3,4"), "powers of two"),
         (("vector=4,4", "vector=8,4"), "not one vector of A"),
         (("block=4,4", "block=4,2"), "not one vector of A"),
-        (("block=4,4 order=1,0 threads=256 vector=4,4", "block=1,1 order=1,0 threads=256 vector=8,4"), "wider"),
+        (
+            ("block=4,4 order=1,0 threads=256 vector=4,4", "block=1,1 order=1,0 threads=256 vector=8,4"),
+            "wider",
+        ),
         (("padding=4", "padding=-1"), "negative"),
         (("panel=none", "panel=64"), "needs 2 extents"),
         (("panel=none", "panel=64,100"), "not a multiple of its tile"),
@@ -132,5 +135,7 @@ def test_launches_say_what_the_driver_needs() -> None:
 
 def test_nothing_to_do_is_no_block() -> None:
     c = canonicalise(Problem((1, 0), (0, 5), "s")).canonical
-    plan = gpu_plan.parse("gpu1 tile=1 block=1 order=0 threads=32 vector=1,1 shared=none padding=0 panel=none")
+    plan = gpu_plan.parse(
+        "gpu1 tile=1 block=1 order=0 threads=32 vector=1,1 shared=none padding=0 panel=none"
+    )
     assert gpu_kernel.build(c, plan, H100).launch.grid == 0
