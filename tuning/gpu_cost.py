@@ -149,7 +149,7 @@ def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
 
 
 def _scatter(c: Canonical, nest: GpuNest) -> float:
-    """How many times A is loaded where neighbouring threads do not read neighbours: sectors come back for their rest."""
+    """How many times A is loaded where neighbouring threads do not read neighbours: sectors return for their rest."""
     axes, run = nest.full.store.run.axes, run_axes(c, nest.tile, "a")
     if nest.shared is not None or not axes or abs(sides(c, "a")[axes[0]]) <= 1 or axes == run[:1]:
         return 1.0

@@ -88,7 +88,6 @@ def test_uncoalesced_loads_are_dear() -> None:
 
 
 def test_bank_conflicts_are_counted() -> None:
-    from ttc_llvm import gpu_plan  # noqa: PLC0415
 
     c = form((1, 0), (4096, 4096))
     text = "gpu1 tile=64,64 block=4,4 order=1,0 threads=256 vector=4,4 shared=b padding={} panel=none"

@@ -18,7 +18,7 @@ from ttc_llvm.gpu_trace import Index
 
 def walked(nest: GpuNest, phase: Phase, lengths: Index) -> list[Index]:
     """The indices of all elements that the threads of a block hold, in a tile of these lengths."""
-    found = []
+    found: list[Index] = []
     for thread, turn in product(range(phase.threads), gpu_trace.rounds(phase)):
         first = gpu_trace.item(phase, nest.tile, lengths, thread, turn)
         if first is not None:
