@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import gcd
+from math import gcd, prod
 
 from . import gpu_plan
 from .canonical import Alpha, Canonical
@@ -13,6 +13,8 @@ from .gpu_plan import GpuPlan, Shared
 from .gpu_runs import Run, by_stride, run_axes, run_of, sides, widest
 from .gpu_target import GpuTarget
 
+MOST_THREADS = 1024  # of a block on every machine
+FEW_ACCESSES = 64  # of one thread
 LEAST_SHARED = 48 << 10  # bytes of shared memory that a block has on every machine
 
 
@@ -26,19 +28,22 @@ def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     shared = None if plan.shared is Shared.NONE else _shared_tile(canonical, plan)
     full = _body(canonical, plan, False)
     edge = _body(canonical, plan, True) if _ragged(canonical, plan) else None
-    bodies = [body for body in (full, edge) if body is not None]
-    used = max(phase.threads for body in bodies for phase in (body.load, body.store) if phase is not None)
+    nest = GpuNest(
+        canonical, plan.tile, _loops(canonical, plan), plan.threads, shared, plan.vector, full, edge
+    )
+    used = max(phase.threads for phase in _phases(nest))
     threads = min(plan.threads, -(-used // target.warp) * target.warp)
-    nest = GpuNest(canonical, plan.tile, _loops(canonical, plan), threads, shared, plan.vector, full, edge)
-    return _checked(nest, plan, target)
+    return _checked(replace(nest, threads=threads), plan, target)
 
 
 def unaligned(canonical: Canonical, plan: GpuPlan) -> GpuPlan:
     """The plan for tensors whose addresses are multiples of an element and no more: single elements at a time.
 
-    It fits wherever the plan fits: gaps in shared memory are given up where there is no room for them.
+    It fits wherever the plan fits: gaps in shared memory are given up where there is no room for them, and blocks get
+    more threads where each would have too many accesses.
     """
-    single = replace(plan, vector=(1, 1), block=(1,) * len(plan.tile), padding=0)
+    threads = max(plan.threads, min(MOST_THREADS, 1 << (prod(plan.tile) // FEW_ACCESSES).bit_length()))
+    single = replace(plan, threads=threads, vector=(1, 1), block=(1,) * len(plan.tile), padding=0)
     if plan.shared is Shared.NONE or not canonical.elements:
         return single
     room = max(_shared_tile(canonical, plan).elements, LEAST_SHARED // canonical.a.itemsize)
@@ -167,6 +172,12 @@ def _unbroken(run: tuple[int, ...], vectors: tuple[int, ...], across: tuple[int,
     return run[: max(stop, len(vectors))]
 
 
+def _phases(nest: GpuNest) -> tuple[Phase, ...]:
+    """Every walk of a nest."""
+    bodies = [body for body in (nest.full, nest.edge) if body is not None]
+    return tuple(phase for body in bodies for phase in (body.load, body.store) if phase is not None)
+
+
 def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     if nest.grid > target.max_blocks:
         raise PlanError(f"plan needs {nest.grid} blocks, more than the {target.max_blocks} of {target}")
@@ -176,11 +187,15 @@ def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
         raise PlanError(
             f"plan needs {needed} bytes of shared memory, more than {target.shared_bytes} of {target}"
         )
-    phase = nest.full.load or nest.full.store
-    held = phase.rounds * phase.rows * phase.run.vector * size
+    held = prod(plan.block) * size
     if held > gpu_plan.MAX_REGISTER_BYTES:
         raise PlanError(
-            f"plan has {held} bytes of a tile in each thread's registers, more than {gpu_plan.MAX_REGISTER_BYTES}"
+            f"plan block has {held} bytes, more than {gpu_plan.MAX_REGISTER_BYTES} of a thread's registers"
+        )
+    accesses = max(phase.rounds * phase.rows for phase in _phases(nest))
+    if accesses > gpu_plan.MAX_ACCESSES:
+        raise PlanError(
+            f"plan has {accesses} accesses to a tensor in each thread, more than {gpu_plan.MAX_ACCESSES}"
         )
     for count, t in zip(plan.vector, (nest.canonical.a, nest.canonical.b), strict=True):
         if count > 1 and count * t.itemsize > target.vector_bytes:

@@ -8,6 +8,7 @@ neighbouring threads, the others come one after the other, unrolled.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from .canonical import Canonical
@@ -93,6 +94,15 @@ class SharedTile:
             return total
         group, inside = divmod(index[self.split], self.group)
         return total + group * self.outer + inside * self.strides[self.split]
+
+    def is_linear(self, axes: tuple[int, ...], tile: tuple[int, ...]) -> bool:
+        """True where positions along a run of these axes are evenly spaced."""
+        spaced = all(self.strides[y] == self.strides[x] * tile[x] for x, y in pairwise(axes))
+        return spaced and self.split not in axes
+
+    def holds(self, run: Run, tile: tuple[int, ...]) -> bool:
+        """True where the elements of a vector along the run follow each other."""
+        return run.vector == 1 or (self.is_linear(run.axes, tile) and self.strides[run.axes[0]] == 1)
 
     def __str__(self) -> str:
         gap = f" gap every {self.group} along i{self.split}: {self.outer}" if self.split >= 0 else ""

@@ -14,7 +14,8 @@ from .gpu_target import GpuTarget
 from .plan import Plan, read, shown, tuple_of
 
 VERSION = "gpu1"
-MAX_REGISTER_BYTES = 256  # of one thread's registers that the tile may take up: beyond, spills come near
+MAX_REGISTER_BYTES = 256  # of one thread's registers that a register block may take up: beyond, spills come near
+MAX_ACCESSES = 512  # of one thread to A or to B, all unrolled: code grows with them
 
 
 class Shared(Enum):

@@ -90,6 +90,6 @@ def accesses(nest: GpuNest, phase: Phase, thread: int, turn: Round) -> list[tupl
     if phase.rows > 1:
         return [(column[0], len(column)) for column in columns]
     offsets = [column[0] for column in columns]
-    if offsets == list(range(offsets[0], offsets[0] + len(offsets))):
+    if nest.shared.holds(phase.run, nest.tile):
         return [(offsets[0], len(offsets))]
     return [(offset, 1) for offset in offsets]

@@ -43,18 +43,15 @@ def plans(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Iterator
 
     PlanError where a forced decision fits no plan.
     """
-    walk = _Walk(c, target)
+    walk = _Walk(c, target, forced)
     for plan in seeds(c, target, forced):
         walk.push(plan)
     if not walk.heap:
         raise PlanError(f"no plan for {target} fits what was asked for: {forced}")
     while walk.heap:
         found = walk.pop()
-        if found is None:
-            continue
-        yield found
-        for other in neighbours(c, found, forced):
-            walk.push(other)
+        if found is not None:
+            yield found
 
 
 @lru_cache(maxsize=1024)
@@ -64,13 +61,14 @@ def model_plan(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Gpu
 
 
 class _Walk:
-    """Plans to be offered, by cost; equal ones as they came. What a plan costs at least is known at once, its accesses
-    are looked at when its turn has come."""
+    """Plans to be offered, by cost; equal ones as they came. What a plan costs at least is known at once; its accesses
+    are looked at when its turn has come, and its neighbours join before it is offered."""
 
-    def __init__(self, c: Canonical, target: GpuTarget) -> None:
-        self.canonical, self.target = c, target
+    def __init__(self, c: Canonical, target: GpuTarget, forced: GpuForced) -> None:
+        self.canonical, self.target, self.forced = c, target, forced
         self.heap: list[tuple[float, int, GpuPlan]] = []
         self.costs: dict[GpuPlan, float | None] = {}
+        self.expanded: set[GpuPlan] = set()
         self.offered: Counter[tuple[int, ...]] = Counter()
         self.count = itertools.count()
 
@@ -91,6 +89,14 @@ class _Walk:
         price = self.costs[plan]
         if price is None:
             price = self.costs[plan] = gpu_cost.cost(self.canonical, plan, self.target)
+            self._wait(price, plan)
+            return None
+        if plan not in self.expanded:
+            self.expanded.add(plan)
+            for other in neighbours(self.canonical, plan, self.forced):
+                self.push(other)
+            self._wait(price, plan)
+            return None
         price *= 1 + SIBLING * self.offered[plan.tile]
         if price > waited and self.heap and price > self.heap[0][0]:
             self._wait(price, plan)

@@ -18,16 +18,20 @@ from ttc_llvm.gpu_runs import run_axes, sides
 from ttc_llvm.gpu_target import SECTOR, GpuTarget
 from ttc_llvm.gpu_trace import accesses, addresses
 
+BATCH = 64  # registers for a thread's share of a tile: what does not fit is loaded later, one batch after the other
 CLOCK = 1.5e9  # Hz
-ISSUE = 2.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
+ISSUE = 1.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
 LATENCY = 900e-9  # seconds until a load from memory arrives
 LAUNCH = 3e-6  # seconds
 REACH = 0.9  # of the nominal bandwidth that a copy reaches
 BANKS, BANK = 32, 4  # of shared memory; bytes
 PARTIAL = 0.5  # how much of a sector that two tiles share is moved twice: the caches often still have it
+OVERLAP = 3.0  # exponent: the higher, the better different units work at the same time
+MISSES = 0.25  # how often the rest of a sector is gone from the cache when a later instruction wants it
 SHORT = 24  # bytes: a run costs memory as much as so many more
 FIXED = 40  # instructions of a thread that do not depend on the tile: indices of block and thread
 DETOUR = 1.02  # what waiting for the whole tile costs
+GROUPED = 1.005  # what decoding panels costs
 EDGE = 2.0  # how much longer a ragged tile takes than a full one
 
 
@@ -45,7 +49,7 @@ class Estimate:
     def seconds(self) -> float:
         """The longest of what overlaps, with a little of the others, and what does not overlap."""
         parts = (self.memory, self.issue, self.access)
-        return float(sum(part**4 for part in parts) ** 0.25 * self.tail + LAUNCH)
+        return float(sum(part**OVERLAP for part in parts) ** (1 / OVERLAP) * self.tail + LAUNCH)
 
 
 def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
@@ -97,11 +101,16 @@ def resident(nest: GpuNest, target: GpuTarget) -> int:
 
 
 def _registers(nest: GpuNest) -> int:
+    return 24 + min(_held(nest), 2 * BATCH)
+
+
+def _held(nest: GpuNest) -> int:
+    """Registers that a thread's share of the tile would take, and of B where it is read."""
     phase = nest.full.load or nest.full.store
     held = phase.rounds * phase.rows * phase.run.vector * nest.canonical.a.itemsize // 4
     if nest.canonical.kinds.beta is Beta.ANY:
         held += nest.full.store.rounds * nest.full.store.run.vector * nest.canonical.b.itemsize // 4
-    return 24 + held
+    return held
 
 
 def _phases(body: Body) -> tuple[Phase, ...]:
@@ -111,7 +120,7 @@ def _phases(body: Body) -> tuple[Phase, ...]:
 def _ragged_work(nest: GpuNest) -> float:
     """Work of all blocks, in that of full tiles: ragged ones take longer, and blocks beyond the end hardly any."""
     full = prod(extent // tile for extent, tile in zip(nest.canonical.extents, nest.tile, strict=True))
-    every = prod(-(-extent // tile) for extent, tile in zip(nest.canonical.extents, nest.tile, strict=True))
+    every = _tiles(nest)
     return (full + EDGE * (every - full) + 0.05 * (nest.grid - every)) / nest.grid
 
 
@@ -119,15 +128,16 @@ def _memory(nest: GpuNest, target: GpuTarget, blocks: int, busy: int) -> float:
     """Seconds in memory: what is moved for the bytes wanted, and whether enough of it is under way."""
     c, moved = nest.canonical, 0.0
     if c.kinds.alpha is not Alpha.ZERO:
-        moved += c.elements * c.a.itemsize * _overhead(c, nest, "a")
+        moved += c.elements * c.a.itemsize * _overhead(c, nest, "a") * _scatter(c, nest)
     moved += c.elements * c.b.itemsize * _overhead(c, nest, "b") * (2 if c.kinds.beta is Beta.ANY else 1)
     bandwidth = target.bandwidth * 1e9 * REACH * busy / target.multiprocessors
     tile = prod(nest.tile) * c.a.itemsize * (2 if c.kinds.beta is Beta.ANY else 1)
     overlap = 0.7 if nest.shared is not None else 1.0  # while a tile is stored its loads are not under way
+    crowded = max(1.0, _held(nest) / BATCH / (2 if c.kinds.beta is Beta.ANY else 1)) ** 0.5
     under_way = min(blocks, nest.grid / busy) * tile * overlap
     needed = bandwidth / busy * LATENCY / 2  # half of the traffic is stores, which nobody waits for
     detour = DETOUR if nest.shared is not None else 1.0
-    return float(detour * moved / bandwidth * max(1.0, needed / under_way) ** 0.7)
+    return float(crowded * detour * moved / bandwidth * max(1.0, needed / under_way) ** 0.7)
 
 
 def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
@@ -144,6 +154,14 @@ def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
     spilled = 0 if _sector_aligned(c, nest, side, axes, size) else SECTOR * PARTIAL
     useful = length * size / unit
     return (max(length, SECTOR * PARTIAL) + spilled + SHORT) / useful
+
+
+def _scatter(c: Canonical, nest: GpuNest) -> float:
+    """How many times A is loaded where neighbouring threads do not read neighbours: sectors return for their rest."""
+    axes, run = nest.full.store.run.axes, run_axes(c, nest.tile, "a")
+    if nest.shared is not None or not axes or abs(sides(c, "a")[axes[0]]) <= 1 or axes == run[:1]:
+        return 1.0
+    return 1 + MISSES * max(0.0, SECTOR / c.a.itemsize - 1)
 
 
 def _sector_aligned(c: Canonical, nest: GpuNest, side: str, axes: tuple[int, ...], size: int) -> bool:
@@ -255,8 +273,13 @@ def _passes(lanes: list[tuple[int, int]], size: int) -> int:
 
 
 def _tail(nest: GpuNest, target: GpuTarget, blocks: int) -> float:
-    """What the last, incomplete wave of blocks costs."""
-    waves = nest.grid / (target.multiprocessors * blocks)
-    if waves <= 1:
-        return 1.0
-    return 1 + 0.5 * (ceil(waves) - waves) / waves
+    """What the last, incomplete wave of blocks costs; grouping tiles has to show its worth in time."""
+    waves = _tiles(nest) / (target.multiprocessors * blocks)
+    grouped = (
+        GROUPED if _tiles(nest) != nest.grid or len(nest.loops) > len({x.axis for x in nest.loops}) else 1.0
+    )
+    return grouped * (1.0 if waves <= 1 else 1 + 0.5 * (ceil(waves) - waves) / waves)
+
+
+def _tiles(nest: GpuNest) -> int:
+    return prod(-(-extent // tile) for extent, tile in zip(nest.canonical.extents, nest.tile, strict=True))

@@ -89,7 +89,7 @@ def _to_shared(
     tile: Tile, walk: Walk, place: Place, turn: Round, rows: list[list[ir.Value]], source: Words
 ) -> None:
     b, shared, size = walk.b, _shared(tile), source.itemsize
-    if walk.phase.rows == 1 and walk.contiguous(shared):
+    if walk.phase.rows == 1 and shared.holds(walk.phase.run, tile.nest.tile):
         address = place.at(walk.sums.times(walk.shared(turn, shared), size))
         words.store(b, rows[0], address, _alignment(tile, walk.phase.run.axes, source))
         return
@@ -159,7 +159,7 @@ class _Store:
     def _from_shared(self, turn: Round) -> list[ir.Value]:
         shared, place, size = _shared(self.tile), self.shared, self.source.itemsize
         assert place is not None
-        if self.walk.contiguous(shared):
+        if shared.holds(self.walk.phase.run, self.tile.nest.tile):
             address = place.at(self.walk.sums.times(self.walk.shared(turn, shared), size))
             align = _alignment(self.tile, self.walk.phase.run.axes, self.source)
             return words.load(self.b, address, self.source, align, name="s")

@@ -7,7 +7,6 @@ except where the last round is not full or the tile is ragged: there positions a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from math import prod
 
 from llvmlite import ir
@@ -82,18 +81,10 @@ class Walk:
             total += self._placed(self.position(number, turn), inside if along else 0, digit, tile)
         return total
 
-    def contiguous(self, tile: SharedTile) -> bool:
-        """True where a vector's elements follow each other in shared memory, too."""
-        run = self.phase.run
-        if run.vector == 1:
-            return True
-        linear = self._is_linear(run.axes, tile)
-        return linear and tile.strides[run.axes[0]] == 1
-
     def _placed(self, position: Sum, inside: int, digit: Digit, tile: SharedTile) -> Sum:
         """The part of an offset in shared memory that comes from one digit."""
         first, *others = digit.axes
-        if self._is_linear(digit.axes, tile):
+        if tile.is_linear(digit.axes, self.tile):
             return self.sums.times(position, digit.step * tile.strides[first]).plus(
                 inside * tile.strides[first]
             )
@@ -114,11 +105,6 @@ class Walk:
             return self.sums.times(index, tile.strides[k])
         group, inside = self.sums.divided(index, tile.group)
         return self.sums.times(group, tile.outer) + self.sums.times(inside, tile.strides[k])
-
-    def _is_linear(self, axes: tuple[int, ...], tile: SharedTile) -> bool:
-        if tile.split in axes:
-            return False
-        return all(tile.strides[y] == tile.strides[x] * self.tile[x] for x, y in pairwise(axes))
 
     def _raw(self, number: int, turn: Round) -> Sum:
         digit, mine = self.phase.digits[number], self._threads[number]

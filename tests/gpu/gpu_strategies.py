@@ -47,11 +47,11 @@ def gpu_plans(draw: st.DrawFn, c: Canonical, target: GpuTarget) -> GpuPlan:
 
 
 def _overfull(c: Canonical, plan: GpuPlan, target: GpuTarget) -> bool:
-    """Whether odd extents leave so many threads idle that the others would hold too much."""
+    """Whether odd extents leave so many threads idle that the others have too much to do."""
     try:
         lower(c, plan, target)
     except PlanError as error:
-        if "registers" in str(error):
+        if "accesses" in str(error):
             return True
         raise
     return False
