@@ -25,12 +25,16 @@ if TYPE_CHECKING:
         TtcError,
         VerificationError,
     )
+    from .gpu.solution import GpuSolution
+    from .gpu_plan import GpuPlan
+    from .gpu_target import GpuTarget
     from .plan import CpuPlan
     from .problem import Problem
     from .runtime import num_threads, set_num_threads
     from .solution import Measurement, Solution
     from .target import Target
     from .tuning.choices import Forced
+    from .tuning.gpu_candidates import GpuForced
 
 __all__ = [
     "ArrayError",
@@ -39,6 +43,10 @@ __all__ = [
     "DatabaseError",
     "Forced",
     "GpuError",
+    "GpuForced",
+    "GpuPlan",
+    "GpuSolution",
+    "GpuTarget",
     "Measurement",
     "OptionError",
     "PlanError",
@@ -65,12 +73,16 @@ _HOMES = {
         "ArrayError", "CompileError", "DatabaseError", "GpuError", "OptionError", "PlanError", "ProblemError",
         "TargetError", "TtcError", "VerificationError",
     ),
+    "gpu.solution": ("GpuSolution",),
+    "gpu_plan": ("GpuPlan",),
+    "gpu_target": ("GpuTarget",),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
     "runtime": ("num_threads", "set_num_threads"),
     "solution": ("Measurement", "Solution"),
     "target": ("Target",),
     "tuning.choices": ("Forced",),
+    "tuning.gpu_candidates": ("GpuForced",),
 }  # fmt: skip
 _LAZY = {name: home for home, names in _HOMES.items() for name in names}
 

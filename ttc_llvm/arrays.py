@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import options, runtime, shortcut
 from .errors import ArrayError
 from .executable import data_address
+from .gpu.handed import is_on_device
 from .solution import number
 from .strided import PLAIN, Array, Scaling, assign, scaling
 
@@ -33,6 +34,7 @@ def transpose(
     order: Order = "C",
     threads: int | None = None,
     effort: int = 1,
+    stream: Any = None,
 ) -> Any:
     """`alpha * transpose(x, axes) + beta * out`, in memory of its own: `np.transpose(x, axes).copy()` at speed.
 
@@ -45,6 +47,10 @@ def transpose(
     other dtypes are moved bit for bit.
     threads: by default those of `set_num_threads`, fewer for small arrays. effort: 1 = the cost model chooses the
     plan; more: so many plans are timed when a layout is new, and the best is kept in the solutions database.
+
+    An array on a CUDA device (of pycuda, CuPy, PyTorch, Numba, or any that speaks `__cuda_array_interface__` or DLPack)
+    stays there: the result is C-contiguous and of the same library, or `out`, which is on the device too; the call
+    returns before the device has finished. stream: to launch on, of any of these libraries; by default the arrays' own.
 
     Raises ArrayError (a ValueError) for arrays and axes that do not fit, ProblemError for scalars that the dtype
     does not admit, OptionError for threads and effort.
@@ -65,6 +71,10 @@ def transpose(
             return result
     if type(effort) is not int:
         effort = options.candidate_count(effort)
+    if not isinstance(x, np.ndarray) and is_on_device(x):
+        return _on_device(x, axes, out, (alpha, beta, conjugate), order, stream, effort)
+    if stream is not None:
+        raise ArrayError("stream is for arrays on a device: this one is on the host")
     view = _permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
     if out is None:
         scale = scaled(view.dtype, view.dtype, alpha, beta, conjugate)
@@ -106,6 +116,16 @@ def _contiguous(x: npt.ArrayLike, dtype: npt.DTypeLike | None, order: Order, thr
     if done or array.dtype.hasobject or (dtype is not None and np.dtype(dtype) != array.dtype):
         return (np.ascontiguousarray if order == "C" else np.asfortranarray)(x, dtype)
     return _new(array, PLAIN, order, threads, 1)
+
+
+def _on_device(
+    x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], order: str, stream: Any, effort: int
+) -> Any:
+    if order != "C":
+        raise ArrayError(f"order {order!r} is for arrays on the host: results on a device are C-contiguous")
+    from .gpu import arrays as on_device
+
+    return on_device.transpose(x, axes, out, scale, stream, effort)
 
 
 # --- results --------------------------------------------------------------------------------------------

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -93,8 +92,13 @@ class FakeGpu:
         """The array's memory counts as the device's. owner: the context; 0 = a memory pool's."""
         low, high = np.lib.array_utils.byte_bounds(array)
         self.lib.fake_register(low, max(high - low, 1), ordinal, 0x1000 + ordinal if owner is None else owner)
-        self._keep.append(array)
+        self._keep.append((array, low))
         return array
+
+    def release(self) -> None:
+        """Nothing of this process' memory counts as the device's any more."""
+        for _, low in self._keep:
+            self.lib.fake_unregister(low)
 
     def note(self, image: GpuImage, kernel: Kernel) -> None:
         """Remember what some code does."""
@@ -144,6 +148,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
     try:
         yield found
     finally:
+        found.release()
         found.lib.fake_on_launch(LAUNCHER())
         found.lib.fake_reset(*NO_DEVICE)
         driver.driver.cache_clear()
@@ -198,7 +203,3 @@ class DLPack:
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         return make(ctypes.addressof(self.tensor), b"dltensor", None)
-
-
-Make = Callable[..., Any]
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "TTC_FAKE_KERNELS"}
