@@ -11,16 +11,24 @@ from .shuffles import Mask, Network, Program, fits, padded
 Bit = tuple[int, int]  # (axis, bit of its index)
 
 
-def exchange(block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int) -> Network | None:
+def exchange(
+    block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int, in_place: bool = False
+) -> Network | None:
     """The network from side a to side b, which holds `wanted`; None where the block's indices are not lane bits and
-    register bits on both sides. group: lanes in 128 bits."""
+    register bits on both sides. group: lanes in 128 bits; in_place: lanes that stay keep their position."""
     lanes = lane_bits(block, a)
     start = [padded(register.elements, a.lanes) for register in a.registers]
-    return None if lanes is None else between(block, lanes, b, start, wanted, group)
+    return None if lanes is None else between(block, lanes, b, start, wanted, group, in_place)
 
 
 def between(
-    block: tuple[int, ...], lanes: tuple[Bit, ...], b: Side, start: list[Mask], wanted: list[Mask], group: int
+    block: tuple[int, ...],
+    lanes: tuple[Bit, ...],
+    b: Side,
+    start: list[Mask],
+    wanted: list[Mask],
+    group: int,
+    in_place: bool = False,
 ) -> Network | None:
     """The same from registers with these lane bits, which hold `start`."""
     lanes_b = lane_bits(block, b)
@@ -33,7 +41,9 @@ def between(
         state.widen(_entering(state.lanes, target))
     for position, bit in enumerate(target):
         if bit not in state.lanes:
-            state.exchange(bit, *_places(state.lanes, target, position, width(group)))
+            stays = in_place and state.lanes[position] not in target
+            places = (position, position) if stays else _places(state.lanes, target, position, width(group))
+            state.exchange(bit, *places)
     while len(state.lanes) > len(target):
         if not state.narrow(target):
             return None

@@ -2,61 +2,83 @@
 
     name(A, B, alpha, lda, ldb)             name_beta(A, B, alpha, beta, lda, ldb)
     name_part(..., part, parts)             name_beta_part(..., part, parts)
+    name_any(A, B, alpha, size, lda, ldb)   and so on: run-time extents
 
-All of them store the scalars in memory and call one internal `run`, which chooses the body. Plain moves
-have no scalars, hence only `name` and `name_part`. Nothing outside the module is called.
+All of them store the scalars in memory and call one of two internal functions, which choose the body. Plain moves
+have no scalars, hence no entries with `_beta`. Nothing outside the module is called.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
-from ttc_llvm import names
-from ttc_llvm.bodies import Bodies
+from ttc_llvm import interface, names
+from ttc_llvm.bodies import Version
 from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.interface import Entry, Role
 from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
 
-from . import selection
+from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
 from .module import new_module
 from .scale import parts_per_element
+from .selection import Runs
 from .values import I32, PTR, at
 
 
-def build(problem: Problem, bodies: Bodies, target: Target) -> ir.Module:
-    """A module with the problem's C entries and all bodies behind them. Equal input, equal text."""
-    module = new_module(target, names.stem(problem))
-    run = selection.add_run(module, problem, bodies, target)
-    for beta, part in names.variants(problem):
-        _entry(module, problem, run, beta, part)
+def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
+    """A module with the problem's C entries and all bodies behind them. Equal input, equal text.
+
+    versions: the code of one machine; or of several, among which a call chooses, the most demanding first and one
+    that asks for nothing last.
+    """
+    module = new_module(versions[-1].target, names.stem(problem))
+    runs = _runs(module, problem, versions)
+    for entry in interface.entries(problem):
+        _add(module, entry, runs)
     return module
 
 
-def _entry(module: ir.Module, problem: Problem, run: ir.Function, beta: bool, part: bool) -> None:
-    types = _parameters(problem.compute, beta, part)
-    signature = ir.FunctionType(ir.VoidType(), list(types.values()))
-    entry = ir.Function(module, signature, names.entry(problem, beta, part))
+def _runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
+    if len(versions) > 1:
+        return cpu_select.add_runs(module, problem, versions)
+    (only,) = versions
+    runs = selection.add_runs(module, problem, only.bodies, only.target)
+    attributes.length_known(module.functions, only.target)
+    return vector_length.guarded_runs(module, runs, only.target)
+
+
+def declared(module: ir.Module, described: Entry) -> ir.Function:
+    """The entry's function, without a body; complex scalars come by pointer."""
+    known = module.globals.get(described.name)
+    if isinstance(known, ir.Function):
+        return known
+    types = [_type(described.problem.compute, p.role) for p in described.parameters]
+    entry = ir.Function(module, ir.FunctionType(ir.VoidType(), types), described.name)
     entry.attributes.add("nounwind")
-    for name, argument in zip(types, entry.args, strict=True):
-        argument.name = name
-    given: dict[str, ir.Value] = dict(zip(types, entry.args, strict=True))
+    for parameter, argument in zip(described.parameters, entry.args, strict=True):
+        argument.name = parameter.name
+    return entry
+
+
+def _add(module: ir.Module, described: Entry, runs: Runs) -> None:
+    compute, entry = described.problem.compute, declared(module, described)
+    given: dict[str, ir.Value] = {argument.name: argument for argument in entry.args}
     b = ir.IRBuilder(entry.append_basic_block("entry"))
-    scalars = _stored(b, problem.compute, given.get("alpha"), given.get("beta"))
+    scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
+    sizes = [given[p.name] for p in described.parameters if p.role is Role.SIZES]
     which = [given.get("part", ir.Constant(I32, 0)), given.get("parts", ir.Constant(I32, 1))]
-    b.call(run, [given["A"], given["B"], scalars, given["lda"], given["ldb"], *which])
+    run = runs.any_size if described.any_size else runs.own
+    b.call(run, [given["A"], given["B"], scalars, *sizes, *which])
     b.ret_void()
 
 
-def _parameters(compute: DType, beta: bool, part: bool) -> dict[str, ir.Type]:
-    """Names and types of an entry's parameters, in order."""
-    scalars = [] if compute.kind is Kind.OPAQUE else ["alpha", "beta"] if beta else ["alpha"]
-    return {
-        **dict.fromkeys(("A", "B"), PTR),
-        **{name: PTR if compute.kind is Kind.COMPLEX else real_type(compute) for name in scalars},
-        **dict.fromkeys(("lda", "ldb"), PTR),
-        **dict.fromkeys(("part", "parts") if part else (), I32),
-    }
+def _type(compute: DType, role: Role) -> ir.Type:
+    if role is Role.NUMBER:
+        return I32
+    return real_type(compute) if role is Role.SCALAR and compute.kind is Kind.REAL else PTR
 
 
 def _stored(b: ir.IRBuilder, compute: DType, alpha: ir.Value | None, beta: ir.Value | None) -> ir.Value:

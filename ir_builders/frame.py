@@ -23,10 +23,11 @@ def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: S
 
 
 def reserved(b: ir.IRBuilder, size: int, align: int, name: str) -> ir.Value:
-    """Bytes on the stack; null where none are needed."""
+    """Bytes on the stack, from the function's start; null where none are needed."""
     if size == 0:
         return ir.Constant(PTR, None)
-    memory = b.alloca(ir.ArrayType(I8, size), name=name)
+    with b.goto_entry_block():
+        memory = b.alloca(ir.ArrayType(I8, size), name=name)
     memory.align = align
     return opaque(memory)
 

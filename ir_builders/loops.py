@@ -7,12 +7,13 @@ from functools import partial
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Axis
-from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Row, Space, Stage, View
+from ttc_llvm.canonical import Axis, static
+from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Prefetch, Row, Space, Stage, View
 from ttc_llvm.target import Target
 
 from . import fetch
 from .ahead import Step
+from .drain import Share, share
 from .memory import fence
 from .micro_tile import Emission, Sizes, Tile
 from .rows import Run
@@ -57,7 +58,7 @@ class Emitter:
             elif isinstance(node, Micro):
                 self.micro(b, node, box)
             elif isinstance(node, Row):
-                self.row(b, node, box)
+                self.row(b, node, box, views)
             elif isinstance(node, Fence):
                 fence(self.module, b, self.machine)
 
@@ -109,9 +110,9 @@ class Emitter:
 
     def stage(self, b: ir.IRBuilder, node: Stage, box: Box, views: dict[Space, View]) -> None:
         """Fill scratch from this box, then drain it from the same box."""
-        inside = replace(box, pointers={**box.pointers, Space.SCRATCH: self.arguments["scratch"]}, trail=())
+        inside = replace(box, pointers={**box.pointers, Space.SCRATCH: self.arguments["scratch"]})
         wider = {**views, Space.SCRATCH: View(Space.SCRATCH, node.buffer.dtype, node.buffer.strides)}
-        self.nodes(b, node.fill, replace(inside, trail=box.trail), wider)
+        self.nodes(b, node.fill, inside, wider)
         self.nodes(b, node.drain, inside, wider)
 
     def micro(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
@@ -131,11 +132,19 @@ class Emitter:
             return
         Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}).emit(requests)
 
-    def row(self, b: ir.IRBuilder, node: Row, box: Box) -> None:
+    def row(self, b: ir.IRBuilder, node: Row, box: Box, views: dict[Space, View]) -> None:
         """A run of memory, in whole aligned vectors past the caches."""
         pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
         length = mul(b, box.lengths[node.axes[-1]], node.width)
-        Run(self.module, b, node, self.machine, self.scalars[node.op], pointers, length).emit()
+        nominal = box.nominal[node.axes[-1]] * node.width
+        run = Run(self.module, b, node, self.machine, self.scalars[node.op], pointers, length, nominal)
+        run.emit(self._share(b, node.prefetch, box, views[Space.A]))
+
+    def _share(self, b: ir.IRBuilder, wanted: Prefetch | None, box: Box, view: View) -> Share | None:
+        if wanted is None:
+            return None
+        source, extents = (box.pointers[Space.A], view), tuple(static(axis.extent) for axis in self.axes)
+        return share(self.module, b, source, wanted, extents, box.trail, self.machine.line)
 
     def _requests(
         self, b: ir.IRBuilder, tile: Tile, pointers: tuple[ir.Value, ir.Value], box: Box

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from llvmlite import ir
 
-from ttc_llvm.dtypes import DType
+from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.layout import Register, unflatten
 from ttc_llvm.target import Target
 
@@ -26,6 +26,19 @@ class Ragged:
     lengths: dict[int, ir.Value]  # axis -> i64
     masks: dict[tuple[tuple[int, ...], int, int], ir.Value] = field(default_factory=dict)
     below: dict[tuple[int, tuple[int, ...]], ir.Value] = field(default_factory=dict)
+    exist: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
+
+    def inside(self, b: ir.IRBuilder, k: int, register: Register, offset: Int) -> Int:
+        """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its
+        lanes is active, but processors take hundreds of cycles to find out where its address is not mapped."""
+        if k not in self.lengths or offset == 0:
+            return offset
+        least = min(unflatten(element, self.block)[k] for element in register.elements)
+        if least == 0:
+            return offset
+        if (k, least) not in self.exist:
+            self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
+        return b.select(self.exist[(k, least)], i64(offset), i64(0))
 
     def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
         """The lanes of a register whose elements exist: every ragged index below its length."""
@@ -71,13 +84,20 @@ class Access:
     @property
     def vector(self) -> ir.VectorType:
         """The carrier of one whole register."""
-        return carrier_type(self.dtype, self.lanes)
+        return self.carrier(self.lanes)
+
+    def carrier(self, count: int) -> ir.VectorType:
+        """The vector that carries so many elements: integers where floating-point registers change what they load."""
+        found = carrier_type(self.dtype, count)
+        if not self.target.integers or self.dtype.kind is not Kind.OPAQUE or self.dtype.itemsize < 4:
+            return found
+        return ir.VectorType(ir.IntType(8 * min(self.dtype.itemsize, 8)), found.count)
 
     def load(self, b: ir.IRBuilder, pointer: ir.Value, register: Register) -> ir.Value:
         """The register's active lanes; the others are zero or undefined. Nothing outside is touched."""
         mask = self._mask(b, register)
         if mask is not None:
-            name = f"llvm.masked.load.{_suffix(self.vector)}.p0"
+            name = f"llvm.masked.load.{suffix(self.vector)}.p0"
             return _masked_load(self.module, b, name, self.vector, pointer, mask, self.align)
         if len(register.elements) == self.lanes:
             return b.load(pointer, typ=self.vector, align=self.align)
@@ -85,7 +105,7 @@ class Access:
 
     def load_pieces(self, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], lanes: int) -> ir.Value:
         """A register of so many elements, put together from full pieces at these addresses; None = undefined."""
-        return load_pieces(self.module, b, pointers, carrier_type(self.dtype, lanes), self.align)
+        return load_pieces(self.module, b, pointers, self.carrier(lanes), self.align)
 
     def store(
         self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, streaming: bool
@@ -93,7 +113,7 @@ class Access:
         """Write the register's active lanes and nothing else; streaming: past the caches, whole aligned vectors."""
         mask = self._mask(b, register)
         if mask is not None:
-            name = f"llvm.masked.store.{_suffix(self.vector)}.p0"
+            name = f"llvm.masked.store.{suffix(self.vector)}.p0"
             _masked_store(self.module, b, name, value, pointer, mask, self.align)
         elif len(register.elements) == self.lanes:
             width = self.lanes * self.dtype.itemsize
@@ -121,7 +141,7 @@ class Access:
         """Powers of two, one load each, joined: no more than log2(lanes) of them."""
         whole = None
         for first, size in _parts(active):
-            piece = carrier_type(self.dtype, size)
+            piece = self.carrier(size)
             address = at(b, pointer, first * self.dtype.itemsize)
             part = b.load(address, typ=piece, align=self.align)
             whole = _inserted(b, whole, part, first * units(self.dtype.itemsize), self.vector)
@@ -159,7 +179,8 @@ def _inserted(
     return shuffle(b, whole, wide, blend)
 
 
-def _suffix(vector: ir.VectorType) -> str:
+def suffix(vector: ir.VectorType) -> str:
+    """A vector type in an intrinsic's name."""
     lane = str(vector.element)
     return f"v{vector.count}" + {"float": "f32", "double": "f64"}.get(lane, lane)
 

@@ -15,13 +15,14 @@ from llvmlite import ir
 from ttc_llvm.canonical import Alpha, Beta, Size
 from ttc_llvm.dtypes import compute_type
 from ttc_llvm.layout import HOLE, Register, Side, run_axes, side, sources
+from ttc_llvm.machine import Exchange
 from ttc_llvm.nest import Micro, Space, View
 from ttc_llvm.target import Target
 
-from . import network
+from . import network, scalable, segments
 from .memory import Access, Ragged
-from .network import INSERT, INSERT_NARROW, WHOLE, Loads, Pieces
-from .scale import Scalars, apply, convert, parts_per_element, units
+from .network import INSERT, INSERT_NARROW, Loads, Pieces
+from .scale import Scalars, apply, carrier_type, convert, parts_per_element, units
 from .seam import fence, freeze, shuffle
 from .straight import straight
 from .values import Int, add, at, mul
@@ -75,12 +76,13 @@ class Tile:
     def _loads(self) -> Loads:
         """Pieces of rows whose existence is known, of the type that is shuffled, and that stay in L1 meanwhile."""
         node, compute = self.node, self.node.op.compute
-        if node.ragged or node.source.dtype.itemsize != compute.itemsize or self._crowds():
-            return WHOLE
+        in_place = self.machine.exchange is Exchange.TRANSPOSE
+        if node.ragged or node.source.dtype.itemsize != compute.itemsize or (self._crowds() and not in_place):
+            return Loads(in_place=in_place)
         each = OPERATIONS.get((node.op.alpha, node.op.beta), 0) * parts_per_element(compute)
         full = self.b.lanes == self.machine.lanes(compute.itemsize)
         piece = self.machine.insert_bits // (8 * compute.itemsize)
-        return Loads(piece, each, INSERT if full else INSERT_NARROW)
+        return Loads(piece, each, INSERT if full else INSERT_NARROW, in_place)
 
     def _crowds(self) -> bool:
         """True where the rows of A fill more than the ways of a set of L1: each line is to be loaded once."""
@@ -114,11 +116,12 @@ class Emission:
         # Opaque bases: else loop strength reduction weighs every row's address anew, for most of the compile time.
         self.source, self.target = (freeze(b, pointer) for pointer in pointers)
         node = tile.node
-        ragged = Ragged(node.block, lengths) if node.ragged else None
+        self.ragged = ragged = Ragged(node.block, lengths) if node.ragged else None
         self.read_a = node.op.alpha is not Alpha.ZERO
+        self.in_place = tile.machine.exchange is Exchange.TRANSPOSE
         self.load_side = self._access(node.source, tile.a, ragged)
         self.store_side = self._access(node.target, tile.b, ragged)
-        self.net = tile.network if self.read_a else None
+        self.net = tile.network if self.read_a and not segments.applies(tile) else None
         self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
         self.rows: dict[int, ir.Value] = {}
@@ -127,6 +130,11 @@ class Emission:
     def emit(self, requests: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. requests: emit a prefetch each; they are spread between the stores,
         because a burst of them keeps the loads behind it waiting."""
+        if self.read_a and segments.applies(self.tile):
+            for request in requests:
+                request()
+            segments.emit(self)
+            return
         count = len(self.tile.b.registers)
         loaded = 0
         for number in range(count):
@@ -152,13 +160,16 @@ class Emission:
         return end
 
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
-        align = min(view.dtype.itemsize, 8) if view.space is Space.SCRATCH else 1  # tensors may lie anywhere
+        known = view.space is Space.SCRATCH or self.tile.machine.natural  # else tensors may lie anywhere
+        align = min(view.dtype.itemsize, 8) if known else 1
         return Access(self.module, self.tile.machine, view.dtype, s.lanes, align, ragged)
 
-    def _address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
+    def address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
+        """Where a register's first element lies, from the block's own."""
         offset: Int = 0
-        for i, stride in zip(register.start, view.strides, strict=True):
-            offset = add(self.b, offset, mul(self.b, i, self.sizes(stride)))
+        for k, (i, stride) in enumerate(zip(register.start, view.strides, strict=True)):
+            step = mul(self.b, i, self.sizes(stride))
+            offset = add(self.b, offset, step if self.ragged is None else self.ragged.inside(self.b, k, register, step))
         return at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
 
     def _value(self, number: int) -> ir.Value:
@@ -188,25 +199,34 @@ class Emission:
     def _load_pieces(self, pieces: Pieces) -> ir.Value:
         size = self.tile.node.source.dtype.itemsize
         places = [None if p is None else at(self.b, self._row(p[0]), p[1] * size) for p in pieces]
+        if self.in_place:
+            return self._join_pieces(places)
         return self.load_side.load_pieces(self.b, places, self.tile.b.lanes)
+
+    def _join_pieces(self, places: Sequence[ir.Value | None]) -> ir.Value:
+        part = carrier_type(self.tile.node.source.dtype, self.tile.b.lanes // len(places))
+        parts = [None if p is None else self.b.load(p, typ=part, align=self.load_side.align) for p in places]
+        return scalable.joined(self.b, parts, part)
 
     def _row(self, number: int) -> ir.Value:
         """The address of one of A's registers."""
         if number not in self.rows:
             view = self.tile.node.source
-            self.rows[number] = self._address(self.source, view, self.tile.a.registers[number])
+            self.rows[number] = self.address(self.source, view, self.tile.a.registers[number])
         return self.rows[number]
 
     def _shuffle(self, step: network.Shuffle) -> ir.Value:
         left, right = self._value(step.left), self._value(step.right)
         per_element = units(self.tile.node.op.compute.itemsize)
         lanes = [None if m == HOLE else m * per_element + u for m in step.mask for u in range(per_element)]
+        if self.in_place:
+            return scalable.permuted(self.module, self.b, left, right, lanes)
         return shuffle(self.b, left, right, lanes)
 
     def finish(self, number: int) -> None:
         """Scale one register of B and store it."""
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
-        address = self._address(self.target, node.target, register)
+        address = self.address(self.target, node.target, register)
         a = None if self.net is None else self._value(self.net.outputs[number])
         old = None
         if node.op.beta is Beta.ANY:
@@ -236,8 +256,8 @@ def _streams(tile: Tile) -> bool:
     Rows that alternate between streaming and ordinary stores would leave the write-combining buffers half full.
     """
     view, run, size = tile.node.target, tile.b.run, tile.node.target.dtype.itemsize
-    strides = [stride if isinstance(stride, int) else 1 for stride in view.strides]
+    width, vector = tile.b.lanes * size, tile.machine.vector_bits // 8
+    strides = [stride if isinstance(stride, int) else vector for stride in view.strides]  # the entry tests them
     rows = [stride * size for k, stride in enumerate(strides) if k not in run]
     starts = [strides[k] * tile.node.grain[k] * size for k in run]
-    width, vector = tile.b.lanes * size, tile.machine.vector_bits // 8
     return width >= 16 and all(row % vector == 0 for row in rows) and all(s % width == 0 for s in starts)

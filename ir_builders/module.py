@@ -13,6 +13,7 @@ from ttc_llvm.canonical import Size
 from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Op, Row, Space, Stage, View
 from ttc_llvm.target import Target
 
+from . import attributes
 from .ahead import Step
 from .loops import Box, Emitter, is_task, load_params
 from .scale import load_scalars
@@ -26,6 +27,7 @@ def build(nest: LoopNest, target: Target, name: str = "kernel") -> ir.Module:
     """A module with the nest's kernel under this name. Deterministic: equal input, equal text."""
     module = new_module(target)
     add_kernel(module, nest, target, name)
+    attributes.length_known(module.functions, target)
     return module
 
 

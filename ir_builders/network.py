@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import inf
 
 from ttc_llvm.layout import HOLE, Side
 
@@ -32,11 +33,13 @@ INSERT, INSERT_NARROW = 1.5, 4.0
 class Loads:
     """How A's registers may be loaded. piece: lanes of the shortest piece that a load inserts, 0 = whole registers
     only; others: vector operations per register of B beside the network, which the units that insert take, too;
-    insert: cost of inserting one piece, in shuffles."""
+    insert: cost of inserting one piece, in shuffles; in_place: pieces have this very length, and stages of the network
+    exchange lanes without moving others."""
 
     piece: int = 0
     others: int = 0
     insert: float = INSERT
+    in_place: bool = False
 
 
 WHOLE = Loads()
@@ -52,8 +55,8 @@ def build(
     if loads.piece and not _is_broadcast(sources):
         found = _in_pieces(block, a, b, wanted, group, loads)
         if found is not None:
-            return _fenced(found, group)
-    return _whole(block, a, b, sources, wanted, group)
+            return found if loads.in_place else _fenced(found, group)
+    return _whole(block, a, b, sources, wanted, group, loads.in_place)
 
 
 def _in_pieces(
@@ -68,24 +71,34 @@ def _in_pieces(
 
     start = [padded(r.elements, a.lanes) for r in a.registers]
     best = cost(min(pieces.whole_shuffles(block, a, b), _least_steps(start, wanted)), 0)
+    if loads.in_place:  # a stage of groups of 128 bits is three instructions, and needs registers
+        best = inf
     found: int | None = None
-    for piece in pieces.lengths(b, loads.piece):
+    for piece in pieces.lengths(b, loads.piece)[-1:] if loads.in_place else pieces.lengths(b, loads.piece):
         stages = pieces.stages(block, a, b, group, piece)
         if stages is not None:
             price = cost(stages * count, (b.lanes // piece - 1) * count)
             found, best = (piece, price) if price < best else (found, best)
-    return None if found is None else pieces.exchange_pieces(block, a, b, wanted, group, found)
+    return None if found is None else pieces.exchange_pieces(block, a, b, wanted, group, found, loads.in_place)
 
 
 def _whole(
-    block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], wanted: list[Mask], group: int
+    block: tuple[int, ...],
+    a: Side,
+    b: Side,
+    sources: tuple[int, ...],
+    wanted: list[Mask],
+    group: int,
+    in_place: bool,
 ) -> Network:
     start = [padded(r.elements, a.lanes) for r in a.registers]
-    bits = None if _is_broadcast(sources) else exchange(block, a, b, wanted, group)
+    bits = None if _is_broadcast(sources) else exchange(block, a, b, wanted, group, in_place)
+    if bits is not None and not in_place:
+        bits = _fenced(bits, group)
     if bits is not None and len(bits.steps) < _least_steps(start, wanted):
-        return _fenced(bits, group)
+        return bits
     tree = gather(start, wanted, a.lanes, b.lanes)
-    return tree if bits is None or len(tree.steps) <= len(bits.steps) else _fenced(bits, group)
+    return tree if bits is None or len(tree.steps) <= len(bits.steps) else bits
 
 
 def _least_steps(start: list[Mask], wanted: list[Mask]) -> int:

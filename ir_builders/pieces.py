@@ -49,16 +49,16 @@ def whole_shuffles(block: tuple[int, ...], a: Side, b: Side) -> float:
 
 
 def exchange_pieces(
-    block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int, piece: int
+    block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int, piece: int, in_place: bool = False
 ) -> Network | None:
     """The network from pieces of A's registers of so many lanes to side b, which holds `wanted`; None where that is
-    not possible, or pieces are whole registers. group: lanes in 128 bits."""
+    not possible, or pieces are whole registers. group: lanes in 128 bits; in_place: lanes that stay do not move."""
     lanes = _start(block, a, b, group, piece)
     found = None if lanes is None else _assembled(block, a, lanes, piece)
     if lanes is None or found is None:
         return None
     start = [_content(a, pieces, piece) for pieces in found]
-    network = between(block, lanes, b, start, wanted, group)
+    network = between(block, lanes, b, start, wanted, group, in_place)
     return None if network is None else replace(network, pieces=found)
 
 

@@ -15,6 +15,7 @@ from ttc_llvm.layout import Register
 from ttc_llvm.nest import Row, View
 from ttc_llvm.target import Target
 
+from .drain import Share
 from .memory import Access, Ragged, beyond, prefetch
 from .scale import Scalars, apply, convert
 from .values import I64, Int, at, counted, guarded, i64, minimum, mul
@@ -25,7 +26,7 @@ RUNS_AHEAD = 8
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A row at these (source, target) pointers, so many elements long."""
+    """A row at these (source, target) pointers, so many elements long; nominal: in a whole tile."""
 
     module: ir.Module
     b: ir.IRBuilder
@@ -34,21 +35,29 @@ class Run:
     scalars: Scalars
     pointers: tuple[ir.Value, ir.Value]
     length: Int
+    nominal: int
 
     @property
     def lanes(self) -> int:
         """Elements of B in a vector of the machine: what one store past the caches writes."""
         return max(1, self.machine.vector_bits // 8 // self.node.target.dtype.itemsize)
 
-    def emit(self) -> None:
-        """The ordinary head up to a boundary, the whole vectors, the ordinary tail."""
+    def emit(self, share: Share | None = None) -> None:
+        """The ordinary head up to a boundary, the whole vectors, the ordinary tail. share: lines to be asked for
+        meanwhile, some in every iteration."""
         b, lanes, length = self.b, self.lanes, i64(self.length)
         self._ask_for_ends(length)
         head = minimum(b, self._to_boundary(), length)
         self._end(i64(0), i64(head), "head")
         whole = b.and_(b.sub(length, i64(head)), ir.Constant(I64, -lanes))
         many = b.and_(whole, ir.Constant(I64, -lanes * UNROLLED))
-        with counted(b, many, lanes * UNROLLED, "vectors") as i:
+        step = lanes * UNROLLED
+        parts = 0 if share is None else self._iterations(step)
+        if share is not None and parts == 0:
+            share.part(i64(0), 1)
+        with counted(b, many, step, "vectors") as i:
+            if share is not None and parts:
+                share.part(b.udiv(i, i64(step)), parts)
             places = [b.add(b.add(i64(head), i), i64(n * lanes)) for n in range(UNROLLED)]
             values = [self._loaded(place, lanes) for place in places]
             for place, value in zip(places, values, strict=True):
@@ -58,6 +67,10 @@ class Run:
             self._stored(place, self._loaded(place, lanes), lanes, streaming=True)
         done = b.add(i64(head), whole)
         self._end(done, b.sub(length, done), "tail")
+
+    def _iterations(self, step: int) -> int:
+        """Iterations that a run of a whole tile makes at least, wherever its boundaries lie."""
+        return max(0, self.nominal - self.lanes + 1) // step
 
     def _ask_for_ends(self, length: ir.Value) -> None:
         """Prefetch the lines at both ends of a run further on: they are stored in part, and stores are in order, so

@@ -1,9 +1,12 @@
-"""What llvmlite.ir cannot say, said in one place: undefined lanes, freeze, fences, inserts, attributes."""
+"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, inserts, scalable
+vectors, and attributes of functions that it does not know."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import Any
 
 from llvmlite import ir
 
@@ -50,6 +53,86 @@ def _undefined(vector: ir.VectorType) -> ir.Constant:
     return ir.Constant(vector, ir.Undefined)
 
 
+class _ScalableVector(ir.VectorType):
+    """`<vscale x n x element>`: n is what the machine has at least, in one unit of its length."""
+
+    def _to_string(self) -> str:
+        return f"<vscale x {self.count} x {self.element}>"
+
+    def wrap_constant_value(self, values: object) -> object:
+        """Constants of a length that is not known are not spelled lane by lane."""
+        return values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ScalableVector) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+@lru_cache(maxsize=64)
+def scalable_type(element: ir.Type, count: int) -> ir.VectorType:
+    """A vector that is a multiple of so many elements long."""
+    return _ScalableVector(element, count)
+
+
+def undefined(vector: ir.VectorType) -> ir.Constant:
+    """Any value of a scalable type."""
+    return ir.Constant(vector, ir.Undefined)
+
+
+def attribute(function: ir.Function, text: str) -> None:
+    """Give a function an attribute as LLVM's text form spells it; llvmlite refuses those that it does not know."""
+    set.add(function.attributes, text)
+
+
+def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: bytes) -> ir.Function:
+    """An internal function of these machine instructions, the return included: what LLVM has no instruction for and
+    an assembler would be needed for, of which there is only this machine's own."""
+    function = ir.Function(module, signature, name)
+    function.linkage = "internal"
+    for word in ("naked", "noinline", "nounwind", "optnone"):
+        function.attributes.add(word)
+    text = "".join(f"\\{byte:02x}" for byte in code)
+    attribute(function, f'prologue [{len(code)} x i8] c"{text}"')  # sorts behind all other words, where it belongs
+    ir.IRBuilder(function.append_basic_block("entry")).unreachable()
+    return function
+
+
+class _PrefixedScope:
+    """The names of a module as llvmlite keeps them; new ones get a prefix, but for LLVM's and those of metadata."""
+
+    def __init__(self, known: Any, prefix: str) -> None:
+        self._known, self._prefix = known, prefix
+
+    def is_used(self, name: str) -> bool:
+        """True where a value goes by that name, behind the prefix."""
+        return bool(self._known.is_used(self._prefixed(name)))
+
+    def register(self, name: str, deduplicate: bool = False) -> str:
+        """The name under which a new value goes."""
+        return str(self._known.register(self._prefixed(name), deduplicate))
+
+    def deduplicate(self, name: str) -> str:
+        """A name that is not taken, without its prefix."""
+        found = str(self._known.deduplicate(self._prefixed(name)))
+        return found.removeprefix(self._prefix)
+
+    def _prefixed(self, name: str) -> str:
+        return name if name.startswith("llvm.") or name.isdigit() else self._prefix + name
+
+
+@contextmanager
+def prefixed(module: ir.Module, prefix: str) -> Iterator[None]:
+    """Everything that is added to the module meanwhile is called by its name behind this prefix."""
+    scope = module.scope
+    module.scope = _PrefixedScope(scope, prefix)
+    try:
+        yield
+    finally:
+        module.scope = scope
+
+
 class _Freeze(ir.Instruction):
     def __init__(self, parent: ir.Block, value: ir.Value, name: str) -> None:
         super().__init__(parent, value.type, "freeze", [value], name=name)
@@ -77,13 +160,15 @@ class _Written(ir.Instruction):  # a tenth of what an instruction of llvmlite's 
         buf.append(self.text)
 
 
-def _written(b: ir.IRBuilder, kind: ir.Type, text: str) -> ir.Value:
+def written(b: ir.IRBuilder, kind: ir.Type, text: str) -> ir.Value:
+    """An instruction in LLVM's text form; kind: the type of its result, as far as others look at it."""
     instruction = _Written(b.block, kind, text)
     b._insert(instruction)
     return instruction
 
 
-def _reference(value: ir.Value) -> str:
+def reference(value: ir.Value) -> str:
+    """How text names a value."""
     return str(value.get_reference())  # type: ignore[attr-defined]  # every value that has a name has it
 
 
@@ -109,9 +194,9 @@ def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     if name not in module.globals:
         ir.Function(module, ir.FunctionType(kind, [kind]), name)
     if own != kind:
-        value = _written(b, kind, f"bitcast {own} {_reference(value)} to {kind}")
-    value = _written(b, kind, f"call {kind} @{name}({kind} {_reference(value)})")
-    return value if own == kind else _written(b, own, f"bitcast {kind} {_reference(value)} to {own}")
+        value = written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
+    value = written(b, kind, f"call {kind} @{name}({kind} {reference(value)})")
+    return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
 
 
 def load_pieces(
@@ -132,13 +217,13 @@ def load_pieces(
     for position, pointer in enumerate(pointers):
         if pointer is None:
             continue
-        part = _written(b, piece, f"load {piece}, ptr {_reference(pointer)}, align {align}")
-        before = "poison" if whole is None else _reference(whole)
+        part = written(b, piece, f"load {piece}, ptr {reference(pointer)}, align {align}")
+        before = "poison" if whole is None else reference(whole)
         at = f"i64 {position * int(piece.count)}"
-        call = f"call {kind} @{name}({kind} {before}, {piece} {_reference(part)}, {at})"
-        whole = fence(module, b, _written(b, kind, call))
+        call = f"call {kind} @{name}({kind} {before}, {piece} {reference(part)}, {at})"
+        whole = fence(module, b, written(b, kind, call))
     assert whole is not None
-    return whole if kind == vector else _written(b, vector, f"bitcast {kind} {_reference(whole)} to {vector}")
+    return whole if kind == vector else written(b, vector, f"bitcast {kind} {reference(whole)} to {vector}")
 
 
 def attribute(function: ir.Function, key: str, value: str) -> None:

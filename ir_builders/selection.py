@@ -1,10 +1,9 @@
-"""Choosing the body behind a C entry: by the values of alpha and beta, by lda and ldb, by B's address."""
+"""Choosing the body behind a C entry: by the values of alpha and beta, by the shape, by B's address and strides."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from llvmlite import ir
 
@@ -16,34 +15,136 @@ from ttc_llvm.nest import LoopNest
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
-from .frame import internal, opaque, real_type, reserved
+from . import extents
+from .extents import Shape
+from .frame import internal, real_type, reserved
 from .module import add_kernel
 from .scale import parts_per_element
 from .tasks import add_edge, task_count
-from .values import I32, I64, PTR, Int, at, guarded, i64, mul
+from .values import I32, I64, PTR, Int, at, guarded, i64
 
-RUN_TYPE = ir.FunctionType(ir.VoidType(), [PTR] * 5 + [I32] * 2)
 SCRATCH_ALIGN = 64
+OWN = ("a", "b", "scalars", "lda", "ldb", "part", "parts")
+ANY = ("a", "b", "scalars", "size", "lda", "ldb", "part", "parts")
+GENERAL = ("a", "b", "scalars", "params", "part", "parts")
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    """What the calls of all bodies share."""
+class Runs:
+    """What entries call; a part outside of [0, parts) runs nothing.
+
+    own(A, B, scalars, lda, ldb, part, parts) is for the generated extents; any_size(A, B, scalars, size, lda, ldb,
+    part, parts) is for all, and runs nothing where an extent is 0 or less.
+    """
+
+    own: ir.Function
+    any_size: ir.Function
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """What all functions of one object share. general: runs any-size bodies on a parameter array."""
 
     module: ir.Module
+    problem: Problem
+    bodies: Bodies
     target: Target
-    a: ir.Value
-    b: ir.Value
-    scalars: ir.Value
-    params: ir.Value
-    scratch: ir.Value
     edge: ir.Function
-    part: ir.Value  # i64
-    parts: ir.Value  # i64
+
+    def function(self, name: str, labels: Sequence[str]) -> tuple[ir.IRBuilder, dict[str, ir.Value]]:
+        """A new internal function: a builder at its start, and its arguments."""
+        types = [I32 if label in ("part", "parts") else PTR for label in labels]
+        made = internal(self.module, ir.FunctionType(ir.VoidType(), types), name, labels)
+        return ir.IRBuilder(made.append_basic_block("entry")), dict(zip(labels, made.args, strict=True))
+
+
+def add_runs(module: ir.Module, problem: Problem, bodies: Bodies, target: Target) -> Runs:
+    """Both functions, and all bodies behind them."""
+    shared = _Object(module, problem, bodies, target, add_edge(module))
+    general = _add_general(shared)
+    own = _add_own(shared, general)
+    return Runs(own, _add_any_size(shared, own, general))
+
+
+def _add_own(shared: _Object, general: ir.Function) -> ir.Function:
+    """Specialised bodies for the generated leading dimensions, any-size ones for the rest."""
+    b, given = shared.function("run", OWN)
+    if shared.problem.elements > 0:
+        scratch = reserved(b, shared.bodies.scratch, SCRATCH_ALIGN, "scratch")
+        with guarded(b, _is_part(b, given), "valid"):
+            shape = extents.of_generated_size(b, shared.module, shared.problem, given["lda"], given["ldb"])
+            other, done = b.append_basic_block("general"), b.append_basic_block("done")
+            _branch_to_own(b, extents.is_generated(b, shape, shared.problem), other)
+            call = _Call(shared, given, ir.Constant(PTR, None), scratch, Set("own", shared.bodies.specialised, {}))
+            _switch(b, call, other, done)
+            b.position_at_end(other)
+            _call_general(b, shared, general, given, shape)
+            b.branch(done)
+            b.position_at_end(done)
+    b.ret_void()
+    return b.function
+
+
+def _branch_to_own(b: ir.IRBuilder, generated: ir.Value | None, other: ir.Block) -> None:
+    if generated is None:
+        return
+    own = b.append_basic_block("generated")
+    b.cbranch(generated, own, other)
+    b.position_at_end(own)
+
+
+def _add_any_size(shared: _Object, own: ir.Function, general: ir.Function) -> ir.Function:
+    """The specialised bodies at their own shape, any-size ones at all others."""
+    b, given = shared.function("run.any", ANY)
+    shape = extents.of_any_size(b, shared.problem, given["size"], given["lda"], given["ldb"])
+    valid = extents.every(b, [_is_part(b, given), *extents.are_positive(b, shape)])
+    with guarded(b, valid, "valid"):
+        generated = extents.is_generated(b, shape, shared.problem) if shared.bodies.specialised else None
+        if generated is None:
+            _call_general(b, shared, general, given, shape)
+        else:
+            null = ir.Constant(PTR, None)
+            with b.if_else(generated) as (same, other):
+                with same:
+                    b.call(own, [(given | {"lda": null, "ldb": null})[label] for label in OWN])
+                with other:
+                    _call_general(b, shared, general, given, shape)
+    b.ret_void()
+    return b.function
+
+
+def _is_part(b: ir.IRBuilder, given: dict[str, ir.Value]) -> ir.Value:
+    low = b.icmp_signed(">=", given["part"], ir.Constant(I32, 0))
+    return b.and_(low, b.icmp_signed("<", given["part"], given["parts"]))
+
+
+def _call_general(
+    b: ir.IRBuilder, shared: _Object, general: ir.Function, given: dict[str, ir.Value], shape: Shape
+) -> None:
+    params = extents.stored_params(b, shared.problem, shape, shared.bodies.factor)
+    b.call(general, [(given | {"params": params})[label] for label in GENERAL])
+
+
+def _add_general(shared: _Object) -> ir.Function:
+    """The any-size body of the kinds at hand, on a parameter array that it may change."""
+    rank = len(shared.problem.perm)
+    b, given = shared.function("general", GENERAL)
+    b.call(extents.add_merge(shared.module, rank), [given["params"]])
+    slots = [Slots(rank).extent(k).index for k in range(rank)]
+    known = {slot: b.load(at(b, given["params"], 8 * slot), typ=I64, align=8) for slot in slots}
+    bodies = Set("any", shared.bodies.any_size, known)
+    done = b.append_basic_block("done")
+    _switch(b, _Call(shared, given, given["params"], ir.Constant(PTR, None), bodies), done, done)
+    b.position_at_end(done)
+    b.ret_void()
+    return b.function
+
+
+# --- by alpha and beta ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Set:
+class Set:
     """Bodies of one sort. extents: of the axes whose extents are parameters, by slot."""
 
     label: str
@@ -51,78 +152,15 @@ class _Set:
     extents: Mapping[int, Int]
 
 
-def add_run(module: ir.Module, problem: Problem, bodies: Bodies, target: Target) -> ir.Function:
-    """`run(A, B, scalars, lda, ldb, part, parts)`: a part outside of [0, parts) runs nothing."""
-    run = internal(module, RUN_TYPE, "run", ("a", "b", "scalars", "lda", "ldb", "part", "parts"))
-    a, out, scalars, lda, ldb, part, parts = run.args
-    b = ir.IRBuilder(run.append_basic_block("entry"))
-    if problem.elements > 0:
-        params = reserved(b, 8 * Slots(len(problem.perm)).count, 16, "params")
-        scratch = reserved(b, bodies.scratch, SCRATCH_ALIGN, "scratch")
-        valid = b.and_(b.icmp_signed(">=", part, ir.Constant(I32, 0)), b.icmp_signed("<", part, parts))
-        with guarded(b, valid, "valid"):
-            wide, wides = b.sext(part, I64), b.sext(parts, I64)
-            call = _Call(module, target, a, out, scalars, params, scratch, add_edge(module), wide, wides)
-            _choose(b, call, problem, bodies, _outer(b, module, problem, lda, ldb))
-    b.ret_void()
-    return run
-
-
 @dataclass(frozen=True, slots=True)
-class _Outer:
-    """lda and ldb as the caller gave them, without the last entry of each, which moves no element and is
-    never read. generated: whether they are those of the problem; None = they cannot differ."""
+class _Call:
+    """What the calls of all bodies of one function share."""
 
-    a: list[ir.Value]
-    b: list[ir.Value]
-    generated: ir.Value | None
-
-
-def _outer(b: ir.IRBuilder, module: ir.Module, problem: Problem, lda: ir.Value, ldb: ir.Value) -> _Outer:
-    known = (*problem.outer_a[:-1], *problem.outer_b[:-1])
-    sizes_a = _loaded(b, module, lda, problem.outer_a[:-1], "lda")
-    sizes_b = _loaded(b, module, ldb, problem.outer_b[:-1], "ldb")
-    equal = [b.icmp_signed("==", x, i64(y)) for x, y in zip((*sizes_a, *sizes_b), known, strict=True)]
-    return _Outer(sizes_a, sizes_b, _all(b, equal) if equal else None)
-
-
-def _all(b: ir.IRBuilder, conditions: Sequence[ir.Value]) -> ir.Value:
-    return reduce(lambda x, y: b.and_(x, y), conditions)
-
-
-def _loaded(
-    b: ir.IRBuilder, module: ir.Module, pointer: ir.Value, generated: tuple[int, ...], name: str
-) -> list[ir.Value]:
-    """Outer sizes as i64; NULL stands for the generated ones."""
-    if not generated:
-        return []
-    array = ir.ArrayType(I32, len(generated))
-    table = ir.GlobalVariable(module, array, f"generated.{name}")
-    table.linkage = "internal"
-    table.global_constant = True
-    table.initializer = ir.Constant(array, list(generated))
-    null = b.icmp_unsigned("==", pointer, ir.Constant(PTR, None))
-    chosen = b.select(null, opaque(table), pointer, name=name)
-    loads = [b.load(at(b, chosen, 4 * k), typ=I32, align=4) for k in range(len(generated))]
-    return [b.sext(load, I64, name=f"{name}{k}") for k, load in enumerate(loads)]
-
-
-def _choose(b: ir.IRBuilder, call: _Call, problem: Problem, bodies: Bodies, outer: _Outer) -> None:
-    """Specialised bodies for the generated leading dimensions, any-size ones for the rest."""
-    number = _kind_number(b, call.scalars, problem)
-    general = b.append_basic_block("general")
-    done = b.append_basic_block("done")
-    if outer.generated is not None:
-        generated = b.append_basic_block("generated")
-        b.cbranch(outer.generated, generated, general)
-        b.position_at_end(generated)
-    _switch(b, call, problem, _Set("own", bodies.specialised, {}), number, general, done)
-    b.position_at_end(general)
-    _store_params(b, call.params, problem, outer, bodies.factor)
-    slots = Slots(len(problem.perm))
-    extents = {slots.extent(k).index: extent for k, extent in enumerate(problem.size_b)}
-    _switch(b, call, problem, _Set("any", bodies.any_size, extents), number, done, done)
-    b.position_at_end(done)
+    shared: _Object
+    given: dict[str, ir.Value]
+    params: ir.Value
+    scratch: ir.Value
+    bodies: Set
 
 
 def _kind_number(b: ir.IRBuilder, scalars: ir.Value, problem: Problem) -> ir.Value:
@@ -145,62 +183,54 @@ def _equals(b: ir.IRBuilder, scalars: ir.Value, compute: DType, number: int, rea
     for k in range(parts):
         value = b.load(at(b, scalars, (number * parts + k) * size), typ=part, align=size)
         tests.append(b.fcmp_ordered("==", value, ir.Constant(part, real if k == 0 else 0.0)))
-    return _all(b, tests)
+    return extents.every(b, tests)
 
 
-def _switch(
-    b: ir.IRBuilder,
-    call: _Call,
-    problem: Problem,
-    bodies: _Set,
-    number: ir.Value,
-    otherwise: ir.Block,
-    done: ir.Block,
-) -> None:
-    """Run the body of the kind with this number, then go to `done`; a kind without one goes `otherwise`."""
-    switch = b.switch(number, otherwise)
-    for body in bodies.bodies:
+def _switch(b: ir.IRBuilder, call: _Call, otherwise: ir.Block, done: ir.Block) -> None:
+    """Run the body of the kinds of alpha and beta, then go to `done`; kinds without one go `otherwise`."""
+    problem = call.shared.problem
+    switch = b.switch(_kind_number(b, call.given["scalars"], problem), otherwise)
+    for body in call.bodies.bodies:
         block = b.append_basic_block(str(body.kinds))
         switch.add_case(ir.Constant(I32, possible_kinds(problem).index(body.kinds)), block)
         b.position_at_end(block)
-        _run_body(b, call, body, bodies)
+        _run_body(b, call, body)
         b.branch(done)
 
 
-def _run_body(b: ir.IRBuilder, call: _Call, body: Body, bodies: _Set) -> None:
-    name, extents = f"{bodies.label}.{body.kinds}", bodies.extents
+# --- by B's address and strides -------------------------------------------------------------------------
+
+
+def _run_body(b: ir.IRBuilder, call: _Call, body: Body) -> None:
+    name = f"{call.bodies.label}.{body.kinds}"
     if body.streaming is None:
-        _call_kernel(b, call, body.nest, extents, name)
+        _call_kernel(b, call, body.nest, name)
         return
-    low = b.and_(b.ptrtoint(call.b, I64), i64(body.streaming.alignment - 1))
-    with b.if_else(b.icmp_unsigned("==", low, i64(0))) as (aligned, other):
+    with b.if_else(_is_aligned(b, call, body.streaming)) as (aligned, other):
         with aligned:
-            _call_kernel(b, call, body.streaming, extents, f"{name}.streaming")
+            _call_kernel(b, call, body.streaming, f"{name}.streaming")
         with other:
-            _call_kernel(b, call, body.nest, extents, name)
+            _call_kernel(b, call, body.nest, name)
 
 
-def _call_kernel(b: ir.IRBuilder, call: _Call, nest: LoopNest, extents: Mapping[int, Int], name: str) -> None:
-    kernel = add_kernel(call.module, nest, call.target, name, internal=True)
+def _is_aligned(b: ir.IRBuilder, call: _Call, nest: LoopNest) -> ir.Value:
+    """Whether B's base is, and with it every row where only run time knows its distance."""
+    places = [b.ptrtoint(call.given["b"], I64)]
+    size = nest.canonical.b.itemsize
+    for axis in nest.canonical.axes:
+        if not isinstance(axis.stride_b, int):
+            stride = b.load(at(b, call.params, 8 * axis.stride_b.index), typ=I64, align=8)
+            places.append(b.mul(stride, i64(size)))
+    low = b.and_(extents.union(b, places), i64(nest.alignment - 1))
+    return b.icmp_unsigned("==", low, i64(0))
+
+
+def _call_kernel(b: ir.IRBuilder, call: _Call, nest: LoopNest, name: str) -> None:
+    shared, given = call.shared, call.given
+    kernel = add_kernel(shared.module, nest, shared.target, name, internal=True)
     kernel.attributes.add("noinline")
-    tasks = i64(task_count(b, nest, extents))
-    begin = b.call(call.edge, [tasks, call.part, call.parts])
-    end = b.call(call.edge, [tasks, b.add(call.part, i64(1)), call.parts])
-    b.call(kernel, [call.a, call.b, call.scalars, call.params, call.scratch, begin, end])
-
-
-def _store_params(b: ir.IRBuilder, params: ir.Value, problem: Problem, outer: _Outer, factor: int) -> None:
-    """The any-size bodies' parameter array: extents, then strides of A, then strides of B, in units."""
-    slots = Slots(len(problem.perm))
-    strides_a, strides_b = _strides(b, outer.a, factor), _strides(b, outer.b, factor)
-    for k, index_a in enumerate(problem.perm):
-        values = (problem.size_b[k], strides_a[index_a], strides_b[k])
-        for param, value in zip((slots.extent(k), slots.stride_a(k), slots.stride_b(k)), values, strict=True):
-            b.store(i64(value), at(b, params, 8 * param.index), align=8)
-
-
-def _strides(b: ir.IRBuilder, sizes: list[ir.Value], factor: int) -> list[Int]:
-    strides: list[Int] = [factor]
-    for size in sizes:
-        strides.append(mul(b, strides[-1], size))
-    return strides
+    tasks = i64(task_count(b, nest, call.bodies.extents))
+    part, parts = b.sext(given["part"], I64), b.sext(given["parts"], I64)
+    begin = b.call(shared.edge, [tasks, part, parts])
+    end = b.call(shared.edge, [tasks, b.add(part, i64(1)), parts])
+    b.call(kernel, [given["a"], given["b"], given["scalars"], call.params, call.scratch, begin, end])

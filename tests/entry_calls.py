@@ -12,8 +12,8 @@ import reference
 from case import Case, expected, fill, windows
 from guards import Guarded
 
-from ttc_llvm import names
 from ttc_llvm.dtypes import Kind
+from ttc_llvm.interface import Entry
 from ttc_llvm.problem import Problem
 
 Addresses = Callable[[str], int]
@@ -25,7 +25,8 @@ BETAS = (0.0, -1.5)
 @dataclass(frozen=True, slots=True)
 class Call:
     """One use of an object. lda, ldb: as passed, None = NULL; parts: how many `_part` calls do the work,
-    0 = the entry without `_part`; flush_a, flush_b: which guard page each tensor touches."""
+    0 = the entry without `_part`; flush_a, flush_b: which guard page each tensor touches; size: run-time extents
+    for the entries of any size, None = the other entries."""
 
     alpha: complex = 1.0
     beta: complex = 0.0
@@ -36,6 +37,7 @@ class Call:
     flush_a: str = "end"
     flush_b: str = "end"
     seed: int = 0
+    size: tuple[int, ...] | None = None
 
 
 def every_kind(problem: Problem) -> list[tuple[complex, complex, bool]]:
@@ -54,12 +56,9 @@ def other_outer(extents: tuple[int, ...], by: int) -> tuple[int, ...]:
 
 def check(addresses: Addresses, generated: Problem, call: Call) -> None:
     """Run a call of the object generated for a problem; AssertionError names what was wrong with it."""
+    known = generated if call.size is None else replace(generated, size=call.size, lda=None, ldb=None)
     actual = replace(
-        generated,
-        alpha=call.alpha,
-        beta=call.beta,
-        lda=call.lda or generated.lda,
-        ldb=call.ldb or generated.ldb,
+        known, alpha=call.alpha, beta=call.beta, lda=call.lda or known.lda, ldb=call.ldb or known.ldb
     )
     case = Case.of(actual, call.seed)
     window_a, window_b = windows(case)
@@ -78,9 +77,9 @@ def check(addresses: Addresses, generated: Problem, call: Call) -> None:
 
 def invoke(addresses: Addresses, problem: Problem, call: Call, a: int | None, b: int) -> None:
     """Call the entry that the call asks for; parts run backwards, with invalid ones in between."""
-    name = names.entry(problem, call.through_beta, call.parts > 0)
+    name = Entry(problem, call.through_beta, call.parts > 0, call.size is not None).name
     scalars = _scalars(problem, call)
-    outer = [_int_array(call.lda), _int_array(call.ldb)]
+    outer = [_int_array(sizes) for sizes in (call.size, call.lda, call.ldb)[call.size is None :]]
     arguments: list[Any] = [ctypes.c_void_p(a), ctypes.c_void_p(b), *scalars, *outer]
     if not call.parts:
         _function(addresses(name), arguments)(*arguments)

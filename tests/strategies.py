@@ -130,11 +130,11 @@ def plans(
     for size, extent in zip(block, c.extents, strict=True):
         spanning = size if parametric else max(extent, 1) + 5
         tile.append(draw(st.sampled_from((size, 2 * size, 3 * size, spanning))))
-    staging, fetch, panel = Staging.NONE, Fetch.BLOCKS, ()
+    staging = Staging.NONE
     if not parametric:
         staging = draw(st.sampled_from((Staging.NONE, Staging.NONE, Staging.A, Staging.B)))
-        fetch = draw(st.sampled_from(Fetch))
-        panel = draw(st.just(()) | st.tuples(*(st.sampled_from((size, 2 * size, 4 * size)) for size in tile)))
+    fetch = draw(st.sampled_from(Fetch))
+    panel = draw(st.just(()) | st.tuples(*(st.sampled_from((size, 2 * size, 4 * size)) for size in tile)))
     return CpuPlan(
         tuple(tile),
         block,

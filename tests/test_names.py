@@ -10,7 +10,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttc_llvm import names
+from ttc_llvm import interface, names
 from ttc_llvm.problem import Problem
 
 RANK_12 = tuple(range(11, -1, -1))
@@ -49,14 +49,17 @@ def test_alpha_and_beta_are_no_part_of_a_name() -> None:
     assert names.stem(replace(problem, alpha=2.0, beta=3.0)) == names.stem(problem)
 
 
+ENDS = ("", "_part", "_beta", "_beta_part")
+
+
 def test_entries() -> None:
-    problem = Problem((1, 0), (3, 4))
-    found = [names.entry(problem, beta, part) for beta, part in names.variants(problem)]
-    assert found == [f"sTranspose10_3x4{end}" for end in ("", "_part", "_beta", "_beta_part")]
+    found = [entry.name for entry in interface.entries(Problem((1, 0), (3, 4)))]
+    assert found == [f"sTranspose10_3x4{size}{end}" for size in ("", "_any") for end in ENDS]
 
 
 def test_plain_moves_have_no_entry_with_beta() -> None:
-    assert names.variants(Problem((1, 0), (3, 4), "i8")) == ((False, False), (False, True))
+    found = interface.entries(Problem((1, 0), (3, 4), "i8"))
+    assert [entry.name for entry in found] == [f"i8Transpose10_3x4{end}" for end in ("", "_part", "_any", "_any_part")]
 
 
 def test_long_names_are_cut_and_stay_distinct() -> None:

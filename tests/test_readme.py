@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -46,32 +47,57 @@ def test_the_python_example(tmp_path: Path) -> None:
     run(tmp_path, sys.executable, "example.py")
 
 
-def test_the_commands_and_the_c_example(tmp_path: Path) -> None:
+def test_the_commands(tmp_path: Path) -> None:
     shown = [command.split() for command in commands() if command.startswith("ttc ")]
-    assert [command[:2] for command in shown] == [["ttc", "--perm=2,1,0"], ["ttc", "info"]]
-    for command in shown:
+    assert [command[:2] for command in shown] == [["ttc", "--perm=2,1,0"], ["ttc", "info"], ["ttc", "--perm=2,1,0"]]
+    assert shown[0] == shown[2]
+    for command in shown[:2]:
         assert run(tmp_path, sys.executable, "-m", "ttc_llvm", *command[1:])
     assert (tmp_path / "build" / "sTranspose210_8x16x16_lda32x32x32.o").exists()
+
+
+def test_three_commands_lead_to_a_linked_program(tmp_path: Path) -> None:
+    """As a stranger would: a fresh virtual environment, packages from the index, no trace of this checkout."""
     if shutil.which("cc") is None:
         pytest.skip("cc is not installed: native programs cannot be built")
-    (example,) = blocks("c")
-    (tmp_path / "example.c").write_text(example)
-    (compiling,) = (command.split() for command in commands() if command.startswith("cc "))
-    run(tmp_path, *compiling, "-Wall", "-Wextra", "-Werror")
-    expected = next(block for block in blocks("console") if "./example" in block).splitlines()[-1]
-    assert run(tmp_path, "./example").strip() == expected
+    checkout = tmp_path / "checkout"
+    keep = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "tests")
+    shutil.copytree(ROOT, checkout, ignore=keep, symlinks=True)
+    (checkout / "example.c").write_text(blocks("c")[0])
+    (block,) = (block for block in blocks("console") if "pip install" in block and "cc " in block)
+    *shown, expected = block.splitlines()
+    environment = fresh(tmp_path / "venv")
+    install, *rest = (command.removeprefix("$ ") for command in shown)
+    installed = subprocess.run(install, shell=True, cwd=checkout, env=environment, capture_output=True, text=True)
+    if "Could not find a version that satisfies" in installed.stderr:
+        pytest.skip("no package index can be reached")
+    assert installed.returncode == 0, installed.stderr
+    for command in rest:
+        done = subprocess.run(command, shell=True, cwd=checkout, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == expected
+
+
+def fresh(folder: Path) -> dict[str, str]:
+    """The environment of a new virtual environment, with nothing of ours but pip's cache."""
+    venv.create(folder, with_pip=True)
+    cache = subprocess.run([sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True).stdout
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TTC_", "PYTHON", "XDG_"))}
+    path = os.pathsep.join([str(folder / "bin"), kept["PATH"]])
+    return kept | {"PATH": path, "HOME": str(folder), "PIP_CACHE_DIR": cache.strip()}
 
 
 def test_the_table_lists_every_option() -> None:
     table = README[README.index("\nOptions\n") : README.index("\nWhere solutions are stored\n")]
     missing = [o.flag for o in cli_options.OPTIONS if not re.search(rf"{o.flag}\b", table)]
     assert not missing
-    known = {option.flag for option in cli_options.OPTIONS} | {"--help", "--version", "--option"}
+    known = {option.flag for option in cli_options.OPTIONS} | {"--help", "--version", "--option", "--cmake-dir"}
     assert set(re.findall(r"(?<!-)--[A-Za-z][A-Za-z-]*", table)) <= known
 
 
 def test_files_that_the_readme_names_exist() -> None:
-    for name in ("docs/performance.md", "docs/design.md", "CHANGELOG.rst", "LICENSE", "Makefile"):
+    pages = ("performance.md", "design.md", "native.md", "cmake.md")
+    for name in (*(f"docs/{page}" for page in pages), "CHANGELOG.rst", "LICENSE", "Makefile", "examples"):
         assert (ROOT / name).stat().st_size
     targets = (ROOT / "Makefile").read_text()
     for target in re.findall(r"``make ([a-z]+)``", README):

@@ -126,7 +126,8 @@ def test_clearly_slower_candidates_leave_after_one_run() -> None:
     counts = Counter(p.prefetch for p in machine.runs)
     assert [counts[number] for number in (2, 3)] == [1, 1]
     assert counts[1] == 1 + ROUNDS  # there are four finalists, and three good plans
-    assert [counts[number] for number in (0, 4, 5)] == [2 * ROUNDS] * 3
+    assert [counts[number] for number in (4, 5)] == [2 * ROUNDS] * 2
+    assert counts[0] == 3 * ROUNDS  # it also tells the machine's pace, before each of the last rounds
 
 
 def test_candidates_are_interleaved() -> None:
@@ -146,10 +147,21 @@ def test_a_lucky_run_does_not_decide() -> None:
     assert len(outcome.best.seconds) == 2 * ROUNDS
 
 
+@pytest.mark.parametrize("change", [0.5, 2.0])
+@pytest.mark.parametrize("best", [2, 50])
+def test_the_machines_pace_does_not_decide(change: float, best: int) -> None:
+    """From run 60 on, a run takes half (or twice) as long: neither the later nor the earlier plans win by that."""
+    machine = Machine(lambda p, _: 1.0)
+    machine.cost = lambda p, _: (1 + abs(p.prefetch - best) / 100) * (change if len(machine.runs) > 60 else 1)
+    outcome = search(plans(60), none, machine, Limits(60))
+    assert outcome.best.plan == plan(best)
+
+
 def test_finalists_run_again_interleaved() -> None:
     machine = steady(lambda number: 1 + number / 100)
     search(plans(12), none, machine, Limits(12))
-    assert [p.prefetch for p in machine.runs[-FINALISTS * ROUNDS :]] == [*range(FINALISTS)] * ROUNDS
+    last = [p.prefetch for p in machine.runs[-(FINALISTS + 1) * ROUNDS :]]
+    assert last == [0, *range(FINALISTS)] * ROUNDS  # behind a look at the machine's pace
 
 
 def test_losers_kernels_are_dropped_and_winners_kept() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .compiler import compile
     from .errors import (
         ArrayError,
+        ArtifactError,
         CompileError,
         DatabaseError,
         GpuError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .gpu.solution import GpuSolution
     from .gpu_plan import GpuPlan
     from .gpu_target import GpuTarget
+    from .library import Library
     from .plan import CpuPlan
     from .problem import Problem
     from .runtime import num_threads, set_num_threads
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrayError",
+    "ArtifactError",
     "CompileError",
     "CpuPlan",
     "DatabaseError",
@@ -47,6 +50,7 @@ __all__ = [
     "GpuPlan",
     "GpuSolution",
     "GpuTarget",
+    "Library",
     "Measurement",
     "OptionError",
     "PlanError",
@@ -70,12 +74,13 @@ _HOMES = {
     "arrays": ("ascontiguousarray", "asfortranarray", "transpose"),
     "compiler": ("compile",),
     "errors": (
-        "ArrayError", "CompileError", "DatabaseError", "GpuError", "OptionError", "PlanError", "ProblemError",
-        "TargetError", "TtcError", "VerificationError",
+        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "OptionError", "PlanError",
+        "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
     "gpu.solution": ("GpuSolution",),
     "gpu_plan": ("GpuPlan",),
     "gpu_target": ("GpuTarget",),
+    "library": ("Library",),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
     "runtime": ("num_threads", "set_num_threads"),

@@ -13,12 +13,13 @@ from . import dtypes
 from .canonical import Alpha, Axis, Canonical, Kinds, Param, is_move
 from .dtypes import DType
 from .plan import CpuPlan
-from .problem import Problem
+from .problem import Problem, column_major
 from .target import Target
 
 LANES = 16  # of a micro-tile's edge; a wider one gains little and its code grows with the square
 LANES_WITHOUT_MASKS = 8  # each edge is then a chain of ever smaller tiles
 BLOCKS = 4  # of a tile's edge
+MOST_ROWS = 8
 TASK_LOOPS = 4  # splitting a task number costs one division per loop
 
 
@@ -88,6 +89,84 @@ def plan(form: Canonical, target: Target) -> CpuPlan:
     return CpuPlan(_tile(form, block), block, order, order, min(len(order), TASK_LOOPS))
 
 
+def heads(problem: Problem) -> tuple[int, ...]:
+    """B's indices whose axes stand for the canonical ones, once those that continue them are merged into them.
+
+    The rule of `merge` in an object (`ir_builders/extents.py`), at the problem's own shape.
+    """
+    strides_a, strides_b = column_major(problem.outer_a), column_major(problem.outer_b)
+    found: list[int] = []
+    whole = (1, 0, 0)
+    for k, index_a in enumerate(problem.perm):
+        extent, stride_a, stride_b = problem.size[index_a], strides_a[index_a], strides_b[k]
+        if extent == 1:
+            continue
+        length, near_a, near_b = whole
+        if found and stride_a == length * near_a and stride_b == length * near_b:
+            whole = (length * extent, near_a, near_b)
+        else:
+            found.append(k)
+            whole = (extent, stride_a, stride_b)
+    return tuple(found)
+
+
+def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -> CpuPlan:
+    """A plan of `form` with the decisions of `own`, a plan of the problem's canonical form, for any extents.
+
+    Micro-tiles keep their edges along the axes that may be contiguous, tiles and panels their extents, loops their
+    order; axes that are merged or have extent 1 at the problem's own shape go one by one. Scratch needs known strides:
+    such tiles are moved directly.
+    """
+    usual = plan(form, target)
+    places = heads(problem)
+    if len(form.axes) != len(problem.perm) or len(places) != len(own.tile):
+        return usual  # units of odd items are an axis of their own; a scalar has none
+    near, rank = _near(form), len(form.axes)
+    block = list(usual.block)
+    tile, panel = list(usual.tile), [1] * rank
+    for axis, k in enumerate(places):
+        block[k] = _edge(own.block[axis], usual.block[k], form, target) if k in near else _rows(own.block[axis], near)
+        tile[k] = _multiple(own.tile[axis], block[k])
+        panel[k] = _multiple(own.panel[axis], tile[k]) if own.panel else 1
+    order = _spread(own.order, places, rank, own.parallel)
+    return CpuPlan(
+        tuple(tile),
+        tuple(block),
+        order,
+        _spread(own.inner, places, rank, 0),
+        min(rank, max(own.parallel, TASK_LOOPS)),
+        own.prefetch,
+        own.streaming,
+        fetch=own.fetch,
+        panel=tuple(_multiple(edge, part) for edge, part in zip(panel, tile, strict=True)) if own.panel else (),
+    )
+
+
+def _edge(own: int, usual: int, form: Canonical, target: Target) -> int:
+    """A micro-tile's edge: as chosen for the problem, where that is a number of whole (or half) registers."""
+    lanes = target.lanes(form.compute.itemsize)
+    fits = own & (own - 1) == 0 and own >= max(1, lanes // 2)
+    return own if fits and (own <= usual or _masked(form, target)) else usual
+
+
+def _rows(own: int, near: list[int]) -> int:
+    """How many rows along another axis share a micro-tile: a few where they are copied, one where blocks of them are
+    transposed, whose code is large."""
+    return own if own <= MOST_ROWS and len(near) == 1 else 1
+
+
+def _multiple(extent: int, of: int) -> int:
+    """The extent, rounded up to a multiple."""
+    return -(-extent // of) * of
+
+
+def _spread(own: tuple[int, ...], places: tuple[int, ...], rank: int, outside: int) -> tuple[int, ...]:
+    """An order of canonical axes as one of all axes: the others behind the first `outside` of them."""
+    order = [places[axis] for axis in own]
+    others = [k for k in reversed(range(rank)) if k not in places]
+    return (*order[:outside], *others, *order[outside:])
+
+
 def _near(form: Canonical) -> list[int]:
     """The axes of a known stride, ascending: along them A or B is contiguous."""
     known = [isinstance(axis.stride_a, int) or isinstance(axis.stride_b, int) for axis in form.axes]
@@ -95,8 +174,8 @@ def _near(form: Canonical) -> list[int]:
 
 
 def _block(form: Canonical, near: list[int], target: Target) -> tuple[int, ...]:
-    masks = all(target.has_masks(t.itemsize) for t in (form.a, form.b))
-    lanes = min(target.lanes(form.compute.itemsize), LANES if masks else LANES_WITHOUT_MASKS)
+    most = LANES if _masked(form, target) else LANES_WITHOUT_MASKS
+    lanes = min(target.lanes(form.compute.itemsize), most)
     units = form.axes[0].extent
     known = units if isinstance(units, int) else 1
     edge = max(1, lanes // known)
@@ -104,6 +183,10 @@ def _block(form: Canonical, near: list[int], target: Target) -> tuple[int, ...]:
         min(lanes, axis.extent) if isinstance(axis.extent, int) else edge if k in near else 1
         for k, axis in enumerate(form.axes)
     )
+
+
+def _masked(form: Canonical, target: Target) -> bool:
+    return all(target.has_masks(t.itemsize) for t in (form.a, form.b))
 
 
 def _tile(form: Canonical, block: tuple[int, ...]) -> tuple[int, ...]:

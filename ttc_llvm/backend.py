@@ -156,10 +156,9 @@ def _host() -> tuple[Target, Mapping[str, bool]]:
 
 
 @lru_cache(maxsize=16)
-def _machine(triple: str, cpu: str, features: str, pic: bool) -> llvm.TargetMachine:
-    known = gpu_target if gpu_target.is_gpu(cpu) else target
-    if known.find(cpu).cpu != cpu:  # LLVM ends the process on names that it does not know
-        raise TargetError(f"{cpu!r} is an architecture, not a CPU that LLVM knows")
+def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: bool) -> llvm.TargetMachine:
+    if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else target.cpus(family)):  # LLVM ends the process
+        raise TargetError(f"{cpu!r} is no CPU of {family} that LLVM is known to know")
     try:
         described = _llvm().Target.from_triple(triple)
     except RuntimeError as error:
@@ -170,6 +169,7 @@ def _machine(triple: str, cpu: str, features: str, pic: bool) -> llvm.TargetMach
         opt=OPT_LEVEL,
         reloc="pic" if pic else "static",
         codemodel="default",
+        abiname=abi,
     )
     return machine
 
@@ -179,7 +179,8 @@ def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[tup
     """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
     binding = _llvm()
     with _LOCK:
-        machine = _machine(wanted.triple, wanted.cpu, wanted.features, pic)
+        pic = pic and wanted.family != "wasm32"  # whose position-independent code needs a dynamic linker
+        machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family, pic)
         with binding.create_context() as context:
             try:
                 module = binding.parse_assembly(ir_text, context=context)

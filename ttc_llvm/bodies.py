@@ -35,11 +35,8 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """All bodies of one object. specialised: for the generated leading dimensions; any_size: for all.
-
-    Kinds that read A have both, unless the rank is below 2 and no leading dimension matters.
-    factor: units per item, by which the any-size bodies' strides are scaled.
-    """
+    """All bodies of one object. specialised: for the generated shape, of the kinds that read A; any_size: for all
+    shapes and kinds. factor: units per item, by which the any-size bodies' strides are scaled."""
 
     specialised: tuple[Body, ...]
     any_size: tuple[Body, ...]
@@ -47,8 +44,16 @@ class Bodies:
 
     @property
     def scratch(self) -> int:
-        """Bytes of scratch that the largest of them needs."""
-        return max((body.nest.scratch for body in (*self.specialised, *self.any_size)), default=0)
+        """Bytes of scratch that the largest of them needs; any-size bodies need none."""
+        return max((body.nest.scratch for body in self.specialised), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The code of an object for one machine."""
+
+    target: Target
+    bodies: Bodies
 
 
 def possible_kinds(problem: Problem) -> tuple[Kinds, ...]:
@@ -62,16 +67,17 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     Kinds whose canonical axes are those of the problem's own kinds share that plan; others get
     `plan_for(canonical)`, by default `default_plan`. Raises PlanError where a plan does not fit.
     """
+    kinds = possible_kinds(problem)
+    factor = any_size.units(problem, COPY)[2]
     if problem.elements == 0:
-        return Bodies((), (), 1)
+        return Bodies((), tuple(_any_size(problem, k, target) for k in kinds), factor)
     own = canonicalise(problem).canonical
     others = plan_for or (lambda form: default_plan(form, target))
-    kinds = possible_kinds(problem)
     read = [k for k in kinds if k.alpha is not Alpha.ZERO or k == own.kinds]
-    forms = [canonicalise(problem, k).canonical for k in read]
-    specialised = tuple(_body(f, plan if f.axes == own.axes else others(f), target) for f in forms)
-    general = tuple(_any_size(problem, k, target) for k in kinds if len(problem.perm) > 1 or k not in read)
-    return Bodies(specialised, general, any_size.units(problem, COPY)[2])
+    forms = {k: canonicalise(problem, k).canonical for k in read}
+    plans = {k: plan if form.axes == own.axes else others(form) for k, form in forms.items()}
+    specialised = tuple(_body(forms[k], plans[k], target) for k in read)
+    return Bodies(specialised, tuple(_any_size(problem, k, target, plans.get(k)) for k in kinds), factor)
 
 
 def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
@@ -92,6 +98,9 @@ def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
     return Body(canonical.kinds, ordinary, lower(canonical, plan, target))
 
 
-def _any_size(problem: Problem, kinds: Kinds, target: Target) -> Body:
+def _any_size(problem: Problem, kinds: Kinds, target: Target, own: CpuPlan | None = None) -> Body:
+    """own: the plan of the specialised body, where there is one."""
     form = any_size.canonical(problem, kinds)
-    return Body(kinds, lower(form, any_size.plan(form, target), target))
+    if own is None or kinds.alpha is Alpha.ZERO:
+        return _body(form, any_size.plan(form, target), target)
+    return _body(form, any_size.plan_like(own, problem, form, target), target)

@@ -44,12 +44,15 @@ def _command(argv: list[str]) -> int:
     if "--help" in argv or "-h" in argv:
         print(parser().format_help(), end="")  # argparse's own print hides a broken pipe
         return 0
+    if "--cmake-dir" in argv:
+        print(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cmake"))
+        return 0
     if not argv:
         raise OptionError("--perm and --size are missing: ttc --help shows how they are given")
     command = read(argv)
-    from . import cli_compile  # NumPy and the rest of the compiler, not needed for help and mistakes
+    from . import cli_compile, cli_library  # NumPy and the rest, not needed for help and mistakes
 
-    return cli_compile.run(command)
+    return cli_library.run(command) if cli_library.wanted(command) else cli_compile.run(command)
 
 
 def _subcommand(argv: list[str]) -> int:
@@ -74,8 +77,8 @@ def _guarded(work: Callable[[], int]) -> int:
         return status
     except SystemExit as stop:  # argparse, after it has printed its help
         return stop.code if isinstance(stop.code, int) else 0
-    except KeyboardInterrupt:
-        return _fail("interrupted before there was any result", 130)
+    except KeyboardInterrupt as stop:
+        return _fail(str(stop) or "interrupted before there was any result", 130)
     except BrokenPipeError:
         _forget_stdout()
         return 141

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import affinity as affinities
-from . import artifact, backend, candidate_files, cli_report, loop_order, options, runtime, target
+from . import (
+    artifact,
+    backend,
+    candidate_files,
+    cli_report,
+    library,
+    loop_order,
+    machines,
+    options,
+    runtime,
+    target,
+)
 from .affinity import Affinity
 from .canonical import Canonical, canonicalise
 from .cli_options import Command
@@ -41,32 +52,37 @@ class Job:
 def run(command: Command) -> int:
     """Compile, write, report; returns the exit status. Raises TtcError subclasses."""
     job = prepare(command)
+    if command.list_files:
+        cli_report.print_lines(artifact.file_names(job.problem, command.emit))
+        return 0
+    check_folder(command)
     runtime.set_affinity(job.affinity)
     _log.info("merged problem: %s", job.canonical)
     machine, threads = job.options.target, job.options.threads
     _log.info("target %s (%s), %d threads, affinity %s", machine, machine.cpu, threads, job.affinity)
     start = time.perf_counter()
-    with Progressing(command.verbose) as progress:
-        solution = _compiled(job, progress)
+    with Progressing(command.verbose or command.quiet) as progress:
+        solution = compiled(job, progress)
     elapsed = time.perf_counter() - start
     written = solution.write(command.output_dir, command.emit) if command.emit else ()
-    files = (*written, *_kept(job, solution))
-    source = _source(solution, progress.batches)
+    files = (*written, *kept(job, solution))
+    source = source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
         solution, job.canonical, str(job.affinity), source, elapsed, files, verified=not command.no_test
     )
     if command.json:
         cli_report.print_json(outcome)
-    else:
+    elif not command.quiet:
         cli_report.print_summary(outcome, command.verbose)
     return 0
 
 
 def prepare(command: Command) -> Job:
-    """Check a command against the problem, the machine and itself. Raises TtcError subclasses."""
+    """Check a command against the problem, the machine and itself; nothing is written. Raises TtcError subclasses."""
+    _check_emit(command)
     problem = _problem(command)
     canonical = canonicalise(problem).canonical
-    wanted = _target(command)
+    wanted, *others = _targets(command)
     if not (_untimed(command) or canonical.elements == 0 or backend.runs_here(wanted)):
         raise TargetError(
             f"target {wanted} cannot be timed here: this machine lacks its instructions;"
@@ -75,15 +91,14 @@ def prepare(command: Command) -> Job:
     chosen = options.checked(
         command.max_implementations,
         command.num_threads,
-        wanted,
+        (wanted, *others),
         command.time_limit,
         Mode.of(command.hot_a, command.hot_b),
         verify=not command.no_test,
         forced=_forced(command, problem, canonical, wanted),
     )
     job = Job(command, problem, canonical, chosen, _affinity(command))
-    _check_output(command)
-    if not {"obj", "header"}.isdisjoint(command.emit):
+    if not {"obj", "header", "static", "shared"}.isdisjoint(command.emit):
         artifact.check_int(problem)
     return job
 
@@ -111,30 +126,32 @@ def _problem(command: Command) -> Problem:
 # --- the machine -----------------------------------------------------------------------------------------
 
 
-def _target(command: Command) -> Target:
+def _targets(command: Command) -> tuple[Target, ...]:
+    """The machines that the object is for, first the one that plans are made for."""
     if command.compiler.lower() != "llvm":
         raise OptionError(
             f"--compiler={command.compiler}: kernels are built by LLVM in this process, so the only compiler is llvm;"
             " comparing with other compilers is a command that does not exist yet"
         )
-    found = _named(command.cpu if command.cpu is not None else command.architecture)
-    if command.architecture is not None and command.cpu is not None:
-        _check_same_set(command.architecture, command.cpu, found)
-    return target.scalar(found) if command.no_vec else found
-
-
-def _named(name: str | None) -> Target:
-    if name is not None and not name.strip():
+    name = command.cpu if command.cpu is not None else command.architecture
+    if name is not None and not all(part.strip() for part in name.split(",")):
         raise TargetError("the name of the architecture or CPU is empty")
-    return backend.resolve(name)
+    found = machines.chosen(name)
+    if command.architecture is not None and command.cpu is not None:
+        found = _on_architecture(command.architecture, command.cpu, found)
+    return tuple(map(target.scalar, found[:1])) if command.no_vec else found
 
 
-def _check_same_set(architecture: str, cpu: str, found: Target) -> None:
-    wanted = _named(architecture)
-    if _registers(wanted) != _registers(found):
+def _on_architecture(architecture: str, cpu: str, found: tuple[Target, ...]) -> tuple[Target, ...]:
+    """CPUs of that architecture, or on that triple."""
+    if target.is_triple(architecture):
+        return tuple(target.on_triple(machine, architecture) for machine in found)
+    wanted = backend.resolve(architecture)
+    if any(_registers(wanted) != _registers(machine) for machine in found):
         raise OptionError(
             f"--architecture={architecture} contradicts --cpu={cpu}: give one of them, or a CPU of that architecture"
         )
+    return found
 
 
 def _registers(machine: Target) -> tuple[object, ...]:
@@ -169,6 +186,8 @@ def _streaming(command: Command, problem: Problem, canonical: Canonical, machine
         raise OptionError(
             f"--streamingStores cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
         )
+    if not machine.streams:
+        raise OptionError(f"--streamingStores cannot be had: {machine} has no stores past the caches")
     if not can_stream(canonical):
         raise OptionError(
             f"--streamingStores cannot be had: no two elements of B are neighbours in {canonical}"
@@ -199,13 +218,14 @@ def _orders(command: Command, problem: Problem, canonical: Canonical) -> tuple[t
 # --- compiling and writing -------------------------------------------------------------------------------
 
 
-def _compiled(job: Job, progress: Progressing) -> Solution:
+def compiled(job: Job, progress: Progressing) -> Solution:
+    """The job's solution, as `compile` finds it."""
     command, chosen = job.command, job.options
     return compile(
         job.problem,
         1 if command.generate_only else chosen.max_implementations,
         chosen.threads,
-        chosen.target,
+        (chosen.target, *chosen.others),
         chosen.time_limit,
         hot_a=command.hot_a,
         hot_b=command.hot_b,
@@ -217,18 +237,22 @@ def _compiled(job: Job, progress: Progressing) -> Solution:
     )
 
 
-def _source(solution: Solution, batches: int) -> str:
+def source_of(solution: Solution, batches: int) -> str:
+    """Where a solution comes from. batches: how often its search reported."""
     measured = solution.measurement
     if measured is None:
         return "cost model"
     return "tuned" if batches or measured.interrupted else "database"
 
 
-def _check_output(command: Command) -> None:
-    """Hours of tuning must not end at a mistyped folder."""
+def _check_emit(command: Command) -> None:
     for kind in command.emit:
-        if kind not in artifact.kinds():
-            raise OptionError(f"--emit={kind}: the choices are {', '.join(artifact.kinds())}")
+        if kind not in library.kinds():
+            raise OptionError(f"--emit={kind}: the choices are {', '.join(library.kinds())}")
+
+
+def check_folder(command: Command) -> None:
+    """Make the folder for the files: hours of tuning must not end at a mistyped one. OptionError if that fails."""
     folder = Path(command.output_dir)
     if not command.emit and not command.keep:
         return
@@ -240,7 +264,7 @@ def _check_output(command: Command) -> None:
         raise OptionError(f"--output-dir={folder} cannot be written")
 
 
-def _kept(job: Job, solution: Solution) -> tuple[Path, ...]:
+def kept(job: Job, solution: Solution) -> tuple[Path, ...]:
     """With --keep, a folder of what was generated on the way."""
     if not job.command.keep:
         return ()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import __version__, affinity, backend, runtime, target
+from . import __version__, affinity, backend, machine_table, runtime, target
 from .canonical import canonicalise
 from .cli_report import print_object, print_rows, target_fields
 from .errors import DatabaseError, TargetError
@@ -31,18 +31,33 @@ def add_parser(subparsers: Any) -> None:
     help = "versions, target, caches, ceilings, database"
     parser = subparsers.add_parser("info", help=help, description=help)
     parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--targets", action="store_true", help="only the machines that code can be generated for")
     parser.add_argument("--no-ceilings", action="store_true", help="measure nothing")
     parser.add_argument("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what is known of this installation and machine; returns the exit status."""
-    facts = gather(not args.no_ceilings, args.database)
+    facts = targets() if args.targets else gather(not args.no_ceilings, args.database)
     if args.json:
         print_object(facts)
     else:
         print_rows([(_LABELS.get(key, key), _lines(value)) for key, value in facts.items()])
     return 0
+
+
+def targets() -> dict[str, Any]:
+    """Every row of the table of machines: its facts, and the spellings that lead to it."""
+    return {
+        name: {
+            "triple": row.triple,
+            "vector bits": row.vector_bits,
+            "cpus": list(machine_table.CPUS.get(name, ())),
+            "aliases": [alias for alias, (found, _) in machine_table.ALIASES.items() if found == name],
+            "triples": [triple for triple, found in machine_table.TRIPLES.items() if found == name],
+        }
+        for name, row in machine_table.ROWS.items()
+    }
 
 
 _LABELS = {

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from .dtypes import spellings
 from .errors import OptionError
 
 SUBCOMMANDS = ("bench", "info", "database")
+OBJECT_EMIT = ("obj", "header")
+LIBRARY_EMIT = ("static",)
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 
 
@@ -63,6 +65,11 @@ class Command:
     keep: bool
     json: bool
     verbose: bool
+    quiet: bool
+    manifest: str | None
+    name: str | None
+    library_version: str
+    list_files: bool
 
 
 # --- readers: text -> value, ValueError with a rule where there is none ------------------------------------
@@ -161,9 +168,10 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--database", "database", "PATH", "default: $TTC_DATABASE, or the user's cache"),
     ),
     "the machine": (
-        Option("--architecture", "architecture", "NAME", "instruction set: sse2 avx avx2 avx512 knl;"
-               " default: this machine"),
-        Option("--cpu", "cpu", "NAME", "a CPU as LLVM names it (ttc info lists them), or native"),
+        Option("--architecture", "architecture", "NAME", "instruction set (sse2 avx avx2 avx512 knl neon sve vsx rvv"
+               " wasm ...) or triple; default: this machine, and objects run on every x86-64"),
+        Option("--cpu", "cpu", "NAME,..", "a CPU as LLVM names it (ttc info --targets lists them), or native; several:"
+               " one object for all"),
         Option("--compiler", "compiler", "NAME", "llvm, the only one: code is built in this process", default="llvm"),
         _switch("--no-vec", "no_vec", "no explicit vectors: at most two elements at a time"),
         _switch("--no-align", "no_align", "nothing that needs an aligned B: no streaming stores"),
@@ -176,11 +184,20 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     ),
     "what comes out": (
         Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
-        Option("--emit", "emit", "KIND,..", "of obj, header, asm, llvm, bitcode; default obj,header; may be empty",
-               _words, ("obj", "header")),
+        Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared;"
+               " default obj,header, with --manifest static; may be empty", _words),
         _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
         _switch("--json", "json", "print one JSON object instead of the summary"),
+        _switch("--quiet", "quiet", "print nothing but errors"),
         _switch("--verbose", "verbose", "log to stderr, and show the ten best candidates", short="-v"),
+    ),
+    "libraries of many problems": (
+        Option("--manifest", "manifest", "FILE", "one problem a line, in these options, or a JSON list of objects;"
+               " options beside it hold for every problem"),
+        Option("--name", "name", "NAME", "the library's name; default: the manifest's, or the problem's"),
+        Option("--library-version", "library_version", "X.Y.Z", "what find_package and pkg-config see; default 1.0.0",
+               default="1.0.0"),
+        _switch("--list-files", "list_files", "print which files would be written, one a line, and write none"),
     ),
 }  # fmt: skip
 OPTIONS = tuple(option for group in GROUPS.values() for option in group)
@@ -190,13 +207,15 @@ def parser() -> Parser:
     """The parser of a command line without sub-command; its values are texts."""
     made = Parser(
         prog="ttc",
-        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc bench [options] | ttc info | ttc database ACTION",
+        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc --manifest=FILE [options]"
+        "\n       ttc bench [options] | ttc info | ttc database ACTION",
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
         epilog="Other commands: ttc bench (what this machine can do), ttc info (this machine), ttc database (stored"
         " solutions); all know --help.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
     )
     made.add_argument("--version", action="store_true", help="show the version and exit")
+    made.add_argument("--cmake-dir", action="store_true", help="print where CMake finds ttc_llvm and exit")
     for title, options in GROUPS.items():
         group = made.add_argument_group(title)
         for option in options:
@@ -215,28 +234,47 @@ def _add(group: Any, option: Option) -> None:
 
 def read(arguments: Sequence[str]) -> Command:
     """The command of an argument list. OptionError for unknown options, missing and malformed values."""
-    texts, unknown = parser().parse_known_args(_joined(arguments))
+    return command(given(arguments))
+
+
+def given(arguments: Sequence[str]) -> dict[str, Any]:
+    """What an argument list gives: texts by field, True for switches. OptionError for unknown options."""
+    texts, unknown = parser().parse_known_args(joined(arguments))
     if unknown:
         raise OptionError(_unknown(unknown[0]))
-    return Command(**{option.field: _value(option, getattr(texts, option.field)) for option in OPTIONS})
+    values = ((option.field, getattr(texts, option.field)) for option in OPTIONS)
+    return {field: value for field, value in values if value is not None and value is not False}
 
 
-def _joined(arguments: Sequence[str]) -> list[str]:
+def command(given: Mapping[str, Any], base: Command | None = None) -> Command:
+    """The command of what is given; the rest is the base's, by default the options' defaults.
+
+    OptionError for malformed values.
+    """
+    values = {option.field: _value(option, given[option.field]) for option in OPTIONS if option.field in given}
+    if base is not None:
+        return replace(base, **values)
+    emit = LIBRARY_EMIT if "manifest" in given else OBJECT_EMIT
+    defaults = {option.field: option.default for option in OPTIONS} | {"emit": emit}
+    return Command(**defaults | values)
+
+
+def joined(arguments: Sequence[str]) -> list[str]:
     """`--opt value` as `--opt=value`, so that values such as -1,2 are not taken for options."""
     valued = {option.flag for option in OPTIONS if option.metavar}
-    joined: list[str] = []
+    found: list[str] = []
     rest = iter(arguments)
     for argument in rest:
         value = next(rest, None) if argument in valued else None
         if value is not None and value.startswith("--"):
             raise OptionError(f"{argument} lacks its value: {value} follows")
-        joined.append(argument if value is None else f"{argument}={value}")
-    return joined
+        found.append(argument if value is None else f"{argument}={value}")
+    return found
 
 
 def _value(option: Option, text: Any) -> Any:
-    if text is None or not option.metavar:
-        return option.default if text is None else text
+    if not option.metavar:
+        return text
     try:
         return option.read(text)
     except OverflowError:
@@ -250,7 +288,7 @@ def _unknown(argument: str) -> str:
     if not name.startswith("-"):
         return f"unexpected argument {name[:40]!r}: options begin with --, sub-commands are {', '.join(SUBCOMMANDS)}"
     flags = {option.flag.lower(): option.flag for option in OPTIONS}
-    flags |= {"--help": "--help", "--version": "--version"}
+    flags |= {flag: flag for flag in ("--help", "--version", "--cmake-dir")}
     begun = [flag for flag in flags if len(name) > 3 and flag.startswith(name.lower())]
     near = begun or difflib.get_close_matches(name.lower(), flags, n=3, cutoff=0.6)
     hint = f"near matches are {', '.join(flags[flag] for flag in near)}" if near else "ttc --help lists all"

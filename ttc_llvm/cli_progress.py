@@ -52,8 +52,8 @@ class Display:
 class Progressing(Display):
     """A context in which `report` shows the progress of a search. batches: how often it was called."""
 
-    def __init__(self, verbose: bool) -> None:
-        super().__init__(sys.stderr.isatty() and not verbose, None, label="tuning")
+    def __init__(self, hidden: bool, label: str = "tuning") -> None:
+        super().__init__(sys.stderr.isatty() and not hidden, None, label=label)
         self.batches = 0
 
     def report(self, progress: Progress) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,12 @@ def print_rows(rows: Rows) -> None:
     Console().print(table)
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print texts, one a line."""
+    for line in lines:
+        print(line)
+
+
 def print_object(fields: dict[str, Any]) -> None:
     """Print one JSON object on the standard output."""
     print(json.dumps(fields, indent=1))
@@ -74,7 +80,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     rows: list[tuple[str, Sequence[str]]] = [
         ("problem", [_problem_line(solution.problem)]),
         ("merged", [_merged_line(outcome.canonical)]),
-        ("target", [_target_line(solution.target)]),
+        ("target", [target_line(solution.target, solution.others)]),
         ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
@@ -87,12 +93,12 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
 
 def _problem_line(problem: Problem) -> str:
     name = "conj(A)" if problem.conjugate else "A"
-    update = "" if problem.beta == 0 else f" + {_number(problem.beta)} * B"
+    update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
     parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]
     parts += [
         f"{key} {_join(outer, 'x')}" for key, outer in (("lda", problem.lda), ("ldb", problem.ldb)) if outer
     ]
-    return f"B <- {_number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+    return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
 
 
 def _merged_line(canonical: Canonical) -> str:
@@ -101,8 +107,10 @@ def _merged_line(canonical: Canonical) -> str:
     return f"{count} {'axis' if count == 1 else 'axes'} (extent:stride in A:stride in B) {axes}"
 
 
-def _target_line(target: Target) -> str:
-    return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors)"
+def target_line(target: Target, others: tuple[Target, ...] = ()) -> str:
+    """A target in one line. others: further machines that the object serves."""
+    also = f"; objects also serve {', '.join(map(str, others))}" if others else ""
+    return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors){also}"
 
 
 def _measured_rows(outcome: Outcome) -> Rows:
@@ -151,7 +159,8 @@ def _join(values: Sequence[int], by: str) -> str:
     return by.join(map(str, values)) or "()"
 
 
-def _number(value: complex) -> str:
+def number(value: complex) -> str:
+    """A scalar as the command line takes it."""
     if isinstance(value, complex) and value.imag != 0:
         return str(value)
     return f"{value.real:.12g}"
@@ -172,12 +181,13 @@ def print_json(outcome: Outcome) -> None:
                 "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
             },
             "target": target_fields(solution.target),
+            "others": [machine.name for machine in solution.others],
             "threads": solution.threads,
             "affinity": outcome.affinity,
             "plan": str(solution.plan),
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
-            "measurement": _measurement_fields(outcome),
+            "measurement": measurement_fields(outcome),
             "files": [str(path) for path in outcome.files],
         }
     )
@@ -203,7 +213,8 @@ def target_fields(target: Target) -> dict[str, Any]:
     return {name: getattr(target, name) for name in names}
 
 
-def _measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
+def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
+    """What was measured; None where nothing was timed."""
     measured = outcome.solution.measurement
     if measured is None:
         return None

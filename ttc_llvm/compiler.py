@@ -16,6 +16,7 @@ from . import plan as plans
 from .canonical import Canonical, canonicalise
 from .errors import OptionError, PlanError, ProblemError
 from .gpu_target import GpuTarget, is_gpu
+from .machines import Wanted
 from .options import MAX_IMPLEMENTATIONS, Options, checked
 from .plan import CpuPlan
 from .problem import Problem
@@ -49,7 +50,7 @@ def compile(
     problem: Problem,
     max_implementations: int = MAX_IMPLEMENTATIONS,
     threads: int | None = None,
-    target: Target | GpuTarget | str | None = None,
+    target: Wanted | GpuTarget = None,
     time_limit: float | None = None,
     *,
     hot_a: bool = False,
@@ -63,10 +64,11 @@ def compile(
     """The best solution for a problem: from the database, from the cost model, or by timing candidates.
 
     max_implementations: candidates to consider, 1 = cost model only, nothing is timed, -1 = the paper's whole space;
-    threads: by default `ttc_llvm.set_num_threads`, OMP_NUM_THREADS or the CPUs at hand; target: a CPU or
-    architecture name, by default this machine; time_limit: seconds of tuning; hot_a, hot_b: tensors that are in
-    the caches when a run starts; verify: check the winner's result, every element; forced: decisions already taken;
-    database: path of the solutions database; ignore_database: do not look there (the result is still stored).
+    threads: by default `ttc_llvm.set_num_threads`, OMP_NUM_THREADS or the CPUs at hand; target: a CPU, an
+    architecture or several (see `machines.chosen`), by default this machine, and others of its kind by objects;
+    time_limit: seconds of tuning; hot_a, hot_b: tensors that are in the caches when a run starts; verify: check the
+    winner's result, every element; forced: decisions already taken; database: path of the solutions database;
+    ignore_database: do not look there (the result is still stored).
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
     The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
     needs a device, threads has no meaning, and forced is a GpuForced.
@@ -88,7 +90,9 @@ def compile(
     store = open_database(database, ignore_database)
     canonical = canonicalise(problem).canonical
     found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress)
-    return Solution(problem, options.target, found.plan, options.threads, found.measurement, found.code)
+    return Solution(
+        problem, options.target, found.plan, options.threads, found.measurement, found.code, options.others
+    )
 
 
 def plan_canonical(

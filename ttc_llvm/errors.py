@@ -35,6 +35,10 @@ class CompileError(TtcError, RuntimeError):
     """LLVM refused a module: a defect of ttc_llvm, reported with the problem and plan that caused it."""
 
 
+class ArtifactError(TtcError, RuntimeError):
+    """A library cannot be put together: no linker, objects of a kind that archives cannot index, names that clash."""
+
+
 class VerificationError(TtcError, RuntimeError):
     """A compiled kernel computed a wrong element."""
 

@@ -51,6 +51,16 @@ class GpuTarget:
         return self.triple == NVPTX
 
     @property
+    def family(self) -> str:
+        """The back end that the table of CPUs would name; GPUs have names of their own."""
+        return self.triple.partition("-")[0]
+
+    @property
+    def abi(self) -> str:
+        """As for CPUs: LLVM's default."""
+        return ""
+
+    @property
     def capability(self) -> tuple[int, int]:
         """NVIDIA's compute capability, (9, 0) for sm_90; (0, 0) for AMD."""
         if not self.is_nvidia:

@@ -1,79 +1,104 @@
-"""The C header of an object: what it computes, its entries, and inline functions that spread it over threads.
-
-C99 and C++98. Complex scalars and arrays are `void` pointers, as in CBLAS; f16 and bf16 are their bits.
-"""
+"""The C header of one or many objects: what holds for all entries once, then a block per problem."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from . import names
+from . import declarations, interface, names
 from .dtypes import DType, Kind
-from .plan import CpuPlan
 from .problem import Problem
-from .target import Target
 
-_C_TYPES = {
-    "s": "float", "d": "double", "c": "void", "z": "void", "f16": "uint16_t", "bf16": "uint16_t",
-    "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
-}  # fmt: skip
 _MEANINGS = {"c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16"}
-BYTES_PER_THREAD = 64 << 10  # with less, starting a thread takes longer than the work that it takes over
-MAX_THREADS = 1024
 WIDTH = 100
+CONVENTIONS = (
+    "Column-major tensors: index 0 of A and index 0 of B have stride 1. A and B must not overlap. Padding is"
+    " never written.",
+    "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands"
+    " for the generated values, which the code is specialised for. Code for any sizes honours others.",
+    "_any takes the extents as well: size, one per index of A. There NULL for lda or ldb means no padding. At the"
+    " generated extents and outer sizes it runs the specialised code; where an extent is 0 or less, nothing.",
+    "_part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write"
+    " disjoint elements and may run at the same time; together they do what the plain entry does.",
+    "_omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry"
+    f" itself. With {declarations.STRONG} defined it is only declared: the object of --emit=omp holds it.",
+    "In C++, NAME<extents of A>(...) is NAME for the generated extents and NAME_any for all others.",
+)
 
 
-def text(
-    problem: Problem,
-    target: Target,
-    plan: CpuPlan,
-    *,
-    version: str,
-    gibs: float | None = None,
-    stack: int = 0,
-    note: str = "",
-) -> str:
-    """The header. gibs: measured bandwidth; stack: bytes of scratch that a call needs; note: free text."""
-    facts = {
-        "target": f"{target.cpu} ({target.triple})",
-        "plan": str(plan),
-        "measured": "" if gibs is None else f"{gibs:.1f} GiB/s ({_bytes_counted(problem)}, per second)",
-        "stack": f"{stack} bytes of scratch per call" if stack else "",
-        "note": note,
-    }
-    guard = names.guard(problem)
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A problem and what its block tells of it. target, plan: as text; gibs: measured bandwidth in GiB/s;
+    stack: bytes of scratch that a call needs; note: free text."""
+
+    problem: Problem
+    target: str
+    plan: str
+    gibs: float | None = None
+    stack: int = 0
+    note: str = ""
+
+
+def text(name: str, home: str, described: Sequence[Described], version: str) -> str:
+    """A whole header. name: of the file, without its ending; home: of the object or library with the entries."""
+    problems = [one.problem for one in described]
+    return preamble(name, home, problems, version) + "".join(map(block, described)) + closing(name)
+
+
+def preamble(name: str, home: str, problems: Sequence[Problem], version: str) -> str:
+    """What stands before the blocks of these problems. Arguments as for `text`."""
+    guard = names.guard(name)
+    title = f"{name}.h: entries of {home}, written by ttc_llvm {version}."
     parts = [
-        _comment(_description(problem, version), facts),
+        _comment([title, *CONVENTIONS], {}),
         f"#ifndef {guard}\n#define {guard}\n",
-        _includes(problem),
+        declarations.includes(problems),
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        *(_prototype(problem, beta, part) + ";\n" for beta, part in names.variants(problem)),
-        *(_threaded(problem, beta) for beta, part in names.variants(problem) if not part),
-        f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */",
     ]
     return "\n".join(part for part in parts if part) + "\n"
 
 
-# --- the comment ----------------------------------------------------------------------------------------
-
-
-def _description(problem: Problem, version: str) -> list[str]:
-    """Paragraphs; lines that start with a space are not filled."""
-    stem = names.stem(problem)
-    return [
-        f"{stem}.h: entries of {stem}.o, written by ttc_llvm {version}.",
-        "    " + _formula(problem),
-        "Column-major tensors: index 0 of A and index 0 of B have stride 1.",
-        "    " + "\n    ".join(_sizes(problem)),
-        *_scalars(problem),
-        "A and B must not overlap. Padding is never written.",
-        "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands"
-        " for the values above, which the code is specialised for. Code for any sizes honours others.",
-        "_part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write"
-        " disjoint elements and may run at the same time; together they do what the plain entry does.",
-        "_omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry"
-        " itself.",
+def block(described: Described) -> str:
+    """One problem: what it computes, its entries, and inline functions that spread them over threads."""
+    problem = described.problem
+    parts = [
+        _comment(_description(problem), _facts(described)),
+        *map(declarations.prototype, interface.entries(problem)),
+        *map(declarations.with_threads, interface.threaded(problem)),
+        declarations.templates(problem),
     ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def closing(name: str) -> str:
+    """What stands behind the blocks of a header of this name."""
+    return f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {names.guard(name)} */\n"
+
+
+# --- comments -------------------------------------------------------------------------------------------
+
+
+def told(described: Described) -> list[str]:
+    """The lines that tell of a problem, without comment signs."""
+    return _lines(_description(described.problem), _facts(described))
+
+
+def _facts(described: Described) -> dict[str, str]:
+    gibs, counted = described.gibs, _bytes_counted(described.problem)
+    return {
+        "target": described.target,
+        "plan": described.plan,
+        "measured": "" if gibs is None else f"{gibs:.1f} GiB/s ({counted}, per second)",
+        "stack": f"{described.stack} bytes of scratch per call" if described.stack else "",
+        "note": described.note,
+    }
+
+
+def _description(problem: Problem) -> list[str]:
+    """Paragraphs; lines that start with a space are not filled."""
+    lines = "\n    ".join(_sizes(problem))
+    return [names.stem(problem), f"    {_formula(problem)}", f"    {lines}", *_scalars(problem)]
 
 
 def _formula(problem: Problem) -> str:
@@ -91,7 +116,8 @@ def _sizes(problem: Problem) -> list[str]:
 
 
 def _meaning(t: DType) -> str:
-    return _MEANINGS.get(t.name) or _C_TYPES.get(t.name) or f"items of {t.itemsize} bytes"
+    known = declarations.c_type(t)
+    return _MEANINGS.get(t.name) or (known if known != "void" else f"items of {t.itemsize} bytes")
 
 
 def _scalars(problem: Problem) -> list[str]:
@@ -112,13 +138,18 @@ def _bytes_counted(problem: Problem) -> str:
 
 
 def _comment(paragraphs: list[str], facts: dict[str, str]) -> str:
+    lines = _lines(paragraphs, facts)
+    safe = (line.replace("*/", "* /").replace("/*", "/ *") for line in lines)
+    return "/* " + "\n".join(f" * {line}".rstrip() for line in safe).removeprefix(" * ") + "\n */"
+
+
+def _lines(paragraphs: list[str], facts: dict[str, str]) -> list[str]:
     lines: list[str] = []
     for paragraph in paragraphs:
         lines += [*_filled(paragraph), ""]
     for label, fact in facts.items():
         lines += textwrap.wrap(fact, WIDTH, initial_indent=f"{label + ':':<10}", subsequent_indent=" " * 10)
-    safe = (line.replace("*/", "* /").replace("/*", "/ *") for line in lines)
-    return "/* " + "\n".join(f" * {line}".rstrip() for line in safe).removeprefix(" * ") + "\n */"
+    return lines if facts else lines[:-1]
 
 
 def _filled(paragraph: str) -> list[str]:
@@ -137,65 +168,3 @@ def _wrapped(line: str, indent: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-# --- the code -------------------------------------------------------------------------------------------
-
-
-def _includes(problem: Problem) -> str:
-    fixed_width = any(_c_type(t).endswith("_t") for t in (problem.a, problem.b))
-    threaded = any(_most_threads(problem, beta) > 1 for beta, _ in names.variants(problem))
-    standard = "#include <stdint.h>\n" if fixed_width else ""
-    return standard + ("#ifdef _OPENMP\n#include <omp.h>\n#endif\n" if threaded else "")
-
-
-def _c_type(t: DType) -> str:
-    return _C_TYPES.get(t.name, "void")
-
-
-def _parameters(problem: Problem, beta: bool, part: bool) -> list[tuple[str, str]]:
-    """(type with its star, name) of an entry's parameters."""
-    kind = problem.compute.kind
-    scalar = "const void *" if kind is Kind.COMPLEX else f"{_c_type(problem.compute)} "
-    labels = [] if kind is Kind.OPAQUE else ["alpha", "beta"] if beta else ["alpha"]
-    return [
-        (f"const {_c_type(problem.a)} *", "A"),
-        (f"{_c_type(problem.b)} *", "B"),
-        *((scalar, label) for label in labels),
-        ("const int *", "lda"),
-        ("const int *", "ldb"),
-        *((("int ", "part"), ("int ", "parts")) if part else ()),
-    ]
-
-
-def _signature(name: str, parameters: list[tuple[str, str]]) -> str:
-    return f"void {name}({', '.join(kind + label for kind, label in parameters)})"
-
-
-def _prototype(problem: Problem, beta: bool, part: bool) -> str:
-    return _signature(names.entry(problem, beta, part), _parameters(problem, beta, part))
-
-
-def _most_threads(problem: Problem, beta: bool) -> int:
-    return min(MAX_THREADS, problem.bytes_moved(beta=1 if beta else 0) // BYTES_PER_THREAD)
-
-
-def _threaded(problem: Problem, beta: bool) -> str:
-    """The inline function that runs the parts on as many threads as pay."""
-    parameters = _parameters(problem, beta, False)
-    given = ", ".join(label for _, label in parameters)
-    serial = f"    {names.entry(problem, beta)}({given});"
-    most = _most_threads(problem, beta)
-    threaded = [
-        "#ifdef _OPENMP",
-        "    int part, parts = omp_get_max_threads();",
-        f"    if (parts > {most}) parts = {most};",
-        "#pragma omp parallel for num_threads(parts) schedule(static, 1)",
-        "    for (part = 0; part < parts; ++part)",
-        f"        {names.entry(problem, beta, True)}({given}, part, parts);",
-        "#else",
-        serial,
-        "#endif",
-    ]
-    head = f"static inline {_signature(names.entry(problem, beta) + '_omp', parameters)}"
-    return "\n".join([head, "{", *(threaded if most > 1 else [serial]), "}\n"])

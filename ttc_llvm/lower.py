@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import gcd, prod
+from dataclasses import replace
+from math import prod
 
-from .canonical import Alpha, Axis, Beta, Canonical, Param, Size, static
+from .canonical import Alpha, Beta, Canonical, Param, Size, static
 from .layout import run_axes
 from .nest import Bind, Buffer, Fence, Loop, LoopNest, Micro, Node, Op, Prefetch, Row, Space, Stage, View
 from .plan import CpuPlan, Fetch, Staging, check, spans
 from .target import Target
-
-
-@dataclass(frozen=True, slots=True)
-class _Tile:
-    """What the loops inside one tile need: the axes, the tile's extents, the order, and the leaf to shrink."""
-
-    axes: tuple[Axis, ...]
-    tile: tuple[int, ...]
-    inner: tuple[int, ...]
-    leaf: Micro
-    masks: bool
+from .tile_loops import Tile, loops
 
 
 def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
@@ -109,15 +99,15 @@ def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, 
     if plan.streaming and _is_by_rows(canonical, plan, target.vector_bits // 8):
         return _rows(canonical, plan, Row(source, sink, op, (0,), 1), plan.inner)
     leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=_prefetch(plan), streaming=plan.streaming)
-    return _loops(_Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target)))
+    return loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, _masked(leaf, target), target.vector_bits // 8))
 
 
 def _rows(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
     """Loops over the rows of a tile."""
-    loops = [k for k in order if k not in row.axes and plan.tile[k] > 1]
-    following = static(row.target.strides[loops[-1]]) if loops else 0
+    around = [k for k in order if k not in row.axes and plan.tile[k] > 1]
+    following = static(row.target.strides[around[-1]]) if around else 0
     body: tuple[Node, ...] = (replace(row, following=following),)
-    for k in reversed(loops):
+    for k in reversed(around):
         body = (Loop(k, canonical.axes[k].extent, 1, Bind.SERIAL, body),)
     return body
 
@@ -134,62 +124,6 @@ def _masked(leaf: Micro, target: Target) -> bool:
     )
 
 
-# --- the loops inside a tile ----------------------------------------------------------------------------
-
-
-def _loops(t: _Tile) -> tuple[Node, ...]:
-    """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule."""
-    ragged = [k for k in t.inner if _remainder(t, k) != 0]
-    shared = t.masks and (len(ragged) > 1 or any(_remainder(t, k) is None for k in ragged))
-    return _nest(t, list(t.inner), t.leaf, shared)
-
-
-def _remainder(t: _Tile, k: int) -> int | None:
-    """Elements left over by whole blocks along an axis; None where only run time knows."""
-    extent = t.axes[k].extent
-    if t.leaf.block[k] == 1:
-        return 0
-    return None if isinstance(extent, Param) else extent % t.leaf.block[k]
-
-
-def _nest(t: _Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
-    if not axes:
-        return (leaf,)
-    k, rest = axes[0], axes[1:]
-    step = leaf.block[k]
-    if step == 1 and t.tile[k] == 1:
-        return _nest(t, rest, leaf, shared)
-    remainder = _remainder(t, k)
-    exact = t.tile[k] == step and remainder == 0
-    if exact:
-        return _nest(t, rest, leaf, shared)
-    body = _nest(t, rest, leaf, shared)
-    tail = None if remainder == 0 else _tail(t, k, rest, leaf, shared)
-    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
-
-
-def _tail(t: _Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
-    remainder = _remainder(t, k)
-    if shared:
-        return _nest(t, rest, replace(leaf, ragged=(*leaf.ragged, k), streaming=False), shared)
-    if remainder is not None:
-        return _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, remainder)), shared)
-    return _halves(t, k, rest, leaf, leaf.block[k] // 2)
-
-
-def _halves(t: _Tile, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
-    """A remainder known at run time only, without masks: blocks of half the size, a quarter, ... down to 1."""
-    grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], step))
-    narrow = replace(leaf, block=_shrunk(leaf.block, k, step), grain=grain)
-    body = _nest(t, rest, narrow, False)
-    tail = _halves(t, k, rest, leaf, step // 2) if step > 1 else None
-    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
-
-
-def _shrunk(block: tuple[int, ...], k: int, extent: int) -> tuple[int, ...]:
-    return (*block[:k], extent, *block[k + 1 :])
-
-
 # --- staging --------------------------------------------------------------------------------------------
 
 
@@ -203,19 +137,23 @@ def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, .
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
     flat = _row_block(canonical, plan, like, target)
     first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
-    fill = Micro(source, scratch, move, first, first, prefetch=_prefetch(plan))
-    drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
+    by_rows = plan.streaming and plan.staging is Staging.B and _is_by_rows(canonical, plan, target.vector_bits // 8)
+    ahead = _prefetch(plan)
+    late = by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while the runs leave scratch
+    fill = Micro(source, scratch, move, first, first, prefetch=None if late else ahead)
     filling = _phase(canonical, plan, fill, target)
-    if plan.streaming and _is_by_rows(canonical, plan, target.vector_bits // 8):
+    if by_rows:
         run = _run(canonical, plan)
-        row = Row(scratch, sink, op, run, prod(canonical.extents[k] for k in run[:-1]))
+        width = prod(canonical.extents[k] for k in run[:-1])
+        row = Row(scratch, sink, op, run, width, prefetch=ahead if late else None)
         return (Stage(buffer, filling, _rows(canonical, plan, row, _row_order(canonical, plan))),)
+    drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
 def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
     inner = plan.inner if leaf.block == plan.block else _row_order(canonical, plan)
-    return _loops(_Tile(canonical.axes, plan.tile, inner, leaf, _masked(leaf, target)))
+    return loops(Tile(canonical.axes, plan.tile, inner, leaf, _masked(leaf, target), target.vector_bits // 8))
 
 
 def _row_order(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:

@@ -1,18 +1,19 @@
 """C names: what an object, its header and their functions are called.
 
 A's and B's type letters (one if equal), `Transpose`, perm, `_`, the extents joined by `x`, then what else
-distinguishes two kernels; entries append `_beta` and `_part`.
+distinguishes two kernels; what entries append is in `interface`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 
 from . import dtypes
-from .dtypes import Kind
 from .problem import Problem
 
-LONGEST = 200  # characters: with `_beta_part`, a suffix and a temporary's name still within a file name's 255
+LONGEST_FORTRAN = 63  # characters of a name, in Fortran 2003 and later
+LONGEST = 200  # characters: with `_any_beta_part`, a suffix and a temporary's name still within a file name's 255
 
 
 def stem(problem: Problem) -> str:
@@ -30,20 +31,14 @@ def stem(problem: Problem) -> str:
     return _bounded("".join(parts))
 
 
-def entry(problem: Problem, beta: bool = False, part: bool = False) -> str:
-    """The name of one C entry. beta: the one that takes beta; part: the one that runs one part."""
-    return stem(problem) + ("_beta" if beta else "") + ("_part" if part else "")
+def fortran(name: str) -> str:
+    """The name that Fortran code uses for this one: of at most `LONGEST_FORTRAN` characters."""
+    return _bounded(name, LONGEST_FORTRAN)
 
 
-def variants(problem: Problem) -> tuple[tuple[bool, bool], ...]:
-    """The entries of a problem's object as (takes beta, takes part). Plain moves have neither scalar."""
-    betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
-    return tuple((beta, part) for beta in betas for part in (False, True))
-
-
-def guard(problem: Problem) -> str:
-    """The include guard of the problem's header."""
-    return f"TTC_{stem(problem)}_H"
+def guard(header: str) -> str:
+    """The include guard of a header of this name, without its ending."""
+    return f"TTC_{re.sub('[^A-Za-z0-9_]', '_', header)}_H"
 
 
 def _perm(perm: tuple[int, ...]) -> str:
@@ -58,8 +53,8 @@ def _outer(label: str, given: tuple[int, ...] | None, extents: tuple[int, ...]) 
     return "" if given is None or given == extents else f"_{label}{_sizes(given)}"
 
 
-def _bounded(name: str) -> str:
-    if len(name) <= LONGEST:
+def _bounded(name: str, longest: int = LONGEST) -> str:
+    if len(name) <= longest:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:16]
-    return f"{name[: LONGEST - len(digest) - 2]}_h{digest}"
+    return f"{name[: longest - len(digest) - 2]}_h{digest}"

@@ -109,7 +109,7 @@ class Row:
     vectors past the caches, wherever the target's boundaries lie, and ordinary stores before and behind them.
 
     width: elements that all axes but the last hold together; following: elements of the target to the next run,
-    0 = there is none.
+    0 = there is none; prefetch: rows of A of a later tile, each run asks for its share.
     """
 
     source: View
@@ -118,6 +118,7 @@ class Row:
     axes: tuple[int, ...]
     width: int
     following: int = 0
+    prefetch: Prefetch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ Node = Loop | Micro | Row | Stage | Fence
 @dataclass(frozen=True, slots=True)
 class LoopNest:
     """A kernel before it is IR. params: the run-time values it reads, by slot; scratch: bytes per thread;
-    alignment: bytes that B's base must be a multiple of."""
+    alignment: bytes that B's base must be a multiple of, and every stride of B that only run time knows."""
 
     canonical: Canonical
     body: tuple[Node, ...]
@@ -212,7 +213,8 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
             yield pad + _micro_line(node)
         elif isinstance(node, Row):
             axes = ",".join(f"i{k}" for k in node.axes)
-            yield f"{pad}row {axes} {node.source.space.value}->{node.target.space.value}"
+            ahead = f" prefetch {node.prefetch}" if node.prefetch else ""
+            yield f"{pad}row {axes} {node.source.space.value}->{node.target.space.value}{ahead}"
         else:
             yield f"{pad}fence"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
-from . import backend, runtime
+from . import machines, runtime
 from .errors import OptionError
+from .machines import Wanted
 from .target import Target
 from .trial import Mode
 from .tuning.choices import FREE, Forced
@@ -20,7 +21,7 @@ class Options:
 
     max_implementations: plans to consider; 1 = the cost model alone, nothing is timed; -1 = the paper's whole
     space; time_limit: seconds of search; mode: what the caches hold when a run starts; verify: check the
-    finalists; forced: decisions taken by the user.
+    finalists; forced: decisions taken by the user; others: further machines that objects serve.
     """
 
     target: Target
@@ -30,12 +31,13 @@ class Options:
     mode: Mode = Mode.COLD
     verify: bool = True
     forced: Forced = FREE
+    others: tuple[Target, ...] = ()
 
 
 def checked(
     max_implementations: int = MAX_IMPLEMENTATIONS,
     threads: int | None = None,
-    target: Target | str | None = None,
+    target: Wanted = None,
     time_limit: float | None = None,
     mode: Mode = Mode.COLD,
     *,
@@ -45,14 +47,16 @@ def checked(
     """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
     if not isinstance(forced, Forced):
         raise OptionError(f"forced is a {type(forced).__name__}: it must be ttc_llvm.Forced(...)")
+    own, *others = machines.chosen(target)
     return Options(
-        backend.resolve(target),
+        own,
         runtime.num_threads() if threads is None else thread_count(threads),
         candidate_count(max_implementations),
         time_limit_of(time_limit),
         mode,
         verify,
         forced,
+        tuple(others),
     )
 
 

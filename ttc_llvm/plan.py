@@ -180,10 +180,8 @@ def _check_static(plan: CpuPlan, canonical: Canonical) -> None:
     sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
     if not any(isinstance(size, Param) for size in sizes):
         return
-    needy = {"staging": plan.staging is not Staging.NONE, "fetch": plan.fetch is Fetch.ROWS}
-    for name in (name for name, needs in needy.items() if needs):
-        value = getattr(plan, name).value
-        raise PlanError(f"plan {name}={value} needs extents that are known when compiling")
+    if plan.staging is not Staging.NONE:
+        raise PlanError(f"plan staging={plan.staging.value} needs extents that are known when compiling")
 
 
 def spans(tile: int, extent: Size) -> bool:

@@ -71,7 +71,7 @@ class Solution:
     """A tuned transposition: call it, inspect it, write it. Safe to call from several threads; pickles.
 
     problem, target, plan, threads: what was solved, for which machine and how many threads;
-    measurement: None where nothing was timed.
+    measurement: None where nothing was timed; others: further machines that written objects serve.
     """
 
     def __init__(
@@ -82,9 +82,10 @@ class Solution:
         threads: int,
         measurement: Measurement | None = None,
         code: bytes | None = None,
+        others: tuple[Target, ...] = (),
     ) -> None:
         self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
-        self.measurement = measurement
+        self.measurement, self.others = measurement, others
         self._code = code
         self._ready: dict[tuple[Any, Any], _Ready] = {}
         self._types = (dtypes.to_numpy(problem.a), dtypes.to_numpy(problem.b))
@@ -95,7 +96,8 @@ class Solution:
         return f"Solution({self.problem!r}, target={self.target}, plan='{self.plan}')"
 
     def __reduce__(self) -> tuple[Callable[..., Solution], tuple[Any, ...]]:
-        return Solution, (self.problem, self.target, self.plan, self.threads, self.measurement, self._code)
+        own = (self.problem, self.target, self.plan, self.threads, self.measurement, self._code, self.others)
+        return Solution, own
 
     # --- calling ---
 
@@ -218,13 +220,17 @@ class Solution:
         """
         from . import artifact
 
-        return artifact.write(self._spec(), Path(directory), tuple(emit))
+        return artifact.write(self.spec, Path(directory), tuple(emit))
 
-    def _spec(self) -> Spec:
+    @property
+    def spec(self) -> Spec:
+        """What is written of it."""
         from .artifact import Spec
 
         gibs = None if self.measurement is None else self.measurement.gibs
-        return Spec(self.problem, self.target, self.plan, gibs)
+        form = canonicalise(self.problem).canonical
+        others = tuple((machine, model_plan(form, machine, self.threads)) for machine in self.others)
+        return Spec(self.problem, self.target, self.plan, gibs, others=others)
 
 
 def number(name: str, value: Any) -> complex:

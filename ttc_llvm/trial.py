@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -115,13 +116,16 @@ class Trial:
     def ceiling(self, which: Ceiling, rounds: int = 3) -> float:
         """GiB/s of our own copy or SAXPY over the same bytes, in the same mode: the best of some runs; 0 where the
         buffers do not hold that many elements without gaps."""
-        best = 0.0
-        for flat, plan in peak.walks(self.canonical, which, self.target):
-            if self._fits(flat):
-                built = kernel.build(flat, plan, self.target)
-                seconds = min(self._ceiling_run(built, flat) for _ in range(rounds))
-                best = max(best, flat.bytes_moved / seconds / GIB)
-        return best
+        return max((walk() for walk in self.walks(which) for _ in range(rounds)), default=0.0)
+
+    def walks(self, which: Ceiling) -> list[Callable[[], float]]:
+        """The ways to that ceiling, compiled: each call is one run, and gives its GiB/s."""
+        ways = [way for way in peak.walks(self.canonical, which, self.target) if self._fits(way[0])]
+        built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in ways]
+        return [partial(self._walk, flat, runnable) for flat, runnable in built]
+
+    def _walk(self, flat: Canonical, built: Kernel) -> float:
+        return flat.bytes_moved / self._ceiling_run(built, flat) / GIB
 
     def _fits(self, flat: Canonical) -> bool:
         """True where both buffers hold as many elements without gaps (a broadcast A does not)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical, static
 from ttc_llvm.lower import has_aligned_rows
@@ -39,6 +39,13 @@ class Forced:
 FREE = Forced()
 
 
+def settled(forced: Forced, target: Target) -> Forced:
+    """The same decisions, and that nothing is prefetched where a machine has no instruction for it."""
+    if target.prefetches or forced.prefetch is not None:
+        return forced
+    return replace(forced, prefetch=(0,))
+
+
 def usual_prefetch(canonical: Canonical) -> int:
     """Rows that stay rows are left to the hardware; columns are not seen by it."""
     return 0 if same_unit_axis(canonical) else 6
@@ -62,7 +69,7 @@ def stores(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
     B starts on a vector boundary once its base does, else of longer runs, put together in scratch.
     """
     size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
-    if not can_stream(canonical) or size <= CACHED * target.l2:
+    if not target.streams or not can_stream(canonical) or size <= CACHED * target.l2:
         return (ORDINARY,)
     if same_unit_axis(canonical) or has_aligned_rows(canonical, target.vector_bits // 8):
         return (*_streaming(canonical, target), ORDINARY)

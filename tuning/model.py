@@ -10,7 +10,7 @@ from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
 from . import candidates
-from .choices import FREE, Forced
+from .choices import FREE, Forced, settled
 from .cost import Model
 
 NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
@@ -18,7 +18,8 @@ NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
-    return candidates.enumerate_plans(canonical, target, forced, Model(canonical, target, threads))
+    model = Model(canonical, target, threads)
+    return candidates.enumerate_plans(canonical, target, settled(forced, target), model)
 
 
 @lru_cache(maxsize=1024)

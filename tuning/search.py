@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ttc_llvm.errors import VerificationError
@@ -22,6 +22,7 @@ BATCH = 6  # candidates interleaved
 ROUNDS = 3  # runs of a candidate that stays in
 DROP = 1.15  # a candidate this much slower than the best so far is dropped after its first run
 FINALISTS = 4
+DRIFT = 1.25  # a change of the machine's pace by more than this, either way, is allowed for
 EXPLORE = 0.4  # share of the budget that follows the model; the rest goes on from the best so far
 PARENTS = 4
 
@@ -51,15 +52,24 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Timed(Generic[P]):
-    """A plan and the seconds of each of its runs."""
+    """A plan, the seconds of each of its runs, and what they would have been at the pace at which the search began.
+
+    A shared machine may be twice as fast for some seconds: who was timed then must not win for it.
+    """
 
     plan: P
     seconds: tuple[float, ...]
+    fair: tuple[float, ...]
 
     @property
     def best(self) -> float:
         """Its fastest run."""
         return min(self.seconds)
+
+    @property
+    def score(self) -> float:
+        """Its fastest run, allowing for the machine's pace."""
+        return min(self.fair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +125,13 @@ class _Search(Generic[P, K]):
         self.subject, self.limits, self.report = subject, limits, report
         self.timings: dict[P, Timed[P]] = {}
         self.kernels: dict[P, K] = {}
+        self.pace = 1.0  # seconds of a run now, per second at the start
+        self.yardstick: Timed[P] | None = None
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
 
     def ranked(self) -> list[Timed[P]]:
         """Plans timed so far, the fastest first."""
-        return sorted(self.timings.values(), key=lambda timed: timed.best)
+        return sorted(self.timings.values(), key=lambda timed: timed.score)
 
     def kernel(self, plan: P) -> K:
         """The plan's kernel, compiled again if it was dropped."""
@@ -177,7 +189,18 @@ class _Search(Generic[P, K]):
         return list(batch)[:room]
 
     def _batch(self, batch: list[P]) -> None:
-        """Interleaved rounds; whoever is clearly slower than the best so far leaves after its first run."""
+        """Interleaved rounds, once more if the machine's pace changed meanwhile."""
+        self._rounds(batch)
+        if self._drifted():
+            for plan in batch:
+                self.timings.pop(plan, None)
+            self._rounds(batch)
+        self._forget()
+        if self.report is not None:
+            self.report(Progress(len(self.timings), self.limits.candidates, self.ranked()[0].best))
+
+    def _rounds(self, batch: list[P]) -> None:
+        """Whoever is clearly slower than the best so far leaves after its first run."""
         alive = batch
         for _ in range(ROUNDS):
             for plan in alive:
@@ -185,28 +208,39 @@ class _Search(Generic[P, K]):
                     break
                 self._run(plan)
             alive = [plan for plan in alive if plan in self.timings]
-            bound = DROP * self.ranked()[0].best
-            alive = [plan for plan in alive if self.timings[plan].best <= bound]
-        self._forget()
-        if self.report is not None:
-            self.report(Progress(len(self.timings), self.limits.candidates, self.ranked()[0].best))
+            bound = DROP * self.ranked()[0].score
+            alive = [plan for plan in alive if self.timings[plan].score <= bound]
 
     def _run(self, plan: P) -> None:
-        kernel = self.kernel(plan)
-        seconds = self.subject.seconds(kernel)
-        known = self.timings.get(plan)
-        self.timings[plan] = (
-            Timed(plan, (seconds,)) if known is None else replace(known, seconds=(*known.seconds, seconds))
-        )
+        seconds = self.subject.seconds(self.kernel(plan))
+        known = self.timings.get(plan, Timed(plan, (), ()))
+        self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / self.pace))
+
+    def _drifted(self) -> bool:
+        """Run the best plan of the first batch again: True where the machine's pace has changed since last asked."""
+        if self.yardstick is None:
+            self.yardstick = self.ranked()[0]
+            return False
+        if self._late():
+            return False
+        seconds = self.subject.seconds(self.kernel(self.yardstick.plan))
+        change = seconds / self.yardstick.best / self.pace
+        if 1 / DRIFT < change < DRIFT:
+            return False
+        self.pace *= change
+        return True
 
     def _forget(self) -> None:
         keep = {timed.plan for timed in self.ranked()[: 2 * FINALISTS]}
+        if self.yardstick is not None:
+            keep.add(self.yardstick.plan)
         self.kernels = {plan: kernel for plan, kernel in self.kernels.items() if plan in keep}
 
     def final(self) -> None:
         """The finalists again, interleaved: their lead must not be luck."""
         finalists = [timed.plan for timed in self.ranked()[:FINALISTS]]
         for _ in range(ROUNDS if len(self.timings) > 1 else 0):
+            self._drifted()
             for plan in finalists:
                 if self._late():
                     return

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from ttc_llvm import Problem
 from ttc_llvm import plan as plans
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
+from ttc_llvm.target import Target
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model
 from ttc_llvm.tuning.features import Fact, Features, kind
@@ -38,7 +40,7 @@ from ttc_llvm.tuning.neighbours import settled
 HERE = Path(__file__).parent
 DATA = HERE / "timings.jsonl.xz"
 WEIGHTS = HERE.parent.parent / "tuning" / "weights.py"
-MACHINE = replace(targets.find("graniterapids"), l1=48 << 10, l2=2 << 20, ways=12)
+FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
 PLANS = 300  # kept of a problem: the best third, and others by lot
 GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
 RIDGE = (4.0, 8.0, 12.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
@@ -77,7 +79,7 @@ def add(rows: list[Row], more: Iterable[Row]) -> None:
 
 
 def _name(row: Row) -> str:
-    return f"{row['perm']} {row['size']} {row['dtype']} beta={row['beta']:g}"
+    return f"{row['perm']} {row['size']} {row['dtype']} beta={row['beta']:g} {_machine(row).cpu}"
 
 
 def _thin(row: Row) -> Row:
@@ -100,12 +102,18 @@ def timings(row: Row) -> Timings:
     )
     c = canonicalise(problem).canonical
     threads: int = row["threads"]  # type: ignore[assignment]
-    model, features = Model(c, MACHINE, threads), Features(c, MACHINE)
+    machine = _machine(row)
+    model, features = Model(c, machine, threads), Features(c, machine)
     found: dict[str, float] = row["plans"]  # type: ignore[assignment]
     tried = [settled(c.extents, FREE, plans.parse(text)) for text in found]
     speeds = np.array(list(found.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     return Timings(_name(row), kind(c), [features(p) for p in tried], -np.log(speeds) - rest, speeds, rest)
+
+
+def _machine(row: Row) -> Target:
+    found: dict[str, Any] = row.get("machine", FIRST)  # type: ignore[assignment]
+    return replace(targets.find(found["cpu"]), **{name: found[name] for name in ("l1", "l2", "ways")})
 
 
 class Fit:

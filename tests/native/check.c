@@ -2,7 +2,7 @@
  *
  * Compile with -DHEADER='"name.h"' -DNAME=name -DPERM=2,1,0 -DSIZE=8,16,16 -DLDA=... -DLDB=... (all generated),
  * -DTA=float -DTB=float -DSCALAR=float: types of the parts of A, B and alpha; -DPARTS=1: 2 for complex numbers,
- * 0 for plain moves, which have no alpha and beta.
+ * 0 for plain moves, which have no alpha and beta; -DANY_SIZE: call the entries that take the extents.
  * All values are small integers, so that every result is exact. Exit status 0 = all is right.
  */
 #include HEADER
@@ -13,6 +13,13 @@
 
 #define JOIN(a, b) a##b
 #define CAT(a, b) JOIN(a, b)
+#ifdef ANY_SIZE
+#define ENTRY CAT(NAME, _any)
+#define OUTER size, lda, ldb
+#else
+#define ENTRY NAME
+#define OUTER lda, ldb
+#endif
 #define LANES (PARTS == 2 ? 2 : 1)
 
 enum { PADDING = 77, OLD = 5, THREADS = 3 };
@@ -98,26 +105,26 @@ static void run(const TA *a, TB *b, const int *lda, const int *ldb, enum kind ki
     int part;
 #if PARTS == 0
     (void)kind;
-    if (way == WHOLE) NAME(a, b, lda, ldb);
-    if (way == THREADED) CAT(NAME, _omp)(a, b, lda, ldb);
+    if (way == WHOLE) ENTRY(a, b, OUTER);
+    if (way == THREADED) CAT(ENTRY, _omp)(a, b, OUTER);
     for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-        CAT(NAME, _part)(a, b, lda, ldb, part, THREADS);
+        CAT(ENTRY, _part)(a, b, OUTER, part, THREADS);
 #else
     if (kind == UPDATE) {
-        if (way == WHOLE) CAT(NAME, _beta)(a, b, alpha, beta, lda, ldb);
-        if (way == THREADED) CAT(NAME, _beta_omp)(a, b, alpha, beta, lda, ldb);
+        if (way == WHOLE) CAT(ENTRY, _beta)(a, b, alpha, beta, OUTER);
+        if (way == THREADED) CAT(ENTRY, _beta_omp)(a, b, alpha, beta, OUTER);
         for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-            CAT(NAME, _beta_part)(a, b, alpha, beta, lda, ldb, part, THREADS);
+            CAT(ENTRY, _beta_part)(a, b, alpha, beta, OUTER, part, THREADS);
     } else if (kind == SCALE) {
-        if (way == WHOLE) NAME(a, b, alpha, lda, ldb);
-        if (way == THREADED) CAT(NAME, _omp)(a, b, alpha, lda, ldb);
+        if (way == WHOLE) ENTRY(a, b, alpha, OUTER);
+        if (way == THREADED) CAT(ENTRY, _omp)(a, b, alpha, OUTER);
         for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-            CAT(NAME, _part)(a, b, alpha, lda, ldb, part, THREADS);
+            CAT(ENTRY, _part)(a, b, alpha, OUTER, part, THREADS);
     } else {
-        if (way == WHOLE) NAME(a, b, one, lda, ldb);
-        if (way == THREADED) CAT(NAME, _omp)(a, b, one, lda, ldb);
+        if (way == WHOLE) ENTRY(a, b, one, OUTER);
+        if (way == THREADED) CAT(ENTRY, _omp)(a, b, one, OUTER);
         for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-            CAT(NAME, _part)(a, b, one, lda, ldb, part, THREADS);
+            CAT(ENTRY, _part)(a, b, one, OUTER, part, THREADS);
     }
 #endif
 }
@@ -159,7 +166,9 @@ int main(void)
     const int kinds = PARTS == 0 ? 1 : 3;
     for (kind = 0; kind < kinds; ++kind)
         for (way = 0; way < 3; ++way) {
+#ifndef ANY_SIZE /* there, NULL means no padding */
             wrong += check(outer_a, outer_b, 1, (enum kind)kind, (enum way)way);
+#endif
             wrong += check(outer_a, outer_b, 0, (enum kind)kind, (enum way)way);
         }
     for (k = 0; k < RANK; ++k) {

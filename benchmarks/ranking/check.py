@@ -1,0 +1,105 @@
+"""What few candidates reach of what many reach: the cost model alone, 10 and 100 candidates against the best of 300.
+
+    python benchmarks/ranking/check.py --output=check.jsonl       # 12 of the 57 and 24 random problems: half an hour
+    python benchmarks/ranking/check.py --first=0 --count=6 --output=check.jsonl     # some of them; lines are appended
+    python benchmarks/ranking/check.py --report=check.jsonl
+
+Each problem is searched anew with every budget; then the winners and the ten best of the largest search run in turns,
+and the fastest of these is what counts as the best. The random problems come from a seed that no fit has used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from functools import partial
+from math import exp, log
+from pathlib import Path
+
+from collect import problems
+
+from ttc_llvm import Problem, affinity, backend, runtime
+from ttc_llvm.bench.ttc57 import SHAPES
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.trial import Mode, Trial
+from ttc_llvm.tuning import neighbours
+from ttc_llvm.tuning.choices import FREE
+from ttc_llvm.tuning.model import model_plan, ranked
+from ttc_llvm.tuning.search import Limits, search
+
+BUDGETS = (1, 10, 100, 300)
+SEED = 1_000
+RANDOM = 24
+ROUNDS = 10
+TOP = 10
+
+
+def chosen() -> Iterator[tuple[str, Problem]]:
+    """Every fifth of the 57, alternately a copy and an update, and random problems."""
+    for number, (perm, size) in enumerate(SHAPES[::5]):
+        alpha, beta = ((2, 4), (1, 0))[number % 2]
+        yield f"ttc57 {5 * number:02d}", Problem(perm, size, alpha=alpha, beta=beta)
+    for number, problem in enumerate(problems(SEED, RANDOM)):
+        yield f"random {number}", problem
+
+
+def checked(name: str, problem: Problem) -> dict[str, object]:
+    """One problem's figures: share of the best by budget."""
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    c, target, threads = canonicalise(problem).canonical, backend.host_target(), runtime.num_threads()
+    trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
+    trial.seconds(trial.build(model_plan(c, target, threads)))  # starts the threads
+    os.sched_setaffinity(0, {0})
+    more = partial(neighbours.neighbours, c, target, FREE)
+    winners, top = dict[int, CpuPlan](), list[CpuPlan]()
+    for budget in BUDGETS:
+        if budget == 1:
+            winners[budget] = model_plan(c, target, threads)
+            continue
+        outcome = search(ranked(c, target, threads), more, trial, Limits(budget, verify=False))
+        winners[budget] = outcome.best.plan
+        top = [timed.plan for timed in outcome.timings[:TOP]]
+    kernels = {plan: trial.build(plan) for plan in (*winners.values(), *top)}
+    seconds = dict.fromkeys(kernels, float("inf"))
+    for _ in range(ROUNDS):
+        for plan, kernel in kernels.items():
+            seconds[plan] = min(seconds[plan], trial.seconds(kernel))
+    best = min(seconds.values())
+    shares = {str(budget): round(best / seconds[plan], 3) for budget, plan in winners.items()}
+    return {"name": name, "problem": str(c), "shares": shares, "plan": str(min(seconds, key=seconds.__getitem__))}
+
+
+def report(path: Path) -> None:
+    """Print geometric means and minima."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for budget in map(str, BUDGETS):
+        shares = [row["shares"][budget] for row in rows]
+        mean = exp(sum(map(log, shares)) / len(shares))
+        print(f"{budget:>4} candidates: geomean {mean:.3f}, least {min(shares):.2f}, {len(shares)} problems")
+
+
+def main() -> None:
+    """Measure and append, or report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--report", type=Path)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=1_000)
+    given = parser.parse_args()
+    runtime.set_affinity(affinity.parse("compact"))
+    if given.output is not None:
+        for name, problem in list(chosen())[given.first : given.first + given.count]:
+            row = checked(name, problem)
+            with given.output.open("a") as lines:
+                print(json.dumps(row), file=lines)
+            print(name, row["shares"], flush=True)
+    found = given.report or given.output
+    if found is not None:
+        report(found)
+
+
+if __name__ == "__main__":
+    main()

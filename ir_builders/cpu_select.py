@@ -1,0 +1,179 @@
+"""One object for several x86-64 CPUs: the code of each, and a choice at run time by what the CPU at hand can do.
+
+The most demanding version wins whose every feature is there; the last version asks for nothing and serves all. What
+was chosen is kept in one word: threads that ask at the same time find and write the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ttc_llvm.bodies import Version
+from ttc_llvm.cpu_features import OSXSAVE, PLACES, Place, needs, saved_registers
+from ttc_llvm.problem import Problem
+from ttc_llvm.target import Target
+
+from . import attributes, selection
+from .frame import internal, reserved
+from .seam import encoded, prefixed
+from .selection import Runs
+from .values import I32, PTR, at, guarded
+
+# cpuid(words, leaf, subleaf): eax, ebx, ecx and edx to memory; rbx belongs to the caller.
+_CPUID = ir.FunctionType(ir.VoidType(), [PTR, I32, I32])
+_CPUID_CODE = bytes.fromhex(
+    "53"  # push rbx
+    " 89f0 89d1 0fa2"  # mov eax, esi; mov ecx, edx; cpuid
+    " 8907 895f04 894f08 89570c"  # mov [rdi], eax ... mov [rdi + 12], edx
+    " 5b c3"  # pop rbx; ret
+)
+# xgetbv() -> the low half of XCR0
+_XGETBV = ir.FunctionType(I32, [])
+_XGETBV_CODE = bytes.fromhex("31c9 0f01d0 c3")  # xor ecx, ecx; xgetbv; ret
+_EXTENDED = 0x80000000  # leaves from here on are counted on their own
+_STRUCTURED = 7  # the leaf whose eax counts its subleaves
+
+
+def add_runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
+    """What entries call: functions that choose among all versions, the most demanding first, the last for all CPUs."""
+    found = [_version(module, problem, version) for version in versions]
+    choose = add_choose(module, [version.target for version in versions])
+    return Runs(
+        _add_switch(module, choose, [runs.own for runs in found], "run"),
+        _add_switch(module, choose, [runs.any_size for runs in found], "run.any"),
+    )
+
+
+def _version(module: ir.Module, problem: Problem, version: Version) -> Runs:
+    """All functions of one version, named and compiled for its CPU."""
+    known = set(module.globals)
+    with prefixed(module, f"{version.target.cpu}."):
+        runs = selection.add_runs(module, problem, version.bodies, version.target)
+    added = [function for function in module.functions if function.name not in known]
+    attributes.compiled_for(added, version.target)
+    return runs
+
+
+def _add_switch(
+    module: ir.Module, choose: ir.Function, versions: Sequence[ir.Function], name: str
+) -> ir.Function:
+    first = versions[0]
+    made = internal(module, first.ftype, name, [argument.name for argument in first.args])
+    b = ir.IRBuilder(made.append_basic_block("entry"))
+    last = made.append_basic_block("last")
+    switch = b.switch(b.call(choose, []), last)
+    for number, version in enumerate(versions):
+        block = last if number == len(versions) - 1 else made.append_basic_block(f"version{number}")
+        if block is not last:
+            switch.add_case(ir.Constant(I32, number), block)
+        b.position_at_end(block)
+        b.call(version, list(made.args))
+        b.ret_void()
+    return made
+
+
+# --- the choice ------------------------------------------------------------------------------------------
+
+
+def add_choose(module: ir.Module, targets: Sequence[Target]) -> ir.Function:
+    """`cpu.choose() -> i32`: the number of the version to run, found out by the first call."""
+    chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
+    chosen.linkage, chosen.initializer = "internal", ir.Constant(I32, 0)
+    choose = internal(module, ir.FunctionType(I32, []), "cpu.choose", ())
+    b = ir.IRBuilder(choose.append_basic_block("entry"))
+    before = b.load_atomic(chosen, "monotonic", 4, "before", typ=I32)
+    known, unknown = choose.append_basic_block("known"), choose.append_basic_block("unknown")
+    b.cbranch(b.icmp_unsigned("!=", before, ir.Constant(I32, 0)), known, unknown)
+    b.position_at_end(known)
+    b.ret(b.sub(before, ir.Constant(I32, 1)))
+    b.position_at_end(unknown)
+    found = _found(_Ask.on(module, b), targets)
+    b.store_atomic(b.add(found, ir.Constant(I32, 1)), chosen, "monotonic", 4)
+    b.ret(found)
+    return choose
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """Questions to the CPU, at the builder's place."""
+
+    b: ir.IRBuilder
+    cpuid: ir.Function
+    xgetbv: ir.Function
+    memory: ir.Value
+
+    @classmethod
+    def on(cls, module: ir.Module, b: ir.IRBuilder) -> _Ask:
+        """With the functions that ask."""
+        cpuid = encoded(module, _CPUID, "cpuid", _CPUID_CODE)
+        xgetbv = encoded(module, _XGETBV, "xgetbv", _XGETBV_CODE)
+        return cls(b, cpuid, xgetbv, reserved(b, 16, 16, "words"))
+
+    def leaf(self, leaf: int, subleaf: int) -> list[ir.Value]:
+        """eax, ebx, ecx, edx."""
+        b = self.b
+        b.call(self.cpuid, [self.memory, ir.Constant(I32, leaf), ir.Constant(I32, subleaf)])
+        return [b.load(at(b, self.memory, 4 * register), typ=I32, align=4) for register in range(4)]
+
+    def saved(self, features: ir.Value) -> ir.Value:
+        """The low half of XCR0, 0 where it may not be asked."""
+        b, before = self.b, self.b.block
+        with guarded(b, _has(b, features, 1 << OSXSAVE.bit), "saved"):
+            state, asked = b.call(self.xgetbv, []), b.block
+        found = b.phi(I32, "saved")
+        found.add_incoming(ir.Constant(I32, 0), before)
+        found.add_incoming(state, asked)
+        return found
+
+
+def _found(ask: _Ask, targets: Sequence[Target]) -> ir.Value:
+    """The first version that may run here; the last one where no other may."""
+    b = ask.b
+    required = [needs(target) for target in targets[:-1]]
+    words = _words(ask, {PLACES[name] for names in required for name in names} | {OSXSAVE})
+    saved = ask.saved(words[_word(OSXSAVE)])
+    found: ir.Value = ir.Constant(I32, len(targets) - 1)
+    for number, names in reversed(list(enumerate(required))):
+        fits = _has(b, saved, saved_registers(names))
+        for word, mask in _masks(names).items():
+            fits = b.and_(fits, _has(b, words[word], mask))
+        found = b.select(fits, ir.Constant(I32, number), found)
+    return found
+
+
+_Word = tuple[int, int, int]  # leaf, subleaf, register
+
+
+def _word(place: Place) -> _Word:
+    return place.leaf, place.subleaf, place.register
+
+
+def _masks(names: frozenset[str]) -> dict[_Word, int]:
+    """The bits that must be set, by word."""
+    masks: dict[_Word, int] = {}
+    for name in sorted(names):
+        place = PLACES[name]
+        masks[_word(place)] = masks.get(_word(place), 0) | 1 << place.bit
+    return masks
+
+
+def _has(b: ir.IRBuilder, word: ir.Value, mask: int) -> ir.Value:
+    bits = ir.Constant(I32, mask)
+    return b.icmp_unsigned("==", b.and_(word, bits), bits)
+
+
+def _words(ask: _Ask, places: set[Place]) -> dict[_Word, ir.Value]:
+    """All words that these features are looked up in; 0 where the CPU does not know the leaf."""
+    b, zero = ask.b, ir.Constant(I32, 0)
+    basic, extended, structured = (ask.leaf(leaf, 0)[0] for leaf in (0, _EXTENDED, _STRUCTURED))
+    words: dict[_Word, ir.Value] = {}
+    for leaf, subleaf in sorted({(place.leaf, place.subleaf) for place in places}):
+        there: ir.Value = b.icmp_unsigned(">=", extended if leaf >= _EXTENDED else basic, ir.Constant(I32, leaf))
+        if leaf == _STRUCTURED and subleaf:
+            there = b.and_(there, b.icmp_unsigned(">=", structured, ir.Constant(I32, subleaf)))
+        for register, value in enumerate(ask.leaf(leaf, subleaf)):
+            words[leaf, subleaf, register] = b.select(there, value, zero)
+    return words

@@ -1,0 +1,160 @@
+"""The workers' side of the thread runtime: claiming parts, running them, and waiting for jobs. See `dispatch`."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from .polling import counted, function, merged, relax
+from .pool_layout import (
+    ACTIVE,
+    BIT,
+    DONE,
+    I8,
+    I64,
+    JOB_FIELDS,
+    PARKED,
+    PTR,
+    STATES,
+    STOP,
+    WORD,
+    at,
+    generation_of,
+    i64,
+    lane_of,
+    load_config,
+    load_job,
+    parts_of,
+)
+
+
+def build_workers(module: ir.Module, pause: ir.Function) -> ir.Function:
+    """Add `work` to the module, and `claim`, which is returned: a submitter claims parts, too."""
+    claim = _build_claim(module, _build_run_part(module))
+    _build_work(module, pause, claim)
+    return claim
+
+
+def _build_run_part(module: ir.Module) -> ir.Function:
+    """`run_part(pool, part, parts)`: run the tasks of one part, as `nest.part_range` divides them."""
+    builder = function(module, "run_part", [(PTR, "pool"), (I64, "part"), (I64, "parts")])
+    pool, part, parts = builder.function.args
+    job = {name: load_job(builder, pool, name) for name in JOB_FIELDS}
+    tasks = job["tasks"]
+    begin = builder.udiv(builder.mul(tasks, part), parts, "begin")
+    end = builder.udiv(builder.mul(tasks, builder.add(part, i64(1))), parts, "end")
+    scratch = at(builder, job["scratch"], builder.mul(part, job["stride"]))
+    builder.call(job["kernel"], [job["a"], job["b"], job["scalars"], job["params"], scratch, begin, end])
+    builder.ret_void()
+    return builder.function
+
+
+def _build_claim(module: ir.Module, run_part: ir.Function) -> ir.Function:
+    """`claim(pool, word, first) -> i64`: claim and run parts of the word's job, from `first` on; how many."""
+    builder = function(module, "claim", [(PTR, "pool"), (I64, "word"), (I64, "first")], I64)
+    pool, word, first = builder.function.args
+    generation, parts = generation_of(builder, word), parts_of(builder, word)
+    entry = builder.block
+    head, attempt, run, step, leave = (
+        builder.append_basic_block(name) for name in ("parts", "attempt", "run", "step", "leave")
+    )
+    builder.cbranch(builder.icmp_unsigned(">", parts, i64(0)), head, leave)
+
+    builder.position_at_end(head)
+    turn, ran = builder.phi(I64, "turn"), builder.phi(I64, "ran")
+    part = builder.urem(builder.add(first, turn), parts, "part")
+    lane = lane_of(builder, pool, part)
+    old = builder.load_atomic(lane, "monotonic", 8, "old", typ=I64)
+    builder.cbranch(builder.icmp_signed("<", old, generation), attempt, step)
+
+    builder.position_at_end(attempt)
+    outcome = builder.cmpxchg(lane, old, generation, "acq_rel", "monotonic", "outcome")
+    builder.cbranch(builder.extract_value(outcome, 1), run, step)
+
+    builder.position_at_end(run)
+    builder.call(run_part, [pool, part, parts])
+    more = builder.add(ran, i64(1), "more")
+    builder.branch(step)
+
+    builder.position_at_end(step)
+    total = merged(builder, "total", (ran, head), (ran, attempt), (more, run))
+    following = builder.add(turn, i64(1), "following")
+    builder.cbranch(builder.icmp_unsigned("<", following, parts), head, leave)
+    for phi, begin, again in ((turn, i64(0), following), (ran, i64(0), total)):
+        phi.add_incoming(begin, entry)
+        phi.add_incoming(again, step)
+
+    builder.position_at_end(leave)
+    builder.ret(merged(builder, "result", (i64(0), entry), (total, step)))
+    return builder.function
+
+
+def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> None:
+    builder = function(module, "work", [(PTR, "pool"), (I64, "participant")], linkage="")
+    pool, participant = builder.function.args
+    state = at(builder, at(builder, pool, STATES), participant)
+    lane = lane_of(builder, pool, participant)
+    seen_at = at(builder, lane, 64)
+    limit, patience = load_config(builder, pool, "worker_polls"), load_config(builder, pool, "worker_yields")
+    # An exchange, not a store: llvmlite cannot say an atomic store through an opaque pointer.
+    builder.atomic_rmw("xchg", state, ir.Constant(I8, ACTIVE), "seq_cst")
+    wait, poll, idle, park, unpark, job, leave = (
+        builder.append_basic_block(name)
+        for name in ("wait", "poll", "idle", "park", "unpark", "job", "leave")
+    )
+    builder.branch(wait)
+
+    builder.position_at_end(wait)
+    seen = builder.load(seen_at, "seen", typ=I64)
+    builder.branch(poll)
+
+    builder.position_at_end(poll)
+    polls = builder.phi(I64, "polls")
+    word = builder.load_atomic(at(builder, pool, WORD), "acquire", 8, "word", typ=I64)
+    builder.cbranch(builder.icmp_signed("==", word, seen), idle, job)
+
+    builder.position_at_end(idle)
+    relax(builder, pool, pause, polls, patience)
+    more = builder.add(polls, i64(1), "more")
+    polls.add_incoming(i64(0), wait)
+    polls.add_incoming(more, builder.block)
+    builder.cbranch(builder.icmp_signed("<", more, limit), poll, park)
+
+    # Say PARKED first, then look once more: a job published in between is seen here or wakes the worker.
+    builder.position_at_end(park)
+    builder.atomic_rmw("xchg", state, ir.Constant(I8, PARKED), "seq_cst")
+    last = builder.load_atomic(at(builder, pool, WORD), "seq_cst", 8, "last", typ=I64)
+    builder.cbranch(builder.icmp_signed("==", last, seen), leave, unpark)
+    builder.position_at_end(unpark)
+    builder.atomic_rmw("xchg", state, ir.Constant(I8, ACTIVE), "seq_cst")
+    builder.branch(job)
+
+    builder.position_at_end(job)
+    current = merged(builder, "current", (word, poll), (last, unpark))
+    serve = builder.append_basic_block("serve")
+    builder.cbranch(builder.icmp_signed("==", current, i64(STOP)), leave, serve)
+    builder.position_at_end(serve)
+    builder.store(current, seen_at)
+    ran = builder.call(claim, [pool, current, participant], "ran")
+    with builder.if_then(builder.icmp_unsigned(">", ran, i64(0))):
+        builder.atomic_rmw("add", at(builder, pool, DONE), ran, "release")
+    builder.branch(wait)
+
+    builder.position_at_end(leave)
+    builder.ret_void()
+
+
+def build_any_parked(module: ir.Module) -> ir.Function:
+    """`any_parked(pool, parts) -> i1`: whether one of the workers 1 .. parts - 1 is parked."""
+    builder = function(module, "any_parked", [(PTR, "pool"), (I64, "parts")], BIT)
+    pool, parts = builder.function.args
+    states = at(builder, pool, STATES)
+    found = builder.append_basic_block("found")
+    with counted(builder, parts, "worker", 1) as worker:
+        state = builder.load_atomic(at(builder, states, worker), "seq_cst", 1, "state", typ=I8)
+        awake = builder.append_basic_block("awake")
+        builder.cbranch(builder.icmp_signed("==", state, ir.Constant(I8, PARKED)), found, awake)
+        builder.position_at_end(awake)
+    builder.ret(ir.Constant(BIT, 0))
+    builder.position_at_end(found)
+    builder.ret(ir.Constant(BIT, 1))
+    return builder.function

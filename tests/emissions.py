@@ -1,0 +1,32 @@
+"""Problems whose files the tests emit, and what is emitted of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttc_llvm import backend
+from ttc_llvm.artifact import Spec
+from ttc_llvm.bodies import default_plan
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.problem import Problem
+from ttc_llvm.target import Target
+
+PAPER = Problem((2, 1, 0), (8, 16, 16), "s", (32, 32, 32))
+
+# Each problem with the C types of A's, B's and the scalars' parts.
+PROGRAMS = [
+    (PAPER, ("float", "float", "float")),
+    (Problem((2, 0, 1), (60, 70, 80), "s"), ("float", "float", "float")),
+    (Problem((1, 0), (33, 65), "d", None, (70, 33)), ("double", "double", "double")),
+    (Problem((0, 2, 1), (9, 33, 40), "c"), ("float", "float", "float")),
+    (Problem((3, 1, 0, 2), (6, 5, 7, 8), "z", (7, 5, 7, 8)), ("double", "double", "double")),
+    (Problem((1, 2, 0), (17, 6, 30), "sd"), ("float", "double", "double")),
+    (Problem((2, 1, 0), (11, 12, 13), "zc"), ("double", "float", "double")),
+    (Problem((1, 0), (300, 500), "i8"), ("int8_t", "int8_t", "")),
+]
+
+
+def spec(problem: Problem, target: Target | None = None, **facts: Any) -> Spec:
+    """What would be emitted for a solution with the default plan."""
+    machine = target or backend.host_target()
+    return Spec(problem, machine, default_plan(canonicalise(problem).canonical, machine), **facts)

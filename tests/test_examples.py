@@ -1,0 +1,85 @@
+"""The examples, built and run as their Makefiles say: every compiler, with and without OpenMP, and under valgrind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from native_build import compiler, needs_openmp, openmp_library, run
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+SIZES = {"gemm": ("70", "37", "45")}  # of the slow one under valgrind, ragged everywhere
+THREADS = {"OMP_NUM_THREADS": "3"}
+
+
+def copied(name: str, folder: Path) -> Path:
+    """The example, in a folder of its own."""
+    return Path(shutil.copytree(EXAMPLES / name, folder / name))
+
+
+def make(folder: Path, *variables: str) -> None:
+    """`make` with objects for AVX2 machines: valgrind knows nothing beyond."""
+    ttc = f"TTC={sys.executable} -m ttc_llvm"
+    flags = "TTCFLAGS=--maxImplementations=1 --cpu=haswell"
+    database = str(folder.parent / "solutions.db")
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    run(compiler("make"), ttc, flags, *variables, cwd=folder, env={"PYTHONPATH": path, "TTC_DATABASE": database})
+
+
+def check(program: Path, *arguments: str) -> None:
+    """It runs, says that all is well, and touches nothing that it should not."""
+    for before in ((), (compiler("valgrind"), "-q", "--error-exitcode=9")):
+        printed = run(*before, program, *arguments, env=THREADS)
+        assert "ok" in printed and "WRONG" not in printed
+
+
+def build_and_check(folder: Path, program: str, variable: str, drivers: tuple[str, ...]) -> None:
+    """The program by every compiler; objects are generated once."""
+    for driver in map(compiler, drivers):
+        for openmp in ("", "-fopenmp"):
+            if openmp:
+                needs_openmp(driver, folder)
+            (folder / program).unlink(missing_ok=True)
+            make(folder, f"{variable}={driver}", f"OPENMP={openmp}")
+            check(folder / program, *SIZES.get(program, ()))
+
+
+def test_c(tmp_path: Path) -> None:
+    build_and_check(copied("c", tmp_path), "transpose", "CC", ("gcc", "clang"))
+
+
+def test_cpp(tmp_path: Path) -> None:
+    build_and_check(copied("cpp", tmp_path), "transpose", "CXX", ("g++", "clang++"))
+
+
+def test_packing(tmp_path: Path) -> None:
+    build_and_check(copied("packing", tmp_path), "gemm", "CC", ("gcc", "clang"))
+
+
+def test_packing_in_whole_blocks(tmp_path: Path) -> None:
+    """The default size: whole blocks and ragged ones, specialised packing and that of any size."""
+    folder = copied("packing", tmp_path)
+    make(folder)
+    lines = run(folder / "gemm").splitlines()
+    assert len(lines) == 12 and all(line.endswith("ok") for line in lines)
+
+
+@pytest.mark.parametrize("runtime", ["GNU", "LLVM"])
+def test_fortran(runtime: str, tmp_path: Path) -> None:
+    compiler("gfortran")
+    folder = copied("fortran", tmp_path)
+    openmp = "-fopenmp" if runtime == "GNU" else openmp_library(compiler("clang"), tmp_path)
+    make(folder, f"OPENMP={openmp}")
+    check(folder / "transpose")
+
+
+def test_makefiles_forget_what_they_built(tmp_path: Path) -> None:
+    folder = copied("c", tmp_path)
+    before = sorted(os.listdir(folder))
+    make(folder)
+    make(folder, "clean")
+    assert sorted(os.listdir(folder)) == before

@@ -1,0 +1,479 @@
+"""Libraries of many problems: the files, the header, consumers through linkers and pkg-config, and the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from native_build import compiler, run
+from processes import attempt
+
+import ttc_llvm
+from ttc_llvm import archive, artifact, cli, elf, library, names
+from ttc_llvm.errors import ArtifactError, OptionError, TargetError
+from ttc_llvm.library import Library
+from ttc_llvm.problem import Problem
+from ttc_llvm.solution import Solution
+
+ROOT = Path(__file__).parent.parent
+NATIVE = Path(__file__).parent / "native"
+PROBLEMS = (
+    Problem((2, 1, 0), (8, 16, 16), "s", (32, 32, 32)),
+    Problem((1, 0), (33, 65), "d"),
+    Problem((0, 2, 1), (9, 33, 40), "c"),
+    Problem((1, 0), (300, 500), "i8"),
+)
+MANIFEST = """\
+--perm=2,1,0 --size=8,16,16 --lda=32,32,32
+--perm=1,0 --size=33,65 --dataType=d
+--perm=0,2,1 --size=9,33,40 --dataType=c
+--perm=1,0 --size=300,500 --dataType=i8
+"""
+TREE = [
+    "include/ours.h", "lib/cmake/ours/oursConfig.cmake", "lib/cmake/ours/oursConfigVersion.cmake", "lib/libours.a",
+    "lib/libours.so", "lib/pkgconfig/ours.pc",
+]  # fmt: skip
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+
+Ttc = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test has a database and a current directory of its own."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def solutions() -> tuple[Solution, ...]:
+    """The cost model's solutions of the problems, for a machine that runs everywhere."""
+    return tuple(ttc_llvm.compile(problem, 1, target="sse2") for problem in PROBLEMS)
+
+
+@pytest.fixture
+def ttc(capsys: pytest.CaptureFixture[str]) -> Ttc:
+    """Run `ttc ... --json`, expect success and silence on stderr, and return the object."""
+
+    def call(*arguments: str) -> dict[str, Any]:
+        status = cli.main([*arguments, "--json"])
+        out, err = capsys.readouterr()
+        assert (status, err) == (0, "")
+        found = json.loads(out)
+        assert isinstance(found, dict)
+        return found
+
+    return call
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder with its content."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# --- the value and its files ------------------------------------------------------------------------------
+
+
+def test_the_tree(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
+    compiler("cc")
+    made = Library("ours", solutions, "2.1.0")
+    written = made.write(tmp_path / "out", ("static", "shared"))
+    assert sorted(tree(tmp_path / "out")) == TREE
+    assert {str(path.relative_to(tmp_path / "out")) for path in written} == set(TREE)
+    assert set(library.file_names("ours", PROBLEMS, ("static", "shared"))) == set(TREE)
+    header = (tmp_path / "out/include/ours.h").read_text()
+    for problem in PROBLEMS:
+        assert f"void {names.stem(problem)}(" in header
+    assert header.count("#ifndef TTC_ours_H") == 1
+
+
+def test_every_combination_of_kinds_writes_what_it_says(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
+    made = Library("ours", solutions[:2])
+    for number, emit in enumerate((("obj", "header"), ("obj", "static"), ("header",), ("static", "asm", "header"), ())):
+        folder = tmp_path / str(number)
+        made.write(folder, emit)
+        assert set(tree(folder)) == set(library.file_names("ours", PROBLEMS[:2], emit)), emit
+    objects = tree(tmp_path / "1")
+    for problem in PROBLEMS[:2]:
+        assert objects[f"{names.stem(problem)}.o"] in objects["lib/libours.a"]
+
+
+def test_objects_are_those_of_single_problems(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
+    Library("ours", solutions).write(tmp_path, "static")
+    members = [archive.Member(f"{names.stem(s.problem)}.o", artifact.parts(s.spec, ("obj",)).files[0][1])
+               for s in solutions]  # fmt: skip
+    assert (tmp_path / "lib/libours.a").read_bytes() == archive.write(members)
+
+
+def test_bytes_are_the_same_every_time(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
+    compiler("cc")
+    for name in ("one", "two"):
+        Library("ours", solutions).write(tmp_path / name, ("static", "shared"))
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+
+
+def test_libraries_are_frozen_values(solutions: tuple[Solution, ...]) -> None:
+    made = Library("ours", list(solutions))  # type: ignore[arg-type]
+    assert made.solutions == solutions and made == Library("ours", solutions)
+    with pytest.raises(AttributeError):
+        made.name = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", ["", "1st", "a b", "a/b", "-x", "ü", "a::b", "x" * 101, "a\n", None])
+def test_names_that_nothing_can_have(solutions: tuple[Solution, ...], name: Any) -> None:
+    with pytest.raises(OptionError, match="is not a letter followed by"):
+        Library(name, solutions)
+
+
+@pytest.mark.parametrize("version", ["", "1.", "v1", "1.2.3.4.5", "1,2", 1])
+def test_versions_that_nothing_can_compare(solutions: tuple[Solution, ...], version: Any) -> None:
+    with pytest.raises(OptionError, match="is not one to four numbers"):
+        Library("ours", solutions, version)
+
+
+def test_what_does_not_belong_together(solutions: tuple[Solution, ...]) -> None:
+    with pytest.raises(OptionError, match="needs at least one"):
+        Library("ours", ())
+    with pytest.raises(OptionError, match="sTranspose210_8x16x16_lda32x32x32 is twice"):
+        Library("ours", (solutions[0], solutions[0]))
+    other = ttc_llvm.compile(Problem((1, 0), (3, 4)), 1, target="haswell")
+    with pytest.raises(TargetError, match="one target: its solutions are for sse2 and haswell"):
+        Library("ours", (solutions[0], other))
+    with pytest.raises(OptionError, match="Problem is none"):
+        Library("ours", (PROBLEMS[0],))  # type: ignore[arg-type]
+
+
+def test_nothing_is_written_where_something_is_wrong(
+    solutions: tuple[Solution, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(OptionError, match=r"'exe': the choices are obj, .*static, shared"):
+        Library("ours", solutions).write(tmp_path / "out", ("static", "exe"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ArtifactError, match="needs a linker"):
+        Library("ours", solutions).write(tmp_path / "out", ("static", "shared"))
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+# --- programs that use it ---------------------------------------------------------------------------------
+
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include "ours.h"
+int main(void)
+{
+    static float a[32 * 32 * 32], b[16 * 16 * 8];
+    static double c[33 * 65], d[33 * 65];
+    int i, j, k, wrong = 0;
+    for (i = 0; i < 32 * 32 * 32; i++) a[i] = (float)i;
+    for (i = 0; i < 33 * 65; i++) c[i] = i;
+    sTranspose210_8x16x16_lda32x32x32(a, b, 2.0f, NULL, NULL);
+    dTranspose10_33x65_omp(c, d, 1.0, NULL, NULL);
+    for (k = 0; k < 16; k++) for (j = 0; j < 16; j++) for (i = 0; i < 8; i++)
+        wrong += b[k + 16 * (j + 16 * i)] != 2.0f * a[i + 32 * (j + 32 * k)];
+    for (j = 0; j < 65; j++) for (i = 0; i < 33; i++) wrong += d[j + 65 * i] != c[i + 33 * j];
+    printf("%d\\n", wrong);
+    return wrong != 0;
+}
+"""
+
+
+FORTRAN = """\
+program main
+  use ttc_ours
+  implicit none
+  real(8) :: a(33, 65), b(65, 33)
+  call random_number(a)
+  call dTranspose10_33x65(a, b, 1.d0)
+  call dTranspose10_33x65_beta_omp(a, b, 1.d0, -1.d0)
+  print *, maxval(abs(b))
+end program
+"""
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_fortran_and_openmp(solutions: tuple[Solution, ...], tmp_path: Path, kind: str) -> None:
+    """The module of all problems in include/, strong OpenMP entries in the library."""
+    gfortran = compiler("gfortran")
+    made = Library("ours", solutions)
+    emit = (kind, "fortran", "omp")
+    made.write(tmp_path, emit)
+    files = set(library.file_names("ours", PROBLEMS, emit))
+    assert {"include/ours.f90", "include/ours.h"} < files <= set(tree(tmp_path))
+    (tmp_path / "main.f90").write_text(FORTRAN)
+    sources = (tmp_path / "include/ours.f90", tmp_path / "main.f90")
+    link = (f"-L{tmp_path}/lib", "-lours", "-fopenmp")
+    run(gfortran, f"-J{tmp_path}", *sources, *link, "-o", tmp_path / "main")
+    assert float(run(tmp_path / "main", env={"LD_LIBRARY_PATH": str(tmp_path / "lib")})) == 0
+
+
+@pytest.fixture
+def moved(solutions: tuple[Solution, ...], tmp_path: Path) -> Path:
+    """A library's tree after it has been moved to a folder with blanks, and a program beside it."""
+    compiler("cc")
+    Library("ours", solutions, "2.1.0").write(tmp_path / "built", ("static", "shared"))
+    place = tmp_path / "moved to" / "another place"
+    place.parent.mkdir()
+    shutil.move(tmp_path / "built", place)
+    (tmp_path / "main.c").write_text(PROGRAM)
+    return place
+
+
+@pytest.mark.parametrize("language", [("gcc", "-std=c99"), ("gcc", "-std=c99", "-fopenmp"), ("g++", "-xc++")])
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_pkg_config_finds_it(moved: Path, tmp_path: Path, language: tuple[str, ...], kind: str) -> None:
+    pkg_config = compiler("pkg-config")
+    if kind == "static":
+        (moved / "lib" / "libours.so").unlink()
+    env = {"PKG_CONFIG_PATH": str(moved / "lib/pkgconfig")}
+    assert run(pkg_config, "--modversion", "ours", env=env) == "2.1.0\n"
+    flags = shlex.split(run(pkg_config, "--cflags", "--libs", "ours", env=env))
+    driver, *options = language
+    run(compiler(driver), *options, *WARNINGS, tmp_path / "main.c", *flags, "-o", tmp_path / "main")
+    assert run(tmp_path / "main", env={"LD_LIBRARY_PATH": str(moved / "lib")}) == "0\n"
+    needed = run(compiler("readelf"), "-d", tmp_path / "main")
+    assert ("libours.so" in needed) == (kind == "shared")
+
+
+def test_without_a_shared_library_pkg_config_names_the_archive(
+    solutions: tuple[Solution, ...], tmp_path: Path
+) -> None:
+    """A libours.so of an earlier run must not be linked with the new header."""
+    pkg_config = compiler("pkg-config")
+    Library("ours", solutions).write(tmp_path, "static")
+    (tmp_path / "lib" / "libours.so").write_bytes(b"stale")
+    libs = run(pkg_config, "--libs", "ours", env={"PKG_CONFIG_PATH": str(tmp_path / "lib/pkgconfig")})
+    assert shlex.split(libs)[0].endswith("lib/libours.a")
+
+
+def test_the_shared_library_exports_the_entries_only(moved: Path) -> None:
+    nm = compiler("nm")
+    exported = set(re.findall(r" T (\w+)", run(nm, "-D", "--defined-only", moved / "lib/libours.so")))
+    assert {names.stem(problem) for problem in PROBLEMS} <= exported
+    assert all(any(name.startswith(names.stem(p)) for p in PROBLEMS) for name in exported)
+    assert run(nm, "-D", "-u", moved / "lib/libours.so") == ""
+
+
+def test_no_file_holds_a_path_of_this_machine(moved: Path, tmp_path: Path) -> None:
+    for name, data in tree(moved).items():
+        assert str(tmp_path).encode() not in data and b"/tmp/" not in data, name
+
+
+# --- the command line -------------------------------------------------------------------------------------
+
+
+def test_a_manifest_becomes_a_library(ttc: Ttc, tmp_path: Path) -> None:
+    compiler("cc")
+    Path("m.txt").write_text(MANIFEST)
+    found = ttc("--manifest=m.txt", "--name=ours", "--library-version=3.1", "--emit=static,shared",
+                "--maxImplementations=3", "--output-dir=out")  # fmt: skip
+    assert found["library"] == {"name": "ours", "version": "3.1"}
+    assert [p["name"] for p in found["problems"]] == [names.stem(problem) for problem in PROBLEMS]
+    assert {p["source"] for p in found["problems"]} == {"tuned"}
+    assert all(len(p["measurement"]["timings"]) == 3 and p["measurement"]["verified"] for p in found["problems"])
+    assert sorted(found["files"]) == [f"out/{name}" for name in TREE]
+    symbols = [s for _, data in members(tmp_path / "out/lib/libours.a") for s in elf.defined_symbols(data)]
+    assert {names.stem(problem) for problem in PROBLEMS} <= set(symbols)
+
+
+def members(path: Path) -> list[tuple[str, bytes]]:
+    """The objects of an archive; read here so that no tool is needed."""
+    data, place, found = path.read_bytes(), 8, []
+    while place < len(data):
+        name, size = data[place : place + 16].decode().strip(), int(data[place + 48 : place + 58])
+        found.append((name, data[place + 60 : place + 60 + size]))
+        place += 60 + size + size % 2
+    return [(name, content) for name, content in found if name not in ("/", "//")]
+
+
+def test_a_second_run_takes_the_database_and_writes_the_same_bytes(ttc: Ttc, tmp_path: Path) -> None:
+    compiler("cc")
+    Path("m.txt").write_text(MANIFEST)
+    arguments = ("--manifest=m.txt", "--emit=static,shared", "--maxImplementations=3")
+    first = ttc(*arguments, "--output-dir=one")
+    second = ttc(*arguments, "--output-dir=two")
+    assert {p["source"] for p in first["problems"]} == {"tuned"}
+    assert {p["source"] for p in second["problems"]} == {"database"}
+    assert second["elapsed_s"] < first["elapsed_s"]
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+
+
+def test_options_of_a_problem_steer_its_own_search(ttc: Ttc) -> None:
+    Path("m.txt").write_text("--perm=1,0 --size=48,32 --maxImplementations=4\n--perm=1,0 --size=64,32\n")
+    found = ttc("--manifest=m.txt", "--maxImplementations=2", "--numThreads=1")
+    assert [len(p["measurement"]["timings"]) for p in found["problems"]] == [4, 2]
+    assert {p["threads"] for p in found["problems"]} == {1}
+
+
+def test_a_library_for_another_machine(ttc: Ttc) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    found = ttc("--manifest=m.txt", "--cpu=knl", "--generateOnly")
+    assert found["target"]["cpu"] == "knl"
+    assert {p["source"] for p in found["problems"]} == {"cost model"}
+    assert {p["measurement"] for p in found["problems"]} == {None}
+
+
+def test_one_problem_is_a_library_too(ttc: Ttc) -> None:
+    found = ttc("--perm=1,0", "--size=48,32", "--generateOnly", "--emit=static")
+    assert "lib/libsTranspose10_48x32.a" in found["files"] and "include/sTranspose10_48x32.h" in found["files"]
+    named = ttc("--perm=1,0", "--size=48,32", "--generateOnly", "--emit=static", "--name=flip")
+    assert "lib/libflip.a" in named["files"]
+
+
+def test_the_summary_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    assert cli.main(["--manifest=m.txt", "--maxImplementations=2"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0].split() == ["problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source"]
+    assert [line.split()[0] for line in lines[1:5]] == [names.stem(problem) for problem in PROBLEMS]
+    assert all(line.endswith("tuned") for line in lines[1:5])
+    assert lines[6].startswith("library  m 1.0.0, 4 problems, ")
+    assert "lib/libm.a" in out and err == ""
+
+
+def test_verbose_tells_which_problem_is_tuned(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    assert cli.main(["--manifest=m.txt", "--maxImplementations=2", "--verbose"]) == 0
+    err = capsys.readouterr().err
+    for number, problem in enumerate(PROBLEMS, 1):
+        assert f"ttc: problem {number} of 4: {names.stem(problem)}\n" in err
+
+
+@pytest.mark.parametrize("arguments", [("--manifest=m.txt",), ("--perm=1,0", "--size=3,4")])
+def test_quiet_is_silent(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    assert cli.main([*arguments, "--generateOnly", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_keeping_candidates(ttc: Ttc) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    found = ttc("--manifest=m.txt", "--maxImplementations=2", "--keep")
+    folders = [name for name in found["files"] if name.endswith(".candidates")]
+    assert folders == [f"{names.stem(problem)}.candidates" for problem in PROBLEMS]
+    assert all(Path(folder, "plans.txt").exists() for folder in folders)
+
+
+def test_no_files_where_none_are_wanted(ttc: Ttc, tmp_path: Path) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    assert ttc("--manifest=m.txt", "--generateOnly", "--emit=")["files"] == []
+    assert not (tmp_path / "lib").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--manifest=m.txt", "--emit=obj,header"), ["sTranspose10_48x32.o", "dTranspose10_48x32.o", "m.h"]),
+        (("--perm=1,0", "--size=3,4"), ["sTranspose10_3x4.o", "sTranspose10_3x4.h"]),
+        (("--perm=1,0", "--size=3,4", "--emit=asm"), ["sTranspose10_3x4.s"]),
+    ],
+)
+def test_listing_files_writes_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], expected: list[str]
+) -> None:
+    Path("m.txt").write_text("--perm=1,0 --size=48,32\n--perm=1,0 --size=48,32 --dataType=d\n")
+    before = sorted(os.listdir(tmp_path))
+    assert cli.main([*arguments, "--list-files", "--output-dir=out"]) == 0
+    assert capsys.readouterr().out.splitlines() == expected
+    assert sorted(os.listdir(tmp_path)) == before
+    assert cli.main([*arguments, "--generateOnly", "--quiet", "--output-dir=out"]) == 0
+    assert sorted(tree(tmp_path / "out")) == sorted(expected)
+
+
+REFUSALS = [
+    (("--manifest=m.txt", "--perm=1,0"), "--perm contradicts --manifest"),
+    (("--manifest=m.txt", "--lda=1,0"), "--lda contradicts --manifest"),
+    (("--manifest=m.txt", "--name=a b"), "library name 'a b' is not a letter"),
+    (("--manifest=m.txt", "--library-version=x"), "library version 'x'"),
+    (("--manifest=m.txt", "--emit=exe"), "the choices are obj, "),
+    (("--manifest=m.txt", "--compiler=gcc"), "the only compiler is llvm"),
+    (("--manifest=m.txt", "--architecture=axv"), "near matches are"),
+    (("--manifest=m.txt", "--output-dir=/proc/nowhere"), "cannot be made"),
+    (("--manifest=1 2.txt",), "the manifest's name '1 2' cannot name a library: give --name"),
+    (("--manifest",), "expected one argument"),
+    (("--perm=1,0", "--size=3,4", "--name=x"), "--name=x names a library: it needs --manifest"),
+    (("--perm=1,0", "--size=3,x", "--emit=static"), "'x' is not an integer"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "reason"), REFUSALS, ids=[reason for _, reason in REFUSALS])
+def test_refusals(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], reason: str) -> None:
+    for name in ("m.txt", "1 2.txt"):
+        Path(name).write_text(MANIFEST)
+    before = sorted(Path().rglob("*"))
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("ttc: error: ") and err.count("\n") == 1 and reason in err, err
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_no_linker_is_said_before_anything_is_tuned(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("ttc_llvm.cli_compile.compile", None)
+    assert cli.main(["--manifest=m.txt", "--emit=shared"]) == 2
+    assert "needs a linker, but none of cc, gcc, clang, ld.lld, ld is on the PATH" in capsys.readouterr().err
+
+
+def test_an_error_on_the_way_names_its_line_and_leaves_no_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Path("m.txt").write_text(MANIFEST)
+    trials: list[None] = []
+
+    def verify(*_: object) -> tuple[int, ...] | None:
+        trials.append(None)
+        return (1, 2) if len(trials) == 3 else None
+
+    monkeypatch.setattr("ttc_llvm.trial.Trial.verify", verify)
+    assert cli.main(["--manifest=m.txt", "--maxImplementations=2", "--output-dir=out"]) == 2
+    assert capsys.readouterr().err.startswith("ttc: error: m.txt:3: the kernel of plan ")
+    assert not (tmp_path / "out").exists() or tree(tmp_path / "out") == {}
+
+
+def test_interrupting_writes_nothing_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    lines = [f"--perm=1,0 --size={64 + k},48" for k in range(5)]
+    (tmp_path / "m.txt").write_text("\n".join(lines))
+    command = [sys.executable, "-m", "ttc_llvm", "--manifest=m.txt", "--maxImplementations=24", "--output-dir=out"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    started = subprocess.Popen(
+        [*command, "--verbose"], env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert started.stderr is not None
+    for line in started.stderr:
+        if "problem 3 of 5" in line:
+            break
+    time.sleep(0.05)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130
+    found = re.search(r"interrupted, nothing is written: (\d) of 5 problems are done and stored", err)
+    assert found is not None, err
+    assert tree(tmp_path / "out") == {}
+    done = int(found[1])
+    assert 2 <= done < 5
+    again = attempt(*command, "--json", env={"PYTHONPATH": str(ROOT)})
+    sources = [problem["source"] for problem in json.loads(again.stdout)["problems"]]
+    assert sources[:done] == ["database"] * done and sources[done] == "tuned"
+    assert (tmp_path / "out/lib/libm.a").exists()
+
+
+def test_where_cmake_finds_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--cmake-dir"]) == 0
+    folder = Path(capsys.readouterr().out.rstrip("\n"))
+    assert (folder / "ttc_llvm-config.cmake").exists() and folder.is_absolute()

@@ -1,0 +1,262 @@
+"""Manifests: both forms mean the same, and whatever is wrong is one line with file, line and field."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttc_llvm import cli, cli_library, cli_options, manifest
+from ttc_llvm.errors import OptionError
+from ttc_llvm.manifest import Entry
+from ttc_llvm.problem import Problem
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test has a database and a current directory of its own."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path.parent / f"{tmp_path.name}.sqlite3"))
+    monkeypatch.chdir(tmp_path)
+
+
+def entries(text: str, name: str = "m.txt") -> tuple[Entry, ...]:
+    """The entries of a manifest with this text."""
+    Path(name).write_text(text)
+    return manifest.read(name)
+
+
+def problems(text: str, *options: str, name: str = "m.txt") -> list[Problem]:
+    """The checked problems of a manifest with this text, with options beside it."""
+    Path(name).write_text(text)
+    listed = cli_library.prepare(cli_options.read([f"--manifest={name}", *options]))
+    return [one.job.problem for one in listed]
+
+
+TEXT = """\
+# a comment, then a blank line
+
+--perm=2,1,0 --size=8,16,16 --lda=32,32,32   # behind a problem, too
+  --perm 1,0 --size "48, 32" --dataType=z --alpha=1,2 --beta -1.5 --conjugate
+--perm=0,2,1 --size=9,33,40 --maxImplementations=7 --prefetchDistances=0,2 --loopPerm=0,1,2-2,1,0 --hotA
+--perm=1,0 --size=256,256 --blockings=32x32,64x64 --time-limit=2.5 --numThreads=1 --streamingStores
+"""
+JSON = """\
+[
+  {"perm": [2, 1, 0], "size": [8, 16, 16], "lda": [32, 32, 32], "ldb": null, "conjugate": false},
+  {"perm": [1, 0], "size": [48, 32], "dataType": "z",
+   "alpha": [1, 2], "beta": -1.5, "conjugate": true},
+  {"perm": [0, 2, 1], "size": [9, 33, 40], "maxImplementations": 7, "prefetchDistances": [0, 2],
+   "loopPerm": [[0, 1, 2], [2, 1, 0]], "hotA": true},
+  {"perm": [1, 0], "size": [256, 256], "blockings": [[32, 32], [64, 64]], "time-limit": 2.5, "numThreads": 1,
+   "streamingStores": true}
+]
+"""
+
+
+# --- what manifests mean ----------------------------------------------------------------------------------
+
+
+def test_both_forms_mean_the_same() -> None:
+    commands = [
+        [cli_options.command(entry.given) for entry in entries(text, name)]
+        for text, name in ((TEXT, "m.txt"), (JSON, "m.json"))
+    ]
+    assert commands[0] == commands[1]
+    first, second, third, fourth = commands[0]
+    assert (first.perm, first.lda, first.conjugate) == ((2, 1, 0), (32, 32, 32), False)
+    assert (second.size, second.alpha, second.beta, second.conjugate) == ((48, 32), 1 + 2j, -1.5, True)
+    assert (third.max_implementations, third.prefetch_distances, third.hot_a) == (7, (0, 2), True)
+    assert third.loop_perm == ((0, 1, 2), (2, 1, 0))
+    assert (fourth.blockings, fourth.time_limit, fourth.num_threads) == (((32, 32), (64, 64)), 2.5, 1)
+
+
+def test_lines_are_counted() -> None:
+    assert [entry.line for entry in entries(TEXT)] == [3, 4, 5, 6]
+    found = entries(JSON, "m.json")
+    assert [entry.line for entry in found] == [2, 3, 5, 7]
+    assert found[1].place("alpha = 3 is") == "m.json:4" and found[1].place("--conjugate x") == "m.json:4"
+    assert found[1].place("perm 1,1 is") == found[1].place("") == found[1].place("nothing") == "m.json:3"
+
+
+def test_json_is_known_by_its_beginning_or_its_name() -> None:
+    one = '[{"perm": [1, 0], "size": [3, 4]}]'
+    assert entries(one, "plain") and entries("\n  " + one, "m.txt") and entries("\ufeff" + one, "bom")
+    with pytest.raises(OptionError, match=r"m\.json:1: '-' stands|m\.json:1: a JSON manifest is a list"):
+        entries("--perm=1,0 --size=3,4", "m.json")
+
+
+def test_options_on_the_command_line_hold_for_every_problem() -> None:
+    text = "--perm=1,0 --size=48,32\n--perm=1,0 --size=48,33 --dataType=s --alpha=3\n"
+    assert problems(text, "--dataType=d", "--alpha=2") == [
+        Problem((1, 0), (48, 32), "d", alpha=2),
+        Problem((1, 0), (48, 33), "s", alpha=3),
+    ]
+    listed = cli_library.prepare(cli_options.read(["--manifest=m.txt", "--maxImplementations=5", "--cpu=haswell"]))
+    assert [(one.job.options.max_implementations, one.job.options.target.cpu) for one in listed] == [(5, "haswell")] * 2
+
+
+def test_false_in_json_undoes_a_switch() -> None:
+    text = '[{"perm": [1, 0], "size": [4, 5], "dataType": "c", "conjugate": false}]'
+    (found,) = problems(text, "--conjugate", name="m.json")
+    assert not found.conjugate
+
+
+def test_what_json_prints_can_be_a_manifest(capsys: pytest.CaptureFixture[str]) -> None:
+    """The `problem` of `ttc --json` is an object of a manifest."""
+    assert cli.main(["--perm=1,0", "--size=9,8", "--dataType=c", "--beta=1j", "--generateOnly", "--json"]) == 0
+    problem = json.loads(capsys.readouterr().out)["problem"]
+    assert problems(json.dumps([problem]), name="m.json") == [Problem((1, 0), (9, 8), "c", beta=1j)]
+
+
+def test_every_option_of_a_problem_has_a_form_in_json() -> None:
+    """Adding an option with a new metavar without saying how JSON writes it fails here."""
+    options = [o for o in cli_options.OPTIONS if o.field not in manifest.RUN_WIDE and o.metavar]
+    assert len(options) > 10
+    assert all(option.metavar in manifest._FORMS for option in options)
+
+
+def test_a_duplicate_is_said_and_built_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.txt").write_text("--perm=1,0 --size=9,8\n\n--perm=1,0 --size=9,8 --lda=9,8\n--perm=0,1 --size=9,8\n")
+    assert cli.main(["--manifest=m.txt", "--generateOnly", "--list-files"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == "lib/libm.a"
+    assert err == "ttc: warning: m.txt:3: sTranspose10_9x8 is already on line 1: it is built once\n"
+
+
+# --- what is wrong ----------------------------------------------------------------------------------------
+
+GOOD = "--perm=1,0 --size=3,4\n"
+TEXT_FAULTS: list[tuple[str, int, str]] = [
+    ("", 0, "there is no problem in this manifest"),
+    ("# nothing\n\n", 0, "there is no problem in this manifest"),
+    (f"{GOOD}--size=3,4\n", 2, "--perm is missing"),
+    (f"{GOOD}--perm=1,0\n", 2, "--size is missing"),
+    (f"{GOOD}\n--perm=1,1 --size=3,4\n", 3, "perm 1,1 is not a permutation"),
+    (f"{GOOD}--perm=1,0 --size=3\n", 2, "size 3 has 1 extents"),
+    ("--perm=1,0 --size=3,-4\n", 1, "size[1] = -4 is negative"),
+    ("--perm=1,0 --size=3,x\n", 1, "--size=3,x: 'x' is not an integer"),
+    ("--perm=1,0 --size=3,4 --lda=2,4\n", 1, "lda[0] = 2 is less than size[0] = 3"),
+    ("--perm=1,0 --size=3,4 --dataType=q\n", 1, "unknown data type"),
+    ("--prem=1,0 --size=3,4\n", 1, "unknown option --prem: near matches are --perm"),
+    ("1,0 3,4\n", 1, "unexpected argument '1,0'"),
+    ("--perm=1,0 --size=3,4 --perm=0,1\n", 1, "--perm is given twice"),
+    ("--perm 1,0 --size=3,4 --hotA --hotA\n", 1, "--hotA is given twice"),
+    ("--perm=1,0 --size\n", 1, "argument --size: expected one argument"),
+    (f"{GOOD}--perm='1,0 --size=3,4\n", 2, "No closing quotation"),
+    ("--perm=1,0 --size=3,4 --cpu=haswell\n", 1, "--cpu holds for a whole run"),
+    ("--perm=1,0 --size=3,4 --output-dir=x\n", 1, "--output-dir holds for a whole run"),
+    ("--perm=1,0 --size=3,4 --manifest=x\n", 1, "--manifest holds for a whole run"),
+    ("--perm=1,0 --size=3,4 --database=x\n", 1, "--database holds for a whole run"),
+    ("--perm=1,0 --size=3,4 --help\n", 1, "--help is no option of a problem"),
+    ("--perm=1,0 --size=3,4 --version\n", 1, "--version is no option of a problem"),
+    ("--perm=1,0 --size=3,4 --maxImplementations=0\n", 1, "maxImplementations 0 is neither"),
+    ("--perm=1,0 --size=3,4 --numThreads=0\n", 1, "number of threads 0 is less than 1"),
+    ("--perm=1,0 --size=3,4 --loopPerm=0\n", 1, "not a permutation"),
+    (f"{GOOD}--perm=1,0 --size=3,4 --beta=2\n", 2, "beta = 2 clashes with line 1, where sTranspose10_3x4 has 0:"),
+    (f"{GOOD}--perm=1,0 --size=3,4 --maxImplementations=5\n", 2, "maxImplementations = 5 clashes with line 1"),
+    ("--perm=1,0 --size=4294967296,3 --lda=4294967296,3\n", 1, "C entries take it as int"),
+]  # fmt: skip
+JSON_FAULTS: list[tuple[str, int, str]] = [
+    ("[]", 0, "there is no problem in this manifest"),
+    ("", 1, "a JSON manifest is a list of objects"),
+    ("{}", 1, "a JSON manifest is a list of objects"),
+    ("[\n 3]", 2, "3 stands where an object"),
+    ("[\n[]]", 2, "[] stands where an object"),
+    ('[{"perm": [1,0], "size": [3,4]}\n', 2, "the text ends where JSON wants ',' or ']'"),
+    ('[{"perm": [1,0], "size": [3,4]},]', 1, "Expecting value"),
+    ('[{"perm": [1,0], "size": [3,4]}]\n\nx', 3, "'x' follows the end of the list"),
+    ('[\n{"perm": [1,0],\n "size" [3,4]}]', 3, "'[' stands where JSON wants ':'"),
+    ('[\n{"perm": [1,0],\n "size": [3,4],\n "size": [4,3]}]', 4, "size is given twice"),
+    ('[\n{"perm": [1,0],\n "size": [3,4],\n "lad": [4,3]}]', 4, 'unknown key "lad": near matches are ldb'),
+    ('[{"perm": [1,0], "size": [3,4], "datatype": "d"}]', 1, 'unknown key "datatype": near matches are dataType'),
+    ('[{"perm": [1,0], "size": [3,4], "%%": 3}]', 1, 'unknown key "%%": keys are perm, size, dataType'),
+    ('[{"perm": [1,0], "size": [3,4], "cpu": "haswell"}]', 1, "cpu holds for a whole run"),
+    ('[{"perm": [1,0], "size": [3,4], "emit": "obj"}]', 1, "emit holds for a whole run"),
+    ('[{"size": [3,4]}]', 1, "--perm is missing"),
+    ('[{}]', 1, "--perm is missing"),
+    ('[{"perm": null, "size": [3,4]}]', 1, "--perm is missing"),
+    ('[{"perm": "1,0", "size": [3,4]}]', 1, 'perm is "1,0": a list of integers is expected'),
+    ('[{"perm": [1,0],\n"size": [3,4.0]}]', 2, "size is [3, 4.0]: a list of integers is expected"),
+    ('[{"perm": [true,false], "size": [3,4]}]', 1, "perm is [true, false]: a list of integers is expected"),
+    ('[{"perm": [1,0], "size": 12}]', 1, "size is 12: a list of integers is expected"),
+    ('[{"perm": [1,0], "size": [3,4],\n"alpha": "2"}]', 2, 'alpha is "2": a number, or [real, imaginary] is expected'),
+    ('[{"perm": [1,0], "size": [3,4], "alpha": [1,2,3]}]', 1, "a number, or [real, imaginary] is expected"),
+    ('[{"perm": [1,0], "size": [3,4], "alpha": {"re": 1}}]', 1, 'alpha is {"re": 1}: a number'),
+    ('[{"perm": [1,0], "size": [3,4], "hotA": 1}]', 1, "hotA is 1: true or false is expected"),
+    ('[{"perm": [1,0], "size": [3,4], "dataType": 5}]', 1, "dataType is 5: a string is expected"),
+    ('[{"perm": [1,0], "size": [3,4], "maxImplementations": 2.5}]', 1, "is 2.5: an integer is expected"),
+    ('[{"perm": [1,0], "size": [3,4], "time-limit": "1"}]', 1, 'time-limit is "1": a number is expected'),
+    ('[{"perm": [1,0], "size": [3,4], "blockings": [[1]]}]', 1, "a list of pairs of integers is expected"),
+    ('[{"perm": [1,0],\n\n"size": [3,-4]}]', 3, "size[1] = -4 is negative"),
+    ('[{"perm": [1,0], "size": [3,4],\n"alpha": 1e300}]', 2, "alpha = (1e+300+0j) is beyond the range"),
+    ('[{"perm": [1,0], "size": [3,4]},\n{"perm": [1,0], "size": [3,4],\n"beta": 1}]', 3, "beta = 1 clashes"),
+    ("[" * 100000, 1, "lists are nested too deep"),
+    ('[{"perm": [1,0], "size": [3,' + "9" * 5000 + "]}]", 1, "Exceeds the limit|not an integer"),
+    ('[{3: 4}]', 1, "3 stands where a key is expected"),
+    ('[{"perm": [1,0], "size": [3,4], "beta": NaN,}]', 1, "Expecting value"),
+]  # fmt: skip
+
+
+def refusal(capsys: pytest.CaptureFixture[str], name: str) -> str:
+    """What `ttc --manifest=NAME` says; it must be one line, exit 2 and nothing written."""
+    before = sorted(Path().rglob("*"))
+    assert cli.main([f"--manifest={name}", "--output-dir=out", "--emit=static,header,obj"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("ttc: error: ") and err.count("\n") == 1, err
+    assert sorted(Path().rglob("*")) == before
+    return err
+
+
+def check_refusal(said: str, name: str, line: int, reason: str) -> None:
+    """File, line (0: none) and the reason, one of several parted by |."""
+    place = f"{name}:{line}: " if line else f"{name}: "
+    assert said.startswith(f"ttc: error: {place}"), said
+    assert any(part in said for part in reason.split("|")), said
+
+
+@pytest.mark.parametrize(("text", "line", "reason"), TEXT_FAULTS, ids=[f"{r[:40]}" for _, _, r in TEXT_FAULTS])
+def test_faults_of_texts(capsys: pytest.CaptureFixture[str], text: str, line: int, reason: str) -> None:
+    Path("bad.txt").write_text(text)
+    check_refusal(refusal(capsys, "bad.txt"), "bad.txt", line, reason)
+
+
+@pytest.mark.parametrize(("text", "line", "reason"), JSON_FAULTS, ids=[f"{r[:40]}" for _, _, r in JSON_FAULTS])
+def test_faults_of_json(capsys: pytest.CaptureFixture[str], text: str, line: int, reason: str) -> None:
+    Path("bad.json").write_text(text)
+    check_refusal(refusal(capsys, "bad.json"), "bad.json", line, reason)
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "reason"),
+    [
+        (b"# fine\n--perm=1,0 --size=3,4 # \xff\n", 2, "byte 0xff is not UTF-8 text"),
+        ("--perm=1,0\n".encode("utf-16"), 1, "byte 0xff is not UTF-8 text"),
+        (b"# fine\n\n--perm=1,0\0 --size=3,4", 3, "a NUL byte is not text"),
+        (b"\x7fELF\x02\x01\x01\0\0\0", 1, "a NUL byte is not text"),
+    ],
+)
+def test_bytes_that_are_no_text(capsys: pytest.CaptureFixture[str], data: bytes, line: int, reason: str) -> None:
+    Path("bad.txt").write_bytes(data)
+    check_refusal(refusal(capsys, "bad.txt"), "bad.txt", line, reason)
+
+
+def test_files_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("folder").mkdir()
+    for name, reason in (("missing", "No such file"), ("folder", "Is a directory"), ("", "Is a directory")):
+        assert f"--manifest={name} cannot be read: {reason}" in refusal(capsys, name)
+    assert "cannot be read" in refusal(capsys, "nul\0byte")
+
+
+def test_python_values_of_every_kind_are_refused_or_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    """No value of JSON, under no key, ends in a defect."""
+    values: list[Any] = [None, True, 0, -1, 1.5, 10**30, "", "x", [], [0], [[]], [[1, 2]], {}, [None], ["1"], [1e400]]
+    for option in cli_options.OPTIONS:
+        for value in values:
+            row = {"perm": [1, 0], "size": [3, 4]} | {option.flag[2:]: value}
+            Path("m.json").write_text(json.dumps([row]))
+            status = cli.main(["--manifest=m.json", "--list-files"])
+            said = capsys.readouterr().err
+            assert status in (0, 2) and said.count("\n") == (status == 2), (row, said)
+            assert status == 0 or "m.json:1: " in said, (row, said)

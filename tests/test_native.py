@@ -1,0 +1,184 @@
+"""Native programs: what is emitted, compiled, linked and run in C, C++ and Fortran, on every OpenMP library."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import Golden
+from emissions import PAPER, PROGRAMS, spec
+from entry_calls import Call, check, every_kind, other_outer
+from native_build import STRICT, compiler, needs_openmp, openmp_library, run
+
+from ttc_llvm import artifact, backend, fortran, interface, names
+from ttc_llvm.dtypes import Kind
+from ttc_llvm.header import Described
+from ttc_llvm.problem import Problem
+
+NATIVE = Path(__file__).parent / "native"
+
+
+# --- native programs ------------------------------------------------------------------------------------
+
+
+def definitions(problem: Problem, types: tuple[str, str, str]) -> list[str]:
+    """What tests/native/check.c wants to know."""
+    parts = {Kind.OPAQUE: 0, Kind.REAL: 1, Kind.COMPLEX: 2}[problem.compute.kind]
+    lists = {"PERM": problem.perm, "SIZE": problem.size, "LDA": problem.outer_a, "LDB": problem.outer_b}
+    stem = names.stem(problem)
+    return [
+        f'-DHEADER="{stem}.h"',
+        f"-DNAME={stem}",
+        f"-DPARTS={parts}",
+        *(f"-D{name}={','.join(map(str, values))}" for name, values in lists.items()),
+        *(f"-D{name}={t}" for name, t in zip(("TA", "TB", "SCALAR"), types, strict=True)),
+    ]
+
+
+LANGUAGES = {
+    "c99": ["gcc", "-std=c99"],
+    "c99 openmp": ["gcc", "-std=c99", "-fopenmp"],
+    "c++98 openmp": ["g++", "-std=c++98", "-fopenmp", "-x", "c++"],
+    "c++11": ["g++", "-std=c++11", "-x", "c++"],
+    "c99 clang openmp": ["clang", "-std=c99", "-fopenmp"],
+    "c++11 clang": ["clang++", "-std=c++11", "-x", "c++"],
+    "c99 strong": ["gcc", "-std=c99", "-fopenmp", "-DTTC_OMP_OBJECT"],
+    "c++11 clang strong": ["clang++", "-std=c++11", "-fopenmp", "-x", "c++", "-DTTC_OMP_OBJECT"],
+}
+FEW = ("c99", "c99 openmp", "c++98 openmp")  # with all programs; the others with three
+CASES = [
+    (problem, types, language)
+    for number, (problem, types) in enumerate(PROGRAMS)
+    for language in LANGUAGES
+    if language in FEW or number % 3 == 0
+]
+
+
+@pytest.mark.parametrize(("problem", "types", "language"), CASES, ids=[f"{names.stem(p)}-{s}" for p, _, s in CASES])
+def test_linked_program(problem: Problem, types: tuple[str, str, str], language: str, tmp_path: Path) -> None:
+    driver, *options = LANGUAGES[language]
+    if "-fopenmp" in options:
+        needs_openmp(compiler(driver), tmp_path)
+    objects = artifact.write(spec(problem), tmp_path, ("obj", "omp", "header"))[:2]
+    for sizes in ([], ["-DANY_SIZE"]):
+        build(compiler(driver), [*options, *sizes], (problem, types), objects, tmp_path)
+        run(tmp_path / "check", env={"OMP_NUM_THREADS": "3"})
+
+
+def build(
+    driver: str,
+    options: Sequence[str],
+    program: tuple[Problem, tuple[str, str, str]],
+    objects: Sequence[Path],
+    folder: Path,
+) -> None:
+    """Compile check.c against the problem's header and link it with its objects: the second one only if asked for."""
+    given = [*options, *STRICT, *definitions(*program), f"-I{folder}"]
+    run(driver, *given, "-c", NATIVE / "check.c", "-o", folder / "check.o")
+    threads = ["-fopenmp"] if "-fopenmp" in options else []
+    needed = objects if "-DTTC_OMP_OBJECT" in options else objects[:1]
+    run(driver, *threads, folder / "check.o", *needed, "-o", folder / "check")
+
+
+def test_check_program_notices_wrong_results(tmp_path: Path) -> None:
+    """The other tests believe check.c: here it is told the permutation of a different problem."""
+    wrong = definitions(PAPER, ("float", "float", "float"))
+    made = artifact.write(spec(PAPER), tmp_path)[0]
+    wrong[wrong.index("-DPERM=2,1,0")] = "-DPERM=2,0,1"
+    gcc = compiler("gcc")
+    run(gcc, *wrong, f"-I{tmp_path}", NATIVE / "check.c", made, "-o", tmp_path / "check")
+    assert subprocess.run([tmp_path / "check"], capture_output=True).returncode != 0
+
+
+def test_shared_object_of_many_problems(tmp_path: Path) -> None:
+    """All objects in one library: no clash of names, no text relocation, nothing undefined."""
+    problems = [p for p, _ in PROGRAMS]
+    objects = [artifact.write(spec(p), tmp_path, ["obj"])[0] for p in problems]
+    library = tmp_path / "libtranspose.so"
+    flags = ["-shared", "-nostdlib", "-Wl,-z,text,-z,defs,--fatal-warnings"]
+    run(compiler("gcc"), *flags, *objects, "-o", library)
+    loaded = ctypes.CDLL(str(library))
+
+    def address(symbol: str) -> int:
+        return ctypes.cast(loaded[symbol], ctypes.c_void_p).value or 0
+
+    for problem in problems:
+        for alpha, beta, through_beta in every_kind(problem):
+            for lda in (None, other_outer(problem.outer_a, 2)):
+                check(address, problem, Call(alpha, beta, lda, None, 2, through_beta))
+
+
+def test_objects_need_nothing_and_export_the_entries_only(tmp_path: Path) -> None:
+    nm = compiler("nm")
+    for row in ("sse2", "avx", "avx2", "avx512", "knl"):
+        for problem in (PAPER, Problem((1, 2, 0), (20, 30, 7), "zc"), Problem((1, 0), (40, 50), "v3")):
+            made = artifact.write(spec(problem, backend.resolve(row)), tmp_path, ["obj"])[0]
+            assert run(nm, "-u", made) == ""
+            exported = re.findall(r" T (\w+)", run(nm, "-g", "--defined-only", made))
+            wanted = [entry.name for entry in interface.entries(problem)]
+            assert sorted(exported) == sorted(wanted)
+
+
+# --- the second object ----------------------------------------------------------------------------------
+
+DLOPEN = """
+import ctypes, sys
+import numpy as np
+library = ctypes.CDLL(sys.argv[1])
+a = np.arange(300 * 400, dtype=np.float32).reshape(300, 400)
+b = np.zeros((400, 300), np.float32)
+size = np.array((400, 300), np.intc)
+addresses = [ctypes.c_void_p(x.ctypes.data) for x in (a, b)]
+library.sTranspose10_400x300_omp(*addresses, ctypes.c_float(2), None, None)
+assert np.array_equal(b, 2 * a.T)
+library.sTranspose10_400x300_any_beta_omp(
+    *addresses, ctypes.c_float(1), ctypes.c_float(3), ctypes.c_void_p(size.ctypes.data), None, None)
+assert np.array_equal(b, 7 * a.T)
+"""
+
+
+@pytest.mark.parametrize("driver", ["gcc", "clang"])
+def test_threaded_entries_through_dlopen(driver: str, tmp_path: Path) -> None:
+    """In a process of its own: what OpenMP library it loads is nobody else's business."""
+    openmp = openmp_library(compiler(driver), tmp_path)
+    objects = artifact.write(spec(Problem((1, 0), (400, 300), "s")), tmp_path, ("obj", "omp"))
+    library = tmp_path / "libtranspose.so"
+    run(compiler(driver), "-shared", "-Wl,-z,text,-z,defs", *objects, openmp, "-o", library)
+    run(sys.executable, "-c", DLOPEN, library, env={"OMP_NUM_THREADS": "3"})
+
+
+def test_threaded_entries_need_openmp_and_the_first_object_only(tmp_path: Path) -> None:
+    problem = Problem((1, 0), (600, 700), "zc")
+    first, second = artifact.write(spec(problem), tmp_path, ("obj", "omp"))
+    symbols = run(compiler("nm"), second)
+    wanted = sorted(entry.name for entry in interface.threaded(problem))
+    assert sorted(re.findall(r" T (\w+)", symbols)) == wanted
+    undefined = set(re.findall(r" U (\w+)", symbols)) - set(re.findall(r" T (\w+)", run(compiler("nm"), first)))
+    openmp = {"omp_get_max_threads", "omp_get_num_threads", "omp_get_thread_num"}
+    assert undefined == {"GOMP_parallel", *openmp}
+
+
+def test_too_little_work_for_threads_needs_no_openmp(tmp_path: Path) -> None:
+    second = artifact.write(spec(Problem((), (), "s")), tmp_path, ["omp"])[0]
+    assert "omp_get" not in run(compiler("nm"), second)
+
+
+# --- Fortran --------------------------------------------------------------------------------------------
+
+
+def test_modules_of_all_types_compile(tmp_path: Path) -> None:
+    problems = [p for p, _ in PROGRAMS] + [Problem((1, 0), (6, 7), t) for t in ("ds", "cz", "f16", "i32", "i64", "v12")]
+    problems += [Problem((), (), "s"), Problem(tuple(reversed(range(26))), (2,) * 26, "s")]
+    modules = [artifact.write(spec(p), tmp_path, ["fortran"])[0] for p in problems]
+    run(compiler("gfortran"), "-std=f2018", *STRICT, "-fsyntax-only", *modules, cwd=tmp_path)
+
+
+def test_many_problems_share_one_module(golden: Golden) -> None:
+    problems = (PAPER, Problem((1, 0), (300, 500), "i8"), Problem((1, 0), (3, 5), "zc"))
+    described = [Described(problem, "avx2", "") for problem in problems]
+    golden.check("transposes.f90", fortran.text("transposes", "libtransposes.a", described, "0.1.0"))

@@ -1,0 +1,276 @@
+# Tensor transpositions generated at build time.
+#
+#   find_package(ttc_llvm CONFIG REQUIRED PATHS <what `ttc --cmake-dir` prints>)
+#
+#   ttc_add_transpose(<target> [STATIC | SHARED]
+#       PERM <p>... SIZE <n>... [DATATYPE <type>] [LDA <n>...] [LDB <n>...] [ALPHA <x>] [BETA <x>] [CONJUGATE]
+#       <common>...)
+#   ttc_add_library(<target> [STATIC | SHARED] MANIFEST <file> <common>...)
+#
+#   common: [CPU <name>...] [MAX_IMPLEMENTATIONS <n>] [TIME_LIMIT <seconds>] [NUM_THREADS <n>]
+#           [DATABASE <file>] [EMIT <kind>...] [OPTIONS <option>...]
+#
+# A <target> of the same directory that exists gets the objects as sources and the header's folder; otherwise a
+# library of that name is made (STATIC, SHARED, or as BUILD_SHARED_LIBS says), which can be linked and installed
+# like any other. The header is <C name of the problem>.h, or <target>.h for a manifest. EMIT asks for more: omp
+# adds the objects with strong OpenMP entries, fortran the module, which is compiled with the target.
+#
+# Builds time nothing: they take the best plan of the solutions database, or the cost model's. With
+# MAX_IMPLEMENTATIONS, or where a manifest says so, kernels are tuned while building, one command at a time.
+#
+# Objects are for this machine unless CPU names another or several; CPU, EMIT and OPTIONS may be empty lists.
+#
+# TTC_EXECUTABLE names the program; by default it is the one that belongs to this file, else the PATH's.
+
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.16...3.30)
+
+get_filename_component(_ttc_package "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+find_program(TTC_EXECUTABLE ttc DOC "The tensor transposition compiler" NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH
+  PATHS "${_ttc_package}/../../../../bin" "${_ttc_package}/../.venv/bin" "$ENV{VIRTUAL_ENV}/bin")
+find_program(TTC_EXECUTABLE ttc NO_CMAKE_FIND_ROOT_PATH)
+
+# Sets ttc_llvm_FOUND, and the reason where it is false.
+function(_ttc_check)
+  file(STRINGS "${_ttc_package}/__init__.py" line REGEX "^__version__ = ")
+  string(REGEX REPLACE ".*\"(.*)\".*" "\\1" version "${line}")
+  set(ttc_llvm_FOUND FALSE PARENT_SCOPE)
+  if(NOT TTC_EXECUTABLE)
+    set(ttc_llvm_NOT_FOUND_MESSAGE "the program ttc is not found: give -DTTC_EXECUTABLE=<path>" PARENT_SCOPE)
+    return()
+  endif()
+  execute_process(COMMAND "${TTC_EXECUTABLE}" --version RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT said STREQUAL "ttc ${version}")
+    set(ttc_llvm_NOT_FOUND_MESSAGE
+      "${TTC_EXECUTABLE} --version says '${said}', but this package is ${version}: give -DTTC_EXECUTABLE=<path>"
+      PARENT_SCOPE)
+    return()
+  endif()
+  set(ttc_llvm_VERSION "${version}" PARENT_SCOPE)
+  set(ttc_llvm_FOUND TRUE PARENT_SCOPE)
+endfunction()
+_ttc_check()
+
+set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS TIME_LIMIT NUM_THREADS DATABASE)
+set(_TTC_LISTS CPU EMIT OPTIONS)
+set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
+
+function(ttc_add_transpose target)
+  set(arguments)
+  set(manifest)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CONJUGATE" "DATATYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
+    "PERM;SIZE;LDA;LDB;${_TTC_LISTS}")
+  _ttc_check_arguments(ttc_add_transpose "${target}" PERM SIZE)
+  foreach(key IN ITEMS PERM SIZE LDA LDB)
+    if(DEFINED arg_${key})
+      string(REPLACE ";" "," values "${arg_${key}}")
+      string(TOLOWER ${key} option)
+      list(APPEND arguments "--${option}=${values}")
+    endif()
+  endforeach()
+  foreach(pair IN ITEMS DATATYPE=dataType ALPHA=alpha BETA=beta)
+    string(REPLACE "=" ";" pair ${pair})
+    list(GET pair 0 key)
+    list(GET pair 1 option)
+    if(DEFINED arg_${key})
+      list(APPEND arguments "--${option}=${arg_${key}}")
+    endif()
+  endforeach()
+  if(arg_CONJUGATE)
+    list(APPEND arguments --conjugate)
+  endif()
+  _ttc_generate(ttc_add_transpose "${target}")
+endfunction()
+
+function(ttc_add_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "MANIFEST;${_TTC_ONE_VALUE}" "${_TTC_LISTS}")
+  _ttc_check_arguments(ttc_add_library "${target}" MANIFEST)
+  get_filename_component(manifest "${arg_MANIFEST}" ABSOLUTE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${manifest}")
+  set(arguments "--manifest=${manifest}" "--name=${target}")
+  _ttc_generate(ttc_add_library "${target}")
+endfunction()
+
+# Stops at unknown, empty and missing (ARGN: required) keywords.
+macro(_ttc_check_arguments function target)
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${function}(${target}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ${_TTC_LISTS})
+  if(arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${function}(${target}): no value follows ${arg_KEYWORDS_MISSING_VALUES}")
+  endif()
+  if(arg_STATIC AND arg_SHARED)
+    message(FATAL_ERROR "${function}(${target}): STATIC contradicts SHARED")
+  endif()
+  foreach(key IN ITEMS ${ARGN})
+    if(NOT DEFINED arg_${key})
+      message(FATAL_ERROR "${function}(${target}): ${key} is missing")
+    endif()
+  endforeach()
+endmacro()
+
+# Adds what `ttc ${arguments}` and the common arguments generate to the target, which is made where it is missing.
+function(_ttc_generate function target)
+  _ttc_check_target("${function}" "${target}")
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/ttc/${target}")
+  _ttc_common_arguments()
+  string(REPLACE ";" "," kinds "obj;header;${arg_EMIT}")
+  list(APPEND arguments "--emit=${kinds}" "--output-dir=${folder}")
+  get_property(calls GLOBAL PROPERTY "_TTC_CALLS_${target}")
+  list(APPEND calls x)
+  list(LENGTH calls number)
+  set_property(GLOBAL PROPERTY "_TTC_CALLS_${target}" ${calls})
+  set(generating ${target}_ttc${number})
+  set(record "${folder}/${number}.arguments")
+  _ttc_record("${record}" "${arguments}")
+  _ttc_list("${function}" "${target}" "${folder}/${number}.files")
+
+  get_property(known GLOBAL PROPERTY _TTC_FILES)
+  foreach(file IN LISTS files)
+    if(file IN_LIST known)
+      message(FATAL_ERROR "${function}(${target}): the target already has ${file}")
+    endif()
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY _TTC_FILES ${files})
+
+  add_custom_command(
+    OUTPUT ${files}
+    COMMAND "${TTC_EXECUTABLE}" ${arguments}
+    DEPENDS ${manifest} "${record}" "${_TTC_PACKAGE_FILE}"
+    COMMENT "Transpositions of ${target}"
+    VERBATIM)
+  add_custom_target(${generating} DEPENDS ${files})
+  _ttc_one_after_the_other(${generating})
+  _ttc_attach("${target}" "${folder}")
+  add_dependencies(${target} ${generating})
+endfunction()
+
+macro(_ttc_common_arguments)
+  if(arg_CPU)
+    string(REPLACE ";" "," values "${arg_CPU}")
+    list(APPEND arguments "--cpu=${values}")
+  endif()
+  if(DEFINED arg_NUM_THREADS)
+    list(APPEND arguments "--numThreads=${arg_NUM_THREADS}")
+  endif()
+  if(DEFINED arg_TIME_LIMIT)
+    list(APPEND arguments "--time-limit=${arg_TIME_LIMIT}")
+  endif()
+  if(DEFINED arg_DATABASE)
+    get_filename_component(database "${arg_DATABASE}" ABSOLUTE)
+    list(APPEND arguments "--database=${database}")
+  endif()
+  if(DEFINED arg_MAX_IMPLEMENTATIONS)
+    list(APPEND arguments "--maxImplementations=${arg_MAX_IMPLEMENTATIONS}")
+  elseif(NOT DEFINED arg_TIME_LIMIT)
+    list(APPEND arguments --maxImplementations=1 --quiet)
+  endif()
+  list(APPEND arguments ${arg_OPTIONS})
+endmacro()
+
+function(_ttc_check_target function target)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(NOT "C" IN_LIST languages AND NOT "CXX" IN_LIST languages AND NOT "Fortran" IN_LIST languages)
+    message(FATAL_ERROR "${function}(${target}): the project enables no language that links: C, CXX or Fortran")
+  endif()
+  if(NOT TARGET ${target})
+    return()
+  endif()
+  if(arg_STATIC OR arg_SHARED)
+    message(FATAL_ERROR "${function}(${target}): the target exists: STATIC and SHARED are for new ones")
+  endif()
+  get_target_property(type ${target} TYPE)
+  get_target_property(imported ${target} IMPORTED)
+  get_target_property(alias ${target} ALIASED_TARGET)
+  if(imported OR alias OR NOT type MATCHES "^(EXECUTABLE|(STATIC|SHARED|MODULE)_LIBRARY)$")
+    message(FATAL_ERROR "${function}(${target}): objects can be added only to executables"
+      " and to static, shared and module libraries of this project")
+  endif()
+  get_target_property(home ${target} SOURCE_DIR)
+  if(NOT home STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+    message(FATAL_ERROR "${function}(${target}): the target belongs to ${home}: call ${function} there")
+  endif()
+endfunction()
+
+# The arguments as a file, touched where they change only: commands depend on it.
+function(_ttc_record file arguments)
+  set(before "")
+  if(EXISTS "${file}")
+    file(READ "${file}" before)
+  endif()
+  string(REPLACE ";" "\n" text "${arguments}")
+  if(NOT text STREQUAL before)
+    file(WRITE "${file}" "${text}")
+  endif()
+endfunction()
+
+# Sets files to what ttc would write; asks again where the manifest or ttc is newer than the answer.
+macro(_ttc_list function target answer)
+  set(fresh TRUE)
+  foreach(input IN ITEMS "${manifest}" "${record}" "${_TTC_PACKAGE_FILE}")
+    if(input AND "${input}" IS_NEWER_THAN "${answer}")
+      set(fresh FALSE)
+    endif()
+  endforeach()
+  if(NOT fresh)
+    execute_process(COMMAND "${TTC_EXECUTABLE}" ${arguments} --list-files
+      RESULT_VARIABLE status OUTPUT_VARIABLE listed ERROR_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "${function}(${target}): ${said}")
+    elseif(said)
+      message(WARNING "${function}(${target}): ${said}")
+    endif()
+    file(WRITE "${answer}" "${listed}\n")
+  endif()
+  file(STRINGS "${answer}" files)
+  list(TRANSFORM files PREPEND "${folder}/")
+endmacro()
+
+# Commands that may time kernels must not run side by side.
+function(_ttc_one_after_the_other generating)
+  if(NOT manifest AND NOT DEFINED arg_MAX_IMPLEMENTATIONS AND NOT DEFINED arg_TIME_LIMIT)
+    return()
+  endif()
+  get_property(last GLOBAL PROPERTY _TTC_LAST)
+  if(last)
+    add_dependencies(${generating} ${last})
+  endif()
+  set_property(GLOBAL PROPERTY _TTC_LAST ${generating})
+endfunction()
+
+macro(_ttc_attach target folder)
+  set(objects ${files})
+  list(FILTER objects INCLUDE REGEX "\\.o$")
+  set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  set(headers ${files})
+  list(FILTER headers INCLUDE REGEX "\\.h$")
+  if(NOT TARGET ${target})
+    set(linkage)
+    if(arg_STATIC)
+      set(linkage STATIC)
+    elseif(arg_SHARED)
+      set(linkage SHARED)
+    endif()
+    add_library(${target} ${linkage})
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    foreach(language IN ITEMS Fortran CXX C)
+      if(language IN_LIST languages)
+        set_target_properties(${target} PROPERTIES LINKER_LANGUAGE ${language})
+      endif()
+    endforeach()
+    set_target_properties(${target} PROPERTIES _TTC_OWN TRUE Fortran_MODULE_DIRECTORY "${folder}")
+  endif()
+  get_target_property(own ${target} _TTC_OWN)
+  if(own)
+    set_property(TARGET ${target} APPEND PROPERTY PUBLIC_HEADER ${headers})
+  endif()
+  set(sources ${files})
+  list(FILTER sources INCLUDE REGEX "\\.(o|h|f90)$")
+  target_sources(${target} PRIVATE ${sources})
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${folder}>")
+endmacro()
+
+unset(_ttc_package)
+cmake_policy(POP)

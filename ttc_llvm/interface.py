@@ -1,0 +1,104 @@
+"""The entries of a problem's object: which there are, what they are called, and what they take.
+
+C header, Fortran module and LLVM IR all follow this one list.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from . import names
+from .dtypes import Kind
+from .problem import Problem
+
+BYTES_PER_THREAD = 64 << 10  # moved: with less, starting a thread takes longer than the work that it takes over
+MAX_THREADS = 1024
+MAX_INT = (1 << 31) - 1  # of C's int, in which extents, lda and ldb are passed
+
+
+class Role(Enum):
+    """What an entry's parameter is."""
+
+    A = "the tensor that is read"
+    B = "the tensor that is written"
+    SCALAR = "alpha or beta, of the type of the arithmetic"
+    SIZES = "an int per index"
+    NUMBER = "an int"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an entry."""
+
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry. beta: it takes beta; part: it runs one of several parts; any_size: it takes the extents;
+    threaded: it runs all parts on OpenMP's threads. Never both `part` and `threaded`."""
+
+    problem: Problem
+    beta: bool = False
+    part: bool = False
+    any_size: bool = False
+    threaded: bool = False
+
+    @property
+    def name(self) -> str:
+        """The entry's symbol."""
+        ends = (
+            (self.any_size, "_any"),
+            (self.beta, "_beta"),
+            (self.part, "_part"),
+            (self.threaded, "_omp"),
+        )
+        return names.stem(self.problem) + "".join(end for there, end in ends if there)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it takes, in order."""
+        scalars = () if self.problem.compute.kind is Kind.OPAQUE else ("alpha", "beta") if self.beta else ("alpha",)
+        sizes = ("size", "lda", "ldb") if self.any_size else ("lda", "ldb")
+        return (
+            Parameter("A", Role.A),
+            Parameter("B", Role.B),
+            *_of(Role.SCALAR, scalars),
+            *_of(Role.SIZES, sizes),
+            *_of(Role.NUMBER, ("part", "parts") if self.part else ()),
+        )
+
+    @property
+    def bytes_per_element(self) -> int:
+        """Bytes moved per element: of A and of B, of B twice where it is read."""
+        return self.problem.a.itemsize + (2 if self.beta else 1) * self.problem.b.itemsize
+
+    @property
+    def most_threads(self) -> int:
+        """How many threads pay at the problem's own size, at least 1."""
+        return max(1, min(MAX_THREADS, self.problem.elements * self.bytes_per_element // BYTES_PER_THREAD))
+
+    @property
+    def may_thread(self) -> bool:
+        """Whether several threads can pay."""
+        return self.most_threads > 1 or (self.any_size and bool(self.problem.size))
+
+
+def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
+    return tuple(Parameter(label, role) for label in labels)
+
+
+def entries(problem: Problem) -> tuple[Entry, ...]:
+    """The entries of a problem's object. Plain moves have no scalars, hence none that take beta."""
+    betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
+    ways = itertools.product((False, True), betas, (False, True))
+    return tuple(Entry(problem, beta, part, any_size) for any_size, beta, part in ways)
+
+
+def threaded(problem: Problem) -> tuple[Entry, ...]:
+    """The entries that OpenMP's threads run: inline in the header, strong in the second object."""
+    return tuple(Entry(e.problem, e.beta, any_size=e.any_size, threaded=True) for e in entries(problem) if not e.part)

@@ -1,0 +1,76 @@
+"""What plans and IR builders need to know of a machine, as one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Exchange(Enum):
+    """How registers exchange elements best."""
+
+    UNPACK = "unpack"  # any two-input shuffle; halves of 128-bit groups are interleaved
+    TRANSPOSE = "transpose"  # registers of a length known at run time only: pairs of lanes are exchanged in place
+    SEGMENTS = "segments"  # stores take an element of each of several registers and write them side by side
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What plans and IR builders need to know of a machine.
+
+    name: canonical spelling; triple, cpu, features: what LLVM gets; vector_bits: full register width for
+    4- to 16-byte elements, small_vector_bits: for 1- and 2-byte elements; registers: vector registers;
+    masked: element sizes (bytes) whose masked load and store is one instruction (the tail rule);
+    insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
+    0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are stores past the caches;
+    prefetches: there is an instruction that asks for a line;
+    exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
+    integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
+    natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
+    abi: what LLVM is to be told about how arguments are passed, "" = the triple says it; family: LLVM's back end.
+    """
+
+    name: str
+    triple: str
+    cpu: str
+    features: str
+    vector_bits: int
+    small_vector_bits: int
+    registers: int
+    masked: tuple[int, ...]
+    insert_bits: int = 0
+    line: int = 64
+    page: int = 4096
+    l1: int = 32 << 10
+    l2: int = 256 << 10
+    ways: int = 8
+    streams: bool = True
+    prefetches: bool = True
+    exchange: Exchange = Exchange.UNPACK
+    scalable: bool = False
+    natural: bool = False
+    integers: bool = False
+    abi: str = ""
+    family: str = "x86"
+
+    def lanes(self, itemsize: int) -> int:
+        """Elements of this size in a full vector register, at least 1."""
+        bits = self.small_vector_bits if itemsize <= 2 else self.vector_bits
+        return max(1, bits // (8 * itemsize))
+
+    def has_masks(self, itemsize: int) -> bool:
+        """True where a masked access of such elements is one instruction; 16-byte elements are two 8-byte lanes."""
+        return min(itemsize, 8) in self.masked
+
+    @property
+    def is_big_endian(self) -> bool:
+        """True where the first byte of a number in memory is its highest."""
+        return self.triple.startswith("powerpc64-")
+
+    @property
+    def key(self) -> str:
+        """The target's part of kernel and database keys."""
+        return f"{self.triple} {self.cpu} {self.features} {self.vector_bits}/{self.small_vector_bits}"
+
+    def __str__(self) -> str:
+        return self.name
