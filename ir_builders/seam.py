@@ -226,11 +226,6 @@ def load_pieces(
     return whole if kind == vector else written(b, vector, f"bitcast {kind} {reference(whole)} to {vector}")
 
 
-def attribute(function: ir.Function, key: str, value: str) -> None:
-    """Give a function a string attribute."""
-    set.add(function.attributes, f'"{key}"="{value}"')  # llvmlite's own `add` knows a list of others
-
-
 def _suffix(vector: ir.VectorType) -> str:
     """A floating-point vector in an intrinsic's name."""
     return f"v{vector.count}f{32 if str(vector.element) == 'float' else 64}"

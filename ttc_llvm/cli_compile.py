@@ -221,7 +221,7 @@ def _orders(command: Command, problem: Problem, canonical: Canonical) -> tuple[t
 def compiled(job: Job, progress: Progressing) -> Solution:
     """The job's solution, as `compile` finds it."""
     command, chosen = job.command, job.options
-    return compile(
+    found: Solution = compile(
         job.problem,
         1 if command.generate_only else chosen.max_implementations,
         chosen.threads,
@@ -235,6 +235,7 @@ def compiled(job: Job, progress: Progressing) -> Solution:
         ignore_database=command.ignore_database,
         progress=progress.report,
     )
+    return found
 
 
 def source_of(solution: Solution, batches: int) -> str:

@@ -80,7 +80,7 @@ class Machine:
         function = ir.Function(self.module, ir.FunctionType(VOID, arguments), name)
         function.calling_convention = self.row.convention
         for key, value in self.row.limit:
-            attribute(function, key, value.format(self.threads))
+            attribute(function, f'"{key}"="{value.format(self.threads)}"')
         for flag in self.row.flags:
             self._flag(*flag)
         if self.row.convention == "ptx_kernel":
