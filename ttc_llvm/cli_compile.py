@@ -27,6 +27,7 @@ from .cli_options import Command
 from .cli_progress import Progressing
 from .compiler import compile
 from .errors import OptionError, TargetError
+from .gpu.solution import GpuSolution
 from .options import Options
 from .problem import Problem
 from .solution import Solution
@@ -80,7 +81,9 @@ def run(command: Command) -> int:
 def prepare(command: Command) -> Job:
     """Check a command against the problem, the machine and itself; nothing is written. Raises TtcError subclasses."""
     _check_emit(command)
-    problem = _problem(command)
+    if command.threads_per_block is not None:
+        raise OptionError("--threadsPerBlock is for GPUs: the threads of a CPU are --numThreads")
+    problem = problem_of(command)
     canonical = canonicalise(problem).canonical
     wanted, *others = _targets(command)
     if not (_untimed(command) or canonical.elements == 0 or backend.runs_here(wanted)):
@@ -238,7 +241,7 @@ def compiled(job: Job, progress: Progressing) -> Solution:
     return found
 
 
-def source_of(solution: Solution, batches: int) -> str:
+def source_of(solution: Solution | GpuSolution, batches: int) -> str:
     """Where a solution comes from. batches: how often its search reported."""
     measured = solution.measurement
     if measured is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import __version__
 from .canonical import Alpha, Beta, Canonical
+from .gpu.solution import GpuSolution
 from .problem import Problem
 from .solution import Measurement, Solution
 from .target import Target
@@ -25,7 +26,7 @@ class Outcome:
     """A finished compilation. source: tuned, database or cost model; elapsed: seconds of compiling and tuning;
     verified: the winner's result was to be checked."""
 
-    solution: Solution
+    solution: Solution | GpuSolution
     canonical: Canonical
     affinity: str
     source: str
@@ -80,8 +81,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     rows: list[tuple[str, Sequence[str]]] = [
         ("problem", [_problem_line(solution.problem)]),
         ("merged", [_merged_line(outcome.canonical)]),
-        ("target", [target_line(solution.target, solution.others)]),
-        ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
+        *_machine_rows(outcome),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
         ("files", [str(path) for path in outcome.files]),
@@ -89,6 +89,19 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     if verbose and solution.measurement is not None:
         rows.append((f"best {TOP}", _best_lines(solution.measurement)))
     print_rows(rows)
+
+
+def _machine_rows(outcome: Outcome) -> Rows:
+    """What the code runs on, and how it is spread there."""
+    solution = outcome.solution
+    if isinstance(solution, GpuSolution):
+        launch = solution.launch
+        spread = f"{launch.grid} blocks of {launch.block} threads, {launch.shared} bytes of shared memory each"
+        return [("target", [f"{solution.target} ({solution.target.triple})"]), ("launch", [spread])]
+    return [
+        ("target", [target_line(solution.target, solution.others)]),
+        ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
+    ]
 
 
 def _problem_line(problem: Problem) -> str:
@@ -170,8 +183,9 @@ def number(value: complex) -> str:
 
 
 def print_json(outcome: Outcome) -> None:
-    """Print the summary as one JSON object; measurement is null where nothing was timed."""
+    """Print the summary as one JSON object; measurement is null where nothing was timed. For CPUs."""
     solution = outcome.solution
+    assert isinstance(solution, Solution)
     print_object(
         {
             "version": __version__,
