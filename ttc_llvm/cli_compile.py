@@ -110,7 +110,8 @@ def _untimed(command: Command) -> bool:
     return command.generate_only or command.max_implementations == 1
 
 
-def _problem(command: Command) -> Problem:
+def problem_of(command: Command) -> Problem:
+    """The transposition that a command states. Raises OptionError or ProblemError."""
     for flag, value in (("--perm", command.perm), ("--size", command.size)):
         if value is None:
             raise OptionError(f"{flag} is missing: a transposition needs --perm and --size")

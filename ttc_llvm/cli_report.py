@@ -14,7 +14,7 @@ from . import __version__
 from .canonical import Alpha, Beta, Canonical
 from .gpu.solution import GpuSolution
 from .problem import Problem
-from .solution import Measurement, Solution
+from .solution import Measurement
 from .target import Target
 
 TOP = 10
@@ -26,7 +26,7 @@ class Outcome:
     """A finished compilation. source: tuned, database or cost model; elapsed: seconds of compiling and tuning;
     verified: the winner's result was to be checked."""
 
-    solution: Solution | GpuSolution
+    solution: Any  # Solution or GpuSolution
     canonical: Canonical
     affinity: str
     source: str
@@ -185,7 +185,6 @@ def number(value: complex) -> str:
 def print_json(outcome: Outcome) -> None:
     """Print the summary as one JSON object; measurement is null where nothing was timed. For CPUs."""
     solution = outcome.solution
-    assert isinstance(solution, Solution)
     print_object(
         {
             "version": __version__,

@@ -13,8 +13,9 @@ from .. import backend, options, runtime
 from ..cli_progress import Display
 from ..errors import OptionError
 from ..tuning.search import Progress
-from . import peers, report
+from . import gpu_cli, gpu_runner, gpu_suites, peers, report
 from .cases import KINDS, Case
+from .reading import integer, positive, seconds, size, words
 from .result_file import ResultFile
 from .results import Result
 from .runner import MAX_IMPLEMENTATIONS, ROUNDS, Settings, run
@@ -22,7 +23,6 @@ from .selection import select
 from .suites import SUITES, cases
 
 _log = logging.getLogger(__name__)
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 DEFAULT = ("ttc57",)
 
 
@@ -42,7 +42,10 @@ def add_parser(subparsers: Any) -> None:
 def _add_cases(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is measured")
     add = group.add_argument
-    add("--suite", metavar="NAME,..", default=",".join(DEFAULT), help=f"or all; default: {','.join(DEFAULT)}")
+    add("--suite", metavar="NAME,..", help=f"or all; default: {','.join(DEFAULT)}; on a GPU all")
+    add("--architecture", metavar="NAME", help="cuda: the GPU, not the CPU; suites there:"
+        f" {', '.join(gpu_suites.NAMES)}")
+    add("--cpu", metavar="NAME", help="a GPU's name, as sm_90; default: the device at hand")
     add("--kind", metavar="KIND", default="both", help="copy (beta = 0), update (beta != 0), or both (default)")
     add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
     add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
@@ -55,12 +58,16 @@ def _add_cases(parser: argparse.ArgumentParser) -> None:
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how")
     add = group.add_argument
-    add("--maxImplementations", metavar="N", default=str(MAX_IMPLEMENTATIONS),
-        help=f"candidates of each search, default {MAX_IMPLEMENTATIONS}; 1 = the cost model's choice")  # fmt: skip
+    add("--maxImplementations", metavar="N",
+        help=f"candidates of each search, default {MAX_IMPLEMENTATIONS}, on a GPU {gpu_runner.MAX_IMPLEMENTATIONS};"
+        " 1 = the cost model's choice")  # fmt: skip
     add("--time-limit", metavar="S", help="seconds of each search; default: none")
     add("--numThreads", "--threads", metavar="N", help="default: OMP_NUM_THREADS, or the CPUs at hand")
     add("--affinity", metavar="WHERE", help="compact (default), scatter, none, or CPUs such as 0,2,4-7")
-    add("--rounds", metavar="N", default=str(ROUNDS), help=f"of the final comparison, default {ROUNDS}")
+    add("--rounds", metavar="N", help=f"of the final comparison, default {ROUNDS}, on a GPU {gpu_runner.ROUNDS}")
+    add("--budget", metavar="S", help="on a GPU: seconds after which no case is begun, default"
+        f" {gpu_runner.BUDGET:g}")
+    add("--jobs", metavar="N", help="on a GPU: processes that make kernels ahead; default: all CPUs but one")
     add("--pattern", action="store_true", help="also measure the plan's tiles without the permutation")
     add("--noTest", action="store_true", help="check no result")
     add("--ignoreDatabase", action="store_true", help="search anew; the result is still stored")
@@ -89,6 +96,11 @@ def run_command(args: argparse.Namespace) -> int:
     if args.report is not None:
         _print(ResultFile(args.report).read())
         return 0
+    if gpu_cli.wanted(args):
+        return gpu_cli.run_command(args)
+    for name in ("budget", "jobs"):
+        if getattr(args, name) is not None:
+            raise OptionError(f"--{name} is for GPUs: --architecture=cuda asks for one")
     settings, notices = _settings(args)
     chosen = _chosen(args, settings)
     if args.list:
@@ -144,13 +156,13 @@ def _settings(args: argparse.Namespace) -> tuple[Settings, tuple[str, ...]]:
     """Checked settings, and what there is to say about peers."""
     runtime.set_affinity(_affinity(args.affinity))
     found = peers.find(_peer_names(args.peers), args.hptt, args.mkl) if not args.list else peers.Found((), ())
-    threads = None if args.numThreads is None else options.thread_count(_integer("--numThreads", args.numThreads))
+    threads = None if args.numThreads is None else options.thread_count(integer("--numThreads", args.numThreads))
     settings = Settings(
         threads=threads,
         target=backend.resolve(None),
-        max_implementations=options.candidate_count(_integer("--maxImplementations", args.maxImplementations)),
-        time_limit=None if args.time_limit is None else _seconds("--time-limit", args.time_limit),
-        rounds=_positive("--rounds", args.rounds),
+        max_implementations=options.candidate_count(integer("--maxImplementations", args.maxImplementations or str(MAX_IMPLEMENTATIONS))),
+        time_limit=None if args.time_limit is None else seconds("--time-limit", args.time_limit),
+        rounds=positive("--rounds", args.rounds or str(ROUNDS)),
         verify=not args.noTest,
         database=args.database,
         ignore_database=args.ignoreDatabase,
@@ -161,19 +173,20 @@ def _settings(args: argparse.Namespace) -> tuple[Settings, tuple[str, ...]]:
 
 
 def _chosen(args: argparse.Namespace, settings: Settings) -> tuple[Case, ...]:
-    suites = tuple(SUITES) if args.suite == "all" else _words("--suite", args.suite)
+    given = ",".join(DEFAULT) if args.suite is None else args.suite
+    suites = tuple(SUITES) if given == "all" else words("--suite", given)
     kinds = KINDS if args.kind == "both" else (args.kind,)
     threads = runtime.num_threads() if settings.threads is None else settings.threads
     every = cases(suites, kinds, threads)
     if args.dataType is not None:
-        types = _words("--dataType", args.dataType)
+        types = words("--dataType", args.dataType)
         every = tuple(case for case in every if case.problem.dtype in types)
     found = select(
         every,
-        () if args.cases is None else _words("--cases", args.cases),
-        None if args.sample is None else _positive("--sample", args.sample),
-        _integer("--seed", args.seed),
-        None if args.bytes is None else _size("--bytes", args.bytes),
+        () if args.cases is None else words("--cases", args.cases),
+        None if args.sample is None else positive("--sample", args.sample),
+        integer("--seed", args.seed),
+        None if args.bytes is None else size("--bytes", args.bytes),
     )
     if not found:
         raise OptionError("no case is left to be measured: --suite, --kind, --dataType and --cases choose them")
@@ -183,68 +196,10 @@ def _chosen(args: argparse.Namespace, settings: Settings) -> tuple[Case, ...]:
 def _peer_names(text: str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
-    return () if text == "none" else _words("--peers", text)
+    return () if text == "none" else words("--peers", text)
 
 
 def _affinity(text: str | None) -> affinities.Affinity:
     if text is not None:
         return affinities.parse(text)
     return affinities.NONE if affinities.process_mask() is None else affinities.parse("compact")
-
-
-def _words(flag: str, text: str) -> tuple[str, ...]:
-    words = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    if not words:
-        raise OptionError(f"{flag}={text}: at least one name is expected")
-    return words
-
-
-def _integer(flag: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise OptionError(f"{flag}={text[:40]}: an integer is expected") from None
-
-
-def _positive(flag: str, text: str) -> int:
-    number = _integer(flag, text)
-    if number < 1:
-        raise OptionError(f"{flag}={number}: a number of at least 1 is expected")
-    return number
-
-
-def _seconds(flag: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise OptionError(f"{flag}={text[:40]}: a number of seconds is expected") from None
-
-
-def _size(flag: str, text: str) -> int:
-    number, unit = (text[:-1], text[-1:].lower()) if text[-1:].isalpha() else (text, "")
-    if unit not in _UNITS or not number.isdecimal() or int(number) < 1:
-        raise OptionError(f"{flag}={text[:40]}: a size such as 500000, 512K, 8M or 1G is expected")
-    return int(number) * _UNITS[unit]
-
-
-# --- how far it has come ----------------------------------------------------------------------------------
-
-
-class _Display(Display):
-    """A bar if stderr is a terminal, log lines with --verbose, else nothing; drawn between measurements only."""
-
-    def __init__(self, total: int, done: int) -> None:
-        super().__init__(sys.stderr.isatty(), total, done)
-        self._total, self._done = total, done
-
-    def searching(self, case: Case, progress: Progress) -> None:
-        """A batch of candidates was timed."""
-        best = "" if not progress.best else f", best {progress.best * 1e3:.4g} ms"
-        self.draw(completed=self._done, text=f"{case.id}: {progress.done} candidates{best}")
-
-    def finished(self, result: Result) -> None:
-        """A case is done."""
-        self._done += 1
-        ratio = "no ceiling" if result.ratio is None else f"{result.ratio:.2f} of {result.ceiling}"
-        _log.info("%d of %d: %s %.1f GiB/s, %s", self._done, self._total, result.id, result.ours.gibs, ratio)
-        self.draw(completed=self._done, text=f"{result.id}: {ratio}")

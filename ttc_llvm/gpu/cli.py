@@ -93,7 +93,7 @@ def _target(command: Command) -> GpuTarget:
     """`--cpu` names the GPU; `--architecture` alone may do so, too."""
     architecture, cpu = command.architecture, command.cpu
     if cpu is None or architecture is None:
-        return devices.resolve(architecture if cpu is None else cpu)
+        return devices.resolve(cpu or architecture or "")
     if not is_gpu(architecture) or not is_gpu(cpu):
         raise OptionError(f"--architecture={architecture} contradicts --cpu={cpu}: one is a GPU, the other is none")
     family, found = devices.resolve(architecture), devices.resolve(cpu)

@@ -189,6 +189,6 @@ class GpuSolution:
         header, llvm, asm, by default header and hsaco, or obj where there is no ld.lld. Raises OptionError for other
         words and directories that cannot be written, ToolError where a tool is missing or refuses.
         """
-        from . import artifact
+        from .artifact import write
 
-        return artifact.write(self, Path(directory), emit)
+        return write(self, Path(directory), emit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import gpu_kernel
 from ..canonical import COPY, UPDATE, Axis, Beta, Canonical
-from ..dtypes import carrier
+from ..dtypes import DType, carrier
 from ..gpu_launch import GpuImage
 from ..gpu_plan import GpuPlan
 from ..gpu_target import GpuTarget
@@ -42,7 +42,8 @@ class Built:
 class Trial:
     """The search's subject: a canonical form on the tuner's own tensors. Used inside `session.active`.
 
-    prepared: images of plans that were compiled beforehand, by the plan's text.
+    prepared: images that were compiled beforehand, by the text of their plan, those of ceilings behind the form's text;
+    filled: the types whose values fill the tensors.
     """
 
     canonical: Canonical
@@ -51,12 +52,13 @@ class Trial:
     mode: Mode
     alpha: complex
     beta: complex
-    prepared: dict[str, GpuImage] = field(default_factory=dict)
+    prepared: Mapping[str, GpuImage] = field(default_factory=dict)
+    filled: tuple[DType, DType] | None = None
     stage: Stage = field(init=False)
     _events: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stage = Stage(self.session, self.canonical, self.mode)
+        self.stage = Stage(self.session, self.canonical, self.mode, self.filled)
         self._events = self.session.events(2 * MOST_RUNS)
 
     # --- what the search asks for ---
@@ -124,10 +126,9 @@ class Trial:
         if not self._holds(flat):
             return []
         found: list[tuple[int, Callable[[tuple[Side, Side]], None]]] = []
-        for plan in islice(gpu_candidates.plans(flat, self.target), CEILING_PLANS):
-            built = self.load(
-                self.prepared.get(f"{flat} {plan}") or gpu_kernel.build(flat, plan, self.target, ENTRY)
-            )
+        for plan in ceiling_plans(flat, self.target):
+            image = self.prepared.get(f"{flat} {plan}") or gpu_kernel.build(flat, plan, self.target, ENTRY)
+            built = self.load(image)
             found.append((flat.bytes_moved, partial(self._walk, built)))
         if flat.kinds == COPY and flat.a == flat.b:
             size = flat.elements * flat.a.itemsize
@@ -150,6 +151,11 @@ class Trial:
 def ceiling_name(canonical: Canonical) -> str:
     """What a problem is compared with."""
     return SAXPY_NAME if canonical.kinds.beta is Beta.ANY else COPY_NAME
+
+
+def ceiling_plans(flat: Canonical, target: GpuTarget) -> list[GpuPlan]:
+    """The plans of which the fastest is our own copy or SAXPY."""
+    return list(islice(gpu_candidates.plans(flat, target), CEILING_PLANS))
 
 
 def flattened(canonical: Canonical) -> Canonical:
