@@ -25,8 +25,8 @@ from .target import Target
 from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates, neighbours, peak
 from .tuning.choices import FREE, Forced
-from .tuning.gpu_candidates import GpuForced
 from .tuning.database import Database, choose_path
+from .tuning.gpu_candidates import GpuForced
 from .tuning.model import model_plan, ranked
 from .tuning.peak import Ceiling
 from .tuning.records import Answer, Record, Request, Timing

@@ -20,6 +20,12 @@ from ttc_llvm.problem import Problem
 SMALL = ("bench", "--architecture=cuda", "--bytes=4K", "--jobs=0", "--maxImplementations=2", "--peers=none")
 
 
+@pytest.fixture(autouse=True)
+def ptx_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake device knows its kernels by their PTX."""
+    monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.cubin", lambda ptx, target: ptx)
+
+
 def bench(*arguments: str) -> int:
     """The command on tiny tensors."""
     return cli.main([*SMALL, *arguments])
@@ -34,7 +40,6 @@ def test_every_case_is_in_the_file_with_its_ceiling(
 ) -> None:
     monkeypatch.setattr("ttc_llvm.gpu.trial.LEAST_RUNS", 2)
     monkeypatch.setattr("ttc_llvm.gpu.trial.RUNS_SECONDS", 0)
-    monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.cubin", lambda ptx, target: ptx)
     gpu.set(l2=0)
     out = tmp_path / "results.jsonl"
     chosen = ("--suite=ttc57,small-dims", "--cases=::29", f"--output={out}")

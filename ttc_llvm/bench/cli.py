@@ -203,3 +203,26 @@ def _affinity(text: str | None) -> affinities.Affinity:
     if text is not None:
         return affinities.parse(text)
     return affinities.NONE if affinities.process_mask() is None else affinities.parse("compact")
+
+
+# --- how far it has come ----------------------------------------------------------------------------------
+
+
+class _Display(Display):
+    """A bar if stderr is a terminal, log lines with --verbose, else nothing; drawn between measurements only."""
+
+    def __init__(self, total: int, done: int) -> None:
+        super().__init__(sys.stderr.isatty(), total, done)
+        self._total, self._done = total, done
+
+    def searching(self, case: Case, progress: Progress) -> None:
+        """A batch of candidates was timed."""
+        best = "" if not progress.best else f", best {progress.best * 1e3:.4g} ms"
+        self.draw(completed=self._done, text=f"{case.id}: {progress.done} candidates{best}")
+
+    def finished(self, result: Result) -> None:
+        """A case is done."""
+        self._done += 1
+        ratio = "no ceiling" if result.ratio is None else f"{result.ratio:.2f} of {result.ceiling}"
+        _log.info("%d of %d: %s %.1f GiB/s, %s", self._done, self._total, result.id, result.ours.gibs, ratio)
+        self.draw(completed=self._done, text=f"{result.id}: {ratio}")

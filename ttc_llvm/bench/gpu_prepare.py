@@ -12,12 +12,12 @@ from itertools import islice
 from .. import gpu_kernel
 from ..canonical import Canonical
 from ..errors import ArtifactError
-from ..gpu_launch import GpuImage
-from ..gpu_plan import GpuPlan
-from ..gpu_target import GpuTarget
 from ..gpu.executable import ENTRY
 from ..gpu.tools import cubin
 from ..gpu.trial import ceiling_plans, flattened
+from ..gpu_launch import GpuImage
+from ..gpu_plan import GpuPlan
+from ..gpu_target import GpuTarget
 from ..tuning import gpu_candidates
 from .cases import Case
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -26,7 +26,6 @@ from . import facts
 from .cases import Case, run_bytes
 from .gpu_peers import GpuPeer, Run
 from .gpu_prepare import Prepared, prepared
-from .ours import OURS
 from .results import Result, Timing
 
 _log = logging.getLogger(__name__)
@@ -196,7 +195,7 @@ class _Measured:
             before=0.0,
             ceilings=ceilings,
             peers=peers,
-            facts=self._facts() | {"model_first": outcome.best.best / first.best},
+            facts=self._facts() | {"model_first": outcome.best.score / first.score},
         )
 
     def _facts(self) -> dict[str, Any]:

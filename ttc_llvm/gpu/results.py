@@ -20,7 +20,8 @@ def empty_like(x: Any, given: Handed, shape: Shape) -> Any:
     make = _MAKERS.get(given.library)
     if make is None:
         raise ArrayError(
-            f"no result can be made for a {type(x).__module__}.{type(x).__name__}: pass out=, an array on the same device"
+            f"no result can be made for a {type(x).__module__}.{type(x).__name__}:"
+            " pass out=, an array on the same device"
         )
     return make(x, shape)
 

@@ -68,13 +68,16 @@ class Session:
         return int(self._cuda.mem_get_info()[0])
 
     def allocate(self, size: int) -> Any:
-        """Memory of so many bytes; `int()` of it is its address, and it is freed with the object. GpuError names what is
-        missing."""
+        """Memory of so many bytes; `int()` of it is its address, and it is freed with the object.
+
+        GpuError says what is missing.
+        """
         try:
             return self._cuda.mem_alloc(max(size, 1))
         except self._cuda.MemoryError:
             raise GpuError(
-                f"{self.device} has too little memory: {-(-size // MIB)} MiB are needed, {self.free // MIB} MiB are free"
+                f"{self.device} has too little memory: {-(-size // MIB)} MiB are needed,"
+                f" {self.free // MIB} MiB are free"
             ) from None
 
     def write(self, address: int, content: Bytes) -> None:

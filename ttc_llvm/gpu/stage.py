@@ -122,7 +122,8 @@ class Stage:
         got = self._result(box)
         wrong = ~verify.same(wanted, got)
         if loose and c.a.real_bits:
-            wrong &= ~np.isclose(wanted, got, *[LOOSE[min(c.a.real_bits, c.b.real_bits)]] * 2)
+            close = LOOSE[min(c.a.real_bits, c.b.real_bits)]
+            wrong &= ~np.isclose(wanted, got, rtol=close, atol=close)
         if not wrong.any():
             return None
         first = np.argwhere(wrong)[0]

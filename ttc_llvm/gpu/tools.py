@@ -69,7 +69,9 @@ def code_object(objects: Sequence[bytes], target: GpuTarget) -> bytes:
     """One AMD code object of some relocatable ones. ArtifactError where there is no ld.lld, or where it refuses."""
     place = linker()
     if place is None:
-        raise ArtifactError(f"a code object for {target} needs ld.lld {LEAST_LLD} or later on the PATH: objects need none")
+        raise ArtifactError(
+            f"a code object for {target} needs ld.lld {LEAST_LLD} or later on the PATH: objects need none"
+        )
     with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
         names = [f"kernel{number}.o" for number in range(len(objects))]
         for name, data in zip(names, objects, strict=True):
