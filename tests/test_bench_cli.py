@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from ttc_llvm import cli
-from ttc_llvm.bench import cli as bench_cli
-from ttc_llvm.bench import runner
+from ttc_llvm.bench import reading, runner
 
 ROOT = Path(__file__).parent.parent
 QUICK = ("--bytes=32K", "--maxImplementations=2", "--rounds=3", "--numThreads=2", "--peers=none")
@@ -220,6 +219,6 @@ def test_a_terminal_sees_a_bar() -> None:
 
 
 def test_sizes_are_read() -> None:
-    assert [bench_cli._size("--bytes", text) for text in ("1000", "4k", "8M", "1G")] == [
+    assert [reading.size("--bytes", text) for text in ("1000", "4k", "8M", "1G")] == [
         1000, 4096, 8 << 20, 1 << 30,
     ]  # fmt: skip

@@ -24,10 +24,10 @@ _NUMBERS = frozenset((int, float, complex))
 
 
 def transpose(
-    x: npt.ArrayLike,
+    x: Any,
     axes: Any = None,
     *,
-    out: Array | None = None,
+    out: Any = None,
     alpha: complex = 1,
     beta: complex = 0,
     conjugate: bool = False,

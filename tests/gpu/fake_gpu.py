@@ -71,9 +71,13 @@ class FakeGpu:
     _keep: list[Any] = field(default_factory=list)
 
     def set(
-        self, devices: int = 1, capability: tuple[int, int] = (9, 0), memory: int = 1 << 32, l2: int = 1 << 16,
+        self,
+        devices: int = 1,
+        capability: tuple[int, int] = (9, 0),
+        memory: int = 1 << 32,
+        l2: int = 1 << 16,
         status: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Another machine."""
         self.lib.fake_reset(devices, *capability, memory, l2, status)
         driver.driver.cache_clear()
@@ -119,7 +123,8 @@ class FakeGpu:
             assert (grid, block) == (launch.grid, launch.block)
             a, b = (ctypes.c_uint64.from_address(parameters[k]).value for k in range(2))
             types = {Slot.F32: ctypes.c_float, Slot.F64: ctypes.c_double}
-            scalars = [types[p.slot].from_address(parameters[k]).value for k, p in enumerate(launch.parameters) if k > 1]
+            slots = [parameter.slot for parameter in launch.parameters[2:]]
+            scalars = [types[slot].from_address(parameters[2 + k]).value for k, slot in enumerate(slots)]
             run(kernel, launch, a, b, scalars)
         except BaseException as error:
             self.errors.append(error)

@@ -14,7 +14,7 @@ from device import hosted
 from toolchain import assembler
 
 import ttc_llvm
-from ttc_llvm import backend, cli, gpu_lower, gpu_target
+from ttc_llvm import backend, cli, gpu_kernel, gpu_lower, gpu_target
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ArtifactError, OptionError
 from ttc_llvm.gpu import artifact, tools
@@ -131,7 +131,7 @@ def test_amd_without_a_linker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(tools, "linker", lambda: None)
     files = solution("s", "gfx90a").write(tmp_path)
     assert [path.suffix for path in files] == [".o"] * 10 + [".h"]
-    with pytest.raises(ArtifactError, match="a code object for gfx90a needs ld.lld"):
+    with pytest.raises(ArtifactError, match=r"a code object for gfx90a needs ld\.lld"):
         solution("s", "gfx90a").write(tmp_path, ["hsaco"])
 
 
@@ -155,7 +155,7 @@ def host_kernels(found: ttc_llvm.GpuSolution, folder: Path) -> Path:
             code = backend.compile_object(str(module.build(nest, target, entry)), backend.host_target())
             objects.append(folder / f"{entry}.o")
             objects[-1].write_bytes(code)
-            slots = [p.slot for p in artifact.gpu_kernel.launch(nest, entry).parameters[2:]]
+            slots = [p.slot for p in gpu_kernel.launch(nest, entry).parameters[2:]]
             shared = 0 if nest.shared is None else nest.shared.elements * canonical.a.itemsize
             declarations.append(f"void {entry}(void);")
             rows.append(f'{{"{entry}", (void *){entry}, {len(slots)}, {int(Slot.F64 in slots)}, {shared}}},')

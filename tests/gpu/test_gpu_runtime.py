@@ -248,8 +248,7 @@ def test_amd_code_does_not_run(gpu: FakeGpu) -> None:
         ({"status": 803}, "cannot be started: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"),
     ],
 )
-def test_machines_without_a_device(gpu: FakeGpu, machine: dict[str, int], words: str) -> None:
-    a, b, _ = tensors()
+def test_machines_without_a_device(gpu: FakeGpu, machine: dict[str, Any], words: str) -> None:
     solution = solved()
     gpu.set(**machine)
     with pytest.raises(GpuError, match=words):

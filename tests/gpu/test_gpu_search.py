@@ -171,7 +171,7 @@ def test_transposed_into_out_with_arithmetic(gpu: FakeGpu) -> None:
     assert ttc_llvm.transpose(Interface(gpu, x), out=target, alpha=2, beta=3, stream=0x70) is target
     assert np.array_equal(out[:, ::2], 2 * x.T + 3)
     assert (out[:, 1::2] == 1).all()
-    assert [line for line in gpu.journal if line.startswith("launch")][0].endswith("stream 0x70")
+    assert next(line for line in gpu.journal if line.startswith("launch")).endswith("stream 0x70")
 
 
 def test_odd_addresses_move_smaller_units(gpu: FakeGpu) -> None:
@@ -198,6 +198,6 @@ def test_transpositions_that_are_refused(gpu: FakeGpu) -> None:
         ("order 'F' is for arrays on the host", {"order": "F", "out": Interface(gpu, out)}),
     ):
         with pytest.raises(ttc_llvm.ArrayError, match=words):
-            ttc_llvm.transpose(here, **arguments)  # type: ignore[arg-type]
+            ttc_llvm.transpose(here, **arguments)
     with pytest.raises(ttc_llvm.ArrayError, match="stream is for arrays on a device"):
         ttc_llvm.transpose(x, stream=3)

@@ -160,9 +160,9 @@ def _settings(args: argparse.Namespace) -> tuple[Settings, tuple[str, ...]]:
     settings = Settings(
         threads=threads,
         target=backend.resolve(None),
-        max_implementations=options.candidate_count(integer("--maxImplementations", args.maxImplementations or str(MAX_IMPLEMENTATIONS))),
+        max_implementations=options.candidate_count(_candidates(args.maxImplementations)),
         time_limit=None if args.time_limit is None else seconds("--time-limit", args.time_limit),
-        rounds=positive("--rounds", args.rounds or str(ROUNDS)),
+        rounds=ROUNDS if args.rounds is None else positive("--rounds", args.rounds),
         verify=not args.noTest,
         database=args.database,
         ignore_database=args.ignoreDatabase,
@@ -170,6 +170,10 @@ def _settings(args: argparse.Namespace) -> tuple[Settings, tuple[str, ...]]:
         pattern=args.pattern,
     )
     return settings, found.notices
+
+
+def _candidates(text: str | None) -> int:
+    return MAX_IMPLEMENTATIONS if text is None else integer("--maxImplementations", text)
 
 
 def _chosen(args: argparse.Namespace, settings: Settings) -> tuple[Case, ...]:

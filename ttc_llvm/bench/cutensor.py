@@ -75,7 +75,8 @@ class Cutensor:
             a, b = (ctypes.c_void_p(side.address) for side in tensors)
             values = [ctypes.c_void_p(x.ctypes.data) for x in (alpha, beta)]
             if update:
-                self._call("cutensorElementwiseBinaryExecute", self._handle, plan, values[0], a, values[1], b, b, stream)
+                arguments = (values[0], a, values[1], b, b, stream)
+                self._call("cutensorElementwiseBinaryExecute", self._handle, plan, *arguments)
             else:
                 self._call("cutensorPermute", self._handle, plan, values[0], a, b, stream)
 

@@ -127,8 +127,9 @@ class _Measured:
     def _check(self, outcome: Outcome[GpuPlan, Built]) -> None:
         wrong = self.trial.wrong(outcome.kernel, self._boxes())
         if wrong is not None:
-            plan = outcome.best.plan
-            raise VerificationError(f"{self.case.id}: the kernel of plan {plan} computed a wrong element at index {wrong}")
+            raise VerificationError(
+                f"{self.case.id}: the kernel of plan {outcome.best.plan} computed a wrong element at index {wrong}"
+            )
 
     def _boxes(self) -> Any:
         return boxes(self.canonical, CHECKED, CHECKED_ELEMENTS)

@@ -87,8 +87,8 @@ class Executable:
     ) -> None:
         """Enqueue the transposition from device address a to device address b on a stream, and return at once.
 
-        after: streams whose work it waits for, on the device. The caller keeps the memory until the stream has come so far. Raises GpuError where the driver refuses,
-        TargetError where the device is older than the target.
+        after: streams whose work it waits for, on the device. The caller keeps the memory until the stream has come so
+        far. Raises GpuError where the driver refuses, TargetError where the device is older than the target.
         """
         found = driver()
         a += self._offsets[0]

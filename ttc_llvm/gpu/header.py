@@ -137,7 +137,10 @@ def _loading(stem: str, api: Api, launches: Sequence[Launch]) -> str:
                 "}\n",
             ]
         )
-        for name, kind, what, call in (("load", "char", "path", api.load), ("load_data", "void", "image", api.load_data))
+        for name, kind, what, call in (
+            ("load", "char", "path", api.load),
+            ("load_data", "void", "image", api.load_data),
+        )
     ]
     unload = "\n".join(
         [

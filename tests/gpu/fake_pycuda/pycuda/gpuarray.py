@@ -27,7 +27,8 @@ class GPUArray:
 
     def get(self) -> np.ndarray[Any, Any]:
         """A copy on the host."""
-        host = np.ndarray(self.shape, self.dtype, bytearray(max(self.nbytes, 1)), strides=self.strides)
+        memory = bytearray(max(self.nbytes, 1))
+        host: np.ndarray[Any, Any] = np.ndarray(self.shape, self.dtype, memory, strides=self.strides)
         drv.memcpy_dtoh(host, self.gpudata)
         return host
 
