@@ -12,7 +12,7 @@ from math import prod
 
 from ttc_llvm.canonical import Alpha, Canonical
 from ttc_llvm.errors import PlanError
-from ttc_llvm.gpu_lower import register_block
+from ttc_llvm.gpu_lower import FEW_ACCESSES, register_block
 from ttc_llvm.gpu_plan import GpuPlan, Shared
 from ttc_llvm.gpu_runs import by_stride, run_axes, run_of, sides, widest
 from ttc_llvm.gpu_target import GpuTarget
@@ -113,24 +113,26 @@ def seeds(c: Canonical, target: GpuTarget, forced: GpuForced) -> Iterator[GpuPla
     order = forced.order or block_order(c, "b")
     direct = _same_unit_axis(c) or c.kinds.alpha is Alpha.ZERO
     for tile in itertools.islice(tiles(c, True), None if direct else 1):
-        for count in _threads(c, tile, forced):
+        for count in _threads(c, tile, target, forced):
             yield _direct(c, target, GpuPlan(tile, (1,) * len(tile), order, count, (1, 1)))
     if c.kinds.alpha is Alpha.ZERO:
         return
     for tile in tiles(c, False):
-        for count in _threads(c, tile, forced):
+        for count in _threads(c, tile, target, forced):
             yield from _through_shared(
                 c, GpuPlan(tile, (1,) * len(tile), order, count, _vectors(c, tile, target))
             )
 
 
-def _threads(c: Canonical, tile: tuple[int, ...], forced: GpuForced) -> tuple[int, ...]:
-    """Threads of a block, so that each holds a few vectors of the tile."""
+def _threads(c: Canonical, tile: tuple[int, ...], target: GpuTarget, forced: GpuForced) -> tuple[int, ...]:
+    """Threads of a block, so that each holds a few vectors of the tile, and has no more than a few accesses."""
     if forced.threads:
         return (forced.threads,)
     size = prod(tile) * max(c.a.itemsize, c.b.itemsize)
     counts = (1 << max(1, size // held).bit_length() - 1 for held in HELD)
-    return tuple(dict.fromkeys(min(MOST, max(LEAST, count)) for count in counts))
+    accesses = prod(tile) // min(_vectors(c, tile, target))
+    needed = min(target.max_threads, 1 << (accesses // FEW_ACCESSES).bit_length())
+    return tuple(dict.fromkeys(max(needed, min(MOST, max(LEAST, count))) for count in counts))
 
 
 def block_order(c: Canonical, side: str) -> tuple[int, ...]:

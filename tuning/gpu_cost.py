@@ -20,6 +20,7 @@ from ttc_llvm.gpu_trace import accesses
 
 from .gpu_passes import lines_touched, wavefronts
 
+NARROW = 3  # registers of an access to less than 4 bytes, its address among them
 BATCH = 64  # registers for a thread's share of a tile: what does not fit is loaded later, one batch after the other
 CLOCK = 1.5e9  # Hz
 ISSUE = 1.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
@@ -109,7 +110,8 @@ def _registers(nest: GpuNest) -> int:
 def _held(nest: GpuNest) -> int:
     """Registers that a thread's share of the tile would take, and of B where it is read."""
     phase = nest.full.load or nest.full.store
-    held = phase.rounds * phase.rows * phase.run.vector * nest.canonical.a.itemsize // 4
+    size = phase.run.vector * nest.canonical.a.itemsize
+    held = phase.rounds * phase.rows * (size // 4 if size >= 4 else NARROW)
     if nest.canonical.kinds.beta is Beta.ANY:
         held += nest.full.store.rounds * nest.full.store.run.vector * nest.canonical.b.itemsize // 4
     return held

@@ -27,6 +27,7 @@ from .walk import Walk
 from .words import Words
 
 BATCH = 64  # 32-bit registers that hold a tile's elements at a time
+ADDRESS = 2  # registers of an access whose address is its own, which counts where elements are small
 ALIGN = 16  # bytes: of the tile in shared memory, and of the widest access
 
 
@@ -242,6 +243,6 @@ def _registers(found: Words) -> int:
 
 def _batches(turns: Iterator[Round], registers: int) -> Iterator[list[Round]]:
     """Rounds whose elements fit into registers together."""
-    size = max(1, BATCH // registers)
+    size = max(1, (BATCH + ADDRESS) // (registers + ADDRESS))
     while batch := list(islice(turns, size)):
         yield batch
