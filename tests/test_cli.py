@@ -85,7 +85,7 @@ def test_the_example_of_the_paper(ttc: Ttc) -> None:
 def test_json_holds_what_the_summary_says(ttc: Ttc) -> None:
     found = ttc(*TINY, FEW)
     assert set(found) == {
-        "version", "problem", "merged", "target", "threads", "affinity", "plan", "source", "elapsed_s",
+        "version", "problem", "merged", "target", "others", "threads", "affinity", "plan", "source", "elapsed_s",
         "measurement", "files",
     }  # fmt: skip
     assert found["version"] == ttc_llvm.__version__
