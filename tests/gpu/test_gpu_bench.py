@@ -159,5 +159,5 @@ def test_without_a_device(gpu: FakeGpu, capsys: pytest.CaptureFixture[str]) -> N
     assert "--jobs is for GPUs" in capsys.readouterr().err
 
 
-def test_the_budget_fits_the_time_that_devices_are_lent_for() -> None:
+def test_a_run_ends_within_eight_minutes() -> None:
     assert gpu_runner.BUDGET <= 8 * 60 and gpu_runner.MAX_IMPLEMENTATIONS <= 10
