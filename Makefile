@@ -1,6 +1,7 @@
 # make run    the main job on a real problem, into build/
 # make test   the tests            make check  lint, types and tests: what CI runs
 # make full   every test, long     make clean  forget the virtual environment and what was built
+# make ptxas  NVIDIA's assemblers, with which the tests assemble GPU kernels (100 MB; needs no GPU)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,7 +11,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # With TTC_REQUIRE_ALL=1 a test that is skipped for want of something fails the run.
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.require_all)
 
-.PHONY: run test check lint types full clean
+# Each version of NVIDIA's assembler in a folder of its own: the packages would overwrite each other.
+ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
+export TTC_PTXAS ?= $(subst $() ,:,$(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas))
+
+.PHONY: run test check lint types full ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -30,6 +35,12 @@ types: $(VENV)/.check
 
 full: $(VENV)/.test
 	TTC_FULL=1 $(PYTEST) -m "full or not full"
+
+ptxas: $(ASSEMBLERS:%=$(VENV)/ptxas/%)
+
+$(VENV)/ptxas/%: | $(BIN)/python
+	$(PIP) --no-deps --target $@.part $*
+	mv $@.part $@
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

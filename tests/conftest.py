@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -50,3 +52,13 @@ class Golden:
 def golden(request: pytest.FixtureRequest) -> Golden:
     """The golden files."""
     return Golden(bool(request.config.getoption("--update-golden")))
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    """A fake CUDA device (`tests/gpu/fake_gpu.py`), and a solutions database of its own."""
+    from fake_gpu import fake_gpu
+
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "gpu.db"))
+    with fake_gpu(monkeypatch) as found:
+        yield found

@@ -12,11 +12,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
     "errors", "dtypes", "problem", "names", "interface", "canonical", "naive", "machine", "machine_table", "target",
-    "cpu_features", "plan", "layout", "nest", "tile_loops", "lower", "any_size", "family", "bodies",
+    "cpu_features", "gpu_target", "plan", "gpu_plan", "gpu_runs", "gpu_nest", "gpu_lower", "gpu_trace",
+    "gpu_launch", "layout", "nest", "tile_loops", "lower", "any_size", "family", "bodies",
 )  # fmt: skip
 WORKERS = (
     "host", "backend", "machines", "kernel", "affinity", "pool", "runtime", "declarations", "header", "fortran",
-    "publish", "artifact", "elf", "archive", "linker", "package_files", "gpu",
+    "publish", "artifact", "elf", "archive", "linker", "package_files", "gpu_kernel",
 )  # fmt: skip
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
 HEAVY = "llvmlite.binding"

@@ -66,7 +66,7 @@ def beside(p: CpuPlan) -> Iterator[CpuPlan]:
     yield plan(max(0, p.prefetch - 1))
 
 
-def timed(outcome: Outcome[CpuPlan]) -> list[int]:
+def timed(outcome: Outcome[CpuPlan, CpuPlan]) -> list[int]:
     return [t.plan.prefetch for t in outcome.timings]
 
 

@@ -38,7 +38,8 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def solved(problem: Problem, **options: Any) -> Solution:
     """The cost model's solution."""
-    return ttc_llvm.compile(problem, 1, **options)
+    found: Solution = ttc_llvm.compile(problem, 1, **options)
+    return found
 
 
 def small() -> Solution:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ArtifactError,
         CompileError,
         DatabaseError,
+        GpuError,
         OptionError,
         PlanError,
         ProblemError,
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
         TtcError,
         VerificationError,
     )
+    from .gpu.solution import GpuSolution
+    from .gpu_plan import GpuPlan
+    from .gpu_target import GpuTarget
     from .library import Library
     from .plan import CpuPlan
     from .problem import Problem
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from .solution import Measurement, Solution
     from .target import Target
     from .tuning.choices import Forced
+    from .tuning.gpu_candidates import GpuForced
 
 __all__ = [
     "ArrayError",
@@ -40,6 +45,11 @@ __all__ = [
     "CpuPlan",
     "DatabaseError",
     "Forced",
+    "GpuError",
+    "GpuForced",
+    "GpuPlan",
+    "GpuSolution",
+    "GpuTarget",
     "Library",
     "Measurement",
     "OptionError",
@@ -64,9 +74,12 @@ _HOMES = {
     "arrays": ("ascontiguousarray", "asfortranarray", "transpose"),
     "compiler": ("compile",),
     "errors": (
-        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "OptionError", "PlanError", "ProblemError",
-        "TargetError", "TtcError", "VerificationError",
+        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "OptionError", "PlanError",
+        "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
+    "gpu.solution": ("GpuSolution",),
+    "gpu_plan": ("GpuPlan",),
+    "gpu_target": ("GpuTarget",),
     "library": ("Library",),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
@@ -74,6 +87,7 @@ _HOMES = {
     "solution": ("Measurement", "Solution"),
     "target": ("Target",),
     "tuning.choices": ("Forced",),
+    "tuning.gpu_candidates": ("GpuForced",),
 }  # fmt: skip
 _LAZY = {name: home for home, names in _HOMES.items() for name in names}
 

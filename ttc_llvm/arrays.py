@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import options, runtime, shortcut
 from .errors import ArrayError
 from .executable import data_address
+from .gpu.handed import is_on_device
 from .solution import number
 from .strided import PLAIN, Array, Scaling, assign, scaling
 
@@ -23,16 +24,17 @@ _NUMBERS = frozenset((int, float, complex))
 
 
 def transpose(
-    x: npt.ArrayLike,
+    x: Any,
     axes: Any = None,
     *,
-    out: Array | None = None,
+    out: Any = None,
     alpha: complex = 1,
     beta: complex = 0,
     conjugate: bool = False,
     order: Order = "C",
     threads: int | None = None,
     effort: int = 1,
+    stream: Any = None,
 ) -> Any:
     """`alpha * transpose(x, axes) + beta * out`, in memory of its own: `np.transpose(x, axes).copy()` at speed.
 
@@ -45,6 +47,10 @@ def transpose(
     other dtypes are moved bit for bit.
     threads: by default those of `set_num_threads`, fewer for small arrays. effort: 1 = the cost model chooses the
     plan; more: so many plans are timed when a layout is new, and the best is kept in the solutions database.
+
+    An array on a CUDA device (of pycuda, CuPy, PyTorch, Numba, or any that speaks `__cuda_array_interface__` or DLPack)
+    stays there: the result is C-contiguous and of the same library, or `out`, which is on the device too; the call
+    returns before the device has finished. stream: to launch on, of any of these libraries; by default the arrays' own.
 
     Raises ArrayError (a ValueError) for arrays and axes that do not fit, ProblemError for scalars that the dtype
     does not admit, OptionError for threads and effort.
@@ -65,16 +71,20 @@ def transpose(
             return result
     if type(effort) is not int:
         effort = options.candidate_count(effort)
+    if not isinstance(x, np.ndarray) and is_on_device(x):
+        return _on_device(x, axes, out, (alpha, beta, conjugate), order, stream, effort)
+    if stream is not None:
+        raise ArrayError("stream is for arrays on a device: this one is on the host")
     view = _permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
     if out is None:
-        scale = _scaling(view.dtype, view.dtype, alpha, beta, conjugate)
+        scale = scaled(view.dtype, view.dtype, alpha, beta, conjugate)
         if scale is not PLAIN and scale.beta != 0:
             raise ArrayError(f"beta = {beta} without out: there is nothing to be scaled")
         if usual:
             return _usual(cast(Array, x), axes, view, threads)
         return _copied(view, scale, order, threads, effort)
     _check_out(out, view)
-    scale = _scaling(view.dtype, out.dtype, alpha, beta, conjugate)
+    scale = scaled(view.dtype, out.dtype, alpha, beta, conjugate)
     assign(view.view(np.ndarray), out.view(np.ndarray), scale, _threads(threads, view), effort)
     return out
 
@@ -106,6 +116,16 @@ def _contiguous(x: npt.ArrayLike, dtype: npt.DTypeLike | None, order: Order, thr
     if done or array.dtype.hasobject or (dtype is not None and np.dtype(dtype) != array.dtype):
         return (np.ascontiguousarray if order == "C" else np.asfortranarray)(x, dtype)
     return _new(array, PLAIN, order, threads, 1)
+
+
+def _on_device(
+    x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], order: str, stream: Any, effort: int
+) -> Any:
+    if order != "C":
+        raise ArrayError(f"order {order!r} is for arrays on the host: results on a device are C-contiguous")
+    from .gpu import arrays as on_device
+
+    return on_device.transpose(x, axes, out, scale, stream, effort)
 
 
 # --- results --------------------------------------------------------------------------------------------
@@ -201,7 +221,8 @@ def _check_out(out: Any, view: Array) -> None:
             raise ArrayError(f"dtype {x.dtype} holds Python objects: only fixed-size plain data can be moved")
 
 
-def _scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any) -> Scaling:
+def scaled(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any) -> Scaling:
+    """The checked scaling of elements of type `of` into elements of type `to`."""
     if type(alpha) not in _NUMBERS or type(beta) not in _NUMBERS:
         alpha, beta = number("alpha", alpha), number("beta", beta)
     if alpha == 1 and beta == 0 and not conjugate and of == to:

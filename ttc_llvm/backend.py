@@ -15,8 +15,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import host, target
+from . import gpu_target, host, target
 from .errors import CompileError, TargetError
+from .gpu_target import GpuTarget
 from .target import Target
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def runs_here(wanted: Target) -> bool:
     return wanted.key == own.key or (wanted.triple == own.triple and not host.missing(wanted, features))
 
 
-def compile_object(ir_text: str, wanted: Target, pic: bool = True) -> bytes:
+def compile_object(ir_text: str, wanted: Target | GpuTarget, pic: bool = True) -> bytes:
     """Relocatable object code of a module, for linking and for `load`. pic: position independent.
 
     Raises CompileError where LLVM rejects the module, TargetError for a CPU name that is not in our tables.
@@ -70,7 +71,7 @@ def compile_object(ir_text: str, wanted: Target, pic: bool = True) -> bytes:
         return machine.emit_object(module)
 
 
-def assembly(ir_text: str, wanted: Target) -> str:
+def assembly(ir_text: str, wanted: Target | GpuTarget) -> str:
     """The assembly text that `compile_object` encodes; errors as there."""
     with _optimised(ir_text, wanted, True) as (machine, module):
         return machine.emit_assembly(module)
@@ -88,13 +89,13 @@ def vectorised_assembly(ir_text: str, wanted: Target) -> str:
         return machine.emit_assembly(module)
 
 
-def optimised_ir(ir_text: str, wanted: Target) -> str:
+def optimised_ir(ir_text: str, wanted: Target | GpuTarget) -> str:
     """The module as it reaches code generation; errors as for `compile_object`."""
     with _optimised(ir_text, wanted, True) as (_, module):
         return str(module)
 
 
-def bitcode(ir_text: str, wanted: Target) -> bytes:
+def bitcode(ir_text: str, wanted: Target | GpuTarget) -> bytes:
     """The module as it was built, verified, as LLVM bitcode; errors as for `compile_object`."""
     with _parsed(ir_text, wanted, True) as (_, module):
         return module.as_bitcode()
@@ -169,7 +170,7 @@ def _host() -> tuple[Target, Mapping[str, bool]]:
 
 @lru_cache(maxsize=16)
 def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: bool) -> llvm.TargetMachine:
-    if cpu not in target.cpus(family):  # LLVM ends the process on names that it does not know
+    if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else target.cpus(family)):  # LLVM ends the process
         raise TargetError(f"{cpu!r} is no CPU of {family} that LLVM is known to know")
     try:
         described = _llvm().Target.from_triple(triple)
@@ -187,7 +188,7 @@ def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: b
 
 
 @contextmanager
-def _parsed(ir_text: str, wanted: Target, pic: bool) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
+def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
     """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
     binding = _llvm()
     with _LOCK:
@@ -210,7 +211,7 @@ def _parsed(ir_text: str, wanted: Target, pic: bool) -> Iterator[tuple[llvm.Targ
 
 @contextmanager
 def _optimised(
-    ir_text: str, wanted: Target, pic: bool
+    ir_text: str, wanted: Target | GpuTarget, pic: bool
 ) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
     binding = _llvm()
     with (

@@ -101,6 +101,11 @@ class Canonical:
         return dtypes.compute_type(self.a, self.b)
 
     @property
+    def is_move(self) -> bool:
+        """True for a bit-exact copy."""
+        return is_move(self.kinds, self.a, self.b, self.conjugate)
+
+    @property
     def extents(self) -> tuple[int, ...]:
         """Extents as integers; only for canonical forms without parameters."""
         return tuple(static(axis.extent) for axis in self.axes)

@@ -52,7 +52,10 @@ def _command(argv: list[str]) -> int:
         raise OptionError("--perm and --size are missing: ttc --help shows how they are given")
     command = read(argv)
     from . import cli_compile, cli_library  # NumPy and the rest, not needed for help and mistakes
+    from .gpu import cli as gpu_cli
 
+    if gpu_cli.wanted(command) and command.manifest is None:
+        return gpu_cli.run(command)
     return cli_library.run(command) if cli_library.wanted(command) else cli_compile.run(command)
 
 

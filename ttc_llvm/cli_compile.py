@@ -28,6 +28,7 @@ from .cli_progress import Progressing
 from .compare import cli_single
 from .compiler import compile
 from .errors import OptionError, TargetError
+from .gpu.solution import GpuSolution
 from .options import Options
 from .problem import Problem
 from .solution import Solution
@@ -83,7 +84,9 @@ def run(command: Command) -> int:
 def prepare(command: Command) -> Job:
     """Check a command against the problem, the machine and itself; nothing is written. Raises TtcError subclasses."""
     _check_emit(command)
-    problem = _problem(command)
+    if command.threads_per_block is not None:
+        raise OptionError("--threadsPerBlock is for GPUs: the threads of a CPU are --numThreads")
+    problem = problem_of(command)
     canonical = canonicalise(problem).canonical
     wanted, *others = _targets(command)
     if not (_untimed(command) or canonical.elements == 0 or backend.runs_here(wanted)):
@@ -109,7 +112,8 @@ def _untimed(command: Command) -> bool:
     return command.generate_only or command.max_implementations == 1
 
 
-def _problem(command: Command) -> Problem:
+def problem_of(command: Command) -> Problem:
+    """The transposition that a command states. Raises OptionError or ProblemError."""
     for flag, value in (("--perm", command.perm), ("--size", command.size)):
         if value is None:
             raise OptionError(f"{flag} is missing: a transposition needs --perm and --size")
@@ -218,7 +222,7 @@ def _orders(command: Command, problem: Problem, canonical: Canonical) -> tuple[t
 def compiled(job: Job, progress: Progressing) -> Solution:
     """The job's solution, as `compile` finds it."""
     command, chosen = job.command, job.options
-    return compile(
+    found: Solution = compile(
         job.problem,
         1 if command.generate_only else chosen.max_implementations,
         chosen.threads,
@@ -232,9 +236,10 @@ def compiled(job: Job, progress: Progressing) -> Solution:
         ignore_database=command.ignore_database,
         progress=progress.report,
     )
+    return found
 
 
-def source_of(solution: Solution, batches: int) -> str:
+def source_of(solution: Solution | GpuSolution, batches: int) -> str:
     """Where a solution comes from. batches: how often its search reported."""
     measured = solution.measurement
     if measured is None:

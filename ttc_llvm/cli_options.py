@@ -11,10 +11,12 @@ from typing import Any, NoReturn
 
 from .dtypes import spellings
 from .errors import OptionError
+from .gpu_target import is_gpu
 
 SUBCOMMANDS = ("bench", "compare", "report", "explain", "info", "database")
 OBJECT_EMIT = ("obj", "header")
 LIBRARY_EMIT = ("static",)
+GPU_EMIT = ("kernel", "header")  # kernel: PTX, or a code object for AMD
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 
 
@@ -55,6 +57,7 @@ class Command:
     prefetch_distances: tuple[int, ...] | None
     blockings: tuple[tuple[int, int], ...] | None
     loop_perm: tuple[tuple[int, ...], ...] | None
+    threads_per_block: int | None
     no_align: bool
     no_vec: bool
     generate_only: bool
@@ -172,9 +175,9 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     ),
     "the machine": (
         Option("--architecture", "architecture", "NAME", "instruction set (sse2 avx avx2 avx512 knl neon sve vsx rvv"
-               " wasm ...) or triple; default: this machine, and objects run on every x86-64"),
+               " wasm ...), triple or GPU (cuda hip); default: this machine, and objects run on every x86-64"),
         Option("--cpu", "cpu", "NAME,..", "a CPU as LLVM names it (ttc info --targets lists them), or native; several:"
-               " one object for all"),
+               " one object for all; or a GPU: sm_90, gfx90a ..., default: the device at hand, else sm_80"),
         _switch("--no-vec", "no_vec", "no explicit vectors: at most two elements at a time"),
         _switch("--no-align", "no_align", "nothing that needs an aligned B: no streaming stores"),
     ),
@@ -191,11 +194,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", _distances),
         Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", _blockings),
         Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", _orders),
+        Option("--threadsPerBlock", "threads_per_block", "N", "of a GPU's kernel, at most", _integer),
     ),
     "what comes out": (
         Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
         Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared;"
-               " default obj,header, with --manifest static; may be empty", _words),
+               " default obj,header, with --manifest static; may be empty; GPUs: ptx, cubin, hsaco, obj, header, llvm,"
+               " asm", _words),
         _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
         _switch("--json", "json", "print one JSON object instead of the summary"),
         _switch("--quiet", "quiet", "print nothing but errors"),
@@ -265,7 +270,8 @@ def command(given: Mapping[str, Any], base: Command | None = None) -> Command:
     values = {option.field: _value(option, given[option.field]) for option in OPTIONS if option.field in given}
     if base is not None:
         return replace(base, **values)
-    emit = LIBRARY_EMIT if "manifest" in given else OBJECT_EMIT
+    on_gpu = any(is_gpu(given.get(field, "")) for field in ("architecture", "cpu"))
+    emit = LIBRARY_EMIT if "manifest" in given else GPU_EMIT if on_gpu else OBJECT_EMIT
     defaults = {option.field: option.default for option in OPTIONS} | {"emit": emit}
     return Command(**defaults | values)
 

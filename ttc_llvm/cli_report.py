@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .canonical import Alpha, Beta, Canonical
+from .gpu.solution import GpuSolution
 from .problem import Problem
-from .solution import Measurement, Solution
+from .solution import Measurement
 from .target import Target
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Outcome:
     """A finished compilation. source: tuned, database or cost model; elapsed: seconds of compiling and tuning;
     verified: the winner's result was to be checked; comparison: with references, where asked for."""
 
-    solution: Solution
+    solution: Any  # Solution or GpuSolution
     canonical: Canonical
     affinity: str
     source: str
@@ -84,8 +85,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     rows: list[tuple[str, Sequence[str]]] = [
         ("problem", [problem_line(solution.problem)]),
         ("merged", [_merged_line(outcome.canonical)]),
-        ("target", [target_line(solution.target, solution.others)]),
-        ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
+        *_machine_rows(outcome),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
         *_compared_rows(outcome),
@@ -94,6 +94,19 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     if verbose and solution.measurement is not None:
         rows.append((f"best {TOP}", _best_lines(solution.measurement)))
     print_rows(rows)
+
+
+def _machine_rows(outcome: Outcome) -> Rows:
+    """What the code runs on, and how it is spread there."""
+    solution = outcome.solution
+    if isinstance(solution, GpuSolution):
+        launch = solution.launch
+        spread = f"{launch.grid} blocks of {launch.block} threads, {launch.shared} bytes of shared memory each"
+        return [("target", [f"{solution.target} ({solution.target.triple})"]), ("launch", [spread])]
+    return [
+        ("target", [target_line(solution.target, solution.others)]),
+        ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
+    ]
 
 
 def problem_line(problem: Problem) -> str:
@@ -184,7 +197,7 @@ def number(value: complex) -> str:
 
 
 def print_json(outcome: Outcome) -> None:
-    """Print the summary as one JSON object; measurement is null where nothing was timed."""
+    """Print the summary as one JSON object; measurement is null where nothing was timed. For CPUs."""
     solution = outcome.solution
     print_object(
         {

@@ -9,11 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from . import kernel
 from . import plan as plans
 from .canonical import Canonical, canonicalise
-from .errors import PlanError, ProblemError
+from .errors import OptionError, PlanError, ProblemError
+from .gpu_target import GpuTarget, is_gpu
 from .machines import Wanted
 from .options import MAX_IMPLEMENTATIONS, Options, checked
 from .plan import CpuPlan
@@ -24,6 +26,7 @@ from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates, neighbours, peak
 from .tuning.choices import FREE, Forced
 from .tuning.database import Database, choose_path
+from .tuning.gpu_candidates import GpuForced
 from .tuning.model import model_plan, ranked
 from .tuning.peak import Ceiling
 from .tuning.records import Answer, Record, Request, Timing
@@ -47,17 +50,17 @@ def compile(
     problem: Problem,
     max_implementations: int = MAX_IMPLEMENTATIONS,
     threads: int | None = None,
-    target: Wanted = None,
+    target: Wanted | GpuTarget = None,
     time_limit: float | None = None,
     *,
     hot_a: bool = False,
     hot_b: bool = False,
     verify: bool = True,
-    forced: Forced = FREE,
+    forced: Forced | GpuForced = FREE,
     database: str | Path | None = None,
     ignore_database: bool = False,
     progress: Report | None = None,
-) -> Solution:
+) -> Any:
     """The best solution for a problem: from the database, from the cost model, or by timing candidates.
 
     max_implementations: candidates to consider, 1 = cost model only, nothing is timed, -1 = the paper's whole space;
@@ -67,9 +70,20 @@ def compile(
     winner's result, every element; forced: decisions already taken; database: path of the solutions database;
     ignore_database: do not look there (the result is still stored).
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
+    The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
+    needs a device, threads has no meaning, and forced is a GpuForced.
     """
     if not isinstance(problem, Problem):
         raise ProblemError(f"there is a {type(problem).__name__} to compile: it must be a ttc_llvm.Problem")
+    if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
+        from .gpu import compiling
+
+        return compiling.compile(
+            problem, max_implementations, target, time_limit, Mode.of(hot_a, hot_b), verify=verify, forced=forced,
+            database=database, ignore_database=ignore_database, progress=progress,
+        )  # fmt: skip
+    if isinstance(forced, GpuForced):
+        raise OptionError(f"decisions {forced} are a GPU's: the target is a CPU")
     options = checked(
         max_implementations, threads, target, time_limit, Mode.of(hot_a, hot_b), verify=verify, forced=forced
     )
@@ -201,7 +215,7 @@ def _tuned(
 
 
 def _finished(
-    options: Options, request: Request, trial: Trial, outcome: Outcome[kernel.Kernel], ceiling: float
+    options: Options, request: Request, trial: Trial, outcome: Outcome[CpuPlan, kernel.Kernel], ceiling: float
 ) -> tuple[Planned, Record]:
     plan, seconds = outcome.best.plan, outcome.best.best
     which = _ceiling(trial.canonical, options.mode)

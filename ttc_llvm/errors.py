@@ -45,3 +45,7 @@ class VerificationError(TtcError, RuntimeError):
 
 class DatabaseError(TtcError, RuntimeError):
     """The solutions database cannot be used."""
+
+
+class GpuError(TtcError, RuntimeError):
+    """A GPU cannot be used: no driver, no device, no pycuda, too little memory, or the driver refuses something."""

@@ -147,6 +147,6 @@ CACHES: dict[str, dict[str, Any]] = {
 
 ABSENT = {
     "knc": "LLVM has no back end for KNC (first-generation Xeon Phi); its successor is knl",
-    "cuda": "GPUs are not supported yet",
+    "cuda": "it is a GPU, and a CPU is meant here",
 }
 ABSENT_FAMILIES = {"sm_": ABSENT["cuda"], "gfx": ABSENT["cuda"]}

@@ -52,7 +52,7 @@ def checked(
         own,
         runtime.num_threads() if threads is None else thread_count(threads),
         candidate_count(max_implementations),
-        _time_limit(time_limit),
+        time_limit_of(time_limit),
         mode,
         verify,
         forced,
@@ -78,7 +78,8 @@ def candidate_count(count: int) -> int:
     return number
 
 
-def _time_limit(seconds: float | None) -> float | None:
+def time_limit_of(seconds: float | None) -> float | None:
+    """A given time limit in seconds, checked: OptionError if it is no positive number."""
     if seconds is None:
         return None
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from math import prod
@@ -36,20 +36,19 @@ class Plan:
     """Decisions that CPU and GPU plans share; every tuple runs over the canonical axes.
 
     tile: macro-tile extents (1 = not tiled; >= extent = whole axis); block: micro-tile extents, each dividing
-    its tile unless the tile spans the axis; order: axes of the loops over tiles, outermost first;
-    inner: axes of the loops over micro-tiles inside a tile, outermost first.
+    its tile unless the tile spans the axis; order: axes of the loops over tiles, outermost first.
     """
 
     tile: tuple[int, ...]
     block: tuple[int, ...]
     order: tuple[int, ...]
-    inner: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CpuPlan(Plan):
     """A plan for a CPU.
 
+    inner: axes of the loops over micro-tiles inside a tile, outermost first;
     parallel: how many of the outermost tile loops make the task grid that threads share;
     prefetch: distance in micro-tiles or tiles, 0 = none; streaming: non-temporal stores of whole vectors
     (beta = 0, only where B's base turns out aligned); staging: what goes through scratch; fetch: what a prefetch
@@ -57,6 +56,7 @@ class CpuPlan(Plan):
     at a time, () = none; its loops, in the same order, are outside those over tiles.
     """
 
+    inner: tuple[int, ...]
     parallel: int = 1
     prefetch: int = 0
     streaming: bool = False
@@ -65,7 +65,7 @@ class CpuPlan(Plan):
     panel: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join([VERSION, *(f"{f.name}={_show(getattr(self, f.name))}" for f in fields(self))])
+        return " ".join([VERSION, *(f"{f.name}={shown(getattr(self, f.name))}" for f in fields(self))])
 
     def loops(self, extents: tuple[Size, ...]) -> tuple[tuple[int, int], ...]:
         """The loops over panels and tiles, outermost first: axis and step. None where one step is the whole axis."""
@@ -90,50 +90,57 @@ class CpuPlan(Plan):
         return prod(self.block)
 
 
-def _show(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The text of one decision's value."""
     if isinstance(value, tuple):
         return ",".join(map(str, value)) or NOTHING
     return str(int(value)) if isinstance(value, int) else str(value.value)
 
 
-def _tuple(text: str) -> tuple[int, ...]:
+def tuple_of(text: str) -> tuple[int, ...]:
+    """The integers of a decision's text; ValueError where it is malformed."""
     return tuple(int(part) for part in text.split(",")) if text not in ("", NOTHING) else ()
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "tile": _tuple,
-    "block": _tuple,
-    "order": _tuple,
-    "inner": _tuple,
+    "tile": tuple_of,
+    "block": tuple_of,
+    "order": tuple_of,
+    "inner": tuple_of,
     "parallel": int,
     "prefetch": int,
     "streaming": lambda text: bool(("0", "1").index(text)),
     "staging": Staging,
     "fetch": Fetch,
-    "panel": _tuple,
+    "panel": tuple_of,
 }
 
 
 def parse(text: str) -> CpuPlan:
     """The inverse of `str(plan)`; PlanError for another version, an unknown decision or a malformed value."""
+    return CpuPlan(**read(text, VERSION, _READERS))
+
+
+def read(text: str, wanted: str, readers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
+    """The decisions in the text of a plan of this version; PlanError as for `parse`."""
     version, *decisions = text.split() or [""]
-    if version != VERSION:
-        raise PlanError(f"plan version {version!r} is not {VERSION!r}")
+    if version != wanted:
+        raise PlanError(f"plan version {version!r} is not {wanted!r}")
     values: dict[str, Any] = {}
     for decision in decisions:
         name, _, value = decision.partition("=")
-        if name not in _READERS:
-            raise PlanError(f"unknown decision {name!r} in plan: the choices are {', '.join(_READERS)}")
+        if name not in readers:
+            raise PlanError(f"unknown decision {name!r} in plan: the choices are {', '.join(readers)}")
         if name in values:
             raise PlanError(f"plan decides {name} twice")
         try:
-            values[name] = _READERS[name](value)
+            values[name] = readers[name](value)
         except ValueError:
             raise PlanError(f"plan decision {name}={value!r} is malformed") from None
-    missing = [name for name in _READERS if name not in values]
+    missing = [name for name in readers if name not in values]
     if missing:
         raise PlanError(f"plan lacks {', '.join(missing)}")
-    return CpuPlan(**values)
+    return values
 
 
 def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
@@ -142,17 +149,17 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
     for name in ("tile", "block"):
         values = getattr(plan, name)
         if len(values) != rank or min(values) < 1:
-            raise PlanError(f"plan {name}={_show(values)} needs {rank} positive extents")
+            raise PlanError(f"plan {name}={shown(values)} needs {rank} positive extents")
     for name in ("order", "inner"):
         if sorted(getattr(plan, name)) != list(range(rank)):
-            raise PlanError(f"plan {name}={_show(getattr(plan, name))} is not a permutation of {rank} axes")
+            raise PlanError(f"plan {name}={shown(getattr(plan, name))} is not a permutation of {rank} axes")
     if len(plan.panel) not in (0, rank):
-        raise PlanError(f"plan panel={_show(plan.panel)} needs {rank} extents, or none")
+        raise PlanError(f"plan panel={shown(plan.panel)} needs {rank} extents, or none")
     _check_multiples(plan, canonical, ("tile", "block"))
     _check_multiples(plan, canonical, ("panel", "tile"))
     if plan.block_elements > MAX_BLOCK:
         raise PlanError(
-            f"plan block={_show(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}"
+            f"plan block={shown(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}"
         )
     if not 0 <= plan.parallel <= rank:
         raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")

@@ -148,12 +148,12 @@ def _prepared(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Ready:
         )
     reaches = _reach(of), _reach(to)
     if scale is PLAIN:
-        unit = _unit(of, to)
-        executable = _executable(_moves(of, to, unit), scale, wanted)
+        unit = unit_of(of, to)
+        executable = _executable(moves(of, to, unit), scale, wanted)
         return Ready(executable, *reaches, *[min(unit, ALIGNED) - 1] * 2)
-    if not _is_regular(of) or not _is_regular(to):
+    if not is_regular(of) or not is_regular(to):
         return Ready(None, *reaches)
-    executable = _executable(_elements(of, to, scale), scale, wanted)
+    executable = _executable(elements(of, to, scale), scale, wanted)
     return Ready(executable, *reaches, *(min(x.dtype.itemsize, ALIGNED) - 1 for x in (of, to)))
 
 
@@ -191,22 +191,22 @@ def _steps(x: Array) -> list[int]:
     return [stride for extent, stride in zip(x.shape, x.strides, strict=True) if extent > 1]
 
 
-def _is_regular(x: Array) -> bool:
+def is_regular(x: Array) -> bool:
     """True where every element lies a whole number of elements from the first."""
     return all(step % x.dtype.itemsize == 0 for step in _steps(x))
 
 
-def _unit(of: Array, to: Array, odd: int = 0) -> int:
+def unit_of(of: Array, to: Array, odd: int = 0) -> int:
     """Bytes that are moved at a time: whole items, or the largest power of two that divides all distances.
 
     odd: address bits that are set and should not be."""
     size = of.dtype.itemsize
-    if size in NATIVE_SIZES and not odd and _is_regular(of) and _is_regular(to):
+    if size in NATIVE_SIZES and not odd and is_regular(of) and is_regular(to):
         return size
     return gcd(ALIGNED, odd, size, *_steps(of), *_steps(to))
 
 
-def _moves(of: Array, to: Array, unit: int) -> Placed:
+def moves(of: Array, to: Array, unit: int) -> Placed:
     """A bit-exact copy in units: items of several units get an axis of their own."""
     item = dtypes.carrier(unit)
     strides = zip(of.shape, of.strides, to.strides, strict=True)
@@ -214,7 +214,8 @@ def _moves(of: Array, to: Array, unit: int) -> Placed:
     return from_axes([Axis(of.dtype.itemsize // unit, 1, 1), *axes], item, item, COPY)
 
 
-def _elements(of: Array, to: Array, scale: Scaling) -> Placed:
+def elements(of: Array, to: Array, scale: Scaling) -> Placed:
+    """A transposition with arithmetic, element by element."""
     a, b = dtypes.from_numpy(of.dtype), dtypes.from_numpy(to.dtype)
     strides = zip(of.shape, of.strides, to.strides, strict=True)
     axes = [Axis(extent, s // a.itemsize, t // b.itemsize) for extent, s, t in strides]
@@ -242,7 +243,7 @@ def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None
     ready: Ready | None = recent.find(key)
     if ready is None or ready.is_spent:
         wanted = _Wanted(threads, effort, ready is not None)
-        executable = _executable(_moves(of, to, _unit(of, to, odd)), PLAIN, wanted)
+        executable = _executable(moves(of, to, unit_of(of, to, odd)), PLAIN, wanted)
         ready = recent.put(key, Ready(executable, _reach(of), _reach(to)))
     assert ready.executable is not None
     ready.executable.run(data_address(of), data_address(to), 0, threads)

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ttc_llvm.errors import VerificationError
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.plan import Plan
 
 K = TypeVar("K")
+P = TypeVar("P", bound=Plan)  # CpuPlan or GpuPlan
+P_in = TypeVar("P_in", bound=Plan, contravariant=True)
 
 BATCH = 6  # candidates interleaved
 ROUNDS = 3  # runs of a candidate that stays in
@@ -25,10 +27,10 @@ EXPLORE = 0.4  # share of the budget that follows the model; the rest goes on fr
 PARENTS = 4
 
 
-class Subject(Protocol, Generic[K]):
+class Subject(Protocol[P_in, K]):
     """What is being tuned: how to build a plan, run it once, and check its result."""
 
-    def build(self, plan: CpuPlan) -> K:
+    def build(self, plan: P_in) -> K:
         """Compile the plan."""
 
     def seconds(self, kernel: K) -> float:
@@ -49,13 +51,13 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(Generic[P]):
     """A plan, the seconds of each of its runs, and what they would have been at the pace at which the search began.
 
     A shared machine may be twice as fast for some seconds: who was timed then must not win for it.
     """
 
-    plan: CpuPlan
+    plan: P
     seconds: tuple[float, ...]
     fair: tuple[float, ...]
 
@@ -71,12 +73,12 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[K]):
+class Outcome(Generic[P, K]):
     """The winner, its kernel, and everything that was timed; interrupted: ended by the user or the time limit."""
 
-    best: Timed
+    best: Timed[P]
     kernel: K
-    timings: tuple[Timed, ...]
+    timings: tuple[Timed[P], ...]
     interrupted: bool
 
 
@@ -90,12 +92,15 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
-More = Callable[[CpuPlan], Iterable[CpuPlan]]
 
 
 def search(
-    plans: Iterable[CpuPlan], more: More, subject: Subject[K], limits: Limits, report: Report | None = None
-) -> Outcome[K]:
+    plans: Iterable[P],
+    more: Callable[[P], Iterable[P]],
+    subject: Subject[P, K],
+    limits: Limits,
+    report: Report | None = None,
+) -> Outcome[P, K]:
     """The fastest of the plans offered and of those that `more` derives from the best.
 
     Raises VerificationError if a finalist's result is wrong, and KeyboardInterrupt if it comes before any run.
@@ -113,22 +118,22 @@ def search(
     return Outcome(best, state.kernel(best.plan), tuple(state.ranked()), interrupted)
 
 
-class _Search(Generic[K]):
+class _Search(Generic[P, K]):
     """Timings so far, and the kernels of the plans that may still win."""
 
-    def __init__(self, subject: Subject[K], limits: Limits, report: Report | None) -> None:
+    def __init__(self, subject: Subject[P, K], limits: Limits, report: Report | None) -> None:
         self.subject, self.limits, self.report = subject, limits, report
-        self.timings: dict[CpuPlan, Timed] = {}
-        self.kernels: dict[CpuPlan, K] = {}
+        self.timings: dict[P, Timed[P]] = {}
+        self.kernels: dict[P, K] = {}
         self.pace = 1.0  # seconds of a run now, per second at the start
-        self.yardstick: Timed | None = None
+        self.yardstick: Timed[P] | None = None
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
 
-    def ranked(self) -> list[Timed]:
+    def ranked(self) -> list[Timed[P]]:
         """Plans timed so far, the fastest first."""
         return sorted(self.timings.values(), key=lambda timed: timed.score)
 
-    def kernel(self, plan: CpuPlan) -> K:
+    def kernel(self, plan: P) -> K:
         """The plan's kernel, compiled again if it was dropped."""
         if plan not in self.kernels:
             self.kernels[plan] = self.subject.build(plan)
@@ -138,7 +143,7 @@ class _Search(Generic[K]):
         """True after the time limit: one run of a huge problem may take seconds, so every run asks."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    def explore(self, plans: Iterator[CpuPlan], more: More) -> bool:
+    def explore(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> bool:
         """Spend the budget; False if time ran out first."""
         for batch in self._batches(plans, more):
             self._batch(batch)
@@ -146,7 +151,7 @@ class _Search(Generic[K]):
                 return False
         return True
 
-    def _batches(self, plans: Iterator[CpuPlan], more: More) -> Iterator[list[CpuPlan]]:
+    def _batches(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> Iterator[list[P]]:
         total = self.limits.candidates
         first = total if total < 0 else max(1, round(EXPLORE * total)) if total > BATCH else total
         while total < 0 or len(self.timings) < first:
@@ -162,8 +167,8 @@ class _Search(Generic[K]):
                 return
             yield batch
 
-    def _fresh(self, plans: Iterator[CpuPlan], room: int) -> list[CpuPlan]:
-        batch: dict[CpuPlan, None] = {}
+    def _fresh(self, plans: Iterator[P], room: int) -> list[P]:
+        batch: dict[P, None] = {}
         for plan in plans:
             if plan not in self.timings:
                 batch[plan] = None
@@ -171,9 +176,9 @@ class _Search(Generic[K]):
                 break
         return list(batch)
 
-    def _mutations(self, more: More, room: int) -> list[CpuPlan]:
+    def _mutations(self, more: Callable[[P], Iterable[P]], room: int) -> list[P]:
         """Untried neighbours of the best plans, the best's first."""
-        batch: dict[CpuPlan, None] = {}
+        batch: dict[P, None] = {}
         parents = self.ranked()[:PARENTS]
         for number, parent in enumerate(parents):
             share = max(1, (room - len(batch)) // (2 if number < len(parents) - 1 else 1))
@@ -183,7 +188,7 @@ class _Search(Generic[K]):
                 break
         return list(batch)[:room]
 
-    def _batch(self, batch: list[CpuPlan]) -> None:
+    def _batch(self, batch: list[P]) -> None:
         """Interleaved rounds, once more if the machine's pace changed meanwhile."""
         self._rounds(batch)
         if self._drifted():
@@ -194,7 +199,7 @@ class _Search(Generic[K]):
         if self.report is not None:
             self.report(Progress(len(self.timings), self.limits.candidates, self.ranked()[0].best))
 
-    def _rounds(self, batch: list[CpuPlan]) -> None:
+    def _rounds(self, batch: list[P]) -> None:
         """Whoever is clearly slower than the best so far leaves after its first run."""
         alive = batch
         for _ in range(ROUNDS):
@@ -206,7 +211,7 @@ class _Search(Generic[K]):
             bound = DROP * self.ranked()[0].score
             alive = [plan for plan in alive if self.timings[plan].score <= bound]
 
-    def _run(self, plan: CpuPlan) -> None:
+    def _run(self, plan: P) -> None:
         seconds = self.subject.seconds(self.kernel(plan))
         known = self.timings.get(plan, Timed(plan, (), ()))
         self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / self.pace))
@@ -241,7 +246,7 @@ class _Search(Generic[K]):
                     return
                 self._run(plan)
 
-    def verified(self) -> Timed:
+    def verified(self) -> Timed[P]:
         """The fastest finalist, after its result has been checked element by element."""
         best = self.ranked()[0]
         wrong = self.subject.verify(self.kernel(best.plan))

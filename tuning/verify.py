@@ -62,7 +62,7 @@ def mismatch(
 
     def piece(first: int) -> tuple[int, ...] | None:
         at = (slice(None),) * axis + (slice(first, first + step),)
-        wrong = ~_same(expected(canonical, a[at], before[at], *scalars), after[at])
+        wrong = ~same(expected(canonical, a[at], before[at], *scalars), after[at])
         if not wrong.any():
             return None
         index = [int(i) for i in np.argwhere(wrong)[0]]
@@ -73,7 +73,8 @@ def mismatch(
         return next((found for found in pool.map(piece, range(0, extent, step)) if found is not None), None)
 
 
-def _same(wanted: Array, got: Array) -> npt.NDArray[np.bool_]:
+def same(wanted: Array, got: Array) -> npt.NDArray[np.bool_]:
+    """Where two arrays agree; all NaNs are one, plain moves are compared bit by bit."""
     if wanted.dtype.kind == "V":
         return np.asarray((_words(wanted) == _words(got)).all(axis=-1))
     return np.asarray((wanted == got) | ((wanted != wanted) & (got != got)))

@@ -31,7 +31,7 @@ def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
     """The options that choose cases. kind: the default of `--kind`."""
     group = parser.add_argument_group("what is measured")
     add = group.add_argument
-    add("--suite", metavar="NAME,..", default=",".join(DEFAULT), help=f"or all; default: {','.join(DEFAULT)}")
+    add("--suite", metavar="NAME,..", help=f"or all; default: {','.join(DEFAULT)}")
     add("--kind", metavar="KIND", default=kind, help=f"copy (beta = 0), update (beta != 0) or both; default: {kind}")
     add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
     add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
@@ -45,12 +45,12 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     """The options of the search and of the final comparison."""
     group = parser.add_argument_group("how")
     add = group.add_argument
-    add("--maxImplementations", metavar="N", default=str(MAX_IMPLEMENTATIONS),
+    add("--maxImplementations", metavar="N",
         help=f"candidates of each search, default {MAX_IMPLEMENTATIONS}; 1 = the cost model's choice")  # fmt: skip
     add("--time-limit", metavar="S", help="seconds of each search; default: none")
     add("--numThreads", "--threads", metavar="N", help="default: OMP_NUM_THREADS, or the CPUs at hand")
     add("--affinity", metavar="WHERE", help="compact (default), scatter, none, or CPUs such as 0,2,4-7")
-    add("--rounds", metavar="N", default=str(ROUNDS), help=f"of the final comparison, default {ROUNDS}")
+    add("--rounds", metavar="N", help=f"of the final comparison, default {ROUNDS}")
     add("--pattern", action="store_true", help="also measure the plan's tiles without the permutation")
     add("--noTest", action="store_true", help="check no result")
     add("--ignoreDatabase", action="store_true", help="search anew; the result is still stored")
@@ -64,9 +64,9 @@ def settings(args: argparse.Namespace, peers: tuple[Peer, ...]) -> Settings:
     return Settings(
         threads=threads,
         target=backend.resolve(None),
-        max_implementations=options.candidate_count(integer("--maxImplementations", args.maxImplementations)),
+        max_implementations=options.candidate_count(_candidates(args.maxImplementations)),
         time_limit=None if args.time_limit is None else seconds("--time-limit", args.time_limit),
-        rounds=positive("--rounds", args.rounds),
+        rounds=ROUNDS if args.rounds is None else positive("--rounds", args.rounds),
         verify=not args.noTest,
         database=args.database,
         ignore_database=args.ignoreDatabase,
@@ -75,9 +75,14 @@ def settings(args: argparse.Namespace, peers: tuple[Peer, ...]) -> Settings:
     )
 
 
+def _candidates(text: str | None) -> int:
+    return MAX_IMPLEMENTATIONS if text is None else integer("--maxImplementations", text)
+
+
 def chosen(args: argparse.Namespace, how: Settings) -> tuple[Case, ...]:
     """The cases that the options choose; OptionError for none."""
-    suites = tuple(SUITES) if args.suite == "all" else words("--suite", args.suite)
+    given = ",".join(DEFAULT) if args.suite is None else args.suite
+    suites = tuple(SUITES) if given == "all" else words("--suite", given)
     kinds = KINDS if args.kind == "both" else (args.kind,)
     threads = runtime.num_threads() if how.threads is None else how.threads
     every = cases(suites, kinds, threads)

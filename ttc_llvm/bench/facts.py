@@ -22,13 +22,19 @@ def machine(target: Target) -> dict[str, Any]:
         "cpu": cpu_name(),
         "target": f"{target} ({target.cpu}, {target.vector_bits}-bit vectors)",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "versions": {
-            "ttc_llvm": __version__,
-            "llvm": backend.llvm_version(),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
+        **versions(),
     }
+
+
+def versions() -> dict[str, Any]:
+    """Of what made and ran the kernels."""
+    found = {
+        "ttc_llvm": __version__,
+        "llvm": backend.llvm_version(),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+    return {"versions": found}
 
 
 def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

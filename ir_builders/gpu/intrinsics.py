@@ -1,0 +1,132 @@
+"""The table of GPU intrinsics: all in which the IR of one machine differs from that of another.
+
+The row `host` makes the same kernels run on a CPU, where a test harness gives each thread of a block its index, the
+barrier and shared memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ..seam import attribute
+from ..values import I32
+
+VOID = ir.VoidType()
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsics:
+    """One row. thread, block: functions that return an index along x; barrier: waits for all threads of a block;
+    convention: how kernels are called; device, shared: address spaces; tile: the function that returns shared
+    memory, "" = it is a variable; scope: of the fences beside the barrier, "" = the barrier orders memory itself;
+    limit: string attributes of a kernel, `{}` being the threads
+    of a block; flags: of the module: behaviour, name and value."""
+
+    thread: str
+    block: str
+    barrier: str
+    convention: str
+    device: int
+    shared: int
+    tile: str = ""
+    scope: str = ""
+    limit: tuple[tuple[str, str], ...] = ()
+    flags: tuple[tuple[int, str, int], ...] = ()
+
+
+ROWS = {
+    "nvvm": Intrinsics(
+        "llvm.nvvm.read.ptx.sreg.tid.x",
+        "llvm.nvvm.read.ptx.sreg.ctaid.x",
+        "llvm.nvvm.barrier0",
+        "ptx_kernel",
+        device=1,
+        shared=3,
+    ),
+    "amdgcn": Intrinsics(
+        "llvm.amdgcn.workitem.id.x",
+        "llvm.amdgcn.workgroup.id.x",
+        "llvm.amdgcn.s.barrier",
+        "amdgpu_kernel",
+        device=1,
+        shared=3,
+        scope="workgroup",
+        limit=(("amdgpu-flat-work-group-size", "1,{}"), ("uniform-work-group-size", "true")),
+        flags=((1, "amdhsa_code_object_version", 500),),  # 5: ROCm 5.2 and later load it
+    ),
+    "host": Intrinsics(
+        "ttc_gpu_thread", "ttc_gpu_block", "ttc_gpu_barrier", "ccc", device=0, shared=0, tile="ttc_gpu_shared"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A row at work in one module. threads: per block."""
+
+    row: Intrinsics
+    module: ir.Module
+    threads: int
+
+    @property
+    def device(self) -> ir.PointerType:
+        """A pointer to device memory."""
+        return ir.PointerType(addrspace=self.row.device)
+
+    def kernel(self, name: str, arguments: list[ir.Type]) -> ir.Function:
+        """The kernel's function, its limit on threads stated as the row does."""
+        function = ir.Function(self.module, ir.FunctionType(VOID, arguments), name)
+        function.calling_convention = self.row.convention
+        for key, value in self.row.limit:
+            attribute(function, f'"{key}"="{value.format(self.threads)}"')
+        for flag in self.row.flags:
+            self._flag(*flag)
+        if self.row.convention == "ptx_kernel":
+            node = self.module.add_metadata([function, "maxntidx", ir.Constant(I32, self.threads)])
+            self.module.add_named_metadata("nvvm.annotations", node)
+        return function
+
+    def _flag(self, behaviour: int, name: str, value: int) -> None:
+        node = self.module.add_metadata([ir.Constant(I32, behaviour), name, ir.Constant(I32, value)])
+        self.module.add_named_metadata("llvm.module.flags", node)
+
+    def thread(self, b: ir.IRBuilder) -> ir.Value:
+        """Index of this thread in its block."""
+        return self._index(b, self.row.thread, "thread", self.threads)
+
+    def block(self, b: ir.IRBuilder, blocks: int) -> ir.Value:
+        """Index of this block among so many."""
+        return self._index(b, self.row.block, "block", blocks)
+
+    def barrier(self, b: ir.IRBuilder) -> None:
+        """Wait for all threads of the block; what they wrote to shared memory before is seen after."""
+        if self.row.scope:
+            b.fence("release", self.row.scope)
+        b.call(self._declared(self.row.barrier, VOID), [])
+        if self.row.scope:
+            b.fence("acquire", self.row.scope)
+
+    def tile(self, b: ir.IRBuilder, size: int) -> ir.Value:
+        """Shared memory of so many bytes, aligned to 16."""
+        if self.row.tile:
+            return b.call(self._declared(self.row.tile, ir.PointerType()), [], name="tile")
+        storage = ir.GlobalVariable(self.module, ir.ArrayType(ir.IntType(8), size), "tile", self.row.shared)
+        storage.linkage = "internal"
+        storage.initializer = ir.Constant(storage.value_type, ir.Undefined)
+        storage.align = 16
+        storage.type = ir.PointerType(addrspace=self.row.shared)  # llvmlite's would know what it points to
+        return storage
+
+    def _index(self, b: ir.IRBuilder, name: str, value: str, limit: int) -> ir.Value:
+        call = b.call(self._declared(name, I32), [], name=value)
+        bounds = [ir.Constant(I32, 0), ir.Constant(I32, limit)]
+        call.set_metadata("range", self.module.add_metadata(bounds))
+        return call
+
+    def _declared(self, name: str, result: ir.Type) -> ir.Function:
+        known = self.module.globals.get(name)
+        if isinstance(known, ir.Function):
+            return known
+        return ir.Function(self.module, ir.FunctionType(result, []), name)

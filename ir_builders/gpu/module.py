@@ -1,0 +1,152 @@
+"""A GPU kernel as a module: which tile a block has, where it lies, and whether it is a full one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ttc_llvm.canonical import Alpha, Axis, static
+from ttc_llvm.gpu_launch import Slot, parameters
+from ttc_llvm.gpu_nest import GpuNest
+from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.nest import Op
+
+from ..scale import Scalars
+from ..values import F32, F64, I8, I32, I64
+from .intrinsics import ROWS, Machine
+from .tile import Tile, emit
+
+_SLOTS = {Slot.F32: F32, Slot.F64: F64}
+
+
+def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
+    """The kernel `entry` of a nest. Its parameters are those of `gpu_launch.parameters`."""
+    module = ir.Module(entry, context=ir.Context())
+    module.triple = target.triple
+    machine = Machine(ROWS[target.intrinsics], module, nest.threads)
+    kinds = [_SLOTS.get(p.slot, machine.device) for p in parameters(nest.canonical)]
+    kernel = machine.kernel(entry, kinds)
+    for argument, parameter in zip(kernel.args, parameters(nest.canonical), strict=True):
+        argument.name = parameter.name
+    for argument, count, t in zip(
+        kernel.args[:2], nest.align, (nest.canonical.a, nest.canonical.b), strict=True
+    ):
+        argument.add_attribute("noalias")
+        argument.attributes.align = count * t.itemsize
+    b = ir.IRBuilder(kernel.append_basic_block("entry"))
+    _bodies(b, machine, nest)
+    b.ret_void()
+    return module
+
+
+def _bodies(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> None:
+    """The full body, and the one for ragged ends where the tile is none."""
+    tile, corner = _tile(b, machine, nest)
+    limits = {k: corner.limit(b, k) for k in (nest.edge.ragged if nest.edge else ())}
+    if nest.edge is None:
+        emit(b, tile, nest.full, {})
+        return
+    is_full: ir.Value | None = None
+    for k, length in limits.items():
+        whole = b.icmp_unsigned("==", length, ir.Constant(I32, nest.tile[k]))
+        is_full = whole if is_full is None else b.and_(is_full, whole)
+    assert is_full is not None
+    with b.if_else(is_full) as (full, ragged):
+        with full:
+            emit(b, tile, nest.full, {})
+        with ragged:
+            emit(b, tile, nest.edge, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Corner:
+    """Where a block's tile starts: per axis, which step of each loop it is in."""
+
+    nest: GpuNest
+    steps: tuple[tuple[int, int, int, ir.Value], ...]  # axis, step, count, index
+
+    def offset(self, b: ir.IRBuilder, strides: tuple[int, ...]) -> ir.Value:
+        """Bytes from a tensor's first element to the tile's, for strides in bytes: 64 bits wide."""
+        total: ir.Value = ir.Constant(I64, 0)
+        for axis, step, _, index in self.steps:
+            wide = b.zext(index, I64)
+            total = b.add(
+                total, b.mul(wide, ir.Constant(I64, step * strides[axis]), flags=("nsw",)), flags=("nsw",)
+            )
+        return total
+
+    def limit(self, b: ir.IRBuilder, axis: int) -> ir.Value:
+        """Length of the tile along a ragged axis, 0 where it starts beyond the end."""
+        tile, extent = self.nest.tile[axis], self.nest.canonical.extents[axis]
+        mine = [step for step in self.steps if step[0] == axis]
+        if len(mine) == 1:
+            _, _, count, index = mine[0]
+            last = b.icmp_unsigned("==", index, ir.Constant(I32, count - 1))
+            return b.select(last, ir.Constant(I32, extent % tile), ir.Constant(I32, tile))
+        left = self.left(b, axis)
+        whole = b.icmp_signed(">=", left, ir.Constant(I64, tile))
+        return b.select(whole, ir.Constant(I32, tile), b.trunc(left, I32))
+
+    def left(self, b: ir.IRBuilder, axis: int) -> ir.Value:
+        """Elements along an axis from the tile's first one on."""
+        unit = tuple(int(k == axis) for k in range(len(self.nest.tile)))
+        return b.sub(ir.Constant(I64, self.nest.canonical.extents[axis]), self.offset(b, unit))
+
+
+def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[Tile, _Corner]:
+    function = b.function
+    c = nest.canonical
+    corner = _corner(b, machine, nest)
+    _leave_overshoots(b, nest, corner)
+    bases = [
+        b.gep(
+            pointer,
+            [corner.offset(b, _bytes(c.axes, side, t.itemsize))],
+            inbounds=True,
+            source_etype=I8,
+            name=side,
+        )
+        for pointer, side, t in zip(function.args[:2], ("a", "b"), (c.a, c.b), strict=True)
+    ]
+    shared = nest.shared
+    storage = None if shared is None else machine.tile(b, shared.elements * c.a.itemsize)
+    thread = machine.thread(b)
+    source = None if c.kinds.alpha is Alpha.ZERO else bases[0]
+    op = Op(c.kinds.alpha, c.kinds.beta, c.conjugate, c.compute)
+    return Tile(machine, nest, op, _scalars(nest, function), thread, source, bases[1], storage), corner
+
+
+def _bytes(axes: tuple[Axis, ...], side: str, size: int) -> tuple[int, ...]:
+    return tuple(static(axis.stride_a if side == "a" else axis.stride_b) * size for axis in axes)
+
+
+def _corner(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> _Corner:
+    """Decode the block's number, the innermost loop fastest."""
+    steps = []
+    rest = machine.block(b, max(1, nest.grid)) if nest.loops else None
+    for number, loop in enumerate(reversed(nest.loops)):
+        assert rest is not None
+        index, count = rest, ir.Constant(I32, loop.count)
+        if number + 1 < len(nest.loops):
+            index, rest = b.urem(rest, count), b.udiv(rest, count)
+        steps.append((loop.axis, loop.step, loop.count, index))
+    return _Corner(nest, tuple(steps))
+
+
+def _leave_overshoots(b: ir.IRBuilder, nest: GpuNest, corner: _Corner) -> None:
+    """Blocks whose tile lies beyond the end have nothing to do."""
+    for k in nest.overshoots:
+        beyond = b.icmp_signed("<=", corner.left(b, k), ir.Constant(I64, 0))
+        with b.if_then(beyond):
+            b.ret_void()
+
+
+def _scalars(nest: GpuNest, function: ir.Function) -> Scalars:
+    """alpha and beta as the parameters hand them over."""
+    named = {a.name: a for a in function.args}
+    parts = [
+        tuple(named[name] for name in (scalar, f"{scalar}_imag") if name in named)
+        for scalar in ("alpha", "beta")
+    ]
+    return Scalars(nest.canonical.compute, parts[0], parts[1])

@@ -1,0 +1,106 @@
+"""Offsets as sums of what depends on the thread and what is known now, as i32 or i64 instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ..values import I32
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """terms, which depend on the thread, plus a constant."""
+
+    terms: tuple[ir.Value, ...] = ()
+    constant: int = 0
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(self.terms + other.terms, self.constant + other.constant)
+
+    def plus(self, constant: int) -> Sum:
+        """The sum moved by a constant."""
+        return Sum(self.terms, self.constant + constant)
+
+
+class Arithmetic:
+    """Offsets as i32 or i64; whatever was computed once is not computed again."""
+
+    def __init__(self, b: ir.IRBuilder, kind: ir.IntType = I32) -> None:
+        self.b, self.kind = b, kind
+        self._known: dict[tuple[object, ...], ir.Value] = {}
+
+    def const(self, value: int) -> ir.Constant:
+        """A constant of this width."""
+        return ir.Constant(self.kind, value)
+
+    def times(self, value: Sum, factor: int) -> Sum:
+        """A sum, scaled."""
+        if not factor:
+            return Sum()
+        terms = tuple(self._once("mul", term, factor) for term in value.terms)
+        return Sum(terms, value.constant * factor)
+
+    def divided(self, value: Sum, by: int) -> tuple[Sum, Sum]:
+        """Quotient and remainder of a sum that is not negative."""
+        if by == 1:
+            return value, Sum()
+        if not value.terms:
+            return Sum((), value.constant // by), Sum((), value.constant % by)
+        if value.constant % by:
+            value = Sum((self.total(value),))
+        whole = self.total(Sum(value.terms))
+        quotient = self._once("udiv", whole, by)
+        return Sum((quotient,), value.constant // by), Sum((self._once("urem", whole, by),))
+
+    def total(self, value: Sum) -> ir.Value:
+        """The value of a sum."""
+        found: ir.Value | None = None
+        for term in value.terms:
+            found = term if found is None else self._added(found, term)
+        if found is None:
+            return self.const(value.constant)
+        return found if not value.constant else self._added(found, self.const(value.constant))
+
+    def clamped(self, value: Sum, limit: ir.Value) -> Sum:
+        """A position, but not beyond the last of so many."""
+        key = ("clamp", *map(id, value.terms), value.constant, _identity(limit))
+        if key not in self._known:
+            position = self.total(value)
+            last = self.b.sub(limit, self.const(1), flags=("nsw", "nuw"))
+            inside = self.b.icmp_unsigned("<", position, limit)
+            self._known[key] = self.b.select(inside, position, last)
+        return Sum((self._known[key],))
+
+    def widened(self, value: Sum) -> Sum:
+        """A sum of i32 terms, none of them negative, in this width."""
+        if self.kind is I32:
+            return value
+        return Sum(tuple(self._zext(term) for term in value.terms), value.constant)
+
+    def _zext(self, value: ir.Value) -> ir.Value:
+        key = ("zext", id(value))
+        if key not in self._known:
+            self._known[key] = self.b.zext(value, self.kind)
+        return self._known[key]
+
+    def _once(self, operation: str, value: ir.Value, by: int) -> ir.Value:
+        key = (operation, id(value), by)
+        if key not in self._known:
+            if operation == "mul" and by == 1:
+                return value
+            flags = ("nsw",) if operation == "mul" else ()
+            self._known[key] = getattr(self.b, operation)(value, self.const(by), flags=flags)
+        return self._known[key]
+
+    def _added(self, left: ir.Value, right: ir.Value) -> ir.Value:
+        key = ("add", id(left), _identity(right))
+        if key not in self._known:
+            self._known[key] = self.b.add(left, right, flags=("nsw",))
+        return self._known[key]
+
+
+def _identity(value: ir.Value) -> tuple[str, object]:
+    """What tells values apart: instructions live as long as their module, constants do not."""
+    return ("constant", value.constant) if isinstance(value, ir.Constant) else ("value", id(value))

@@ -1,0 +1,143 @@
+"""Where the items of a phase lie.
+
+Positions of threads are decoded once; rounds of one thread differ by constants, which end up inside the accesses,
+except where the last round is not full or the tile is ragged: there positions are clamped to the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+
+from llvmlite import ir
+
+from ttc_llvm import gpu_trace
+from ttc_llvm.gpu_nest import Digit, Phase, SharedTile
+from ttc_llvm.gpu_trace import Round
+
+from ..values import I32
+from .sums import Arithmetic, Sum
+
+
+class Walk:
+    """A phase in the hands of one thread. limits: i32 lengths of the tile along ragged axes."""
+
+    def __init__(
+        self, b: ir.IRBuilder, phase: Phase, thread: ir.Value, threads: int, tile: tuple[int, ...],
+        limits: Mapping[int, ir.Value],
+    ) -> None:  # fmt: skip
+        self.b, self.phase, self.tile = b, phase, tile
+        self.sums = Arithmetic(b)
+        self.idle = phase.threads < threads
+        self.thread = thread
+        self._limits = [self._limit(digit, limits) for digit in phase.digits]
+        self._threads = self._decoded(thread)
+
+    def rounds(self) -> Iterator[Round]:
+        """Every item of the thread, the last digit's rounds slowest."""
+        return gpu_trace.rounds(self.phase)
+
+    def position(self, number: int, turn: Round) -> Sum:
+        """The position of a round along a digit, at most the last one."""
+        digit, limit = self.phase.digits[number], self._limits[number]
+        raw = self._raw(number, turn)
+        if limit is not None:
+            return self.sums.clamped(raw, limit)
+        if digit.exact or turn[number] + 1 < digit.rounds:
+            return raw
+        return self.sums.clamped(raw, ir.Constant(I32, digit.count))
+
+    def exists(self, turn: Round) -> ir.Value | None:
+        """Whether a round's item lies in the tile and belongs to this thread; None = always."""
+        conditions = []
+        for number, digit in enumerate(self.phase.digits):
+            limit = self._limits[number]
+            if limit is None and (digit.exact or turn[number] + 1 < digit.rounds):
+                continue
+            bound = ir.Constant(I32, digit.count) if limit is None else limit
+            position = self.sums.total(self._raw(number, turn))
+            conditions.append(self.b.icmp_unsigned("<", position, bound))
+        if self.idle:
+            bound = ir.Constant(I32, self.phase.threads)
+            conditions.append(self.b.icmp_unsigned("<", self.thread, bound))
+        found: ir.Value | None = None
+        for condition in conditions:
+            found = condition if found is None else self.b.and_(found, condition)
+        return found
+
+    def offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
+        """Where a round's item starts in a tensor of these strides, along whose runs its vectors lie."""
+        total = Sum()
+        for number, digit in enumerate(self.phase.digits):
+            position = sums.widened(self.position(number, turn))
+            total += sums.times(position, digit.step * strides[digit.axes[0]])
+        return total
+
+    def shared(self, turn: Round, tile: SharedTile, inside: int = 0) -> Sum:
+        """Where an item, or the element `inside` its vector, lies in shared memory."""
+        total = Sum()
+        for number, digit in enumerate(self.phase.digits):
+            along = digit.axes == self.phase.run.axes
+            total += self._placed(self.position(number, turn), inside if along else 0, digit, tile)
+        return total
+
+    def _placed(self, position: Sum, inside: int, digit: Digit, tile: SharedTile) -> Sum:
+        """The part of an offset in shared memory that comes from one digit."""
+        first, *others = digit.axes
+        if tile.is_linear(digit.axes, self.tile):
+            return self.sums.times(position, digit.step * tile.strides[first]).plus(
+                inside * tile.strides[first]
+            )
+        if not others and digit.step % tile.group == 0:  # whole groups
+            groups = self.sums.times(position, digit.step // tile.group * tile.outer)
+            return groups.plus(inside // tile.group * tile.outer + inside % tile.group * tile.strides[first])
+        start = self.sums.times(position, digit.step)
+        if not others:  # a vector lies inside a group
+            return self._along(start, first, tile).plus(inside * tile.strides[first])
+        total, rest = Sum(), start.plus(inside)
+        for k in digit.axes[:-1]:
+            rest, index = self.sums.divided(rest, self.tile[k])
+            total += self._along(index, k, tile)
+        return total + self._along(rest, digit.axes[-1], tile)
+
+    def _along(self, index: Sum, k: int, tile: SharedTile) -> Sum:
+        if k != tile.split:
+            return self.sums.times(index, tile.strides[k])
+        group, inside = self.sums.divided(index, tile.group)
+        return self.sums.times(group, tile.outer) + self.sums.times(inside, tile.strides[k])
+
+    def _raw(self, number: int, turn: Round) -> Sum:
+        digit, mine = self.phase.digits[number], self._threads[number]
+        return Sum(() if mine is None else (mine,), turn[number] * digit.threads)
+
+    def _decoded(self, thread: ir.Value) -> list[ir.Value | None]:
+        """Which position of each digit is the thread's own; None where threads do not differ."""
+        last = max((k for k, digit in enumerate(self.phase.digits) if digit.threads > 1), default=-1)
+        found: list[ir.Value | None] = []
+        rest = thread
+        for number, digit in enumerate(self.phase.digits):
+            count = ir.Constant(I32, digit.threads)
+            if digit.threads == 1:
+                found.append(None)
+            elif number == last:
+                found.append(self._last(rest, count))
+            else:
+                found.append(self.b.urem(rest, count))
+                rest = self.b.udiv(rest, count)
+        return found
+
+    def _last(self, rest: ir.Value, count: ir.Constant) -> ir.Value:
+        """Threads without work of their own repeat that of the last one, whose lines are on their way anyhow."""
+        if not self.idle:
+            return rest
+        inside = self.b.icmp_unsigned("<", rest, count)
+        return self.b.select(inside, rest, ir.Constant(I32, int(count.constant) - 1))
+
+    def _limit(self, digit: Digit, limits: Mapping[int, ir.Value]) -> ir.Value | None:
+        """Positions of a digit in this tile, where they are known at run time only."""
+        last = digit.axes[-1]
+        if last not in limits:
+            return None
+        inner = prod(self.tile[k] for k in digit.axes[:-1])
+        length = self.b.mul(limits[last], ir.Constant(I32, inner)) if inner > 1 else limits[last]
+        return self.b.udiv(length, ir.Constant(I32, digit.step))

@@ -1,0 +1,112 @@
+"""A GPU made of fibres: the kernels that GPUs get, run on this CPU on guarded memory, against the oracle."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from case import Case, expected, fill, windows
+from guards import Guarded
+
+from ttc_llvm import backend, gpu_kernel, gpu_lower
+from ttc_llvm.canonical import Canonical
+from ttc_llvm.dtypes import Kind
+from ttc_llvm.errors import TargetError
+from ttc_llvm.gpu_launch import Launch, Slot
+from ttc_llvm.gpu_plan import GpuPlan
+from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.ir_builders.gpu import module
+
+SOURCE = Path(__file__).parent / "harness.c"
+OUTCOMES = {1: "some threads never reach the barrier", 2: "no memory for fibres"}
+
+
+@lru_cache(maxsize=1)
+def harness() -> ctypes.CDLL:
+    """The harness, compiled once; its symbols are visible to kernels. Skips where it cannot be had."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler for the harness of fibres")
+    try:
+        backend.host_target()
+    except TargetError as error:
+        pytest.skip(f"this machine cannot run kernels: {error}")
+    folder = Path(tempfile.mkdtemp(prefix="ttc_gpu_harness"))
+    library = folder / "harness.so"
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", str(SOURCE), "-o", str(library)], check=True)
+    loaded = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    shutil.rmtree(folder)
+    loaded.ttc_gpu_run.argtypes = [
+        *[ctypes.c_void_p] * 4, ctypes.c_int, *[ctypes.c_uint] * 3,
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64,
+    ]  # fmt: skip
+    return loaded
+
+
+def hosted(target: GpuTarget) -> GpuTarget:
+    """The same machine in every decision, whose intrinsics are the harness's."""
+    return replace(target, intrinsics="host", triple=backend.host_target().triple)
+
+
+def host_kernel(c: Canonical, plan: GpuPlan, target: GpuTarget) -> tuple[backend.Loaded, Launch]:
+    """The kernel that the GPU gets, compiled for this CPU, and how it is launched."""
+    nest = gpu_lower.lower(c, plan, target)
+    text = str(module.build(nest, hosted(target), "kernel"))
+    return backend.load(backend.compile_object(text, backend.host_target()), ("kernel",)), gpu_kernel.launch(
+        nest, "kernel"
+    )
+
+
+def run(kernel: backend.Loaded, launch: Launch, a: int, b: int, scalars: list[float], seed: int = 1) -> None:
+    """Launch it on addresses of memory of this machine; AssertionError where threads diverge at a barrier."""
+    wide = any(parameter.slot is Slot.F64 for parameter in launch.parameters)
+    numbers = np.array([*scalars, 0, 0, 0, 0], np.float64)
+    size = -(-launch.shared // 16) * 16
+    shared = Guarded(size, "end")
+    outcome = harness().ttc_gpu_run(
+        kernel.address("kernel"), a, b, numbers.ctypes.data, int(wide), 0, launch.grid, launch.block,
+        shared.address, size, seed,
+    )  # fmt: skip
+    assert outcome == 0, OUTCOMES[outcome]
+
+
+def scalars_of(case: Case, launch: Launch) -> list[float]:
+    """The values of the kernel's scalar parameters."""
+    found = {"alpha": complex(case.alpha), "beta": complex(case.beta)}
+    return [
+        found[p.name.removesuffix("_imag")].imag if p.name.endswith("_imag") else found[p.name].real
+        for p in launch.parameters[2:]
+    ]
+
+
+def check(case: Case, plan: GpuPlan, target: GpuTarget, flush: tuple[str, str] = ("end", "end")) -> None:
+    """Run a case and compare every byte of B's storage; where addresses do not fit, the plan's unaligned form runs."""
+    harness()
+    placed = case.placed
+    c = placed.canonical
+    window_a, window_b = windows(case)
+    memory_a = Guarded(window_a.span * case.a.itemsize, flush[0])
+    memory_b = Guarded(window_b.span * case.b.itemsize, flush[1])
+    a = memory_a.elements(reference.numpy_type(case.a))
+    b = memory_b.elements(reference.numpy_type(case.b))
+    fill(case, a, b)
+    wanted, before = expected(case, a, b), a.copy()
+    base_a = memory_a.address + window_a.origin * case.a.itemsize + placed.offset_a * c.a.itemsize
+    base_b = memory_b.address + window_b.origin * case.b.itemsize + placed.offset_b * c.b.itemsize
+    kernel, launch = host_kernel(c, plan, target)
+    if not launch.fits(base_a, base_b):
+        plan = gpu_lower.unaligned(c, plan)
+        kernel, launch = host_kernel(c, plan, target)
+    run(kernel, launch, base_a, base_b, scalars_of(case, launch), case.seed + 1)
+    where = f"\n{case}\n{c}\n{plan}\n{gpu_lower.lower(c, plan, target)}"
+    assert reference.same(b, wanted, case.b, case.plain or case.a.kind is Kind.OPAQUE), f"B is wrong{where}"
+    assert a.tobytes() == before.tobytes(), f"A was written{where}"
+    assert memory_a.intact() and memory_b.intact(), f"memory around was written{where}"

@@ -1,0 +1,163 @@
+"""`ttc bench --architecture=cuda` on the fake device: suites, results, peers, resuming, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fake_gpu import FakeGpu
+
+from ttc_llvm import cli, gpu_target
+from ttc_llvm.bench import gpu_peers, gpu_runner, gpu_suites
+from ttc_llvm.bench.gpu_prepare import prepare, prepared
+from ttc_llvm.dtypes import DType
+from ttc_llvm.gpu.stage import Side
+from ttc_llvm.gpu.trial import Trial
+from ttc_llvm.problem import Problem
+
+SMALL = ("bench", "--architecture=cuda", "--bytes=4K", "--jobs=0", "--maxImplementations=2", "--peers=none")
+
+
+@pytest.fixture(autouse=True)
+def ptx_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake device knows its kernels by their PTX."""
+    monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.cubin", lambda ptx, target: ptx)
+
+
+def bench(*arguments: str) -> int:
+    """The command on tiny tensors."""
+    return cli.main([*SMALL, *arguments])
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_every_case_is_in_the_file_with_its_ceiling(
+    gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ttc_llvm.gpu.trial.LEAST_RUNS", 2)
+    monkeypatch.setattr("ttc_llvm.gpu.trial.RUNS_SECONDS", 0)
+    gpu.set(l2=0)
+    out = tmp_path / "results.jsonl"
+    chosen = ("--suite=ttc57,small-dims", "--cases=::29", f"--output={out}")
+    assert bench(*chosen) == 0
+    found = lines(out)
+    assert Counter(str(one["suite"]) for one in found) == {"ttc57": 4, "small-dims": 6}
+    for one in found:
+        ceiling = "device SAXPY" if one["kind"] == "update" else "device copy"
+        assert one["ceiling"] == ceiling and list(one["ceilings"]) == [ceiling]  # type: ignore[call-overload]
+        assert one["verified"] and one["facts"]["device"] == "Fake GPU 0"  # type: ignore[index]
+        assert one["facts"]["model_first"] <= 1  # type: ignore[index]
+    shown = capsys.readouterr().out
+    assert "ttc57, beta = 0" in shown and "of device copy" in shown
+    gpu.forget()
+    assert bench(*chosen) == 0
+    assert not [line for line in gpu.journal if line.startswith("launch")], "all results were there"
+    assert lines(out) == found
+
+
+def test_the_time_ends_the_run_and_the_file_keeps_what_is_there(
+    gpu: FakeGpu, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "results.jsonl"
+    assert bench("--cases=0", "--suite=ttc57", f"--output={out}", "--budget=0.000001") == 0
+    told = capsys.readouterr()
+    assert "the time is up: 2 of 2 cases are left" in told.err and "no results" in told.out
+    assert lines(out) == []
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_peers_work_on_our_tensors_and_are_checked(
+    gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Peer:
+        name, version = "other", "1"
+
+        def run(self, trial: Trial, dtype: tuple[DType, DType]) -> gpu_peers.Run:
+            built = trial.build(next(iter(trial_plans(trial))))
+            scalars = (trial.alpha if right else 7.0, trial.beta)
+
+            def run(tensors: tuple[Side, Side]) -> None:
+                shape = gpu_peers.interface(trial, "b", tensors[1]).__cuda_array_interface__
+                assert shape["shape"] == trial.canonical.extents and shape["typestr"] == "<f4"
+                trial.enqueue(built, tensors[0].address, tensors[1].address, scalars)
+
+            return run
+
+    def trial_plans(trial: Trial):  # type: ignore[no-untyped-def]
+        from ttc_llvm.tuning import gpu_candidates
+
+        return gpu_candidates.plans(trial.canonical, trial.target)
+
+    monkeypatch.setattr(gpu_peers, "find", lambda names: gpu_peers.Found((Peer(),), ()))
+    out = tmp_path / "results.jsonl"
+    assert bench("--cases=0", "--suite=ttc57", "--kind=update", f"--output={out}") == 0
+    assert list(lines(out)[0]["peers"]) == (["other"] if right else [])  # type: ignore[call-overload]
+    assert ("its result differs" in capsys.readouterr().err) is not right
+
+
+def test_cases_that_do_not_fit_are_left_out(gpu: FakeGpu, capsys: pytest.CaptureFixture[str]) -> None:
+    gpu.set(memory=65 << 20)
+    assert cli.main([*SMALL, "--bytes=1M", "--cases=0", "--suite=ttc57", "--kind=copy"]) == 0
+    assert "is skipped: Fake GPU 0 (sm_90) has too little memory" in capsys.readouterr().err
+
+
+def test_workers_make_what_this_process_makes() -> None:
+    target = gpu_target.find("sm_80")
+    cases = tuple(
+        case for case in gpu_suites.cases(("ttc57",), ("copy",)) if case.name in ("00", "14")
+    )  # fmt: skip
+    for case, found in prepared(cases, target, 2, 1, False):
+        own = prepare(case.canonical, target, 2, False)
+        assert found == own
+        assert len(found.plans) == 2 and len(found.images) > 2
+
+
+def test_the_57_at_a_gibibyte() -> None:
+    found = gpu_suites.cases(("ttc57-1g",), ("copy",))
+    assert len(found) == 57
+    for case in found:
+        assert 0.9 < case.problem.elements * 4 / 2**30 < 1.15, case.id
+
+
+def test_all_suites_are_known() -> None:
+    found = gpu_suites.cases(gpu_suites.NAMES)
+    assert [name for name in dict.fromkeys(case.suite for case in found)] == list(gpu_suites.NAMES)
+    assert len({case.id for case in found}) == len(found)
+    assert isinstance(found[0].problem, Problem)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--suite=hot",), "the choices for GPUs are ttc57, ttc57-1g"),
+        (("--peers=hptt",), "unknown peer 'hptt': the choices for GPUs are cutensor, torch, cupy"),
+        (("--peers=cupy",), "peer cupy: it is not installed"),
+        (("--numThreads=2",), "--numThreads is for CPUs"),
+        (("--budget=soon",), "a number of seconds"),
+        (("--budget=-1",), "is not positive"),
+        (("--cpu=gfx90a",), "code for gfx90a cannot run here"),
+        (("--cpu=haswell",), "haswell cannot be benchmarked by name"),
+        (("--cases=nothing",), "match nothing"),
+    ],
+)
+def test_mistakes(gpu: FakeGpu, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str) -> None:
+    assert bench(*arguments) == 2
+    told = capsys.readouterr().err
+    assert words in told and told.count("\n") == 1
+
+
+def test_without_a_device(gpu: FakeGpu, capsys: pytest.CaptureFixture[str]) -> None:
+    gpu.set(devices=0)
+    assert bench() == 2
+    assert "there is no CUDA device" in capsys.readouterr().err
+    assert cli.main(["bench", "--architecture=cuda", "--list", "--suite=pow2"]) == 0
+    assert cli.main(["bench", "--jobs=2"]) == 2
+    assert "--jobs is for GPUs" in capsys.readouterr().err
+
+
+def test_a_run_ends_within_eight_minutes() -> None:
+    assert gpu_runner.BUDGET <= 8 * 60 and gpu_runner.MAX_IMPLEMENTATIONS <= 10

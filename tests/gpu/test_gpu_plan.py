@@ -1,0 +1,142 @@
+"""GPU plans, targets and launches as values: texts, and every refusal in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+from case import Case
+from gpu_strategies import gpu_executions
+from hypothesis import given
+
+from ttc_llvm import gpu_kernel, gpu_plan, gpu_target
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.errors import PlanError, TargetError
+from ttc_llvm.gpu_launch import Slot
+from ttc_llvm.gpu_lower import lower
+from ttc_llvm.gpu_plan import GpuPlan
+from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.problem import Problem
+
+H100 = gpu_target.find("sm_90")
+GOOD = "gpu1 tile=64,64 block=4,4 order=1,0 threads=256 vector=4,4 shared=b padding=4 panel=none"
+
+
+@given(gpu_executions(gpu_target.names(), 500))
+def test_texts_and_plans_are_inverse(found: tuple[Case, GpuPlan, GpuTarget]) -> None:
+    plan = found[1]
+    assert gpu_plan.parse(str(plan)) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (GOOD.replace("gpu1", "cpu2"), "version"),
+        (GOOD.replace("threads=256", "threads=many"), "malformed"),
+        (GOOD.replace("vector=4,4", "vector=4"), "malformed"),
+        (GOOD.replace("shared=b", "shared=c"), "malformed"),
+        (GOOD + " threads=128", "twice"),
+        (GOOD + " lanes=3", "unknown decision 'lanes'"),
+        (GOOD.replace(" padding=4", ""), "lacks padding"),
+        ("", "version"),
+    ],
+)
+def test_texts_that_cannot_be_read(text: str, why: str) -> None:
+    with pytest.raises(PlanError, match=why):
+        gpu_plan.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("tile=64,64", "tile=64"), "needs 2 positive extents"),
+        (("tile=64,64", "tile=64,0"), "needs 2 positive extents"),
+        (("tile=64,64", "tile=64,4096"), "exceeds its axis of extent 1024"),
+        (("tile=64,64", "tile=62,64"), "not a multiple of its block"),
+        (("order=1,0", "order=1,1"), "not a permutation"),
+        (("threads=256", "threads=0"), "not in 1..1024"),
+        (("threads=256", "threads=2048"), "not in 1..1024"),
+        (("threads=256", "threads=1"), "accesses to a tensor in each thread"),
+        (("tile=64,64 block=4,4", "tile=64,64 block=32,4"), "more than 256 of a thread's registers"),
+        (("vector=4,4", "vector=3,4"), "powers of two"),
+        (("vector=4,4", "vector=8,4"), "not one vector of A"),
+        (("block=4,4", "block=4,2"), "not one vector of A"),
+        (
+            ("block=4,4 order=1,0 threads=256 vector=4,4", "block=1,1 order=1,0 threads=256 vector=8,4"),
+            "wider",
+        ),
+        (("padding=4", "padding=-1"), "negative"),
+        (("panel=none", "panel=64"), "needs 2 extents"),
+        (("panel=none", "panel=64,100"), "not a multiple of its tile"),
+        (("shared=b", "shared=a"), "shared=b"),
+        (("shared=b", "shared=none"), "needs shared memory"),
+        (("padding=4", "padding=1000"), "bytes of shared memory"),
+    ],
+)
+def test_plans_that_do_not_fit(change: tuple[str, str], why: str) -> None:
+    c = canonicalise(Problem((1, 0), (1024, 1024), "s")).canonical
+    lower(c, gpu_plan.parse(GOOD), H100)
+    with pytest.raises(PlanError, match=why) as caught:
+        lower(c, gpu_plan.parse(GOOD.replace(*change)), H100)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_off_the_vector_boundary_are_refused() -> None:
+    c = canonicalise(Problem((1, 0), (1023, 1024), "s")).canonical
+    with pytest.raises(PlanError, match="rows would not be aligned"):
+        lower(c, gpu_plan.parse(GOOD), H100)
+
+
+def test_more_blocks_than_a_grid_has_are_refused() -> None:
+    c = canonicalise(Problem((1, 0), (1 << 20, 1 << 20), "i8")).canonical
+    plan = "gpu1 tile=16,16 block=1,1 order=1,0 threads=32 vector=1,1 shared=b padding=0 panel=none"
+    with pytest.raises(PlanError, match="blocks, more than"):
+        lower(c, gpu_plan.parse(plan), H100)
+
+
+def test_every_name_is_known_and_others_are_refused() -> None:
+    for name in gpu_target.spellings():
+        assert gpu_target.is_gpu(name)
+        assert gpu_target.find(name).name in gpu_target.names()
+    assert gpu_target.find(" SM_90 ") is H100
+    assert gpu_target.find("cuda").name == gpu_target.DEFAULT
+    for wrong in ("sm_999", "gfx1", "sm_91"):
+        assert gpu_target.is_gpu(wrong)
+        with pytest.raises(TargetError, match="near matches"):
+            gpu_target.find(wrong)
+    assert not gpu_target.is_gpu("haswell")
+
+
+@pytest.mark.parametrize(
+    ("capability", "row"),
+    [((3, 5), "sm_35"), ((3, 7), "sm_35"), ((6, 1), "sm_60"), ((8, 7), "sm_86"), ((9, 0), "sm_90"),
+     ((10, 3), "sm_100"), ((12, 1), "sm_120"), ((99, 0), "sm_120")],
+)  # fmt: skip
+def test_devices_have_the_newest_row_that_they_run(capability: tuple[int, int], row: str) -> None:
+    assert gpu_target.for_capability(*capability).name == row
+
+
+def test_devices_that_are_too_old_are_refused() -> None:
+    with pytest.raises(TargetError, match="the oldest GPU is sm_35"):
+        gpu_target.for_capability(3, 0)
+
+
+def test_launches_say_what_the_driver_needs() -> None:
+    c = canonicalise(Problem((1, 0), (1024, 640), "zc", alpha=2, beta=1j)).canonical
+    plan = "gpu1 tile=32,64 block=1,1 order=1,0 threads=256 vector=1,2 shared=b padding=2 panel=none"
+    nest = lower(c, gpu_plan.parse(plan), H100)
+    launch = gpu_kernel.launch(nest, "update")
+    assert (launch.entry, launch.grid, launch.block) == ("update", 320, 256)
+    assert (launch.align_a, launch.align_b) == (16, 16)
+    names = [(p.name, p.slot) for p in launch.parameters]
+    scalars = [(name, Slot.F64) for name in ("alpha", "alpha_imag", "beta", "beta_imag")]
+    assert names == [("A", Slot.POINTER), ("B", Slot.POINTER), *scalars]
+    assert nest.shared is not None
+    assert launch.shared == nest.shared.elements * 16
+    assert "blocks 320" in str(nest)
+
+
+def test_nothing_to_do_is_no_block() -> None:
+    c = canonicalise(Problem((1, 0), (0, 5), "s")).canonical
+    plan = gpu_plan.parse(
+        "gpu1 tile=1 block=1 order=0 threads=32 vector=1,1 shared=none padding=0 panel=none"
+    )
+    assert gpu_kernel.build(c, plan, H100).launch.grid == 0

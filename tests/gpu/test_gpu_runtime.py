@@ -1,0 +1,288 @@
+"""Solutions called on arrays of a device: whose memory, which stream, which context, and what is refused."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from case import Case, expected, fill, windows
+from fake_gpu import DLPack, FakeGpu, Interface
+from gpu_strategies import gpu_executions
+from hypothesis import HealthCheck, given, settings
+
+import ttc_llvm
+from ttc_llvm import gpu_target
+from ttc_llvm.errors import ArrayError, GpuError, ProblemError, TargetError
+from ttc_llvm.gpu import compiling, driver
+from ttc_llvm.gpu.executable import Executable
+from ttc_llvm.gpu.handed import handed, is_on_device, stream_handle
+from ttc_llvm.gpu_plan import GpuPlan
+from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.problem import Problem
+
+PROBLEM = Problem((2, 0, 1), (7, 5, 9), "s", alpha=2.0, beta=3.0)
+NVIDIA = tuple(name for name in gpu_target.names() if gpu_target.find(name).is_nvidia)
+
+
+def solved(problem: Problem = PROBLEM, **options: Any) -> Any:
+    """The cost model's solution."""
+    return compiling.compile(problem, 1, "sm_80", **options)
+
+
+def tensors(problem: Problem = PROBLEM) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """A and B in flat storage, and what B must become."""
+    case = Case.of(problem)
+    a = np.empty(problem.storage("a"), reference.numpy_type(problem.a))
+    b = np.empty(problem.storage("b"), reference.numpy_type(problem.b))
+    fill(case, a, b)
+    return a, b, expected(case, a, b)
+
+
+@pytest.mark.parametrize("make", [Interface, DLPack])
+def test_arrays_of_any_library_are_used_in_place(gpu: FakeGpu, make: Any) -> None:
+    a, b, wanted = tensors()
+    given_b = make(gpu, b)
+    assert solved()(make(gpu, a), given_b) is given_b
+    assert reference.same(b, wanted, PROBLEM.b, False)
+
+
+def test_addresses_and_values_of_the_call(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    wanted = expected(Case.of(Problem((2, 0, 1), (7, 5, 9), "s", alpha=5.0, beta=0.0)), a, b)
+    gpu.on_device(a), gpu.on_device(b)
+    solution = solved()
+    solution(a.ctypes.data, b.ctypes.data, alpha=5, beta=0)
+    assert reference.same(b, wanted, PROBLEM.b, False)
+    again = pickle.loads(pickle.dumps(solution))
+    again(a.ctypes.data, b.ctypes.data, alpha=1, beta=0)
+    assert b.tobytes() == expected(Case.of(Problem((2, 0, 1), (7, 5, 9), "s")), a, b).tobytes()
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(gpu_executions(NVIDIA))
+def test_random_plans_through_the_driver(gpu: FakeGpu, found: tuple[Case, GpuPlan, GpuTarget]) -> None:
+    case, plan, target = found
+    gpu.set(capability=(12, 0))
+    window_a, window_b = windows(case)
+    a = gpu.on_device(np.empty(max(1, window_a.span), reference.numpy_type(case.a)))
+    b = gpu.on_device(np.empty(max(1, window_b.span), reference.numpy_type(case.b)))
+    fill(case, a, b)
+    wanted = expected(case, a, b)
+    address_a = a.ctypes.data + window_a.origin * a.itemsize
+    address_b = b.ctypes.data + window_b.origin * b.itemsize
+    Executable(case.placed, plan, target).run(address_a, address_b, complex(case.alpha), complex(case.beta), 0)
+    assert reference.same(b, wanted, case.b, case.plain), str(case)
+
+
+def test_tensors_off_the_vectors_take_the_kernel_of_single_elements(gpu: FakeGpu) -> None:
+    problem = Problem((1, 0), (64, 64))
+    a, b, wanted = (np.concatenate((np.zeros(1, np.float32), x)) for x in tensors(problem))
+    gpu.on_device(a), gpu.on_device(b)
+    solution = solved(problem)
+    assert solution.launch.align_a > 4
+    solution(a[1:].ctypes.data, b[1:].ctypes.data)
+    assert b.tobytes() == wanted.tobytes()
+
+
+# --- streams and contexts -----------------------------------------------------------------------------------
+
+
+def launches(gpu: FakeGpu) -> list[str]:
+    return [line.partition("stream ")[2] for line in gpu.journal if line.startswith("launch")]
+
+
+@pytest.mark.parametrize(
+    ("stream", "handle"),
+    [
+        (0x77, 0x77),
+        (type("CuPyStream", (), {"ptr": 0x88})(), 0x88),
+        (type("TorchStream", (), {"cuda_stream": 0x99})(), 0x99),
+        (type("PycudaStream", (), {"handle": 0xAA})(), 0xAA),
+        (type("NumbaStream", (), {"handle": ctypes.c_void_p(0xBB)})(), 0xBB),
+        (type("NumbaDefault", (), {"handle": ctypes.c_void_p()})(), 0),
+        (type("CudaCore", (), {"__cuda_stream__": lambda self: (0, 0xCC)})(), 0xCC),
+    ],
+)
+def test_streams_of_all_libraries(gpu: FakeGpu, stream: Any, handle: int) -> None:
+    assert stream_handle(stream) == handle
+    a, b, wanted = tensors()
+    solved()(Interface(gpu, a), Interface(gpu, b), stream=stream)
+    assert launches(gpu) == [f"{handle:#x}" if handle else "0"]
+    assert reference.same(b, wanted, PROBLEM.b, False)
+
+
+def test_a_launch_waits_for_the_streams_that_arrays_come_from(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    solved()(Interface(gpu, a, stream=0x30), Interface(gpu, b, stream=0x40), stream=0x50)
+    order = [line for line in gpu.journal if line.split()[0] in ("record", "wait", "launch")]
+    assert order[:4] == ["record stream 0x30", "wait stream 0x50", "record stream 0x40", "wait stream 0x50"]
+    assert order[4].endswith("stream 0x50")
+
+
+def test_by_default_the_stream_of_the_result_is_taken_and_nothing_is_awaited_by_the_host(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    solved()(Interface(gpu, a, stream=0x30), Interface(gpu, b, stream=0x40))
+    assert launches(gpu) == ["0x40"]
+    assert not [line for line in gpu.journal if line.startswith("sync")]
+
+
+@pytest.mark.parametrize("stream", ["default", 1.5, -3, True])
+def test_what_is_no_stream(gpu: FakeGpu, stream: Any) -> None:
+    a, b, _ = tensors()
+    with pytest.raises(ArrayError, match="a stream of pycuda, CuPy, PyTorch or Numba"):
+        solved()(Interface(gpu, a), Interface(gpu, b), stream=stream)
+
+
+def test_kernels_go_where_the_memory_is(gpu: FakeGpu) -> None:
+    """The second device, a context of the caller's own, and a memory pool, which has none."""
+    gpu.set(devices=2)
+    solution = solved()
+    for ordinal, owner, context in ((1, 0x1001, 0x1001), (0, 0x2000, 0x2000), (1, 0, 0x1001)):
+        a, b, wanted = tensors()
+        for x in (a, b):
+            gpu.on_device(x, ordinal, owner)
+        gpu.forget()
+        solution(a.ctypes.data, b.ctypes.data)
+        assert reference.same(b, wanted, PROBLEM.b, False)
+        loads = [line for line in gpu.journal if line.startswith("load")]
+        assert loads in ([f"load {context}"], [])
+    assert driver.driver().current() == 0, "the caller's thread has no context, as before"
+
+
+def test_memory_of_the_host_is_refused(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    with pytest.raises(GpuError, match="is no address of a CUDA device"):
+        solved()(a.ctypes.data, b.ctypes.data)
+
+
+def test_modules_go_with_their_solution(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    solution = solved()
+    solution(Interface(gpu, a), Interface(gpu, b))
+    del solution
+    assert gpu.journal[-1] == "unload"
+
+
+# --- what does not fit ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"typestr": "<f8"}, "A has dtype float64: the problem's type is float32"),
+        ({"shape": (3,), "strides": None}, "A holds 3 elements: the problem needs 315"),
+        ({"strides": (8,)}, "A is not contiguous"),
+        ({"mask": 1}, "A is masked"),
+    ],
+)
+def test_arrays_that_do_not_fit(gpu: FakeGpu, change: dict[str, Any], words: str) -> None:
+    a, b, _ = tensors()
+    with pytest.raises(ArrayError, match=words):
+        solved()(Interface(gpu, a, **change), Interface(gpu, b))
+
+
+def test_more_that_is_refused(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    x, y = Interface(gpu, a), Interface(gpu, b)
+    read_only = Interface(gpu, b, data=(b.ctypes.data, True))
+    for first, second, words in (
+        (a, y, "A is a ndarray: an array on a CUDA device is expected"),
+        (x, read_only, "B is read-only"),
+        (x, x, "overlap"),
+        (0, y, "A is the integer 0"),
+        (DLPack(gpu, a, kind=1), y, "A is a DLPack: an array on a CUDA device is expected"),
+    ):
+        with pytest.raises(ArrayError, match=words):
+            solved()(first, second)
+    with pytest.raises(ProblemError, match="alpha"):
+        solved()(x, y, alpha="two")
+
+
+def test_a_dlpack_type_without_a_dtype(gpu: FakeGpu) -> None:
+    found = DLPack(gpu, np.zeros(4, np.float32))
+    found.tensor.lanes = 4
+    with pytest.raises(ArrayError, match="DLPack type that is not supported"):
+        handed(found, "x")
+
+
+def test_offsets_of_dlpack_count(gpu: FakeGpu) -> None:
+    array = np.zeros((4, 6), np.float32)[:, ::2]
+    found = handed(DLPack(gpu, array, offset=64), "x")
+    assert found.address == array.ctypes.data
+    assert (found.view.shape, found.view.strides) == (array.shape, array.strides)
+
+
+def test_arrays_of_the_host_are_told_apart(gpu: FakeGpu) -> None:
+    assert not is_on_device(np.zeros(3))
+    assert not is_on_device([1, 2])
+    assert not is_on_device(DLPack(gpu, np.zeros(3), kind=1))
+    assert is_on_device(DLPack(gpu, np.zeros(3)))
+    assert is_on_device(Interface(gpu, np.zeros(3)))
+
+
+# --- machines -------------------------------------------------------------------------------------------------
+
+
+def test_a_device_older_than_the_code(gpu: FakeGpu) -> None:
+    gpu.set(capability=(7, 5))
+    a, b, _ = tensors()
+    with pytest.raises(TargetError, match=r"code for sm_80 cannot run here: the device is Fake GPU 0 \(sm_75\)"):
+        solved()(Interface(gpu, a), Interface(gpu, b))
+
+
+def test_amd_code_does_not_run(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    solution = compiling.compile(PROBLEM, 1, "gfx90a")
+    with pytest.raises(TargetError, match="code for gfx90a cannot run here"):
+        solution(Interface(gpu, a), Interface(gpu, b))
+
+
+@pytest.mark.parametrize(
+    ("machine", "words"),
+    [
+        ({"devices": 0}, "there is no CUDA device"),
+        ({"status": 803}, "cannot be started: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"),
+    ],
+)
+def test_machines_without_a_device(gpu: FakeGpu, machine: dict[str, Any], words: str) -> None:
+    solution = solved()
+    gpu.set(**machine)
+    with pytest.raises(GpuError, match=words):
+        solution(1 << 20, 1 << 21)
+    with pytest.raises(GpuError, match=words):
+        compiling.compile(PROBLEM, 10, "sm_80")
+
+
+def test_machines_without_a_driver(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "DEFAULT_LIBRARIES", ("libnothing.so",))
+    driver.driver.cache_clear()
+    with pytest.raises(GpuError, match=r"there is no NVIDIA driver on this machine: libnothing\.so"):
+        solved()(1 << 20, 1 << 21)
+    assert solved().target.name == "sm_80"
+    assert compiling.compile(PROBLEM, 1, "cuda").target.name == gpu_target.DEFAULT
+
+
+def test_the_device_present_is_the_default(gpu: FakeGpu) -> None:
+    gpu.set(capability=(8, 9))
+    assert compiling.compile(PROBLEM, 1, "cuda").target.name == "sm_89"
+    gpu.set(capability=(12, 1))
+    assert compiling.compile(PROBLEM, 1, "cuda").target.name == "sm_120"
+    gpu.set(capability=(3, 0))
+    with pytest.raises(TargetError, match=r"compute capability 3\.0 is not supported"):
+        compiling.compile(PROBLEM, 1, "cuda")
+
+
+def test_what_the_driver_refuses_is_told(gpu: FakeGpu) -> None:
+    with (
+        pytest.raises(GpuError, match=r"cannot load the kernel: CUDA_ERROR_INVALID_PTX.*Missing .version directive"),
+        driver.driver().using(driver.driver().primary(0)),
+    ):
+        driver.driver().load(b"nonsense")
+
+
+def test_errors_are_exported() -> None:
+    assert issubclass(ttc_llvm.GpuError, ttc_llvm.TtcError)

@@ -1,0 +1,75 @@
+"""Kernels made before the device is asked for anything: candidates and ceilings of every case, in worker processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from .. import gpu_kernel
+from ..canonical import Canonical
+from ..errors import ArtifactError
+from ..gpu.executable import ENTRY
+from ..gpu.tools import cubin
+from ..gpu.trial import ceiling_plans, flattened
+from ..gpu_launch import GpuImage
+from ..gpu_plan import GpuPlan
+from ..gpu_target import GpuTarget
+from ..tuning import gpu_candidates
+from .cases import Case
+
+AHEAD = 4  # cases a worker that are under way or wait for the device
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A case's plans, the model's best first, and their images by plan; those of ceilings behind the form's text."""
+
+    plans: tuple[GpuPlan, ...]
+    images: Mapping[str, GpuImage]
+
+
+def prepare(canonical: Canonical, target: GpuTarget, count: int, assembled: bool) -> Prepared:
+    """Compile the model's first `count` plans and the ceilings. assembled: to cubins, which the driver need not
+    translate any more; where there is no ptxas, PTX serves."""
+    plans = tuple(islice(gpu_candidates.plans(canonical, target), count))
+    images = {str(plan): _image(canonical, plan, target, assembled) for plan in plans}
+    flat = flattened(canonical)
+    images |= {f"{flat} {plan}": _image(flat, plan, target, assembled) for plan in ceiling_plans(flat, target)}
+    return Prepared(plans, images)
+
+
+def _image(canonical: Canonical, plan: GpuPlan, target: GpuTarget, assembled: bool) -> GpuImage:
+    image = gpu_kernel.build(canonical, plan, target, ENTRY)
+    if not assembled:
+        return replace(image, llvm_ir="")
+    try:
+        return replace(image, llvm_ir="", code=cubin(image.code, target))
+    except ArtifactError:
+        return replace(image, llvm_ir="")
+
+
+def prepared(
+    cases: Sequence[Case], target: GpuTarget, count: int, jobs: int, assembled: bool
+) -> Iterator[tuple[Case, Prepared]]:
+    """The cases in their order, each with its kernels, which `jobs` processes make ahead; 0 = this process does."""
+    if jobs < 1:
+        yield from ((case, prepare(case.canonical, target, count, assembled)) for case in cases)
+        return
+    context = multiprocessing.get_context("spawn")  # neither LLVM's nor the driver's threads survive a fork
+    rest = iter(cases)
+    waiting: deque[tuple[Case, Future[Prepared]]] = deque()
+    pool = ProcessPoolExecutor(jobs, context)
+    try:
+        while True:
+            for case in islice(rest, AHEAD * jobs - len(waiting)):
+                waiting.append((case, pool.submit(prepare, case.canonical, target, count, assembled)))
+            if not waiting:
+                return
+            case, future = waiting.popleft()
+            yield case, future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

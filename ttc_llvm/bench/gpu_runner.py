@@ -1,0 +1,216 @@
+"""Measure cases on a device, one after the other: prepared candidates, then everybody in turns on the same tensors."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from statistics import median
+from typing import Any
+
+from ..canonical import Canonical
+from ..errors import GpuError, TtcError, VerificationError
+from ..gpu import compiling
+from ..gpu.devices import Device
+from ..gpu.session import Session
+from ..gpu.stage import boxes
+from ..gpu.trial import Built, Trial, ceiling_name
+from ..gpu_plan import GpuPlan
+from ..gpu_target import GpuTarget
+from ..trial import Mode
+from ..tuning.search import Limits, Outcome, search
+from . import facts
+from .cases import Case, run_bytes
+from .gpu_peers import GpuPeer, Run
+from .gpu_prepare import Prepared, prepared
+from .results import Result, Timing
+
+_log = logging.getLogger(__name__)
+MAX_IMPLEMENTATIONS = 10
+ROUNDS = 3
+CHECKED, CHECKED_ELEMENTS = 8, 1 << 16  # boxes of our result that are compared, and elements of each
+BUDGET = 480.0  # seconds: device time is short
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSettings:
+    """How cases are measured.
+
+    max_implementations: candidates of a case, the model's first; rounds: of the final comparison, a median of many
+    runs each; verify: check parts of our result, and that peers compute the same; budget: seconds after which no
+    case is begun; jobs: processes that make kernels ahead, 0 = none; assembled: they make cubins.
+    """
+
+    device: Device
+    target: GpuTarget
+    max_implementations: int = MAX_IMPLEMENTATIONS
+    rounds: int = ROUNDS
+    verify: bool = True
+    budget: float | None = BUDGET
+    jobs: int = 0
+    assembled: bool = True
+    peers: tuple[GpuPeer, ...] = ()
+
+    def key(self, case: Case) -> str:
+        """What has to be equal for a result to be this case's, with these settings, on this machine and version."""
+        peers = [f"{peer.name} {peer.version}" for peer in self.peers]
+        parts = (
+            case.id, case.text, str(self.device), self.target.key, self.max_implementations, self.rounds, self.verify,
+            compiling.versions(), *peers,
+        )  # fmt: skip
+        return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:20]
+
+
+def run(cases: Sequence[Case], settings: GpuSettings, done: Collection[str] = ()) -> Iterator[Result]:
+    """Measure cases and yield their results, one by one; those whose key is in `done` are left out, and all that come
+    after the budget. A case that does not fit in the device's memory, and a peer that computes something else or
+    fails, is left out with a warning. Raises TtcError subclasses."""
+    end = None if settings.budget is None else time.monotonic() + settings.budget
+    todo = [case for case in cases if settings.key(case) not in done]
+    session = Session(settings.device)
+    made = prepared(todo, settings.target, settings.max_implementations, settings.jobs, settings.assembled)
+    for number, (case, kernels) in enumerate(made):
+        if end is not None and time.monotonic() > end:
+            _log.warning("the time is up: %d of %d cases are left", len(todo) - number, len(todo))
+            return
+        try:
+            with session.active():
+                yield _Measured(case, settings, session, kernels).result()
+        except GpuError as error:
+            if "too little memory" not in str(error):
+                raise
+            _log.warning("%s is skipped: %s", case.id, error)
+
+
+@dataclass(slots=True)
+class _Measured:
+    """One case on its way to a result."""
+
+    case: Case
+    settings: GpuSettings
+    session: Session
+    kernels: Prepared
+    canonical: Canonical = field(init=False)
+    trial: Trial = field(init=False)
+    start: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        problem = self.case.problem
+        self.canonical = self.case.canonical
+        self.trial = Trial(
+            self.canonical, self.settings.target, self.session, Mode.COLD, problem.alpha, problem.beta,
+            self.kernels.images, (problem.a, problem.b),
+        )  # fmt: skip
+
+    def result(self) -> Result:
+        """All stages, in order."""
+        limits = Limits(len(self.kernels.plans), verify=False)
+        outcome: Outcome[GpuPlan, Built] = search(self.kernels.plans, lambda plan: (), self.trial, limits)
+        own = partial(self.trial.launch, outcome.kernel)
+        if self.settings.verify:
+            self._check(outcome)
+        peers = self._peers()
+        ceilings = self.trial.ceilings()
+        seconds = self._rounds(own, [run for _, run in ceilings], list(peers.values()))
+        moved = self.canonical.bytes_moved
+        mine, walks, others = seconds[0], seconds[1 : 1 + len(ceilings)], seconds[1 + len(ceilings) :]
+        best = [Timing(size, times) for (size, _), times in zip(ceilings, walks, strict=True)]
+        ceiling = {} if not best else {ceiling_name(self.canonical): max(best, key=lambda timing: timing.gibs)}
+        return self._finished(
+            outcome, Timing(moved, mine), ceiling,
+            {name: Timing(moved, times) for name, times in zip(peers, others, strict=True)},
+        )  # fmt: skip
+
+    def _check(self, outcome: Outcome[GpuPlan, Built]) -> None:
+        wrong = self.trial.wrong(outcome.kernel, self._boxes())
+        if wrong is not None:
+            raise VerificationError(
+                f"{self.case.id}: the kernel of plan {outcome.best.plan} computed a wrong element at index {wrong}"
+            )
+
+    def _boxes(self) -> Any:
+        return boxes(self.canonical, CHECKED, CHECKED_ELEMENTS)
+
+    def _peers(self) -> dict[str, Run]:
+        """Those who can do the case, and do it right."""
+        found = {}
+        for peer in self.settings.peers:
+            try:
+                run = peer.run(self.trial, (self.case.problem.a, self.case.problem.b))
+                if run is None:
+                    continue
+                if self.settings.verify and not self._agrees(run):
+                    _log.warning("%s is left out of %s: its result differs", peer.name, self.case.id)
+                    continue
+                found[peer.name] = run
+            except (TtcError, KeyboardInterrupt):
+                raise
+            except Exception as error:  # another library's: whatever it is, the others go on
+                _log.warning("%s is left out of %s: %s: %s", peer.name, self.case.id, type(error).__name__, error)
+        return found
+
+    def _agrees(self, run: Run) -> bool:
+        run(self.trial.stage.prepare())
+        return self.trial.stage.wrong((self.trial.alpha, self.trial.beta), self._boxes(), loose=True) is None
+
+    def _rounds(self, own: Run, walks: Sequence[Run], peers: Sequence[Run]) -> list[tuple[float, ...]]:
+        """Per contender the medians of its runs, one a round; everybody in turns."""
+        contenders = [own, *walks, *peers]
+        seconds: list[list[float]] = [[] for _ in contenders]
+        for number in range(self.settings.rounds):
+            order = range(len(contenders)) if number % 2 == 0 else reversed(range(len(contenders)))
+            for k in order:
+                seconds[k].append(median(self.trial.runs(contenders[k])))
+        return [tuple(times) for times in seconds]
+
+    def _finished(
+        self,
+        outcome: Outcome[GpuPlan, Built],
+        ours: Timing,
+        ceilings: Mapping[str, Timing],
+        peers: Mapping[str, Timing],
+    ) -> Result:
+        case, settings = self.case, self.settings
+        first = next(timed for timed in outcome.timings if timed.plan == self.kernels.plans[0])
+        return Result(
+            key=settings.key(case),
+            suite=case.suite,
+            name=case.name,
+            kind=case.kind,
+            mode="cold",
+            threads=1,
+            case=case.text,
+            problem=facts.problem_fields(case.problem) | {"offset": 0},
+            canonical=str(self.canonical),
+            run_bytes=run_bytes(self.canonical),
+            plan=str(outcome.best.plan),
+            source="tuned" if len(outcome.timings) > 1 else "cost model",
+            candidates=len(outcome.timings),
+            verified=settings.verify,
+            elapsed=time.perf_counter() - self.start,
+            ours=ours,
+            ceiling=ceiling_name(self.canonical),
+            before=0.0,
+            ceilings=ceilings,
+            peers=peers,
+            facts=self._facts() | {"model_first": outcome.best.score / first.score},
+        )
+
+    def _facts(self) -> dict[str, Any]:
+        settings = self.settings
+        device = settings.device
+        return facts.versions() | {
+            "device": device.name,
+            "capability": list(device.capability),
+            "driver": self.session.driver.version,
+            "target": str(settings.target),
+            "sets": len(self.trial.stage.sets),
+            "peers": {peer.name: peer.version for peer in settings.peers},
+            "options": {"max_implementations": settings.max_implementations, "rounds": settings.rounds},
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+
+

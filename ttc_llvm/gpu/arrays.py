@@ -1,0 +1,106 @@
+"""`ttc_llvm.transpose` for arrays on a device: asynchronous, on the streams of their own libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import strided
+from ..arrays import scaled
+from ..canonical import Placed
+from ..errors import ArrayError
+from ..overlaps import overlaps_itself, share
+from ..recent import Recent
+from ..strided import ALIGNED, NATIVE_SIZES, PLAIN, Scaling
+from . import compiling
+from .devices import device
+from .driver import driver
+from .executable import Executable
+from .handed import Array, Handed, handed, stream_for
+from .results import empty_like
+
+CAPACITY = 256  # layouts remembered, with their kernels
+recent: Recent[Executable] = Recent(CAPACITY)
+
+
+def transpose(x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: Any, effort: int) -> Any:
+    """`alpha * transpose(x, axes) + beta * out` on the device that x is on; returns out, or a new C-contiguous array of
+    x's own library, before the device has finished.
+
+    scale: alpha, beta and whether to conjugate; stream: to launch on, by default the libraries' own current one.
+    Raises ArrayError, ProblemError or OptionError as for arrays of the host, GpuError where the driver refuses.
+    """
+    source = handed(x, "x")
+    view = _permuted(source.view, axes)
+    if out is None and scale[1] != 0:
+        raise ArrayError(f"beta = {scale[1]} without out: there is nothing to be scaled")
+    result = empty_like(x, source, view.shape) if out is None else out
+    target = handed(result, "out")
+    if out is not None:
+        _check_out(target, view)
+    scaling = scaled(view.dtype, target.view.dtype, *scale)
+    if not view.size:
+        return result
+    executable = _executable(view, target.view, scaling, effort)
+    if out is not None:
+        _check_apart(source, target)
+    queue, after = stream_for(stream, source, target)
+    executable.run(source.address, target.address, scaling.alpha, scaling.beta, queue, after)
+    return result
+
+
+def _permuted(view: Array, axes: Any) -> Array:
+    try:
+        found: Array = view.transpose(axes)
+    except (TypeError, ValueError) as error:
+        raise ArrayError(f"axes {axes!r} do not permute the {view.ndim} axes of the array: {error}") from None
+    return found
+
+
+def _check_out(target: Handed, view: Array) -> None:
+    if target.view.shape != view.shape:
+        raise ArrayError(f"out has shape {target.view.shape}: the transposed array has {view.shape}")
+    if not target.writeable:
+        raise ArrayError("out is read-only: the result is written to it")
+    if overlaps_itself(target.view):
+        raise ArrayError(f"elements of out share memory (strides {target.view.strides}): which value wins?")
+
+
+def _check_apart(source: Handed, target: Handed) -> None:
+    if share(source.view, target.view):
+        raise ArrayError("out shares memory with the array: the transposition is out of place")
+
+
+# --- layouts ----------------------------------------------------------------------------------------------
+
+
+def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable:
+    """The kernel of a layout, planned when the layout is new. Addresses matter by their lowest bits only."""
+    address_of, address_to = (int(x.__array_interface__["data"][0]) for x in (of, to))
+    odd = (address_of | address_to) & _mask(max(of.dtype.itemsize, to.dtype.itemsize))
+    found = driver()
+    with found.using(found.home(address_to)):
+        here = device()
+    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, odd, effort, here.ordinal)
+    known = recent.find(key)
+    if known is not None:
+        return known
+    placed = _placed(of, to, scale, odd)
+    planned = compiling.plan(placed.canonical, here.target, (scale.alpha, scale.beta), effort, here)
+    return recent.put(key, Executable(placed, planned.plan, here.target, planned.image))
+
+
+def _mask(itemsize: int) -> int:
+    """The address bits that have to be clear for whole items to be moved."""
+    return itemsize - 1 if itemsize in NATIVE_SIZES else ALIGNED - 1
+
+
+def _placed(of: Array, to: Array, scale: Scaling, odd: int) -> Placed:
+    if scale is PLAIN:
+        return strided.moves(of, to, strided.unit_of(of, to, odd))
+    for name, x in (("x", of), ("out", to)):
+        if odd or not strided.is_regular(x):
+            raise ArrayError(
+                f"{name} has elements of {x.dtype} at odd distances or addresses (strides {x.strides}):"
+                " arithmetic needs whole elements"
+            )
+    return strided.elements(of, to, scale)

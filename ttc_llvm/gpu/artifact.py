@@ -1,0 +1,150 @@
+"""The files of a solution for a GPU: PTX, cubin, AMD code objects, LLVM IR, and the header that launches them.
+
+One file of code holds a kernel for each kind of alpha and beta, and each of them once more for tensors at addresses
+that its vectors do not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import __version__, backend, gpu_kernel, gpu_lower, names
+from ..canonical import COPY, UPDATE, Alpha, Beta, Kinds, canonicalise
+from ..dtypes import Kind
+from ..errors import OptionError
+from ..gpu_launch import GpuImage
+from ..publish import publish
+from . import header, tools
+
+if TYPE_CHECKING:
+    from .solution import GpuSolution
+
+OWN = "kernel"  # the kind that means the machine's own form
+KINDS: dict[str, Kinds] = {
+    "copy": COPY,
+    "scale": Kinds(Alpha.ANY, Beta.ZERO),
+    "update": UPDATE,
+    "clear": Kinds(Alpha.ZERO, Beta.ZERO),
+    "rescale": Kinds(Alpha.ZERO, Beta.ANY),
+}  # in the order in which the header's launch function counts them
+SINGLE = "_single"  # ends the entry that takes tensors at any addresses of whole elements
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """All kernels of a solution: per kind of scalars the plan's own and the one for single elements."""
+
+    solution: GpuSolution
+    images: tuple[GpuImage, ...]
+
+    @property
+    def stem(self) -> str:
+        """The C name."""
+        return names.stem(self.solution.problem)
+
+
+def bundle(solution: GpuSolution) -> Bundle:
+    """Build all kernels of a solution."""
+    problem, target = solution.problem, solution.target
+    wanted = ("copy",) if problem.compute.kind is Kind.OPAQUE else tuple(KINDS)
+    images = []
+    for word in wanted:
+        canonical = canonicalise(problem, KINDS[word]).canonical
+        plan = solution.plan_for(KINDS[word])
+        entry = f"{names.stem(problem)}_{word}"
+        images.append(gpu_kernel.build(canonical, plan, target, entry))
+        single = gpu_lower.unaligned(canonical, plan)
+        images.append(gpu_kernel.build(canonical, single, target, entry + SINGLE))
+    return Bundle(solution, tuple(images))
+
+
+def write(solution: GpuSolution, directory: Path, emit: Sequence[str] | None = None) -> tuple[Path, ...]:
+    """Write the wanted files, all or none, and return their paths in the order of `emit`.
+
+    OptionError for an unknown kind or a directory that cannot be written, ArtifactError where a tool is missing.
+    """
+    nvidia = solution.target.is_nvidia
+    wanted = checked(emit, nvidia)
+    made = bundle(solution)
+    return publish(directory, [file for kind in wanted for file in _KINDS[nvidia][kind](made)])
+
+
+def checked(emit: Sequence[str] | None, nvidia: bool) -> tuple[str, ...]:
+    """The kinds of files that are meant, by default code and header."""
+    wanted = (OWN, "header") if emit is None else (emit,) if isinstance(emit, str) else tuple(emit)
+    for kind in wanted:
+        if kind != OWN and kind not in _KINDS[nvidia]:
+            maker = "an NVIDIA" if nvidia else "an AMD"
+            raise OptionError(f"--emit={kind}: the choices for {maker} GPU are {', '.join(kinds(nvidia))}")
+    return tuple(dict.fromkeys(own(nvidia) if kind == OWN else kind for kind in wanted))
+
+
+def own(nvidia: bool) -> str:
+    """The kind of file that programs load."""
+    return "ptx" if nvidia else "hsaco" if tools.linker() else "obj"
+
+
+def kinds(nvidia: bool) -> tuple[str, ...]:
+    """What `emit` accepts."""
+    return tuple(_KINDS[nvidia])
+
+
+# --- contents -------------------------------------------------------------------------------------------
+
+Files = list[tuple[str, bytes]]
+
+def ptx(made: Bundle) -> bytes:
+    """One PTX text of all kernels: what stands before the first kernel is the same in each."""
+    solution = made.solution
+    texts = [image.code.decode("ascii").partition(".address_size 64\n") for image in made.images]
+    head = f"// {made.stem}.ptx: written by ttc_llvm {__version__}\n// plan: {solution.plan}\n"
+    return (head + texts[0][0] + texts[0][1] + "".join(body for _, _, body in texts)).encode("ascii")
+
+
+def _ptx(made: Bundle) -> Files:
+    return [(f"{made.stem}.ptx", ptx(made))]
+
+
+def _cubin(made: Bundle) -> Files:
+    return [(f"{made.stem}.cubin", tools.cubin(ptx(made), made.solution.target))]
+
+
+def _hsaco(made: Bundle) -> Files:
+    return [
+        (f"{made.stem}.hsaco", tools.code_object([image.code for image in made.images], made.solution.target))
+    ]
+
+
+def _objects(made: Bundle) -> Files:
+    return [(f"{image.launch.entry}.o", image.code) for image in made.images]
+
+
+def _header(made: Bundle) -> Files:
+    solution = made.solution
+    gibs = None if solution.measurement is None else solution.measurement.gibs
+    launches = [image.launch for image in made.images]
+    described = header.text(solution.problem, solution.target, str(solution.plan), launches, __version__, gibs)
+    return [(f"{made.stem}.h", described.encode())]
+
+
+def _llvm(made: Bundle) -> Files:
+    return [(f"{image.launch.entry}.ll", image.llvm_ir.encode()) for image in made.images]
+
+
+def _assembly(made: Bundle) -> Files:
+    target = made.solution.target
+    return [
+        (f"{image.launch.entry}.s", backend.assembly(image.llvm_ir, target).encode())
+        for image in made.images
+    ]
+
+
+_Make = Callable[[Bundle], Files]
+_COMMON: dict[str, _Make] = {"header": _header, "llvm": _llvm, "asm": _assembly}
+_KINDS: dict[bool, dict[str, _Make]] = {
+    True: {"ptx": _ptx, "cubin": _cubin, **_COMMON},
+    False: {"hsaco": _hsaco, "obj": _objects, **_COMMON},
+}

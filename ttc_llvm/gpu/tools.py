@@ -1,0 +1,87 @@
+"""NVIDIA's assembler and LLVM's linker, where they are found: nothing but cubins and AMD's code objects needs them."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from ..errors import ArtifactError
+from ..gpu_target import GpuTarget
+
+VARIABLE = "TTC_PTXAS"  # a list of assemblers that are tried first
+LEAST_LLD = 16
+ROCM = "/opt/rocm/llvm/bin/ld.lld"
+PLACES = ("/usr/local/cuda/bin/ptxas", f"{sys.prefix}/lib/python*/site-packages/nvidia/*/bin/ptxas")
+
+
+def assemblers() -> tuple[str, ...]:
+    """Every ptxas: those of TTC_PTXAS, of the PATH, of the CUDA toolkit and of NVIDIA's Python packages."""
+    named = os.environ.get(VARIABLE, "").split(os.pathsep)
+    found = [*named, shutil.which("ptxas") or "", *(path for place in PLACES for path in glob.glob(place))]
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+@lru_cache(maxsize=32)
+def _knows(place: str, cpu: str) -> bool:
+    """True where an assembler lists this GPU."""
+    try:
+        done = subprocess.run([place, "--help"], capture_output=True, text=True, errors="replace", check=False)
+    except OSError:
+        return False
+    return f"'{cpu}'" in done.stdout
+
+
+def cubin(ptx: bytes, target: GpuTarget) -> bytes:
+    """A cubin of some PTX. ArtifactError where no ptxas knows the GPU, or where it refuses."""
+    place = next((place for place in assemblers() if _knows(place, target.cpu)), None)
+    if place is None:
+        raise ArtifactError(
+            f"a cubin for {target} needs a ptxas that knows it, but none is found on the PATH, in /usr/local/cuda or in"
+            " NVIDIA's Python packages (nvidia-cuda-nvcc): PTX needs none"
+        )
+    with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
+        Path(folder, "kernel.ptx").write_bytes(ptx)
+        return _made([place, f"-arch={target.cpu}", "kernel.ptx", "-o", "kernel.cubin"], folder, "kernel.cubin")
+
+
+@lru_cache(maxsize=1)
+def linker() -> str | None:
+    """An ld.lld that knows AMD's code objects of version 5: the one on the PATH, a numbered one, or ROCm's."""
+    names = ("ld.lld", *(f"ld.lld-{number}" for number in range(40, LEAST_LLD - 1, -1)), ROCM)
+    return next((place for name in names if (place := shutil.which(name)) and _is_recent(place)), None)
+
+
+def _is_recent(place: str) -> bool:
+    done = subprocess.run([place, "--version"], capture_output=True, text=True, errors="replace", check=False)
+    found = re.search(r"LLD (\d+)", done.stdout)
+    return found is not None and int(found[1]) >= LEAST_LLD
+
+
+def code_object(objects: Sequence[bytes], target: GpuTarget) -> bytes:
+    """One AMD code object of some relocatable ones. ArtifactError where there is no ld.lld, or where it refuses."""
+    place = linker()
+    if place is None:
+        raise ArtifactError(
+            f"a code object for {target} needs ld.lld {LEAST_LLD} or later on the PATH: objects need none"
+        )
+    with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
+        names = [f"kernel{number}.o" for number in range(len(objects))]
+        for name, data in zip(names, objects, strict=True):
+            Path(folder, name).write_bytes(data)
+        return _made([place, "-shared", "--build-id=none", *names, "-o", "kernel.hsaco"], folder, "kernel.hsaco")
+
+
+def _made(command: Sequence[str], folder: str, name: str) -> bytes:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).split())[:400]
+        raise ArtifactError(f"{command[0]} refuses: {said or f'status {done.returncode}'}")
+    return Path(folder, name).read_bytes()

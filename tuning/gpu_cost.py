@@ -1,0 +1,221 @@
+"""The GPU's cost model: seconds that a plan is expected to take, from what it asks of memory, of the issue slots and of
+shared memory. It ranks; it does not promise.
+
+Unfitted: every term is counted from the nest, every constant is a property of the machine or stated below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from ttc_llvm.canonical import Alpha, Beta, Canonical
+from ttc_llvm.dtypes import Kind
+from ttc_llvm.gpu_lower import lower
+from ttc_llvm.gpu_nest import Body, GpuNest, Phase
+from ttc_llvm.gpu_plan import GpuPlan
+from ttc_llvm.gpu_runs import run_axes, sides
+from ttc_llvm.gpu_target import SECTOR, GpuTarget
+from ttc_llvm.gpu_trace import accesses
+
+from .gpu_passes import lines_touched, wavefronts
+
+NARROW = 3  # registers of an access to less than 4 bytes, its address among them
+BATCH = 64  # registers for a thread's share of a tile: what does not fit is loaded later, one batch after the other
+CLOCK = 1.5e9  # Hz
+ISSUE = 1.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
+LATENCY = 900e-9  # seconds until a load from memory arrives
+LAUNCH = 3e-6  # seconds
+REACH = 0.9  # of the nominal bandwidth that a copy reaches
+PARTIAL = 0.5  # how much of a sector that two tiles share is moved twice: the caches often still have it
+OVERLAP = 3.0  # exponent: the higher, the better different units work at the same time
+MISSES = 0.25  # how often the rest of a sector is gone from the cache when a later instruction wants it
+SHORT = 24  # bytes: a run costs memory as much as so many more
+FIXED = 40  # instructions of a thread that do not depend on the tile: indices of block and thread
+DETOUR = 1.02  # what waiting for the whole tile costs
+GROUPED = 1.005  # what decoding panels costs
+EDGE = 2.0  # how much longer a ragged tile takes than a full one
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds, by what they are spent on. access: passes through the unit that serves shared memory and the cache;
+    tail: factor of the last wave of blocks."""
+
+    memory: float
+    issue: float
+    access: float
+    tail: float
+
+    @property
+    def seconds(self) -> float:
+        """The longest of what overlaps, with a little of the others, and what does not overlap."""
+        parts = (self.memory, self.issue, self.access)
+        return float(sum(part**OVERLAP for part in parts) ** (1 / OVERLAP) * self.tail + LAUNCH)
+
+
+def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
+    """What a plan is expected to take; PlanError where it does not fit."""
+    nest = lower(c, plan, target)
+    if not nest.grid:
+        return Estimate(0, 0, 0, 1)
+    found = _without_access(nest, target)
+    passes = sum(
+        wavefronts(nest, phase, target.warp) + lines_touched(nest, phase, target)
+        for phase in _phases(nest.full)
+    )
+    cycles = passes * nest.grid * _ragged_work(nest)
+    return replace(found, access=cycles / (CLOCK * min(target.multiprocessors, nest.grid)))
+
+
+def at_least(c: Canonical, plan: GpuPlan, target: GpuTarget) -> float:
+    """Seconds expected without a look at the accesses, which takes longest; never more than `cost`."""
+    nest = lower(c, plan, target)
+    return _without_access(nest, target).seconds if nest.grid else LAUNCH
+
+
+def _without_access(nest: GpuNest, target: GpuTarget) -> Estimate:
+    busy = min(target.multiprocessors, nest.grid)
+    blocks = resident(nest, target)
+    warps = nest.grid * ceil(nest.threads / target.warp) * _ragged_work(nest)
+    return Estimate(
+        _memory(nest, target, blocks, busy),
+        warps * _instructions(nest, nest.full) / (ISSUE * CLOCK * busy),
+        0.0,
+        _tail(nest, target, blocks),
+    )
+
+
+def cost(c: Canonical, plan: GpuPlan, target: GpuTarget) -> float:
+    """Seconds expected; PlanError where the plan does not fit."""
+    return estimate(c, plan, target).seconds
+
+
+def resident(nest: GpuNest, target: GpuTarget) -> int:
+    """Blocks that a multiprocessor holds at a time."""
+    shared = 0 if nest.shared is None else nest.shared.elements * nest.canonical.a.itemsize
+    bounds = (
+        target.blocks,
+        target.threads // nest.threads,
+        target.shared_total // (shared + 1024) if shared else target.blocks,
+        target.registers // (_registers(nest) * nest.threads),
+    )
+    return max(1, min(bounds))
+
+
+def _registers(nest: GpuNest) -> int:
+    return 24 + min(_held(nest), 2 * BATCH)
+
+
+def _held(nest: GpuNest) -> int:
+    """Registers that a thread's share of the tile would take, and of B where it is read."""
+    phase = nest.full.load or nest.full.store
+    size = phase.run.vector * nest.canonical.a.itemsize
+    held = phase.rounds * phase.rows * (size // 4 if size >= 4 else NARROW)
+    if nest.canonical.kinds.beta is Beta.ANY:
+        held += nest.full.store.rounds * nest.full.store.run.vector * nest.canonical.b.itemsize // 4
+    return held
+
+
+def _phases(body: Body) -> tuple[Phase, ...]:
+    return (body.store,) if body.load is None else (body.load, body.store)
+
+
+def _ragged_work(nest: GpuNest) -> float:
+    """Work of all blocks, in that of full tiles: ragged ones take longer, and blocks beyond the end hardly any."""
+    full = prod(extent // tile for extent, tile in zip(nest.canonical.extents, nest.tile, strict=True))
+    every = _tiles(nest)
+    return (full + EDGE * (every - full) + 0.05 * (nest.grid - every)) / nest.grid
+
+
+def _memory(nest: GpuNest, target: GpuTarget, blocks: int, busy: int) -> float:
+    """Seconds in memory: what is moved for the bytes wanted, and whether enough of it is under way."""
+    c, moved = nest.canonical, 0.0
+    if c.kinds.alpha is not Alpha.ZERO:
+        moved += c.elements * c.a.itemsize * _overhead(c, nest, "a") * _scatter(c, nest)
+    moved += c.elements * c.b.itemsize * _overhead(c, nest, "b") * (2 if c.kinds.beta is Beta.ANY else 1)
+    bandwidth = target.bandwidth * 1e9 * REACH * busy / target.multiprocessors
+    tile = prod(nest.tile) * c.a.itemsize * (2 if c.kinds.beta is Beta.ANY else 1)
+    overlap = 0.7 if nest.shared is not None else 1.0  # while a tile is stored its loads are not under way
+    crowded = max(1.0, _held(nest) / BATCH / (2 if c.kinds.beta is Beta.ANY else 1)) ** 0.5
+    under_way = min(blocks, nest.grid / busy) * tile * overlap
+    needed = bandwidth / busy * LATENCY / 2  # half of the traffic is stores, which nobody waits for
+    detour = DETOUR if nest.shared is not None else 1.0
+    return float(crowded * detour * moved / bandwidth * max(1.0, needed / under_way) ** 0.7)
+
+
+def _overhead(c: Canonical, nest: GpuNest, side: str) -> float:
+    """Bytes that memory moves per byte wanted: runs begin and end inside sectors, and each costs an extra."""
+    size = (c.a if side == "a" else c.b).itemsize
+    strides = sides(c, side)
+    axes = run_axes(c, nest.tile, side)
+    if not axes:
+        return max(1.0, SECTOR * PARTIAL / size)
+    unit = abs(strides[axes[0]]) * size
+    if unit == 0:
+        return 0.1  # a broadcast is read from the caches
+    length = prod(nest.tile[k] for k in axes) * unit
+    spilled = 0 if _sector_aligned(c, nest, side, axes, size) else SECTOR * PARTIAL
+    useful = length * size / unit
+    return (max(length, SECTOR * PARTIAL) + spilled + SHORT) / useful
+
+
+def _scatter(c: Canonical, nest: GpuNest) -> float:
+    """How many times A is loaded where neighbouring threads do not read neighbours: sectors return for their rest."""
+    axes, run = nest.full.store.run.axes, run_axes(c, nest.tile, "a")
+    if nest.shared is not None or not axes or abs(sides(c, "a")[axes[0]]) <= 1 or axes == run[:1]:
+        return 1.0
+    return 1 + MISSES * max(0.0, SECTOR / c.a.itemsize - 1)
+
+
+def _sector_aligned(c: Canonical, nest: GpuNest, side: str, axes: tuple[int, ...], size: int) -> bool:
+    strides = sides(c, side)
+    steps = [strides[k] * (nest.tile[k] if k in axes else 1) for k, e in enumerate(c.extents) if e > 1]
+    inner = axes[:-1]
+    return all(step * size % SECTOR == 0 for k, step in enumerate(steps) if k not in inner) if steps else True
+
+
+def _instructions(nest: GpuNest, body: Body) -> float:
+    """Instructions of one thread in a full tile."""
+    total = float(FIXED)
+    for phase in _phases(body):
+        total += 4.0 * len(phase.digits)
+        clamped = sum(not digit.exact for digit in phase.digits)
+        items = phase.rounds
+        total += items * (2 * phase.rows if phase is body.load else 2) + 8.0 * clamped * items**0.5
+        total += items * _crossing(nest, phase)
+    c = nest.canonical
+    if not c.is_move:
+        parts = 4 if c.compute.kind is Kind.COMPLEX else 2 if c.kinds.beta is Beta.ANY else 1
+        conversions = 2 if c.a != c.b else 0
+        total += body.store.rounds * body.store.run.vector * (parts + conversions)
+    return total
+
+
+def _crossing(nest: GpuNest, phase: Phase) -> float:
+    """Instructions that take an item to or from shared memory."""
+    if nest.shared is None:
+        return 1.0
+    size = nest.canonical.a.itemsize
+    found = accesses(nest, phase, 0, (0,) * len(phase.digits))
+    pieces = sum(max(1, count * size // 16) for _, count in found)
+    packing = 0.0
+    if size < 4 and phase.rows > 1:
+        packing = {1: 2, 2: 1}[size] * len(found) * phase.rows * size / 4
+    elif size < 4 and len(found) > 1:
+        packing = 1.5 * len(found)
+    spread = 3.0 * len(found) if len(phase.run.axes) > 1 and len(found) > 1 else 0.0
+    return pieces + packing + spread / max(1, phase.rounds)
+
+
+def _tail(nest: GpuNest, target: GpuTarget, blocks: int) -> float:
+    """What the last, incomplete wave of blocks costs; grouping tiles has to show its worth in time."""
+    waves = _tiles(nest) / (target.multiprocessors * blocks)
+    grouped = (
+        GROUPED if _tiles(nest) != nest.grid or len(nest.loops) > len({x.axis for x in nest.loops}) else 1.0
+    )
+    return grouped * (1.0 if waves <= 1 else 1 + 0.5 * (ceil(waves) - waves) / waves)
+
+
+def _tiles(nest: GpuNest) -> int:
+    return prod(-(-extent // tile) for extent, tile in zip(nest.canonical.extents, nest.tile, strict=True))

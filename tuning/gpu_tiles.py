@@ -1,0 +1,79 @@
+"""Shapes of tiles: long runs in A and in B, whole axes where they are short, no odd remainders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import gcd, log, prod
+
+from ttc_llvm.canonical import Canonical
+from ttc_llvm.gpu_runs import by_stride, sides
+
+RUNS = (128, 256, 512, 64)  # bytes of a tile along A and along B
+BYTES = (16 << 10, 8 << 10, 32 << 10, 4 << 10)  # of a tile
+WASTE = 6.0  # how much more a remainder counts than the distance from the wanted size, both in log
+GRAIN = 0.7  # what a length that vectors do not divide counts, where they divide the axis
+LEAST = 2 << 10  # bytes below which a tile is too small to be worth a block
+
+
+def tiles(c: Canonical, direct: bool) -> Iterator[tuple[int, ...]]:
+    """Tiles worth trying, each once. direct: without shared memory only B's runs need to be long."""
+    seen: set[tuple[int, ...]] = set()
+    for size in BYTES:
+        for run_a in (0,) if direct else RUNS:
+            for run_b in RUNS if not direct else (256, 1024):
+                tile = _tile(c, run_a, run_b, size)
+                if tile not in seen:
+                    seen.add(tile)
+                    yield tile
+
+
+def _tile(c: Canonical, run_a: int, run_b: int, size: int) -> tuple[int, ...]:
+    """Runs of these bytes, then axes in B's and A's order until the tile has its size."""
+    tile = [1] * len(c.axes)
+    for side, wanted, item in (("b", run_b, c.b.itemsize), ("a", run_a, c.a.itemsize)):
+        grow(c, tile, _order(c, side), max(1, wanted // item), _vector(item))
+    room = size // max(c.a.itemsize, c.b.itemsize)
+    both = [k for pair in zip(_order(c, "a"), _order(c, "b"), strict=True) for k in pair]
+    for k in both:
+        spare = room // prod(tile)
+        if spare >= 2 and tile[k] < c.extents[k]:
+            tile[k] = cut(c.extents[k], tile[k] * spare, tile[k])
+    return tuple(tile)
+
+
+def grow(c: Canonical, tile: list[int], order: tuple[int, ...], wanted: int, grain: int) -> None:
+    """Extend a tile along a tensor's axes until its run there has so many elements."""
+    length = 1
+    for k in order:
+        needed = -(-wanted // length)
+        if needed <= 1:
+            return
+        if tile[k] < min(needed, c.extents[k]):
+            tile[k] = max(tile[k], cut(c.extents[k], needed, grain))
+        length *= tile[k]
+
+
+@lru_cache(maxsize=4096)
+def cut(extent: int, wanted: int, grain: int) -> int:
+    """A length near the wanted one that leaves little over at the end of an axis and, if possible, is a multiple of
+    the grain; the whole axis where that is not much longer."""
+    if extent <= wanted * 3 // 2:
+        return extent
+
+    def price(length: int) -> float:
+        waste = log(-(-extent // length) * length / extent)
+        odd = GRAIN if length % gcd(extent, grain) else 0.0
+        return WASTE * waste + abs(log(length / wanted)) + odd
+
+    return min(range(max(1, wanted // 2), wanted * 2 + 1), key=price)
+
+
+def _order(c: Canonical, side: str) -> tuple[int, ...]:
+    """All axes in a tensor's order."""
+    found = by_stride(tuple(max(2, extent) for extent in c.extents), sides(c, side))
+    return found
+
+
+def _vector(item: int) -> int:
+    return max(1, 16 // item)
