@@ -13,8 +13,8 @@ from ..gpu import devices
 from ..options import candidate_count, time_limit_of
 from . import gpu_peers, gpu_suites, report
 from .cases import KINDS, Case
-from .gpu_runner import BUDGET, MAX_IMPLEMENTATIONS, ROUNDS, GpuSettings, run
 from .cli_values import integer, positive, seconds, size, words
+from .gpu_runner import BUDGET, MAX_IMPLEMENTATIONS, ROUNDS, GpuSettings, run
 from .result_file import ResultFile
 from .results import Result
 from .selection import select
