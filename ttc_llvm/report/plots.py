@@ -21,7 +21,7 @@ INK = "#010203"
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#999999")
 MARKERS = "os^DvPX"
 SIZES = {"wide": (9.2, 4.0), "narrow": (4.4, 4.2)}  # inches
-LABELS = {"wide": 30, "narrow": 12}  # cases that are named below the axis
+LABELS = {"wide": 20, "narrow": 8}  # cases that are named below the axis
 LONGEST = 18  # letters of a case's name
 LEFT = 0.68  # inches left of the axes
 POINTS = 400  # of a cloud's series: more are thinned out evenly
@@ -59,8 +59,8 @@ def _place(figure: Figure, axes: Axes, layout: str, below: float) -> None:
     axes.yaxis.set_label_coords(0.16 / width, (bottom + height) / 2 / height, figure.transFigure)
     axes.xaxis.set_label_coords(0.5, (bottom - below - 0.12) / height, figure.transFigure)
     if handles:
-        count = min(len(handles), columns)
-        figure.legend(loc="lower center", ncols=count, markerscale=1.2, borderpad=0, columnspacing=1.2)
+        columns = min(len(handles), columns)
+        figure.legend(loc="lower center", ncols=columns, markerscale=1.2, borderpad=0, columnspacing=1.2)
 
 
 def svg(figure: Figure) -> str:
@@ -74,7 +74,7 @@ def svg(figure: Figure) -> str:
 def png(figure: Figure) -> bytes:
     """The figure as a PNG on white."""
     stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=140, facecolor="white")
+    figure.savefig(stream, format="png", dpi=120, facecolor="white", pil_kwargs={"compress_level": 3})
     return stream.getvalue()
 
 
