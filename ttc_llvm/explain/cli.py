@@ -19,6 +19,7 @@ from .text import STAGES
 
 MOST_PLANS = 10_000
 FILES = ("emit", "output_dir", "keep", "json", "manifest", "name", "library_version", "list_files")
+COMPARED = ("compiler", "compiler_flags", "traverse", "against")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ def _check_silent(arguments: Sequence[str]) -> None:
     for option in OPTIONS:
         if option.field in FILES and option.flag in given:
             raise OptionError(f"{option.flag} says what a compilation writes: explain prints, or writes --html")
+        if option.field in COMPARED and option.flag in given:
+            raise OptionError(f"{option.flag} is for runs that are timed: explain times nothing")
 
 
 def _own(given: argparse.Namespace) -> _Own:
