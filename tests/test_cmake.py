@@ -455,7 +455,11 @@ def test_the_files_are_installed() -> None:
     patterns = config["options.package_data"]["ttc_llvm"].split()
     for path in PACKAGE.iterdir():
         assert any(fnmatch(f"cmake/{path.name}", pattern) for pattern in patterns)
-    assert "recursive-include ttc_llvm/cmake *.cmake" in (ROOT / "MANIFEST.in").read_text()
+    words = [line.split() for line in (ROOT / "MANIFEST.in").read_text().splitlines()]
+    carried = {folder: kinds for command, folder, *kinds in words if command == "recursive-include"}
+    assert carried["ttc_llvm/cmake"] == ["*.cmake"]
+    files = [path for path in (ROOT / "tests").rglob("*.*") if path.is_file() and path.parent.name != "__pycache__"]
+    assert files and [path for path in files if not any(fnmatch(path.name, kind) for kind in carried["tests"])] == []
 
 
 CONSUMER = """\
