@@ -181,6 +181,10 @@ def test_other_machines_need_their_own_linker(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ArtifactError, match=r"none of riscv64-linux-gnu-gcc, ld\.lld, riscv64-linux-gnu-ld is on"):
         linker.command(replace(host, triple="riscv64-unknown-linux-gnu"))
+    with pytest.raises(ArtifactError, match="none of powerpc64-linux-gnu-gcc, powerpc64-linux-gnu-ld is on"):
+        linker.command(replace(host, triple="powerpc64-linux-gnu"))
+    with pytest.raises(ArtifactError, match=r"none of aarch64-linux-musl-gcc, aarch64-linux-gnu-gcc, ld\.lld,"):
+        linker.command(replace(host, triple="aarch64-linux-musl"))
 
 
 def test_what_a_linker_says_is_passed_on(host: Target) -> None:

@@ -124,6 +124,20 @@ def test_many_problems_share_one_header(golden: Golden) -> None:
     golden.check("transposes.h", header.text("transposes", "libtransposes.a", described, "0.1.0"))
 
 
+@pytest.mark.parametrize("driver", ["gcc", "g++"])
+def test_headers_that_hold_the_same_problem_go_together(driver: str, tmp_path: Path) -> None:
+    """Each alone declares all, both together nothing twice, in any order."""
+    shared, other = Described(PAPER, "sse2", "a plan"), Described(Problem((1, 0), (300, 200)), "sse2", "a plan")
+    (tmp_path / "one.h").write_text(header.text("one", "libone.a", [shared], "1"))
+    (tmp_path / "two.h").write_text(header.text("two", "libtwo.a", [other, shared], "1"))
+    source = tmp_path / ("use.c" if driver == "gcc" else "use.cpp")
+    calls = "".join(f"    {names.stem(one.problem)}_any_omp(0, 0, 1, 0, 0, 0);\n" for one in (shared, other))
+    for included in (("one", "two"), ("two", "one")):
+        lines = "".join(f'#include "{name}.h"\n' for name in included)
+        source.write_text(f"{lines}void use(void);\nvoid use(void)\n{{\n{calls}}}\n")
+        run(compiler(driver), *STRICT, "-fopenmp", "-fsyntax-only", source)
+
+
 def test_notes_cannot_end_the_comment() -> None:
     text = alone(Described(PAPER, "avx2", "", note="a */ int x; /* b\nc"))
     assert text.count("*/") == text.count("/*") and " * note:     a * / int x; / * b c\n" in text

@@ -20,7 +20,7 @@ from native_build import compiler, run
 from processes import attempt
 
 import ttc_llvm
-from ttc_llvm import archive, artifact, cli, elf, library, names
+from ttc_llvm import archive, artifact, backend, cli, elf, library, names
 from ttc_llvm.errors import ArtifactError, OptionError, TargetError
 from ttc_llvm.library import Library
 from ttc_llvm.problem import Problem
@@ -148,10 +148,36 @@ def test_what_does_not_belong_together(solutions: tuple[Solution, ...]) -> None:
     with pytest.raises(OptionError, match="sTranspose210_8x16x16_lda32x32x32 is twice"):
         Library("ours", (solutions[0], solutions[0]))
     other = ttc_llvm.compile(Problem((1, 0), (3, 4)), 1, target="haswell")
-    with pytest.raises(TargetError, match="one target: its solutions are for sse2 and haswell"):
+    with pytest.raises(TargetError, match="one target: its solutions are for sse2 and for haswell"):
         Library("ours", (solutions[0], other))
+    alone, shared = (ttc_llvm.compile(Problem((1, 0), (3, n)), 1, target=cpus)
+                     for n, cpus in ((4, "haswell"), (5, "haswell,x86-64-v2")))  # fmt: skip
+    with pytest.raises(TargetError, match="for haswell and for haswell, x86-64-v2, x86-64"):
+        Library("ours", (alone, shared))
     with pytest.raises(OptionError, match="Problem is none"):
         Library("ours", (PROBLEMS[0],))  # type: ignore[arg-type]
+
+
+def test_all_machines_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    cpus = "--cpu=haswell,x86-64-v2"
+    assert cli.main(["--perm=1,0", "--size=48,32", cpus, "--generateOnly", "--emit=static", "--name=ours"]) == 0
+    assert "objects also serve x86-64-v2, x86-64\n" in capsys.readouterr().out
+    assert "for haswell, x86-64-v2, x86-64 (" in Path("lib/pkgconfig/ours.pc").read_text()
+
+
+@pytest.mark.parametrize("cpu", ["wasm", "aarch64-apple-darwin", "x86_64-apple-darwin"])
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_other_formats_have_no_libraries(cpu: str, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--perm=1,0", "--size=48,32", f"--cpu={cpu}", "--generateOnly", f"--emit={kind}"]
+    assert cli.main(given) == 2
+    assert "libraries are made of ELF objects" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cpu", ["neon", "aarch64-linux-musl", "rvv", "vsx", "vsx-be"])
+def test_shared_libraries_for_other_machines(cpu: str, ttc: Ttc) -> None:
+    compiler(f"{backend.resolve(cpu).triple.partition('-')[0]}-linux-gnu-gcc")
+    ttc("--perm=1,0", "--size=48,32", f"--cpu={cpu}", "--generateOnly", "--emit=shared", "--name=ours")
+    assert "sTranspose10_48x32_any" in run(compiler("readelf"), "--dyn-syms", "--wide", Path("lib/libours.so"))
 
 
 def test_nothing_is_written_where_something_is_wrong(

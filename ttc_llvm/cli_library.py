@@ -53,7 +53,7 @@ def run(command: Command) -> int:
         problems = [one.job.problem for one in listed]
         cli_report.print_lines(library.file_names(name, problems, command.emit))
         return 0
-    library.check_linker(listed[0].job.options.target, command.emit)
+    library.check_target(listed[0].job.options.target, command.emit)
     cli_compile.check_folder(command)
     start = time.perf_counter()
     outcomes = _compiled(command, listed)

@@ -41,7 +41,7 @@ def print_summary(finished: Finished) -> None:
     problems = f"{count} problem{'' if count == 1 else 's'}"
     print_rows([
         ("library", [f"{made.name} {made.version}, {problems}, {finished.elapsed:.1f} s"]),
-        ("target", [target_line(made.target)]),
+        ("target", [target_line(made.target, made.others)]),
         ("files", [str(path) for path in finished.files]),
     ])  # fmt: skip
 
@@ -68,6 +68,7 @@ def print_json(finished: Finished) -> None:
             "version": __version__,
             "library": {"name": made.name, "version": made.version},
             "target": target_fields(made.target),
+            "others": [machine.name for machine in made.others],
             "problems": [
                 {
                     "name": names.stem(outcome.solution.problem),

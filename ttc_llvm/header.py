@@ -62,11 +62,14 @@ def preamble(name: str, home: str, problems: Sequence[Problem], version: str) ->
 def block(described: Described) -> str:
     """One problem: what it computes, its entries, and inline functions that spread them over threads."""
     problem = described.problem
+    guard = names.block_guard(problem)  # another header of the same program may hold the same problem
     parts = [
         _comment(_description(problem), _facts(described)),
+        f"#ifndef {guard}\n#define {guard}\n",
         *map(declarations.prototype, interface.entries(problem)),
         *map(declarations.with_threads, interface.threaded(problem)),
         declarations.templates(problem),
+        f"#endif /* {guard} */\n",
     ]
     return "\n".join(part for part in parts if part) + "\n"
 

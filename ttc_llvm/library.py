@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import archive, artifact, fortran, header, linker, names
 from .archive import Member
-from .errors import OptionError, TargetError
+from .errors import ArtifactError, OptionError, TargetError
 from .package_files import LIBRARIES, Package
 from .package_files import files as package_texts
 from .problem import Problem
@@ -43,15 +43,17 @@ class Library:
         check_name(self.name)
         check_version(self.version)
         _check_distinct([solution.problem for solution in self.solutions])
-        first = self.solutions[0].target
-        for solution in self.solutions:
-            if solution.target.key != first.key:
-                raise TargetError(f"a library is for one target: its solutions are for {first} and {solution.target}")
+        _check_machines(self.solutions)
 
     @property
     def target(self) -> Target:
         """The machine that it is for."""
         return self.solutions[0].target
+
+    @property
+    def others(self) -> tuple[Target, ...]:
+        """The further machines that its objects serve."""
+        return self.solutions[0].others
 
     def write(self, directory: str | Path, emit: str | Iterable[str] = ("static",)) -> tuple[Path, ...]:
         """Write the wanted files, all or none, and return their paths.
@@ -63,7 +65,7 @@ class Library:
         symbols clash, OptionError for unknown kinds and where the directory cannot be written.
         """
         wanted = checked_kinds(emit)
-        check_linker(self.target, wanted)
+        check_target(self.target, wanted)
         return publish(Path(directory), list(self._files(wanted)))
 
     def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
@@ -90,7 +92,8 @@ class Library:
         return linker.shared(objects, f"lib{self.name}.so", linker.command(self.target))
 
     def _package(self, built: tuple[str, ...]) -> Package:
-        title = f"Tensor transpositions for {self.target.cpu} ({self.target.triple}), by ttc_llvm {artifact.version()}"
+        served = ", ".join(machine.cpu for machine in (self.target, *self.others))
+        title = f"Tensor transpositions for {served} ({self.target.triple}), by ttc_llvm {artifact.version()}"
         return Package(self.name, self.version, built, title)
 
 
@@ -108,8 +111,10 @@ def checked_kinds(emit: str | Iterable[str]) -> tuple[str, ...]:
     return wanted
 
 
-def check_linker(target: Target, wanted: Sequence[str]) -> None:
-    """ArtifactError where a shared library is wanted and there is no linker."""
+def check_target(target: Target, wanted: Sequence[str]) -> None:
+    """ArtifactError where a library is wanted for objects that are not ELF, or a shared one and there is no linker."""
+    if _libraries(wanted) and not target.is_elf:
+        raise ArtifactError(f"libraries are made of ELF objects, but those for {target.triple} are none: --emit=obj")
     if "shared" in wanted:
         linker.command(target)
 
@@ -166,6 +171,19 @@ def _texts(name: str, wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
     for kind in _WRITERS:
         if kind in wanted or (built and kind == "header"):
             yield kind, f"{'include/' if built else ''}{name}{artifact.ending(kind)}"
+
+
+def _check_machines(solutions: Sequence[Solution]) -> None:
+    """TargetError where the objects do not all serve the same machines."""
+    first = solutions[0]
+    for solution in solutions:
+        if _keys(solution) != _keys(first):
+            sides = (", ".join(map(str, (one.target, *one.others))) for one in (first, solution))
+            raise TargetError(f"a library is for one target: its solutions are for {' and for '.join(sides)}")
+
+
+def _keys(solution: Solution) -> tuple[str, frozenset[str]]:
+    return solution.target.key, frozenset(machine.key for machine in solution.others)
 
 
 def _check_distinct(problems: Sequence[Problem]) -> None:

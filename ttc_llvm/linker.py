@@ -56,8 +56,10 @@ def _candidates(target: Target) -> tuple[str, ...]:
     arch = target.triple.partition("-")[0]
     if arch == platform.machine():
         return (*DRIVERS, *LINKERS)
-    prefix = f"{arch}-linux-gnu"
-    return (f"{prefix}-gcc", "ld.lld", f"{prefix}-ld")
+    # musl's tools where they are; glibc's serve as well: nothing of a C library gets into the result.
+    prefixes = tuple(dict.fromkeys((f"{arch}-linux-{target.triple.rpartition('-')[2]}", f"{arch}-linux-gnu")))
+    free = () if target.is_big_endian else ("ld.lld",)  # which links big-endian POWER as ELFv2 only
+    return (*(f"{prefix}-gcc" for prefix in prefixes), *free, *(f"{prefix}-ld" for prefix in prefixes))
 
 
 def _flags(name: str) -> tuple[str, ...]:

@@ -63,6 +63,11 @@ class Target:
         return min(itemsize, 8) in self.masked
 
     @property
+    def is_elf(self) -> bool:
+        """True where object files are ELF: neither Mach-O nor WebAssembly's own."""
+        return self.family != "wasm32" and not self.triple.endswith("-darwin")
+
+    @property
     def is_big_endian(self) -> bool:
         """True where the first byte of a number in memory is its highest."""
         return self.triple.startswith("powerpc64-")

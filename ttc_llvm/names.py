@@ -41,6 +41,11 @@ def guard(header: str) -> str:
     return f"TTC_{re.sub('[^A-Za-z0-9_]', '_', header)}_H"
 
 
+def block_guard(problem: Problem) -> str:
+    """The guard of a problem's part of any header: never that of a whole header."""
+    return f"TTC_{stem(problem)}_ENTRIES"
+
+
 def _perm(perm: tuple[int, ...]) -> str:
     return ("_" if len(perm) > 10 else "").join(map(str, perm))
 

@@ -50,6 +50,9 @@ extern "C" {
  * measured: 41.2 GiB/s (bytes of A + bytes of B, per second)
  * note:     best of 200 candidates
  */
+#ifndef TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES
+#define TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES
+
 void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float alpha, const int *lda, const int *ldb);
 
 void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, float alpha, const int *lda, const int *ldb, int part, int parts);
@@ -190,6 +193,8 @@ static inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, fl
 }
 }
 #endif
+
+#endif /* TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES */
 
 #ifdef __cplusplus
 }

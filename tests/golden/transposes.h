@@ -48,6 +48,9 @@ extern "C" {
  * plan:     cpu2 tile=32,1,32 block=8,1,8 order=2,1,0 inner=2,1,0 parallel=3 prefetch=0 streaming=0
  *           staging=none fetch=blocks panel=none
  */
+#ifndef TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES
+#define TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES
+
 void sTranspose210_8x16x16_lda32x32x32(const float *A, float *B, float alpha, const int *lda, const int *ldb);
 
 void sTranspose210_8x16x16_lda32x32x32_part(const float *A, float *B, float alpha, const int *lda, const int *ldb, int part, int parts);
@@ -189,6 +192,8 @@ static inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, fl
 }
 #endif
 
+#endif /* TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES */
+
 /* i8Transpose10_300x500
  *
  *     B[i1,i0] <- A[i0,i1]
@@ -206,6 +211,9 @@ static inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, fl
  * plan:     cpu2 tile=64,64 block=16,16 order=1,0 inner=1,0 parallel=2 prefetch=0 streaming=0
  *           staging=none fetch=blocks panel=none
  */
+#ifndef TTC_i8Transpose10_300x500_ENTRIES
+#define TTC_i8Transpose10_300x500_ENTRIES
+
 void i8Transpose10_300x500(const int8_t *A, int8_t *B, const int *lda, const int *ldb);
 
 void i8Transpose10_300x500_part(const int8_t *A, int8_t *B, const int *lda, const int *ldb, int part, int parts);
@@ -285,6 +293,8 @@ static inline void i8Transpose10_300x500_omp(const int8_t *A, int8_t *B, const i
 }
 }
 #endif
+
+#endif /* TTC_i8Transpose10_300x500_ENTRIES */
 
 #ifdef __cplusplus
 }

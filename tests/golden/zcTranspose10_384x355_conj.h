@@ -49,6 +49,9 @@ extern "C" {
  * measured: 7.0 GiB/s (bytes of A + 2 x bytes of B, per second)
  * stack:    4096 bytes of scratch per call
  */
+#ifndef TTC_zcTranspose10_384x355_conj_ENTRIES
+#define TTC_zcTranspose10_384x355_conj_ENTRIES
+
 void zcTranspose10_384x355_conj(const void *A, void *B, const void *alpha, const int *lda, const int *ldb);
 
 void zcTranspose10_384x355_conj_part(const void *A, void *B, const void *alpha, const int *lda, const int *ldb, int part, int parts);
@@ -203,6 +206,8 @@ static inline void zcTranspose10_384x355_conj_beta_omp(const void *A, void *B, c
 }
 }
 #endif
+
+#endif /* TTC_zcTranspose10_384x355_conj_ENTRIES */
 
 #ifdef __cplusplus
 }
