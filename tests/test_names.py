@@ -83,3 +83,9 @@ def test_names_are_identifiers_and_tell_kernels_apart(problems: list[Problem]) -
 
 def _kernel(p: Problem) -> tuple[object, ...]:
     return (p.perm, p.size, p.dtype, p.outer_a, p.outer_b, p.conjugate)
+
+
+def test_include_guards_tell_headers_apart() -> None:
+    guards = [names.guard(header) for header in ("a.b", "a-b", "a_b", "a+b")]
+    assert len(set(guards)) == 4 and guards[2] == "TTC_a_b_H"
+    assert all(re.fullmatch("[A-Za-z0-9_]+", guard) for guard in guards)

@@ -38,7 +38,9 @@ def fortran(name: str) -> str:
 
 def guard(header: str) -> str:
     """The include guard of a header of this name, without its ending."""
-    return f"TTC_{re.sub('[^A-Za-z0-9_]', '_', header)}_H"
+    plain = re.sub("[^A-Za-z0-9_]", "_", header)
+    told_apart = "" if plain == header else f"_h{_digest(header)}"
+    return f"TTC_{plain}{told_apart}_H"
 
 
 def block_guard(problem: Problem) -> str:
@@ -61,5 +63,9 @@ def _outer(label: str, given: tuple[int, ...] | None, extents: tuple[int, ...]) 
 def _bounded(name: str, longest: int = LONGEST) -> str:
     if len(name) <= longest:
         return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    digest = _digest(name)
     return f"{name[: longest - len(digest) - 2]}_h{digest}"
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
