@@ -58,7 +58,7 @@ def test_every_suite_runs(suite: str) -> None:
         assert result.ratio is not None and result.ratio > 0
         assert result.threads == (case.threads or 2)
         assert result.mode == ("hot" if case.hot else "cold")
-        assert len(result.ours.seconds) == 4
+        assert 1 <= len(result.ours.seconds) <= 4  # rounds at another pace do not count
         assert "numpy" in result.peers
 
 
@@ -66,8 +66,8 @@ def test_the_ceilings_of_a_case() -> None:
     copy, update = run(tiny("ttc57", "9"), quick(peers=()))
     assert (copy.ceiling, update.ceiling) == ("streaming copy", "SAXPY")
     assert set(copy.ceilings) == set(update.ceilings) == {"SAXPY", "streaming copy", "ordinary copy"}
-    assert len(copy.ceilings["streaming copy"].seconds) == 4  # in every round, the others in the first three
-    assert len(copy.ceilings["SAXPY"].seconds) == 3
+    assert len(copy.ceilings["streaming copy"].seconds) == len(copy.ours.seconds)  # in every round
+    assert 1 <= len(copy.ceilings["SAXPY"].seconds) <= 3  # in the first three
     item = canonicalise(Problem((2, 1, 0), tuple(copy.problem["size"]))).canonical.elements * 4
     assert copy.ours.bytes == copy.ceilings["streaming copy"].bytes == 2 * item
     assert update.ours.bytes == update.ceilings["SAXPY"].bytes == 3 * item
@@ -284,6 +284,20 @@ class Clock:
         return next(self._seconds[contender.name, contender.variant])
 
 
+def test_rounds_at_another_pace_do_not_count() -> None:
+    """The machine is twice as fast in three of eight rounds, in two of which we are not."""
+    fast = (2, 3, 7)
+    saxpy = [0.4 if i in fast else 0.8 for i in range(8)]
+    own = [1.0, 1.01, 0.9, 0.9, 1.02, 1.03, 1.04, 0.5]
+    clock = Clock({("ttc", 0): own, ("SAXPY", 0): saxpy, ("far", 0): [2.0] * 3})
+    one, ceiling, far = (Contender(name, 8, lambda repeats: None, 0, name == "far") for name in ("ttc", "SAXPY", "far"))
+    found = runner._Rounds(clock, one, "SAXPY", [ceiling, far]).run(8)  # type: ignore[arg-type]
+    assert found["ttc"].seconds == (1.0, 1.01, 1.02, 1.03, 1.04)
+    assert found["SAXPY"].best == 0.8
+    assert found["far"].seconds == (2.0, 2.0)
+    assert runner.steady([]) is None and runner.steady([1.0, 9.0]) == {0}
+
+
 def test_everybody_takes_turns_and_only_the_near_stay() -> None:
     seconds = {
         ("ttc", 0): [1.0] * 6,
@@ -313,4 +327,4 @@ def test_everybody_takes_turns_and_only_the_near_stay() -> None:
 def test_numpy_counts_as_a_peer_and_stays_where_it_is_near() -> None:
     (found,) = run(tiny("hot", "9")[:1], quick(rounds=5))
     far = found.speedup("numpy") > 2
-    assert len(found.peers["numpy"].seconds) in ((3,) if far else (3, 5))
+    assert 1 <= len(found.peers["numpy"].seconds) <= (3 if far else 5)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 from .. import kernel, options, runtime
@@ -28,6 +29,7 @@ _log = logging.getLogger(__name__)
 MAX_IMPLEMENTATIONS = 100
 ROUNDS = 10
 LEAST = 3  # rounds of whoever is far from us, and of the ceilings that do not count
+DRIFT = 1.25  # a round whose ceiling is this much faster or slower than usual does not count
 NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
 COPIES = 4  # of both tensors that have to fit: ours, the search's, and what results are compared with
 
@@ -204,6 +206,21 @@ def in_turns(
     return _Rounds(stand, mine, main, others).run(rounds)
 
 
+def steady(seconds: Sequence[float]) -> frozenset[int] | None:
+    """The rounds in which the ceiling took about as long as usual: a shared machine's memory may be twice as fast for
+    some of them, and best by best would compare our best with a ceiling of other rounds. None = all."""
+    if not seconds:
+        return None
+    usual = median_low(seconds)
+    return frozenset(i for i, s in enumerate(seconds) if usual / DRIFT < s < usual * DRIFT)
+
+
+def _kept(seconds: tuple[float, ...], rounds: frozenset[int] | None) -> tuple[float, ...]:
+    """The runs of these rounds; all of whoever ran in none of them."""
+    found = seconds if rounds is None else tuple(s for i, s in enumerate(seconds) if i in rounds)
+    return found or seconds
+
+
 class _Rounds:
     """The final comparison: everybody in turns, every other round in the opposite order."""
 
@@ -214,14 +231,16 @@ class _Rounds:
         self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
 
     def run(self, rounds: int) -> dict[str, Timing]:
-        """The runs of each contender by its name."""
+        """The runs of each contender by its name, of the rounds in which the machine had its usual pace."""
         for number in range(rounds):
             for contender in self.alive if number % 2 == 0 else reversed(self.alive):
                 key = contender.name, contender.variant
                 self.seconds.setdefault(key, []).append(self.stand.seconds(contender))
             if number + 1 == LEAST:
                 self.alive = [contender for contender in self.alive if self._stays(contender)]
-        return {name: Timing(size, self._runs(name)) for name, size in self.bytes.items()}
+        runs = {name: self._runs(name) for name in self.bytes}
+        kept = steady(runs.get(self.main, ()))
+        return {name: Timing(size, _kept(runs[name], kept)) for name, size in self.bytes.items()}
 
     def _stays(self, contender: Contender) -> bool:
         """Only near peers, and the best way to the ceiling that counts, decide anything after the first rounds."""
