@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.re
 
 # Each version of NVIDIA's assembler in a folder of its own: the packages would overwrite each other.
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
-export TTC_PTXAS ?= $(subst $() ,:,$(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas))
+export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
 .PHONY: run test check lint types full ptxas clean
 

@@ -14,7 +14,7 @@ from .gpu_runs import Run, by_stride, run_axes, run_of, sides, widest
 from .gpu_target import GpuTarget
 
 MOST_THREADS = 1024  # of a block on every machine
-FEW_ACCESSES = 32  # of one thread to one tensor: beyond, single bytes may spill
+FEW_ACCESSES = 16  # of one thread to one tensor, element by element: beyond, single bytes may spill
 LEAST_SHARED = 48 << 10  # bytes of shared memory that a block has on every machine
 
 

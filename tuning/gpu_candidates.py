@@ -12,7 +12,7 @@ from math import prod
 
 from ttc_llvm.canonical import Alpha, Canonical
 from ttc_llvm.errors import PlanError
-from ttc_llvm.gpu_lower import FEW_ACCESSES, register_block
+from ttc_llvm.gpu_lower import register_block
 from ttc_llvm.gpu_plan import GpuPlan, Shared
 from ttc_llvm.gpu_runs import by_stride, run_axes, run_of, sides, widest
 from ttc_llvm.gpu_target import GpuTarget
@@ -20,6 +20,7 @@ from ttc_llvm.gpu_target import GpuTarget
 from . import gpu_cost
 from .gpu_tiles import tiles
 
+MOST_ACCESSES = 32  # of one thread to one tensor: beyond, single bytes may spill
 HELD = (64, 32)  # bytes of a tile in the registers of one thread
 BLOCK_BYTES = (16, 4)  # of one column of a register block
 LEAST, MOST = 64, 512  # threads
@@ -131,7 +132,7 @@ def _threads(c: Canonical, tile: tuple[int, ...], target: GpuTarget, forced: Gpu
     size = prod(tile) * max(c.a.itemsize, c.b.itemsize)
     counts = (1 << max(1, size // held).bit_length() - 1 for held in HELD)
     accesses = prod(tile) // min(_vectors(c, tile, target))
-    needed = min(target.max_threads, 1 << (accesses // FEW_ACCESSES).bit_length())
+    needed = min(target.max_threads, 1 << (accesses // MOST_ACCESSES).bit_length())
     return tuple(dict.fromkeys(max(needed, min(MOST, max(LEAST, count))) for count in counts))
 
 

@@ -27,7 +27,7 @@ from .walk import Walk
 from .words import Words
 
 BATCH = 64  # 32-bit registers that hold a tile's elements at a time
-ADDRESS = 2  # registers of an access whose address is its own, which counts where elements are small
+ADDRESS = 4  # registers of an access whose address is its own, which counts where elements are small
 ALIGN = 16  # bytes: of the tile in shared memory, and of the widest access
 
 
