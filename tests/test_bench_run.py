@@ -295,7 +295,7 @@ def test_rounds_at_another_pace_do_not_count() -> None:
     assert found["ttc"].seconds == (1.0, 1.01, 1.02, 1.03, 1.04)
     assert found["SAXPY"].best == 0.8
     assert found["far"].seconds == (2.0, 2.0)
-    assert runner.steady([]) is None and runner.steady([1.0, 9.0]) == {0}
+    assert runner.steady([]) is None and runner.steady([1.0, 9.0]) == frozenset({0})
 
 
 def test_everybody_takes_turns_and_only_the_near_stay() -> None:
