@@ -52,6 +52,18 @@ def moves(b: ir.IRBuilder, trail: tuple[Step, ...], distance: int) -> tuple[Move
     return tuple(found)
 
 
+def split(trail: tuple[Step, ...], tile: tuple[int, ...]) -> tuple[tuple[Step, ...], dict[int, Step]]:
+    """The loops over tiles, which advance by a tile or more, and by axis those inside one."""
+    tiles: list[Step] = []
+    inside: dict[int, Step] = {}
+    for step in trail:
+        if step.step >= tile[step.axis]:
+            tiles.append(step)
+        else:
+            inside[step.axis] = step
+    return tuple(tiles), inside
+
+
 def _whole(step: Step) -> Int:
     """What brings the loop back to its start."""
     return -(-step.length // step.step) * step.step if isinstance(step.length, int) else step.length

@@ -7,7 +7,6 @@ busy all the time. The tile's lines of A, row after row, are shared among the ro
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
@@ -82,7 +81,7 @@ def share(
     source: tuple[ir.Value, View],
     wanted: Prefetch,
     extents: tuple[int, ...],
-    trail: Iterable[Step],
+    trail: tuple[Step, ...],
     line: int,
 ) -> Share | None:
     """What the current row of B asks for. source: A's pointer at this row, and its strides; extents: of the axes;
@@ -92,8 +91,8 @@ def share(
     rows = Rows.of(view, tile, line)
     if max(map(abs, rows.starts)) + rows.length >= 1 << 31:
         return None
-    tiles = tuple(step for step in trail if step.step >= wanted.tile[step.axis])
-    inside = [step for step in trail if step.step < wanted.tile[step.axis]]
+    tiles, by_axis = ahead.split(trail, wanted.tile)
+    inside = by_axis.values()
     offset: Int = 0
     position: Int = 0
     for step in inside:  # back to the tile's first element

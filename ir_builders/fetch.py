@@ -67,7 +67,7 @@ def requests(
     assert wanted is not None
     sides = _read(tile, pointers)
     if wanted.tile:
-        tiles, inside = _split(trail, wanted.tile)
+        tiles, inside = ahead.split(trail, wanted.tile)
         moves = ahead.moves(b, tiles, wanted.distance)
         shares = [_Rows(module, b, tile, side, sizes, wanted.tile, inside).requests(moves) for side in sides]
         return list(itertools.chain(*shares))
@@ -121,18 +121,6 @@ def _line_starts(tile: Tile, read: Read) -> list[Register]:
 
 
 # --- rows of the next tile ------------------------------------------------------------------------------
-
-
-def _split(trail: tuple[Step, ...], tile: tuple[int, ...]) -> tuple[tuple[Step, ...], dict[int, Step]]:
-    """The loops over tiles, which advance by a tile or more, and by axis those inside one."""
-    tiles: list[Step] = []
-    inside: dict[int, Step] = {}
-    for step in trail:
-        if step.step >= tile[step.axis]:
-            tiles.append(step)
-        else:
-            inside[step.axis] = step
-    return tuple(tiles), inside
 
 
 Place = tuple[int, ...]  # a line of a row: what steps of run-time size lead to it, one number each, then bytes

@@ -85,7 +85,11 @@ def chosen(args: argparse.Namespace, how: Settings) -> tuple[Case, ...]:
     suites = tuple(SUITES) if given == "all" else words("--suite", given)
     kinds = KINDS if args.kind == "both" else (args.kind,)
     threads = runtime.num_threads() if how.threads is None else how.threads
-    every = cases(suites, kinds, threads)
+    return narrowed(args, cases(suites, kinds, threads))
+
+
+def narrowed(args: argparse.Namespace, every: tuple[Case, ...]) -> tuple[Case, ...]:
+    """Those of a suite's cases that the other options leave; OptionError for none."""
     if args.dataType is not None:
         types = words("--dataType", args.dataType)
         every = tuple(case for case in every if case.problem.dtype in types)

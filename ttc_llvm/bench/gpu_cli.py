@@ -13,11 +13,11 @@ from ..gpu import devices
 from ..options import candidate_count, time_limit_of
 from . import gpu_peers, gpu_suites, report
 from .cases import KINDS, Case
-from .cli_values import integer, positive, seconds, size, words
+from .cli_run import narrowed
+from .cli_values import integer, positive, seconds, words
 from .gpu_runner import BUDGET, MAX_IMPLEMENTATIONS, ROUNDS, GpuSettings, run
 from .result_file import ResultFile
 from .results import Result
-from .selection import select
 
 CPU_ONLY = ("numThreads", "affinity", "pattern", "hptt", "mkl", "database")
 
@@ -73,20 +73,7 @@ def _measured(
 def _chosen(args: argparse.Namespace) -> tuple[Case, ...]:
     given = "all" if args.suite is None else args.suite
     suites = gpu_suites.NAMES if given == "all" else words("--suite", given)
-    every = gpu_suites.cases(suites, KINDS if args.kind == "both" else (args.kind,))
-    if args.dataType is not None:
-        types = words("--dataType", args.dataType)
-        every = tuple(case for case in every if case.problem.dtype in types)
-    found = select(
-        every,
-        () if args.cases is None else words("--cases", args.cases),
-        None if args.sample is None else positive("--sample", args.sample),
-        integer("--seed", args.seed),
-        None if args.bytes is None else size("--bytes", args.bytes),
-    )
-    if not found:
-        raise OptionError("no case is left to be measured: --suite, --kind, --dataType and --cases choose them")
-    return found
+    return narrowed(args, gpu_suites.cases(suites, KINDS if args.kind == "both" else (args.kind,)))
 
 
 def _settings(args: argparse.Namespace) -> tuple[GpuSettings, tuple[str, ...]]:
