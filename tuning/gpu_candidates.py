@@ -25,6 +25,7 @@ HELD = (64, 32)  # bytes of a tile in the registers of one thread
 BLOCK_BYTES = (16, 4)  # of one column of a register block
 LEAST, MOST = 64, 512  # threads
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
+SHARE = 0.005  # and for every one whose threads have as much to do: how many of them hide latencies best is not known
 PANEL = 8  # tiles of a panel along its axes
 
 
@@ -71,6 +72,7 @@ class _Walk:
         self.costs: dict[GpuPlan, float | None] = {}
         self.expanded: set[GpuPlan] = set()
         self.offered: Counter[tuple[int, ...]] = Counter()
+        self.shares: Counter[int] = Counter()
         self.count = itertools.count()
 
     def push(self, plan: GpuPlan) -> None:
@@ -98,11 +100,13 @@ class _Walk:
                 self.push(other)
             self._wait(price, plan)
             return None
-        price *= 1 + SIBLING * self.offered[plan.tile]
+        share = plan.tile_elements // plan.threads
+        price *= 1 + SIBLING * self.offered[plan.tile] + SHARE * self.shares[share]
         if price > waited and self.heap and price > self.heap[0][0]:
             self._wait(price, plan)
             return None
         self.offered[plan.tile] += 1
+        self.shares[share] += 1
         return plan
 
     def _wait(self, price: float, plan: GpuPlan) -> None:
@@ -205,7 +209,8 @@ def neighbours(c: Canonical, plan: GpuPlan, forced: GpuForced) -> Iterator[GpuPl
         yield replace(plan, panel=panel)
     if forced.threads is None:
         for count in (plan.threads // 2, plan.threads * 2):
-            yield replace(plan, threads=count)
+            if plan.tile_elements // min(plan.vector) <= MOST_ACCESSES * count:
+                yield replace(plan, threads=count)
 
 
 def _panel(c: Canonical, plan: GpuPlan) -> tuple[int, ...]:

@@ -126,6 +126,11 @@ int cuDevicePrimaryCtxRetain(uintptr_t *context, int device)
     return *context = 0x1000 + (uintptr_t)device, initialised ? OK : NOT_INITIALIZED;
 }
 int cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, OK; }
+int cuDeviceComputeCapability(int *found, int *found_minor, int device)
+{
+    return (void)device, *found = major, *found_minor = minor, OK;
+}
+int cuCtxDetach(uintptr_t context) { return (void)context, INVALID_CONTEXT; }
 int cuCtxCreate_v2(uintptr_t *context, unsigned flags, int device)
 {
     (void)flags;

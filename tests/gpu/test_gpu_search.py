@@ -163,6 +163,7 @@ def test_transposed_arrays_stay_on_the_device(gpu: FakeGpu, dtype: str) -> None:
     assert isinstance(y, gpuarray.GPUArray) and y.dtype == x.dtype
     assert np.array_equal(y.get(), x.transpose(2, 0, 1))
     context.pop()
+    context.detach()
 
 
 def test_transposed_into_out_with_arithmetic(gpu: FakeGpu) -> None:
