@@ -87,8 +87,8 @@ class Machine:
             self._flag(*flag)
         if self.row.convention == "ptx_kernel":
             facts = {"maxntidx": self.threads} | ({"minctasm": self.blocks} if self.blocks else {})
-            for fact, value in facts.items():
-                node = self.module.add_metadata([function, fact, ir.Constant(I32, value)])
+            for fact, number in facts.items():
+                node = self.module.add_metadata([function, fact, ir.Constant(I32, number)])
                 self.module.add_named_metadata("nvvm.annotations", node)
         return function
 

@@ -30,7 +30,7 @@ PROBLEM = Problem((1, 0), (96, 80), "s", alpha=2.0, beta=0.5)
 
 def tuned(problem: Problem = PROBLEM, count: int = 3, **options: object) -> ttc_llvm.GpuSolution:
     """A solution by timing."""
-    found = ttc_llvm.compile(problem, count, target="cuda", **options)  # type: ignore[arg-type]
+    found = ttc_llvm.compile(problem, count, target="cuda", **options)  # type: ignore[call-overload]
     assert isinstance(found, ttc_llvm.GpuSolution)
     return found
 
