@@ -49,7 +49,8 @@ def plans(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Iterator
     for plan in seeds(c, target, forced):
         walk.push(plan)
     if not walk.heap:
-        raise PlanError(f"no plan for {target} fits what was asked for: {forced}")
+        decided = "" if forced == FREE else f" with {forced}"
+        raise PlanError(f"no plan for {target} fits{decided}: {walk.refused}")
     while walk.heap:
         found = walk.pop()
         if found is not None:
@@ -74,6 +75,7 @@ class _Walk:
         self.offered: Counter[tuple[int, ...]] = Counter()
         self.shares: Counter[int] = Counter()
         self.count = itertools.count()
+        self.refused = ""  # why the last plan that does not fit does not
 
     def push(self, plan: GpuPlan) -> None:
         """A plan to be offered once, if it fits."""
@@ -82,7 +84,8 @@ class _Walk:
         self.costs[plan] = None
         try:
             price = gpu_cost.at_least(self.canonical, plan, self.target)
-        except PlanError:
+        except PlanError as error:
+            self.refused = str(error)
             return
         self._wait(price, plan)
 

@@ -129,7 +129,7 @@ def plan_canonical(
     if chosen.max_implementations == 1 or canonical.elements == 0:
         found, record = _modelled(canonical, chosen, request, answer)
     else:
-        here = devices.running(chosen.target, None if device is None else device.ordinal)
+        here = devices.timing(chosen.target, None if device is None else device.ordinal)
         found, record = _tuned(canonical, chosen, scalars, request, answer, progress, here)
     store.store(record)
     return found
