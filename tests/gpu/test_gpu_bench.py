@@ -16,8 +16,8 @@ from ttc_llvm.bench.gpu_prepare import prepare, prepared
 from ttc_llvm.dtypes import DType
 from ttc_llvm.errors import GpuError
 from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.stage import Side
-from ttc_llvm.gpu.trial import Trial
+from ttc_llvm.gpu.stage import Box, Side
+from ttc_llvm.gpu.trial import Built, Trial
 from ttc_llvm.problem import Problem
 
 SMALL = ("bench", "--architecture=cuda", "--bytes=4K", "--jobs=0", "--maxImplementations=2", "--peers=none")
@@ -111,14 +111,17 @@ def test_cases_that_do_not_fit_are_left_out(gpu: FakeGpu, capsys: pytest.Capture
 def test_cases_that_fail_do_not_stop_the_others(
     gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wrong, out = Trial.wrong, tmp_path / "results.jsonl"
-    monkeypatch.setattr(Trial, "wrong", lambda self, *rest: (0, 0) if next(turns) else wrong(self, *rest))
-    turns = iter([True, False, True, True])
+    right, out, turns = Trial.wrong, tmp_path / "results.jsonl", [True, True, False, True]
+
+    def sometimes(self: Trial, built: Built, among: list[Box]) -> tuple[int, ...] | None:
+        return (0, 0) if turns.pop() else right(self, built, among)
+
+    monkeypatch.setattr(Trial, "wrong", sometimes)
     assert bench("--cases=:4", "--suite=ttc57", "--kind=copy", f"--output={out}") == 0
     told = capsys.readouterr().err
     assert len(lines(out)) == 1 and "3 of 4" not in told and "1 of 4 cases are measured" in told
     assert told.count("computed a wrong element") == 3
-    turns = iter([True] * 4)
+    turns += [True] * 4
     assert bench("--cases=:4", "--suite=ttc57", "--kind=update") == 2, "after three in a row it gives up"
     assert capsys.readouterr().err.strip().splitlines()[-1].startswith("ttc: error: ttc57/02/update: the kernel of")
 
