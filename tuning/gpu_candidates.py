@@ -21,7 +21,7 @@ from . import gpu_cost
 from .gpu_tiles import tiles
 
 MOST_ACCESSES = 32  # of one thread to one tensor: beyond, single bytes may spill
-HELD = (64, 32)  # bytes of a tile in the registers of one thread
+HELD = (256, 128, 64, 32)  # bytes of a tile in the registers of one thread
 BLOCK_BYTES = (16, 4)  # of one column of a register block
 LEAST, MOST = 64, 512  # threads
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
