@@ -17,10 +17,11 @@ from .canonical import Canonical, canonicalise
 from .errors import OptionError, PlanError, ProblemError
 from .gpu.target import GpuTarget, is_gpu
 from .machines import Wanted
+from .measurement import GIB, Measurement
 from .options import MAX_IMPLEMENTATIONS, Options, checked
 from .plan import CpuPlan
 from .problem import Problem
-from .solution import GIB, Measurement, Solution
+from .solution import Solution
 from .target import Target
 from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates, neighbours, peak

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import backend, executable
+from .. import backend, executable, llvm_lock
 from ..executable import Direct, Executable, data_address
 from ..target import Target
 from . import objects, strided
 from .general import General
-from .strided import Array, Ready
+from .pairs import Array
+from .strided import Ready
 
 Doorway = Callable[[int, int, int], int]
 
@@ -85,6 +86,6 @@ def _doorways() -> tuple[backend.Loaded, tuple[Doorway, Doorway]]:
 
 
 def _compiled(target: Target) -> bytes:
-    with backend.forks_wait():
+    with llvm_lock.held():
         from ..ir_builders import doorway
     return backend.compile_object(str(doorway.build(target, executable.HEAD, NAME)), target)

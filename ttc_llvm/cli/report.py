@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..canonical import Alpha, Beta, Canonical
 from ..gpu.solution import GpuSolution
+from ..measurement import Measurement
 from ..problem import Problem
-from ..solution import Measurement
 from ..target import Target
 
 if TYPE_CHECKING:
