@@ -21,10 +21,10 @@ from ttc_llvm.bench.selection import select
 from ttc_llvm.bench.stand import Contender, Memory, Stand
 from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.canonical import canonicalise
-from ttc_llvm.compiler import Planned
 from ttc_llvm.errors import OptionError, VerificationError
 from ttc_llvm.ir_builders.flush import BLOCK
 from ttc_llvm.problem import Problem
+from ttc_llvm.stored_plans import Planned
 from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.model import model_plan
 

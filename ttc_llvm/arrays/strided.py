@@ -15,6 +15,7 @@ from .. import backend, compiler, options
 from ..canonical import Placed
 from ..errors import ArrayError
 from ..executable import SERIAL_BYTES, Executable, data_address
+from ..stored_plans import open_database
 from ..trial import Mode
 from ..tuning.choices import FREE, Forced
 from ..tuning.model import model_plan
@@ -124,7 +125,7 @@ def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
         plan = model_plan(canonical, choice.target, useful, choice.forced)
         return Executable(placed, plan, choice.target)
     found = compiler.plan_canonical(
-        canonical, choice, (scale.alpha, scale.beta), compiler.open_database(None)
+        canonical, choice, (scale.alpha, scale.beta), open_database(None)
     )
     return Executable(placed, found.plan, choice.target, found.code)
 

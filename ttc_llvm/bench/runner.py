@@ -12,8 +12,9 @@ from statistics import median_low
 from typing import Any
 
 from .. import kernel, options, runtime
-from ..compiler import Planned, open_database, plan_canonical
+from ..compiler import plan_canonical
 from ..options import Options
+from ..stored_plans import Planned, open_database
 from ..target import Target
 from ..trial import Mode, check_runs_here
 from ..tuning import buffers

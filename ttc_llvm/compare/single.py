@@ -12,9 +12,9 @@ from ..bench.guests import Guests
 from ..bench.results import Reference, Timing
 from ..bench.runner import ROUNDS, fits, in_turns
 from ..bench.stand import Memory, Stand
-from ..compiler import Planned
 from ..errors import TtcError
 from ..solution import Solution
+from ..stored_plans import Planned
 from .references import Found
 
 
