@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
     "errors", "dtypes", "problem", "names", "interface", "canonical", "naive", "machine", "machine_table", "target",
     "cpu_features", "measurement", "plan", "layout", "nest", "tile_loops", "lower", "any_size", "arrays.family",
-    "bodies", "gpu.target", "gpu.plan", "gpu.runs", "gpu.nest", "gpu.lower", "gpu.trace", "gpu.launch",
+    "bodies", "wording", "gpu.target", "gpu.plan", "gpu.runs", "gpu.nest", "gpu.lower", "gpu.trace", "gpu.launch",
 )  # fmt: skip
 WORKERS = (
     "host", "llvm_lock", "backend", "machines", "kernel", "affinity", "pool", "runtime", "native.declarations",

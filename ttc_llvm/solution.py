@@ -165,8 +165,8 @@ class Solution:
     def write(self, directory: str | Path, emit: Sequence[str] = ("obj", "header")) -> tuple[Path, ...]:
         """Write the artifacts under their C names; returns their paths.
 
-        emit: any of obj, header, fortran, omp, asm, llvm, bitcode. Raises OptionError for other words and where the
-        directory cannot be written, ArtifactError where a leading dimension exceeds a C int.
+        emit: any of obj, header, fortran, omp, asm, llvm, bitcode. Raises OptionError for other words, where the
+        directory cannot be written, and where a leading dimension exceeds a C int.
         """
         from .native import artifact
 

@@ -19,6 +19,7 @@ from ..target import Target
 from ..trial import Mode, check_runs_here
 from ..tuning import buffers
 from ..tuning.search import Progress
+from ..wording import problem_fields
 from . import facts, ours
 from .cases import Case, describe, run_bytes
 from .guests import Guests
@@ -166,7 +167,7 @@ class _Measured:
             mode="hot" if case.hot else "cold",
             threads=chosen.threads,
             case=case.text,
-            problem=facts.problem_fields(case.problem) | {"offset": case.offset},
+            problem=problem_fields(case.problem) | {"offset": case.offset},
             canonical=str(stand.canonical),
             run_bytes=run_bytes(stand.canonical),
             plan=str(planned.plan),
