@@ -10,7 +10,8 @@ from ..bench import ours
 from ..bench.cases import Case, describe
 from ..bench.guests import Guests
 from ..bench.results import Reference, Timing
-from ..bench.runner import ROUNDS, fits, in_turns
+from ..bench.rounds import in_turns
+from ..bench.runner import ROUNDS, fits
 from ..bench.stand import Memory, Stand
 from ..errors import TtcError
 from ..solution import Solution
