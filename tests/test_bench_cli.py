@@ -22,12 +22,7 @@ ROOT = Path(__file__).parent.parent
 QUICK = ("--bytes=32K", "--maxImplementations=2", "--rounds=3", "--numThreads=2", "--peers=none")
 Run = tuple[int, str, str]
 
-
-@pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test has a database and a current directory of its own."""
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_place")
 
 
 @pytest.fixture
