@@ -17,9 +17,9 @@ NOUNS = (  # frozen values and pure functions on them; each may use those before
     "bodies", "wording", "gpu.target", "gpu.plan", "gpu.runs", "gpu.nest", "gpu.lower", "gpu.trace", "gpu.launch",
 )  # fmt: skip
 WORKERS = (
-    "host", "llvm_lock", "backend", "machines", "kernel", "affinity", "pool", "runtime", "native.declarations",
-    "native.header", "native.fortran", "native.publish", "native.artifact", "native.elf", "native.archive",
-    "native.linker", "native.package_files", "gpu.kernel",
+    "addresses", "host", "llvm_lock", "backend", "machines", "kernel", "affinity", "pool", "runtime",
+    "native.declarations", "native.header", "native.fortran", "native.publish", "native.artifact", "native.elf",
+    "native.archive", "native.linker", "native.package_files", "gpu.kernel",
 )  # fmt: skip
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
 HEAVY = "llvmlite.binding"

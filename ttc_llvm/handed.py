@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import dtypes
+from .addresses import data_address
 from .dtypes import Kind
 from .errors import ArrayError, ProblemError
-from .executable import data_address
 from .problem import Problem
 
 END_OF_MEMORY = 1 << 64

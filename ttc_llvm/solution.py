@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import dtypes, kernel, options
+from .addresses import data_address
 from .canonical import Beta, Kinds, canonicalise
 from .dtypes import Kind
 from .errors import ArrayError
-from .executable import Executable, data_address
+from .executable import Executable
 from .handed import Storage, number
 from .lower import lower
 from .measurement import Measurement

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import dtypes
+from ..addresses import data_address
 from ..canonical import COPY, Axis, Kinds, Placed, from_axes
 from ..errors import ArrayError, ProblemError
-from ..executable import data_address
 from ..problem import Problem
 
 Array = npt.NDArray[Any]

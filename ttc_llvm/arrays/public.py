@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import options, runtime
+from ..addresses import data_address
 from ..errors import ArrayError
-from ..executable import data_address
 from ..gpu.handed import is_on_device
 from ..handed import number
 from . import shortcut

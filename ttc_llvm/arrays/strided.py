@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from .. import backend, compiler, options
+from ..addresses import data_address
 from ..canonical import Placed
 from ..errors import ArrayError
-from ..executable import SERIAL_BYTES, Executable, data_address
+from ..executable import SERIAL_BYTES, Executable
 from ..stored_plans import open_database
 from ..trial import Mode
 from ..tuning.choices import FREE, Forced

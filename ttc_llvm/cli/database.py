@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ttc_llvm.errors import DatabaseError, OptionError
-from ttc_llvm.tuning import exchange
-from ttc_llvm.tuning.database import SolutionFile, choose_path
-from ttc_llvm.tuning.records import EXHAUSTIVE, Record
-from ttc_llvm.tuning.solution_file import Cleared, Row
+from ..errors import DatabaseError, OptionError
+from ..tuning import exchange
+from ..tuning.database import SolutionFile, choose_path
+from ..tuning.records import EXHAUSTIVE, Record
+from ..tuning.solution_file import Cleared, Row
 
 Subparsers = Any  # argparse's own type of it is private
 Versions = Callable[[], str]
