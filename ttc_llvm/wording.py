@@ -77,3 +77,8 @@ def _scalar_field(value: complex) -> Any:
     if isinstance(value, complex) and value.imag != 0:
         return [_scalar_field(value.real), _scalar_field(value.imag)]
     return value.real if math.isfinite(value.real) else str(value.real)
+
+
+def printable(text: str) -> str:
+    """A text from a file, for a terminal: no control sequence reaches it, no tab breaks a column."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import kernel, options, runtime
 from ..compiler import plan_canonical
+from ..measurement import GIB
 from ..options import Options
 from ..stored_plans import Planned, open_database
 from ..target import Target
@@ -23,7 +24,7 @@ from . import facts, ours
 from .cases import Case, describe, run_bytes
 from .guests import Guests
 from .peers import Peer
-from .results import GIB, Result, Timing
+from .results import Result, Timing
 from .rounds import LEAST, in_turns
 from .stand import Contender, Memory, Stand
 
