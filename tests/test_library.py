@@ -11,11 +11,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Ttc
 from native_build import compiler, run
 from processes import attempt
 
@@ -47,35 +47,13 @@ TREE = [
 ]  # fmt: skip
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
-Ttc = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test has a database and a current directory of its own."""
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_place")
 
 
 @pytest.fixture
 def solutions() -> tuple[Solution, ...]:
     """The cost model's solutions of the problems, for a machine that runs everywhere."""
     return tuple(ttc_llvm.compile(problem, 1, target="sse2") for problem in PROBLEMS)
-
-
-@pytest.fixture
-def ttc(capsys: pytest.CaptureFixture[str]) -> Ttc:
-    """Run `ttc ... --json`, expect success and silence on stderr, and return the object."""
-
-    def call(*arguments: str) -> dict[str, Any]:
-        status = cli.main([*arguments, "--json"])
-        out, err = capsys.readouterr()
-        assert (status, err) == (0, "")
-        found = json.loads(out)
-        assert isinstance(found, dict)
-        return found
-
-    return call
 
 
 def tree(folder: Path) -> dict[str, bytes]:

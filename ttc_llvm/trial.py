@@ -17,6 +17,7 @@ from .canonical import Canonical
 from .dtypes import Kind
 from .errors import TtcError
 from .kernel import Kernel
+from .measurement import GIB
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
@@ -27,7 +28,6 @@ _log = logging.getLogger(__name__)
 HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
 PROXY_BYTES = 1 << 30  # of both tensors of a proxy: far beyond the caches, and a run ends soon
 SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exists
-GIB = 1 << 30
 
 
 class Mode(Enum):

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import exp
 
-from ..cli.report import bandwidth_rule, problem_line
 from ..errors import OptionError
 from ..plan import CpuPlan
 from ..tuning.cost import Terms
+from ..wording import bandwidth_rule, problem_line
 from . import geometry, pseudo
 from .explanation import Explanation, Ranked, Tried
 from .machine_code import Class, MachineCode
