@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import dtypes, kernel, options
+from . import dtypes, kernel, runtime
 from .addresses import data_address
-from .canonical import Beta, Kinds, canonicalise
+from .canonical import Alpha, Beta, Kinds, canonicalise
 from .dtypes import Kind
 from .errors import ArrayError
 from .executable import Executable
@@ -96,7 +96,7 @@ class Solution:
         address_a, address_b = self._a.address(a), self._b.address(b)
         if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
             raise ArrayError("A and B overlap in memory: the transposition is out of place")
-        most = self.threads if threads is None else options.thread_count(threads)
+        most = self.threads if threads is None else runtime.thread_count(threads)
         ready.executable.run(address_a, address_b, ready.scalars, most)
         return b
 
@@ -130,7 +130,7 @@ class Solution:
         if own.axes != other.axes:
             return model_plan(other, self.target, self.threads)
         streaming = self.plan.streaming and kinds.beta is Beta.ZERO
-        staging = self.plan.staging if kinds.alpha.value != "zero" else Staging.NONE
+        staging = self.plan.staging if kinds.alpha is not Alpha.ZERO else Staging.NONE
         return replace(self.plan, streaming=streaming, staging=staging)
 
     # --- inspecting ---

@@ -234,5 +234,5 @@ def scaled(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugat
 
 def _threads(threads: int | None, view: Array) -> int:
     if threads is not None:
-        return options.thread_count(threads)
+        return runtime.thread_count(threads)
     return 1 if view.nbytes < ALONE_BYTES else runtime.num_threads()

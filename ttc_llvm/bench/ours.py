@@ -109,8 +109,6 @@ def tiled(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
             return
 
 
-
-
 def pattern(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
     """The plan's own tiles on the problem's own layouts: the same rows read and written, nothing permuted inside."""
     from . import pattern as patterns

@@ -14,8 +14,9 @@ from ..cli import report as cli_report
 from ..cli.options import Command
 from ..cli.progress import Progressing
 from ..errors import OptionError
-from ..options import candidate_count, thread_count
+from ..options import candidate_count
 from ..problem import Problem
+from ..runtime import thread_count
 from ..trial import Mode
 from ..tuning.gpu_candidates import GpuForced
 from ..wording import problem_fields
