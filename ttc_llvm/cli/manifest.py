@@ -18,7 +18,6 @@ from typing import Any
 
 from ..errors import OptionError
 from . import options as cli_options
-from .json_text import Cursor, Fault, items
 from .options import GROUPS, OPTIONS, Option
 
 # What holds for a whole run: the groups of the machine, of the files and of references, and these.
@@ -46,12 +45,20 @@ class Entry:
         return f"{self.file}:{self.lines.get(word[1], self.line) if word else self.line}"
 
 
+class _Fault(ValueError):
+    """What is wrong, and on which line."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
 def read(path: str) -> tuple[Entry, ...]:
     """The problems of a manifest, at least one. OptionError, one sentence that begins with file and line."""
     try:
         text = _text(path)
         entries = tuple(_json_entries(path, text) if _is_json(path, text) else _text_entries(path, text))
-    except Fault as fault:
+    except _Fault as fault:
         raise OptionError(f"{path}:{fault.line}: {fault}") from None
     if not entries:
         raise OptionError(f"{path}: there is no problem in this manifest: it needs at least one")
@@ -68,9 +75,9 @@ def _text(path: str) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Fault(line, f"byte 0x{data[error.start]:02x} is not UTF-8 text") from None
+        raise _Fault(line, f"byte 0x{data[error.start]:02x} is not UTF-8 text") from None
     if "\0" in text:
-        raise Fault(text.count("\n", 0, text.index("\0")) + 1, "a NUL byte is not text")
+        raise _Fault(text.count("\n", 0, text.index("\0")) + 1, "a NUL byte is not text")
     return text
 
 
@@ -88,7 +95,7 @@ def _text_entries(path: str, text: str) -> Iterator[Entry]:
             if words:
                 yield Entry(path, number, _given(words))
         except (ValueError, OptionError) as error:
-            raise Fault(number, str(error)) from None
+            raise _Fault(number, str(error)) from None
 
 
 def _given(words: list[str]) -> dict[str, Any]:
@@ -108,32 +115,90 @@ def _given(words: list[str]) -> dict[str, Any]:
 # --- JSON -------------------------------------------------------------------------------------------------
 
 
+class _Cursor:
+    """A place in a JSON text; arrays of objects are walked here, so that every field's line is known."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+        self._decoder = json.JSONDecoder()
+
+    @property
+    def line(self) -> int:
+        """The line of what comes next."""
+        return self._text.count("\n", 0, self._at) + 1
+
+    def peek(self) -> str:
+        """The next character that is no blank, "" at the end."""
+        while self._text[self._at : self._at + 1] in (" ", "\t", "\r", "\n"):
+            self._at += 1
+        return self._text[self._at : self._at + 1]
+
+    def takes(self, character: str) -> bool:
+        """Step over this character if it comes next."""
+        found = self.peek() == character
+        self._at += found
+        return found
+
+    def expect(self, characters: str) -> str:
+        """Step over one of these characters; _Fault if another comes."""
+        for character in characters:
+            if self.takes(character):
+                return character
+        wanted = " or ".join(map(repr, characters))
+        raise _Fault(self.line, f"{self.peek()!r} stands where JSON wants {wanted}" if self.peek() else
+                     f"the text ends where JSON wants {wanted}")  # fmt: skip
+
+    def value(self) -> Any:
+        """The value that comes next."""
+        self.peek()
+        line = self.line
+        try:
+            found, self._at = self._decoder.raw_decode(self._text, self._at)
+        except json.JSONDecodeError as error:
+            raise _Fault(error.lineno, f"{error.msg} (column {error.colno})") from None
+        except RecursionError:
+            raise _Fault(line, "lists are nested too deep") from None
+        except ValueError as error:  # an integer of more digits than Python reads
+            raise _Fault(line, str(error)) from None
+        return found
+
+
 def _json_entries(path: str, text: str) -> Iterator[Entry]:
-    cursor = Cursor(text)
+    cursor = _Cursor(text)
     if cursor.peek() != "[":
-        raise Fault(cursor.line, "a JSON manifest is a list of objects: it begins with '['")
-    for _ in items(cursor, "[", "]"):
+        raise _Fault(cursor.line, "a JSON manifest is a list of objects: it begins with '['")
+    for _ in _items(cursor, "[", "]"):
         if cursor.peek() != "{":
-            raise Fault(cursor.line, f"{_shown(cursor.value())} stands where an object such as "
+            raise _Fault(cursor.line, f"{_shown(cursor.value())} stands where an object such as "
                          '{"perm": [1, 0], "size": [48, 32]} is expected')  # fmt: skip
         line = cursor.line
         yield Entry(path, line, *_object(cursor))
     if cursor.peek():
-        raise Fault(cursor.line, f"{cursor.peek()!r} follows the end of the list")
+        raise _Fault(cursor.line, f"{cursor.peek()!r} follows the end of the list")
 
 
-def _object(cursor: Cursor) -> tuple[dict[str, Any], dict[str, int]]:
+def _items(cursor: _Cursor, begin: str, end: str) -> Iterator[None]:
+    """Stop at every item of a list or object; whoever iterates steps over the item."""
+    cursor.expect(begin)
+    if cursor.takes(end):
+        return
+    yield
+    while cursor.expect(f",{end}") == ",":
+        yield
+
+
+def _object(cursor: _Cursor) -> tuple[dict[str, Any], dict[str, int]]:
     given: dict[str, Any] = {}
     lines: dict[str, int] = {}
-    for _ in items(cursor, "{", "}"):
+    for _ in _items(cursor, "{", "}"):
         line = (cursor.peek(), cursor.line)[1]
         key = cursor.value()
         if not isinstance(key, str):
-            raise Fault(line, f"{_shown(key)} stands where a key is expected")
+            raise _Fault(line, f"{_shown(key)} stands where a key is expected")
         cursor.expect(":")
         value = cursor.value()
         if key in lines:
-            raise Fault(line, f"{key} is given twice")
+            raise _Fault(line, f"{key} is given twice")
         lines[key] = line
         option = _option(key, line)
         if value is not None:
@@ -145,11 +210,11 @@ def _option(key: str, line: int) -> Option:
     if key in _PER_PROBLEM:
         return _PER_PROBLEM[key]
     if any(key == option.flag[2:] for option in OPTIONS):
-        raise Fault(line, f"{key} holds for a whole run: give it on the command line")
+        raise _Fault(line, f"{key} holds for a whole run: give it on the command line")
     known = {name.lower(): name for name in _PER_PROBLEM}
     near = [known[name] for name in difflib.get_close_matches(key.lower(), known, n=3, cutoff=0.6)]
     hint = f"near matches are {', '.join(near)}" if near else f"keys are {', '.join(_PER_PROBLEM)}"
-    raise Fault(line, f"unknown key {_shown(key)}: {hint}")
+    raise _Fault(line, f"unknown key {_shown(key)}: {hint}")
 
 
 def _shown(value: object) -> str:
@@ -204,9 +269,9 @@ def _converted(option: Option, value: Any, line: int) -> str | bool:
     name = option.flag[2:]
     if not option.metavar:
         if not isinstance(value, bool):
-            raise Fault(line, f"{name} is {_shown(value)}: true or false is expected")
+            raise _Fault(line, f"{name} is {_shown(value)}: true or false is expected")
         return value
     form = _ORDERS if option.field == "loop_perm" and _ORDERS.fits(value) else _FORMS[option.metavar]
     if not form.fits(value):
-        raise Fault(line, f"{name} is {_shown(value)}: {form.words} is expected")
+        raise _Fault(line, f"{name} is {_shown(value)}: {form.words} is expected")
     return form.text(value)
