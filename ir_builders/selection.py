@@ -50,7 +50,7 @@ def add_run(module: ir.Module, problem: Problem, bodies: Bodies, target: Target)
 
     size NULL: the generated extents, and NULL for lda or ldb the generated outer sizes. Elsewhere NULL for lda or ldb
     means no padding. Runs nothing for a part outside of [0, parts), nor where an extent is 0 or less. The specialised
-    bodies' own shape is recognised by few branches on the way to them, whatever it was spelled like.
+    bodies' own shape is recognised by a few branches on the way to them, however it is spelled.
     """
     shared = _Object(module, problem, bodies, target, add_edge(module))
     general = _add_general(shared)
