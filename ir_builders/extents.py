@@ -86,8 +86,8 @@ def leave_unless_generated(
     """Go on where what is behind these pointers is the shape of the specialised bodies, leave to `other` elsewhere.
 
     A NULL for size stands for the generated extents, and then one for lda or ldb for the generated outer sizes; beside
-    a size, such a NULL stands for no padding. Branches, which are foreseen, and no selects: entries for tensors of a
-    few hundred elements take no longer than this would.
+    a size, such a NULL stands for no padding. Branches, which processors foresee, and no selects: a tensor of a few
+    hundred elements is moved in the time that waiting for these would take.
     """
     known = generated(problem)
     own = b.icmp_unsigned("==", size, NULL)
