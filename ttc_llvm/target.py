@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .errors import TargetError
+from .gpu import target as gpus
 from .machine import Exchange, Target
 from .machine_table import ABSENT, ABSENT_FAMILIES, ALIASES, CACHES, CPUS, ROWS, TRIPLES, X86
 
@@ -66,7 +67,7 @@ def _unknown(name: str, key: str) -> str:
     if key.count("-") >= 2:
         near = difflib.get_close_matches(key, TRIPLES, n=4, cutoff=0.5) or [t for t in TRIPLES if "unknown" in t]
         return f"unknown triple {name!r}: near matches are {', '.join(near)}"
-    near = difflib.get_close_matches(key, _SPELLINGS, n=4, cutoff=0.5) or list(ROWS)
+    near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings()), n=4, cutoff=0.5) or list(ROWS)
     return f"unknown architecture or CPU {name!r}: near matches are {', '.join(near)}"
 
 

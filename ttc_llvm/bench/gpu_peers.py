@@ -164,4 +164,8 @@ def _absence(name: str) -> str | None:
         return None if importlib.util.find_spec(name) else "it is not installed"
     from . import cutensor
 
-    return None if cutensor.library() is not None else "libcutensor.so.2 is not found (package cutensor-cu13)"
+    try:
+        cutensor.library()
+    except OSError as error:
+        return f"it cannot be loaded: {error} (package cutensor-cu13 or -cu12)"
+    return None

@@ -33,7 +33,8 @@ _log = logging.getLogger(__name__)
 MAX_IMPLEMENTATIONS = 10
 ROUNDS = 3
 CHECKED, CHECKED_ELEMENTS = 8, 1 << 16  # boxes of our result that are compared, and elements of each
-BUDGET = 480.0  # seconds: device time is short
+BUDGET = 450.0  # seconds: device time is short, and the last case and the way there take some, too
+HOPELESS = 3  # cases that fail one after the other: the device, not the case, is at fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,14 @@ class GpuSettings:
 
 def run(cases: Sequence[Case], settings: GpuSettings, done: Collection[str] = ()) -> Iterator[Result]:
     """Measure cases and yield their results, one by one; those whose key is in `done` are left out, and all that come
-    after the budget. A case that does not fit in the device's memory, and a peer that computes something else or
-    fails, is left out with a warning. Raises TtcError subclasses."""
+    after the budget. A case that does not fit in the device's memory, whose result is wrong or which the driver
+    refuses, and a peer that computes something else or fails, is left out with a warning: device time is short, and the
+    others go on. Raises TtcError subclasses, those of a case where HOPELESS ones have failed in a row."""
     end = None if settings.budget is None else time.monotonic() + settings.budget
     todo = [case for case in cases if settings.key(case) not in done]
     session = Session(settings.device)
     made = prepared(todo, settings.target, settings.max_implementations, settings.jobs, settings.assembled)
+    failed = 0
     for number, (case, kernels) in enumerate(made):
         if end is not None and time.monotonic() > end:
             _log.warning("the time is up: %d of %d cases are left", len(todo) - number, len(todo))
@@ -80,8 +83,10 @@ def run(cases: Sequence[Case], settings: GpuSettings, done: Collection[str] = ()
         try:
             with session.active():
                 yield _Measured(case, settings, session, kernels).result()
-        except GpuError as error:
-            if "too little memory" not in str(error):
+            failed = 0
+        except (GpuError, VerificationError) as error:
+            failed += "too little memory" not in str(error)
+            if failed == HOPELESS:
                 raise
             _log.warning("%s is skipped: %s", case.id, error)
 

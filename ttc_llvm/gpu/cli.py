@@ -16,7 +16,6 @@ from ..cli.progress import Progressing
 from ..errors import OptionError
 from ..options import candidate_count
 from ..problem import Problem
-from ..runtime import thread_count
 from ..trial import Mode
 from ..tuning.gpu_candidates import GpuForced
 from ..wording import problem_fields
@@ -45,7 +44,7 @@ def run(command: Command) -> int:
     _log.info("target %s", target)
     untimed = command.generate_only or command.max_implementations == 1
     if not untimed and canonical.elements:
-        _log.info("device %s", devices.running(target))
+        _log.info("device %s", devices.timing(target))
     cli_compile.check_folder(command)
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet) as progress:
@@ -89,7 +88,9 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     artifact.checked(command.emit, target.is_nvidia)
     candidate_count(command.max_implementations)
     threads = command.threads_per_block
-    if threads is not None and thread_count(threads) > target.max_threads:
+    if threads is not None and threads < 1:
+        raise OptionError(f"--threadsPerBlock={threads} is less than 1")
+    if threads is not None and threads > target.max_threads:
         raise OptionError(f"--threadsPerBlock={threads} exceeds {target.max_threads}, what {target} runs per block")
     return problem, target, GpuForced(threads, _order(command, problem, canonicalise(problem).canonical))
 

@@ -10,6 +10,7 @@ from ..errors import PlanError
 from . import plan as gpu_plan
 from .nest import Body, Digit, GpuNest, GridLoop, Phase, SharedTile
 from .plan import GpuPlan, Shared
+from .residency import spread
 from .runs import Run, by_stride, run_axes, run_of, sides, widest
 from .target import GpuTarget
 
@@ -196,6 +197,12 @@ def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     if accesses > gpu_plan.MAX_ACCESSES:
         raise PlanError(
             f"plan has {accesses} accesses to a tensor in each thread, more than {gpu_plan.MAX_ACCESSES}"
+        )
+    apart = max((phase.rounds * phase.run.vector for phase in _phases(nest) if spread(nest, phase)), default=0)
+    if apart > gpu_plan.MAX_SPREAD:
+        raise PlanError(
+            f"plan has {apart} accesses to single elements of shared memory in each thread,"
+            f" more than {gpu_plan.MAX_SPREAD}"
         )
     for count, t in zip(plan.vector, (nest.canonical.a, nest.canonical.b), strict=True):
         if count > 1 and count * t.itemsize > target.vector_bytes:
