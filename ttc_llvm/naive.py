@@ -12,9 +12,11 @@ from math import prod
 from . import dtypes
 from .canonical import Beta, Kinds
 from .dtypes import DType
+from .gpu_launch import Launch, Parameter, arguments
 from .problem import Problem, column_major
 
 INT_MAX = (1 << 31) - 1
+BLOCK = 256  # threads of a block where a GPU runs the nest: one an element
 
 
 class Traverse(Enum):
@@ -60,10 +62,15 @@ class Naive:
         return self.kinds != COPY_KINDS
 
     @property
+    def elements(self) -> int:
+        """How often the innermost body runs."""
+        return prod(loop.extent for loop in self.loops)
+
+    @property
     def fits_int(self) -> bool:
         """Whether every offset, and one more of every index, is an `int` of C."""
         a, b = (sum(i.extent * i.stride_a for i in self.loops), sum(i.extent * i.stride_b for i in self.loops))
-        return max(a, b, prod(loop.extent for loop in self.loops)) <= INT_MAX
+        return max(a, b, self.elements) <= INT_MAX
 
 
 COPY_KINDS = Kinds.of(1, 0)
@@ -77,3 +84,21 @@ def of(problem: Problem, traverse: Traverse = Traverse.OUTPUT) -> Naive:
     loops = tuple(Index(k, problem.size[k], strides_a[k], strides_b[place[k]]) for k in inner_first)
     kinds = Kinds.of(problem.alpha or 1.5, problem.beta)
     return Naive(loops[::-1] or (Index(0, 1, 1, 1),), problem.a, problem.b, kinds, problem.conjugate)
+
+
+# --- on a GPU -----------------------------------------------------------------------------------------------
+
+
+def blocks(nest: Naive) -> int:
+    """Blocks of BLOCK threads: one thread an element."""
+    return -(-nest.elements // BLOCK)
+
+
+def gpu_parameters(nest: Naive) -> tuple[Parameter, ...]:
+    """A kernel's parameters: both tensors, and the parts of those scalars that take part."""
+    return arguments(nest.scales, nest.reads_b, nest.compute)
+
+
+def gpu_launch(nest: Naive, entry: str) -> Launch:
+    """How the kernel of a nest is launched."""
+    return Launch(entry, blocks(nest), BLOCK, 0, gpu_parameters(nest), nest.a.itemsize, nest.b.itemsize)
