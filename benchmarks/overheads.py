@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 import ttc_llvm
-from ttc_llvm import kernel, runtime, strided
+from ttc_llvm import kernel, runtime
+from ttc_llvm.arrays import strided
+from ttc_llvm.arrays.recent import Recent
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.pool import Call
-from ttc_llvm.recent import Recent
 
 CALLS, ROUNDS = 20_000, 7
 SHAPES = 200  # of the first transpositions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ttc_llvm import backend
-from ttc_llvm.artifact import Spec
 from ttc_llvm.bodies import default_plan
 from ttc_llvm.canonical import canonicalise
+from ttc_llvm.native.artifact import Spec
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 

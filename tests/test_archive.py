@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from native_build import compiler, run
 
-from ttc_llvm import archive, backend, elf, linker, publish
-from ttc_llvm.archive import Member
+from ttc_llvm import backend
 from ttc_llvm.errors import ArtifactError, OptionError
+from ttc_llvm.native import archive, elf, linker, publish
+from ttc_llvm.native.archive import Member
 from ttc_llvm.target import Target
 
 FUNCTION = """

@@ -19,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttc_llvm
-from ttc_llvm import dtypes, recent, strided
+from ttc_llvm import dtypes
+from ttc_llvm.arrays import recent, strided
+from ttc_llvm.arrays.overlaps import overlaps_itself
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError
-from ttc_llvm.overlaps import overlaps_itself
 
 RNG = np.random.default_rng(7)
 

@@ -10,9 +10,10 @@ from conftest import Golden
 from emissions import PAPER, PROGRAMS, spec
 from native_build import STRICT, compiler, run
 
-from ttc_llvm import artifact, backend, header, names
+from ttc_llvm import backend, names
 from ttc_llvm.errors import OptionError, TtcError
-from ttc_llvm.header import Described
+from ttc_llvm.native import artifact, header
+from ttc_llvm.native.header import Described
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.problem import Problem
 

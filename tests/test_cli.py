@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 
 import ttc_llvm
-from ttc_llvm import backend, cli, cli_compile, cli_options
+from ttc_llvm import backend, cli
+from ttc_llvm.cli import compile as cli_compile
+from ttc_llvm.cli import options as cli_options
 
 ROOT = Path(__file__).parent.parent
 TINY = ("--perm=1,0", "--size=48,32")
@@ -536,7 +538,7 @@ def test_info_as_json(ttc: Ttc, tmp_path: Path) -> None:
 
 
 def test_info_measures_ceilings(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttc_llvm.cli_info.CEILING_BYTES", 4 << 20)
+    monkeypatch.setattr("ttc_llvm.cli.info.CEILING_BYTES", 4 << 20)
     assert cli.main(["info"]) == 0
     out = capsys.readouterr().out
     for name in ("SAXPY", "streaming copy", "ordinary copy"):

@@ -19,8 +19,9 @@ from native_build import compiler, run
 from processes import attempt
 
 import ttc_llvm
-from ttc_llvm import cli_options, manifest
-from ttc_llvm.library import Library
+from ttc_llvm.cli import manifest
+from ttc_llvm.cli import options as cli_options
+from ttc_llvm.native.library import Library
 from ttc_llvm.problem import Problem
 
 ROOT = Path(__file__).parent.parent

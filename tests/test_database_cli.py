@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ttc_llvm import database_cli
+from ttc_llvm.cli import database as database_cli
 from ttc_llvm.errors import TtcError
 from ttc_llvm.tuning.records import EXHAUSTIVE, Record, Request, Timing
 from ttc_llvm.tuning.solution_file import SolutionFile

@@ -13,11 +13,12 @@ from entry_calls import Call, check, every_kind, other_outer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttc_llvm import artifact, backend, interface
+from ttc_llvm import backend, interface
 from ttc_llvm.bodies import Version, choose, default_plan
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import PlanError
 from ttc_llvm.ir_builders import entries
+from ttc_llvm.native import artifact
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target

@@ -18,16 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttc_llvm
-from ttc_llvm import backend, family, general, kernel, shortcut, strided
+from ttc_llvm import backend, kernel
+from ttc_llvm.arrays import family, general, shortcut, strided
+from ttc_llvm.arrays.family import Family, Form
+from ttc_llvm.arrays.general import General
+from ttc_llvm.arrays.overlaps import overlaps_itself
+from ttc_llvm.arrays.recent import Recent
+from ttc_llvm.arrays.shortcut import Shortcut
 from ttc_llvm.canonical import COPY, Axis, Canonical, from_axes
 from ttc_llvm.dtypes import dtype
 from ttc_llvm.executable import Executable
-from ttc_llvm.family import Family, Form
-from ttc_llvm.general import General
 from ttc_llvm.lower import lower
-from ttc_llvm.overlaps import overlaps_itself
-from ttc_llvm.recent import Recent
-from ttc_llvm.shortcut import Shortcut
 from ttc_llvm.target import Target
 
 RNG = np.random.default_rng(11)

@@ -20,9 +20,10 @@ from native_build import compiler, run
 from processes import attempt
 
 import ttc_llvm
-from ttc_llvm import archive, artifact, backend, cli, elf, library, names
+from ttc_llvm import backend, cli, names
 from ttc_llvm.errors import ArtifactError, OptionError, TargetError
-from ttc_llvm.library import Library
+from ttc_llvm.native import archive, artifact, elf, library
+from ttc_llvm.native.library import Library
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 
@@ -451,7 +452,7 @@ def test_no_linker_is_said_before_anything_is_tuned(
 ) -> None:
     Path("m.txt").write_text(MANIFEST)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("ttc_llvm.cli_compile.compile", None)
+    monkeypatch.setattr("ttc_llvm.cli.compile.compile", None)
     assert cli.main(["--manifest=m.txt", "--emit=shared"]) == 2
     assert "needs a linker, but none of cc, gcc, clang, ld.lld, ld is on the PATH" in capsys.readouterr().err
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from ttc_llvm import cli, cli_library, cli_options, manifest
+from ttc_llvm import cli
+from ttc_llvm.cli import library as cli_library
+from ttc_llvm.cli import manifest
+from ttc_llvm.cli import options as cli_options
+from ttc_llvm.cli.manifest import Entry
 from ttc_llvm.errors import OptionError
-from ttc_llvm.manifest import Entry
 from ttc_llvm.problem import Problem
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ttc_llvm import cli_options
+from ttc_llvm.cli import options as cli_options
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.rst").read_text()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .arrays import ascontiguousarray, asfortranarray, transpose
+    from .arrays.public import ascontiguousarray, asfortranarray, transpose
     from .compiler import compile
     from .errors import (
         ArrayError,
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         TtcError,
         VerificationError,
     )
+    from .gpu.plan import GpuPlan
     from .gpu.solution import GpuSolution
-    from .gpu_plan import GpuPlan
-    from .gpu_target import GpuTarget
-    from .library import Library
+    from .gpu.target import GpuTarget
+    from .native.library import Library
     from .plan import CpuPlan
     from .problem import Problem
     from .runtime import num_threads, set_num_threads
@@ -71,16 +71,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "arrays": ("ascontiguousarray", "asfortranarray", "transpose"),
+    "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
     "compiler": ("compile",),
     "errors": (
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "OptionError", "PlanError",
         "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
     "gpu.solution": ("GpuSolution",),
-    "gpu_plan": ("GpuPlan",),
-    "gpu_target": ("GpuTarget",),
-    "library": ("Library",),
+    "gpu.plan": ("GpuPlan",),
+    "gpu.target": ("GpuTarget",),
+    "native.library": ("Library",),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
     "runtime": ("num_threads", "set_num_threads"),

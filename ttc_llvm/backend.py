@@ -15,9 +15,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import gpu_target, host, target
+from . import host, target
 from .errors import CompileError, TargetError
-from .gpu_target import GpuTarget
+from .gpu import target as gpu_target
+from .gpu.target import GpuTarget
 from .target import Target
 
 if TYPE_CHECKING:

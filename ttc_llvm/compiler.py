@@ -15,7 +15,7 @@ from . import kernel
 from . import plan as plans
 from .canonical import Canonical, canonicalise
 from .errors import OptionError, PlanError, ProblemError
-from .gpu_target import GpuTarget, is_gpu
+from .gpu.target import GpuTarget, is_gpu
 from .machines import Wanted
 from .options import MAX_IMPLEMENTATIONS, Options, checked
 from .plan import CpuPlan

@@ -12,11 +12,9 @@ from math import prod
 from . import dtypes
 from .canonical import Beta, Kinds
 from .dtypes import DType
-from .gpu_launch import Launch, Parameter, arguments
 from .problem import Problem, column_major
 
 INT_MAX = (1 << 31) - 1
-BLOCK = 256  # threads of a block where a GPU runs the nest: one an element
 
 
 class Traverse(Enum):
@@ -84,21 +82,3 @@ def of(problem: Problem, traverse: Traverse = Traverse.OUTPUT) -> Naive:
     loops = tuple(Index(k, problem.size[k], strides_a[k], strides_b[place[k]]) for k in inner_first)
     kinds = Kinds.of(problem.alpha or 1.5, problem.beta)
     return Naive(loops[::-1] or (Index(0, 1, 1, 1),), problem.a, problem.b, kinds, problem.conjugate)
-
-
-# --- on a GPU -----------------------------------------------------------------------------------------------
-
-
-def blocks(nest: Naive) -> int:
-    """Blocks of BLOCK threads: one thread an element."""
-    return -(-nest.elements // BLOCK)
-
-
-def gpu_parameters(nest: Naive) -> tuple[Parameter, ...]:
-    """A kernel's parameters: both tensors, and the parts of those scalars that take part."""
-    return arguments(nest.scales, nest.reads_b, nest.compute)
-
-
-def gpu_launch(nest: Naive, entry: str) -> Launch:
-    """How the kernel of a nest is launched."""
-    return Launch(entry, blocks(nest), BLOCK, 0, gpu_parameters(nest), nest.a.itemsize, nest.b.itemsize)

@@ -24,8 +24,8 @@ from .target import Target
 from .tuning.model import model_plan
 
 if TYPE_CHECKING:
-    from .artifact import Spec
     from .explain import Explanation
+    from .native.artifact import Spec
 
 GIB = 1 << 30
 KEPT_SCALARS = 16
@@ -228,14 +228,14 @@ class Solution:
         emit: any of obj, header, asm, llvm, bitcode. Raises OptionError for other words, ArtifactError where
         the directory cannot be written or a leading dimension exceeds a C int.
         """
-        from . import artifact
+        from .native import artifact
 
         return artifact.write(self.spec, Path(directory), tuple(emit))
 
     @property
     def spec(self) -> Spec:
         """What is written of it."""
-        from .artifact import Spec
+        from .native.artifact import Spec
 
         gibs = None if self.measurement is None else self.measurement.gibs
         form = canonicalise(self.problem).canonical

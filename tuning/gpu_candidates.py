@@ -12,10 +12,10 @@ from math import prod
 
 from ttc_llvm.canonical import Alpha, Canonical
 from ttc_llvm.errors import PlanError
-from ttc_llvm.gpu_lower import register_block
-from ttc_llvm.gpu_plan import GpuPlan, Shared
-from ttc_llvm.gpu_runs import by_stride, run_axes, run_of, sides, widest
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu.lower import register_block
+from ttc_llvm.gpu.plan import GpuPlan, Shared
+from ttc_llvm.gpu.runs import by_stride, run_axes, run_of, sides, widest
+from ttc_llvm.gpu.target import GpuTarget
 
 from . import gpu_cost
 from .gpu_tiles import tiles

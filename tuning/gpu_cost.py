@@ -11,12 +11,12 @@ from math import ceil, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
 from ttc_llvm.dtypes import Kind
-from ttc_llvm.gpu_lower import lower
-from ttc_llvm.gpu_nest import Body, GpuNest, Phase
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_runs import run_axes, sides
-from ttc_llvm.gpu_target import SECTOR, GpuTarget
-from ttc_llvm.gpu_trace import accesses
+from ttc_llvm.gpu.lower import lower
+from ttc_llvm.gpu.nest import Body, GpuNest, Phase
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.runs import run_axes, sides
+from ttc_llvm.gpu.target import SECTOR, GpuTarget
+from ttc_llvm.gpu.trace import accesses
 
 from .gpu_passes import lines_touched, wavefronts
 

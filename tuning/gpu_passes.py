@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil
 
 from ttc_llvm.canonical import Alpha, Beta
-from ttc_llvm.gpu_nest import GpuNest, Phase
-from ttc_llvm.gpu_runs import sides
-from ttc_llvm.gpu_target import GpuTarget
-from ttc_llvm.gpu_trace import accesses, addresses
+from ttc_llvm.gpu.nest import GpuNest, Phase
+from ttc_llvm.gpu.runs import sides
+from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.gpu.trace import accesses, addresses
 
 BANKS, BANK = 32, 4  # of shared memory; bytes
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ttc_llvm.canonical import Alpha, Axis, static
-from ttc_llvm.gpu_launch import Slot, parameters
-from ttc_llvm.gpu_nest import GpuNest
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu.launch import Slot, parameters
+from ttc_llvm.gpu.nest import GpuNest
+from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.nest import Op
 
 from ..scale import Scalars
@@ -21,7 +21,7 @@ _SLOTS = {Slot.F32: F32, Slot.F64: F64}
 
 
 def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
-    """The kernel `entry` of a nest. Its parameters are those of `gpu_launch.parameters`."""
+    """The kernel `entry` of a nest. Its parameters are those of `gpu.launch.parameters`."""
     module = ir.Module(entry, context=ir.Context())
     module.triple = target.triple
     machine = Machine(ROWS[target.intrinsics], module, nest.threads)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.gpu_launch import Slot
-from ttc_llvm.gpu_target import GpuTarget
-from ttc_llvm.naive import BLOCK, Naive, blocks, gpu_parameters
+from ttc_llvm.gpu.launch import Slot
+from ttc_llvm.gpu.naive import BLOCK, blocks, parameters
+from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.naive import Naive
 
 from ..naive_element import Element, Value
 from ..values import F32, F64, I32, I64
@@ -16,11 +17,11 @@ _SLOTS = {Slot.F32: F32, Slot.F64: F64}
 
 
 def build(nest: Naive, target: GpuTarget, entry: str) -> ir.Module:
-    """The kernel `entry` of a nest, to be launched as `naive.gpu_launch` says."""
+    """The kernel `entry` of a nest, to be launched as `gpu.naive.launch` says."""
     module = ir.Module(entry, context=ir.Context())
     module.triple = target.triple
     machine = Machine(ROWS[target.intrinsics], module, BLOCK)
-    wanted = gpu_parameters(nest)
+    wanted = parameters(nest)
     kernel = machine.kernel(entry, [_SLOTS.get(p.slot, machine.device) for p in wanted])
     for argument, parameter in zip(kernel.args, wanted, strict=True):
         argument.name = parameter.name

@@ -11,9 +11,9 @@ from math import gcd
 from llvmlite import ir
 
 from ttc_llvm.canonical import Beta, Canonical
-from ttc_llvm.gpu_nest import Body, GpuNest, Phase, SharedTile
-from ttc_llvm.gpu_runs import sides
-from ttc_llvm.gpu_trace import Round
+from ttc_llvm.gpu.nest import Body, GpuNest, Phase, SharedTile
+from ttc_llvm.gpu.runs import sides
+from ttc_llvm.gpu.trace import Round
 from ttc_llvm.nest import Op
 
 from .. import scale

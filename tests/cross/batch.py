@@ -15,10 +15,11 @@ from emulators import Machine, run
 from entry_calls import Call
 from reference import Array
 
-from ttc_llvm import artifact, names
+from ttc_llvm import names
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.interface import Entry
+from ttc_llvm.native import artifact
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.model import model_plan

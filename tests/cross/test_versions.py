@@ -15,10 +15,11 @@ from entry_calls import Call, check, every_kind, other_outer
 from llvmlite import ir
 
 import ttc_llvm
-from ttc_llvm import artifact, backend, cpu_features, machines, target
+from ttc_llvm import backend, cpu_features, machines, target
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import TargetError
 from ttc_llvm.ir_builders import cpu_select
+from ttc_llvm.native import artifact
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.model import model_plan

@@ -16,13 +16,15 @@ import reference
 from case import Case, expected, fill, windows
 from guards import Guarded
 
-from ttc_llvm import backend, gpu_kernel, gpu_lower
+from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.dtypes import Kind
 from ttc_llvm.errors import TargetError
-from ttc_llvm.gpu_launch import Launch, Slot
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.gpu import lower as gpu_lower
+from ttc_llvm.gpu.launch import Launch, Slot
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.ir_builders.gpu import module
 
 SOURCE = Path(__file__).parent / "harness.c"

@@ -19,12 +19,13 @@ import numpy.typing as npt
 import pytest
 from device import harness, host_kernel, run
 
-from ttc_llvm import backend, gpu_kernel
+from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.gpu import arrays, driver
-from ttc_llvm.gpu_launch import GpuImage, Launch, Slot
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.gpu.launch import GpuImage, Launch, Slot
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.target import GpuTarget
 
 HERE = Path(__file__).parent
 LAUNCHER = ctypes.CFUNCTYPE(

@@ -14,11 +14,14 @@ from device import hosted
 from toolchain import assembler
 
 import ttc_llvm
-from ttc_llvm import backend, cli, gpu_kernel, gpu_lower, gpu_target
+from ttc_llvm import backend, cli
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ArtifactError, OptionError
 from ttc_llvm.gpu import artifact, tools
-from ttc_llvm.gpu_launch import Slot
+from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.gpu import lower as gpu_lower
+from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu.launch import Slot
 from ttc_llvm.ir_builders.gpu import module
 from ttc_llvm.names import stem
 from ttc_llvm.problem import Problem

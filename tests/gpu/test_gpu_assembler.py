@@ -13,10 +13,13 @@ import pytest
 from gpu_matrix import matrix
 from toolchain import assemble
 
-from ttc_llvm import backend, gpu_kernel, gpu_lower, gpu_target
+from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.gpu import lower as gpu_lower
+from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.tuning import gpu_candidates
 
 MATRIX = matrix()

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from fake_gpu import FakeGpu
 
-from ttc_llvm import cli, gpu_target
+from ttc_llvm import cli
 from ttc_llvm.bench import gpu_peers, gpu_runner, gpu_suites
 from ttc_llvm.bench.gpu_prepare import prepare, prepared
 from ttc_llvm.dtypes import DType
+from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.stage import Side
 from ttc_llvm.gpu.trial import Trial
 from ttc_llvm.problem import Problem

@@ -9,9 +9,9 @@ from gpu_strategies import gpu_executions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttc_llvm import gpu_target
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.target import GpuTarget
 
 FLUSH = st.sampled_from(("start", "end"))
 

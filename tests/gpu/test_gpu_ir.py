@@ -7,9 +7,13 @@ import re
 import pytest
 from conftest import Golden
 
-from ttc_llvm import backend, gpu_kernel, gpu_lower, gpu_plan, gpu_target
+from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.gpu_launch import GpuImage
+from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.gpu import lower as gpu_lower
+from ttc_llvm.gpu import plan as gpu_plan
+from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu.launch import GpuImage
 from ttc_llvm.problem import Problem
 from ttc_llvm.tuning import gpu_candidates
 

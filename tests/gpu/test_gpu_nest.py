@@ -8,12 +8,13 @@ from case import Case
 from gpu_strategies import gpu_executions
 from hypothesis import given, settings
 
-from ttc_llvm import gpu_target, gpu_trace
-from ttc_llvm.gpu_lower import lower, unaligned
-from ttc_llvm.gpu_nest import GpuNest, Phase
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_target import GpuTarget
-from ttc_llvm.gpu_trace import Index
+from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu import trace as gpu_trace
+from ttc_llvm.gpu.lower import lower, unaligned
+from ttc_llvm.gpu.nest import GpuNest, Phase
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.gpu.trace import Index
 
 
 def walked(nest: GpuNest, phase: Phase, lengths: Index) -> list[Index]:

@@ -7,13 +7,15 @@ from case import Case
 from gpu_strategies import gpu_executions
 from hypothesis import given
 
-from ttc_llvm import gpu_kernel, gpu_plan, gpu_target
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import PlanError, TargetError
-from ttc_llvm.gpu_launch import Slot
-from ttc_llvm.gpu_lower import lower
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.gpu import plan as gpu_plan
+from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu.launch import Slot
+from ttc_llvm.gpu.lower import lower
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.problem import Problem
 
 H100 = gpu_target.find("sm_90")

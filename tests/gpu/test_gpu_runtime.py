@@ -15,13 +15,13 @@ from gpu_strategies import gpu_executions
 from hypothesis import HealthCheck, given, settings
 
 import ttc_llvm
-from ttc_llvm import gpu_target
 from ttc_llvm.errors import ArrayError, GpuError, ProblemError, TargetError
 from ttc_llvm.gpu import compiling, driver
+from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.executable import Executable
 from ttc_llvm.gpu.handed import handed, is_on_device, stream_handle
-from ttc_llvm.gpu_plan import GpuPlan
-from ttc_llvm.gpu_target import GpuTarget
+from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.problem import Problem
 
 PROBLEM = Problem((2, 0, 1), (7, 5, 9), "s", alpha=2.0, beta=3.0)

@@ -13,9 +13,10 @@ from case import Case, expected, fill
 from fake_gpu import FakeGpu, Interface
 
 import ttc_llvm
-from ttc_llvm import gpu_kernel, gpu_target
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import GpuError, OptionError, VerificationError
+from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.devices import device
 from ttc_llvm.gpu.session import Session
 from ttc_llvm.gpu.stage import Stage, boxes

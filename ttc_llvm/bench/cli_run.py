@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import affinity as affinities
 from .. import backend, options, runtime
-from ..cli_progress import Display
+from ..cli.progress import Display
 from ..errors import OptionError
 from ..tuning.search import Progress
 from . import report

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, backend
-from ..cli_report import problem_fields
+from ..cli.report import problem_fields
 from ..target import Target
 
 __all__ = ["cpu_name", "machine", "problem_fields"]

@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Iterable
 
-from .. import gpu_target
 from ..errors import OptionError, TargetError
 from ..gpu import devices
+from ..gpu import target as gpu_target
 from ..options import candidate_count, time_limit_of
 from . import gpu_peers, gpu_suites, report
 from .cases import KINDS, Case

@@ -9,15 +9,15 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from .. import gpu_kernel
 from ..canonical import Canonical
 from ..errors import ArtifactError
+from ..gpu import kernel as gpu_kernel
 from ..gpu.executable import ENTRY
+from ..gpu.launch import GpuImage
+from ..gpu.plan import GpuPlan
+from ..gpu.target import GpuTarget
 from ..gpu.tools import cubin
 from ..gpu.trial import ceiling_plans, flattened
-from ..gpu_launch import GpuImage
-from ..gpu_plan import GpuPlan
-from ..gpu_target import GpuTarget
 from ..tuning import gpu_candidates
 from .cases import Case
 

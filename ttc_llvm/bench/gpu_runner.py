@@ -15,11 +15,11 @@ from ..canonical import Canonical
 from ..errors import GpuError, TtcError, VerificationError
 from ..gpu import compiling
 from ..gpu.devices import Device
+from ..gpu.plan import GpuPlan
 from ..gpu.session import Session
 from ..gpu.stage import boxes
+from ..gpu.target import GpuTarget
 from ..gpu.trial import Built, Trial, ceiling_name
-from ..gpu_plan import GpuPlan
-from ..gpu_target import GpuTarget
 from ..trial import Mode
 from ..tuning.search import Limits, Outcome, search
 from . import facts

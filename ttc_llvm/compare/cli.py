@@ -12,7 +12,7 @@ from ..bench import cli_run
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
 from ..bench.suites import SUITES
-from ..cli_progress import Display
+from ..cli.progress import Display
 from ..errors import OptionError
 from . import references, table
 from .cli_references import add_references, wanted

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import plan as plans
-from ..cli_compile import Job, prepare
-from ..cli_options import OPTIONS, Parser, parser, read
+from ..cli.compile import Job, prepare
+from ..cli.options import OPTIONS, Parser, parser, read
 from ..compiler import open_database, stored
 from ..errors import OptionError
 from ..solution import Solution

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import exp
 
-from ..cli_report import bandwidth_rule, problem_line
+from ..cli.report import bandwidth_rule, problem_line
 from ..errors import OptionError
 from ..plan import CpuPlan
 from ..tuning.cost import Terms

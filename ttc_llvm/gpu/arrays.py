@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import strided
-from ..arrays import scaled
+from ..arrays import strided
+from ..arrays.overlaps import overlaps_itself, share
+from ..arrays.public import scaled
+from ..arrays.recent import Recent
+from ..arrays.strided import ALIGNED, NATIVE_SIZES, PLAIN, Scaling
 from ..canonical import Placed
 from ..errors import ArrayError
-from ..overlaps import overlaps_itself, share
-from ..recent import Recent
-from ..strided import ALIGNED, NATIVE_SIZES, PLAIN, Scaling
 from . import compiling
 from .devices import device
 from .driver import driver

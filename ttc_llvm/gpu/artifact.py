@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __version__, backend, gpu_kernel, gpu_lower, names
+from .. import __version__, backend, names
 from ..canonical import COPY, UPDATE, Alpha, Beta, Kinds, canonicalise
 from ..dtypes import Kind
 from ..errors import OptionError
-from ..gpu_launch import GpuImage
-from ..publish import publish
+from ..native.publish import publish
 from . import header, tools
+from . import kernel as gpu_kernel
+from . import lower as gpu_lower
+from .launch import GpuImage
 
 if TYPE_CHECKING:
     from .solution import GpuSolution

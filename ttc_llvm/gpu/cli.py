@@ -6,18 +6,21 @@ import logging
 import time
 from typing import Any
 
-from .. import __version__, cli_compile, cli_report, loop_order
+from .. import __version__
 from ..canonical import Canonical, canonicalise
-from ..cli_options import Command
-from ..cli_progress import Progressing
+from ..cli import compile as cli_compile
+from ..cli import loop_order
+from ..cli import report as cli_report
+from ..cli.options import Command
+from ..cli.progress import Progressing
 from ..errors import OptionError
-from ..gpu_target import GpuTarget, is_gpu
 from ..options import candidate_count, thread_count
 from ..problem import Problem
 from ..trial import Mode
 from ..tuning.gpu_candidates import GpuForced
 from . import artifact, compiling, devices
 from .solution import GpuSolution
+from .target import GpuTarget, is_gpu
 
 _log = logging.getLogger(__name__)
 CPU_ONLY = {

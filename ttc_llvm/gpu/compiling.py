@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from .. import gpu_kernel, gpu_lower, gpu_plan, options
+from .. import options
 from ..canonical import Canonical, canonicalise
 from ..compiler import STORED_TIMINGS, open_database
 from ..errors import OptionError, PlanError
-from ..gpu_launch import GpuImage
-from ..gpu_plan import GpuPlan
-from ..gpu_target import GpuTarget
 from ..problem import Problem
 from ..solution import GIB, Measurement
 from ..trial import Mode
@@ -26,10 +23,16 @@ from ..tuning.gpu_candidates import GpuForced
 from ..tuning.records import Answer, Record, Request, Timing
 from ..tuning.search import Limits, Outcome, Report, search
 from . import devices
+from . import kernel as gpu_kernel
+from . import lower as gpu_lower
+from . import plan as gpu_plan
 from .devices import Device
 from .executable import ENTRY
+from .launch import GpuImage
+from .plan import GpuPlan
 from .session import Session
 from .solution import GpuSolution
+from .target import GpuTarget
 from .trial import Built, Trial, ceiling_name
 
 _log = logging.getLogger(__name__)

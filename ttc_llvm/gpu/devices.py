@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .. import gpu_target
 from ..errors import GpuError, TargetError
-from ..gpu_target import GpuTarget
+from . import target as gpu_target
 from .driver import L2_BYTES, MAJOR, MINOR, Driver, driver
+from .target import GpuTarget
 
 PRESENT = ("cuda", "nvptx")  # spellings that mean the device at hand
 

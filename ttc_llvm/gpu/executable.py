@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .. import gpu_kernel, gpu_lower
 from ..canonical import Placed
 from ..errors import GpuError
-from ..gpu_launch import GpuImage, Launch, Slot
-from ..gpu_plan import GpuPlan
-from ..gpu_target import GpuTarget
+from . import kernel as gpu_kernel
+from . import lower as gpu_lower
 from .devices import running
 from .driver import Driver, driver
+from .launch import GpuImage, Launch, Slot
+from .plan import GpuPlan
+from .target import GpuTarget
 
 ENTRY = "kernel"
 _TYPES: dict[Slot, Callable[[float], Any]] = {Slot.F32: ctypes.c_float, Slot.F64: ctypes.c_double}

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from .. import names
 from ..dtypes import DType, Kind
-from ..gpu_launch import Launch
-from ..gpu_target import GpuTarget
 from ..problem import Problem
+from .launch import Launch
+from .target import GpuTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, gpu_lower
+from .. import dtypes
 from ..canonical import Kinds, canonicalise
 from ..dtypes import Kind
 from ..errors import ArrayError, PlanError
-from ..gpu_launch import GpuImage, Launch
-from ..gpu_nest import GpuNest
-from ..gpu_plan import GpuPlan
-from ..gpu_target import GpuTarget
 from ..problem import Problem
 from ..solution import END_OF_MEMORY, KEPT_SCALARS, Measurement, number
 from ..tuning import gpu_candidates
+from . import lower as gpu_lower
 from .executable import Executable
 from .handed import Handed, handed, stream_for
+from .launch import GpuImage, Launch
+from .nest import GpuNest
+from .plan import GpuPlan
+from .target import GpuTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class GpuSolution:
     @property
     def llvm_ir(self) -> str:
         """The kernel's LLVM IR as built, before optimisation."""
-        from .. import gpu_kernel
+        from . import kernel as gpu_kernel
         from .executable import ENTRY
 
         return gpu_kernel.build(canonicalise(self.problem).canonical, self.plan, self.target, ENTRY).llvm_ir

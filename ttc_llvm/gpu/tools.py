@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..errors import ArtifactError
-from ..gpu_target import GpuTarget
+from .target import GpuTarget
 
 VARIABLE = "TTC_PTXAS"  # a list of assemblers that are tried first
 LEAST_LLD = 16

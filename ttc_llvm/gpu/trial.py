@@ -9,17 +9,17 @@ from itertools import islice
 from statistics import median
 from typing import Any
 
-from .. import gpu_kernel
 from ..canonical import COPY, UPDATE, Axis, Beta, Canonical
 from ..dtypes import DType, carrier
-from ..gpu_launch import GpuImage
-from ..gpu_plan import GpuPlan
-from ..gpu_target import GpuTarget
 from ..trial import GIB, Mode
 from ..tuning import gpu_candidates
+from . import kernel as gpu_kernel
 from .executable import ENTRY, Loaded, values
+from .launch import GpuImage
+from .plan import GpuPlan
 from .session import Session
 from .stage import DRAWN, WHOLE, Box, Side, Stage, boxes
+from .target import GpuTarget
 
 LEAST_RUNS, MOST_RUNS = 5, 50
 RUNS_SECONDS = 3e-3  # of one measurement, which is the median of its runs

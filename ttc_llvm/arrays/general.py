@@ -1,0 +1,84 @@
+"""Layouts on the any-size kernel of their family, and when a kernel of their own pays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import backend, kernel, runtime
+from ..canonical import Canonical, Placed
+from ..executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound, data_address
+from ..kernel import Kernel
+from ..plan import CpuPlan
+from ..pool import Call
+from ..target import Target
+from . import family, objects
+from .family import Family
+from .recent import Recent
+
+FAMILIES = 128  # kernels remembered
+
+
+class General:
+    """Runs one layout on its family's kernel: code that exists already, or is compiled for all layouts alike.
+
+    left: bytes that it may move before a kernel of the layout's own has paid for its compilation; weight: bytes for
+    which a call counts (`family.weight`); returned: it has run twice; parts: threads that are worth their while.
+    Safe in several threads.
+    """
+
+    __slots__ = (
+        "_budget", "_call", "_entry", "_held", "_kernel", "_offsets", "_values",
+        "left", "parts", "returned", "weight",
+    )  # fmt: skip
+
+    def __init__(self, placed: Placed, of: Family, target: Target, budget: int) -> None:
+        canonical = placed.canonical
+        form, plan = family.canonical_form(of), family.plan(of, target)
+        values = family.values(of, canonical)
+        made = _obtain(form, plan, target)
+        self._kernel = made  # keeps the code in memory
+        self._values = np.array(values, np.int64)
+        self._call = (made.address, data_address(self._values), family.tasks(form, plan, values))
+        self._held = canonical.bytes_moved < HELD_BYTES
+        self._entry: Entry = bound(made, self._held)
+        self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
+        self.weight = family.weight(of, canonical, target)
+        self.left = self._budget = budget
+        self.returned = False
+        self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
+
+    def run(self, a: int, b: int, scalars: int, threads: int) -> None:
+        """Transpose from address a to address b; as `Executable.run`."""
+        self.returned = self.left < self._budget
+        self.left -= self.weight
+        a += self._offsets[0]
+        b += self._offsets[1]
+        address, params, tasks = self._call
+        if threads < 2 or self.parts < 2:
+            self._entry(a, b, scalars, params, 0, 0, tasks)
+        else:
+            runtime.run(Call(address, a, b, scalars, params, 0, tasks), min(threads, self.parts))
+
+    def direct(self) -> Direct | None:
+        """The call that `run` makes on one thread; None where several are worth their while."""
+        address, params, tasks = self._call
+        return Direct(address, *self._offsets, params, tasks, self._held) if self.parts < 2 else None
+
+
+_kernels: Recent[Kernel] = Recent(FAMILIES)
+
+
+def _obtain(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
+    """The kernel of a family: in memory, from the solutions database, or compiled."""
+    key = (form, plan, target.key)
+    return _kernels.find(key) or _kernels.put(key, _linked(form, plan, target))
+
+
+def _linked(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
+    return objects.linked(
+        str(form),
+        str(plan),
+        target,
+        lambda: backend.compile_object(kernel.ir_text(form, plan, target), target),
+        lambda code: kernel.build(form, plan, target, code),
+    )

@@ -1,0 +1,260 @@
+"""`to <- alpha * of + beta * to` for two arrays of one shape and any strides, planned once per layout.
+
+What a layout needs is prepared on its first use and remembered, a bounded number of layouts, so that the
+next call of the same kind costs a look-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import backend, compiler, dtypes, options
+from ..canonical import COPY, Axis, Kinds, Placed, from_axes
+from ..errors import ArrayError, ProblemError
+from ..executable import SERIAL_BYTES, Executable, data_address
+from ..problem import Problem
+from ..trial import Mode
+from ..tuning.choices import FREE, Forced
+from ..tuning.model import model_plan
+from . import family
+from .general import General
+from .overlaps import overlaps_itself, share
+from .recent import Recent
+
+Array = npt.NDArray[Any]
+CAPACITY = 512  # layouts and shortcuts remembered, with their machine code
+CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
+NATIVE_SIZES = (1, 2, 4, 8, 16)
+ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
+PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
+ORDINARY = Forced(streaming=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """alpha, beta and conjugation as kernels take them. name: their part of keys; address: that of the values."""
+
+    name: str
+    kinds: Kinds
+    values: Array | None = None
+    alpha: complex = 1.0
+    beta: complex = 0.0
+    conjugate: bool = False
+    address: int = 0
+
+
+PLAIN = Scaling("plain", COPY)
+"""Items are moved as they are."""
+
+
+@lru_cache(maxsize=256)
+def scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool) -> Scaling:
+    """The scaling of elements of type `of` into elements of type `to`.
+
+    Raises ArrayError where the types do not go together, ProblemError where they do not admit the arithmetic.
+    """
+    kinds = Kinds.of(alpha, beta)
+    if of == to and kinds == COPY and not conjugate:
+        return PLAIN
+    checked = Problem((), (), _pair(of, to), alpha=alpha, beta=beta, conjugate=conjugate)
+    values = np.array([checked.alpha, checked.beta], dtypes.to_numpy(checked.compute))
+    scalars = (checked.alpha, checked.beta, conjugate)
+    return Scaling(f"{kinds} {conjugate}", kinds, values, *scalars, address=data_address(values))
+
+
+def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> str:
+    """The data type of a problem between these; only for arithmetic are different ones admitted."""
+    a, b = dtypes.from_numpy(of), dtypes.from_numpy(to)
+    try:
+        if of == to or a != b:
+            return dtypes.pair_name(a, b)
+    except ProblemError:
+        pass
+    raise ArrayError(
+        f"out has dtype {to} for an array of {of}: it must be equal, or float32 for float64, complex64 for"
+        " complex128, or the other way round"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A prepared layout.
+
+    executable: None where these strides need a detour through aligned memory; reach_of, reach_to: the bytes from
+    element 0 to the lowest byte, and to the end, of each side; odd_of, odd_to: address bits that must be clear.
+    """
+
+    executable: Executable | General | None
+    reach_of: tuple[int, int]
+    reach_to: tuple[int, int]
+    odd_of: int = 0
+    odd_to: int = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """True where the layout has moved so much on its family's kernel that one of its own pays."""
+        return self.executable is not None and self.executable.left <= 0
+
+
+recent: Recent[Any] = Recent(CAPACITY)  # what keys of `assign` find is a Ready; `shortcut` has keys of its own
+
+
+def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> Ready | None:
+    """`to <- alpha * of + beta * to`, element by element, on at most `threads` threads.
+
+    of, to: arrays of one shape and of the types of `scale`; fresh: `to` is new, nothing can overlap; effort: plans
+    that are considered when a layout is new, timed where they are more than one. Returns what the next call of this
+    layout finds, None where it made a detour. Raises ArrayError where the two
+    share memory, or elements of `to` do.
+    """
+    if not to.nbytes:
+        return None
+    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, threads, effort)
+    ready: Ready | None = recent.find(key)
+    if ready is None or ready.is_spent:
+        ready = recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort, ready is not None)))
+    address_of, address_to = data_address(of), data_address(to)
+    if not fresh:
+        _check_apart(of, to, address_of, address_to, ready)
+    odd = address_of & ready.odd_of | address_to & ready.odd_to
+    if odd or ready.executable is None:
+        _assign_odd(of, to, scale, threads, effort, odd)
+        return None
+    ready.executable.run(address_of, address_to, scale.address, threads)
+    return ready
+
+
+# --- preparing a layout ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How a layout is to be served. returns: it has paid for a kernel of its own."""
+
+    threads: int
+    effort: int
+    returns: bool = False
+
+
+def _prepared(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Ready:
+    if overlaps_itself(to):
+        raise ArrayError(
+            f"elements of out share memory (shape {to.shape}, strides {to.strides}): which value wins?"
+        )
+    reaches = _reach(of), _reach(to)
+    if scale is PLAIN:
+        unit = unit_of(of, to)
+        executable = _executable(moves(of, to, unit), scale, wanted)
+        return Ready(executable, *reaches, *[min(unit, ALIGNED) - 1] * 2)
+    if not is_regular(of) or not is_regular(to):
+        return Ready(None, *reaches)
+    executable = _executable(elements(of, to, scale), scale, wanted)
+    return Ready(executable, *reaches, *(min(x.dtype.itemsize, ALIGNED) - 1 for x in (of, to)))
+
+
+def _executable(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable | General:
+    canonical = placed.canonical
+    if wanted.effort == 1 and not wanted.returns:
+        shared, target = family.of(canonical), backend.host_target()
+        if shared is not None and family.weight(shared, canonical, target) < PAYBACK_BYTES:
+            return General(placed, shared, target, PAYBACK_BYTES)
+    return _specialised(placed, scale, wanted)
+
+
+def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
+    canonical = placed.canonical
+    small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
+    useful = min(wanted.threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
+    mode = Mode.HOT if small else Mode.COLD
+    choice = options.checked(wanted.effort, useful, mode=mode, forced=ORDINARY if small else FREE)
+    if choice.max_implementations == 1:
+        plan = model_plan(canonical, choice.target, useful, choice.forced)
+        return Executable(placed, plan, choice.target)
+    found = compiler.plan_canonical(
+        canonical, choice, (scale.alpha, scale.beta), compiler.open_database(None)
+    )
+    return Executable(placed, found.plan, choice.target, found.code)
+
+
+def _reach(x: Array) -> tuple[int, int]:
+    spans = [(extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True)]
+    return sum(s for s in spans if s < 0), sum(s for s in spans if s > 0) + x.dtype.itemsize
+
+
+def _steps(x: Array) -> list[int]:
+    """The strides that are ever taken, in bytes."""
+    return [stride for extent, stride in zip(x.shape, x.strides, strict=True) if extent > 1]
+
+
+def is_regular(x: Array) -> bool:
+    """True where every element lies a whole number of elements from the first."""
+    return all(step % x.dtype.itemsize == 0 for step in _steps(x))
+
+
+def unit_of(of: Array, to: Array, odd: int = 0) -> int:
+    """Bytes that are moved at a time: whole items, or the largest power of two that divides all distances.
+
+    odd: address bits that are set and should not be."""
+    size = of.dtype.itemsize
+    if size in NATIVE_SIZES and not odd and is_regular(of) and is_regular(to):
+        return size
+    return gcd(ALIGNED, odd, size, *_steps(of), *_steps(to))
+
+
+def moves(of: Array, to: Array, unit: int) -> Placed:
+    """A bit-exact copy in units: items of several units get an axis of their own."""
+    item = dtypes.carrier(unit)
+    strides = zip(of.shape, of.strides, to.strides, strict=True)
+    axes = [Axis(extent, s // unit, t // unit) for extent, s, t in strides]
+    return from_axes([Axis(of.dtype.itemsize // unit, 1, 1), *axes], item, item, COPY)
+
+
+def elements(of: Array, to: Array, scale: Scaling) -> Placed:
+    """A transposition with arithmetic, element by element."""
+    a, b = dtypes.from_numpy(of.dtype), dtypes.from_numpy(to.dtype)
+    strides = zip(of.shape, of.strides, to.strides, strict=True)
+    axes = [Axis(extent, s // a.itemsize, t // b.itemsize) for extent, s, t in strides]
+    return from_axes(axes, a, b, scale.kinds, scale.conjugate)
+
+
+# --- odd addresses and strides --------------------------------------------------------------------------
+
+
+def _assign_odd(of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int) -> None:
+    """Moves are made in smaller units, arithmetic between aligned copies."""
+    if scale is PLAIN:
+        _move_odd(of, to, odd, threads, effort)
+        return
+    source, target = np.empty(of.shape, of.dtype), np.empty(to.shape, to.dtype)
+    assign(of, source, PLAIN, threads, effort, fresh=True)
+    if scale.beta != 0:
+        assign(to, target, PLAIN, threads, effort, fresh=True)
+    assign(source, target, scale, threads, effort, fresh=True)
+    assign(target, to, PLAIN, threads, effort, fresh=True)
+
+
+def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None:
+    key = (of.shape, of.strides, of.dtype, to.strides, "odd", odd, threads, effort)
+    ready: Ready | None = recent.find(key)
+    if ready is None or ready.is_spent:
+        wanted = _Wanted(threads, effort, ready is not None)
+        executable = _executable(moves(of, to, unit_of(of, to, odd)), PLAIN, wanted)
+        ready = recent.put(key, Ready(executable, _reach(of), _reach(to)))
+    assert ready.executable is not None
+    ready.executable.run(data_address(of), data_address(to), 0, threads)
+
+
+# --- overlaps -------------------------------------------------------------------------------------------
+
+
+def _check_apart(of: Array, to: Array, address_of: int, address_to: int, ready: Ready) -> None:
+    low_of, end_of = address_of + ready.reach_of[0], address_of + ready.reach_of[1]
+    low_to, end_to = address_to + ready.reach_to[0], address_to + ready.reach_to[1]
+    if low_of < end_to and low_to < end_of and share(of, to):
+        raise ArrayError("out shares memory with the array: the transposition is out of place")

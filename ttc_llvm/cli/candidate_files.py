@@ -1,0 +1,73 @@
+"""What `--keep` keeps: every candidate's LLVM IR as a file, and a list of their plans."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import kernel, names
+from .. import plan as plans
+from ..canonical import Canonical
+from ..errors import OptionError
+from ..plan import CpuPlan
+from ..solution import GIB, Solution
+from ..tuning import candidates
+from ..tuning.choices import Forced
+from ..tuning.model import ranked
+
+HEADING = "number\tseconds\tGiB/s\tplan\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A plan and the seconds of its best run, None where it was not timed."""
+
+    plan: CpuPlan
+    seconds: float | None = None
+
+
+def generated(solution: Solution, canonical: Canonical, forced: Forced, count: int) -> Iterator[Candidate]:
+    """The candidates behind a solution: those that were timed, the fastest first, or the model's first `count`."""
+    measured = solution.measurement
+    if measured is not None:
+        yield from (Candidate(plans.parse(text), min(seconds)) for text, seconds in measured.timings)
+        return
+    target, threads = solution.target, solution.threads
+    if count == -1:
+        offered = candidates.paper_space(canonical, target, forced)
+    else:
+        offered = ranked(canonical, target, threads, forced)
+    rest = (plan for plan in offered if plan != solution.plan)
+    every = itertools.chain((solution.plan,), rest)
+    yield from map(Candidate, every if count == -1 else itertools.islice(every, count))
+
+
+def write(directory: Path, solution: Solution, canonical: Canonical, found: Iterable[Candidate]) -> Path:
+    """Write `<C name>.candidates/` with plans.txt and one numbered .ll file per candidate; returns its path.
+
+    OptionError where it cannot be written.
+    """
+    folder = directory / f"{names.stem(solution.problem)}.candidates"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for stale in folder.glob("[0-9]*.ll"):
+            stale.unlink()
+        with open(folder / "plans.txt", "w") as listing:
+            listing.write(HEADING)
+            for number, candidate in enumerate(found, 1):
+                listing.write(_line(number, candidate, canonical))
+                (folder / f"{number:03}.ll").write_text(
+                    kernel.ir_text(canonical, candidate.plan, solution.target)
+                )
+    except OSError as error:
+        raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
+    return folder
+
+
+def _line(number: int, candidate: Candidate, canonical: Canonical) -> str:
+    seconds = candidate.seconds
+    if not seconds:
+        return f"{number:03}\t-\t-\t{candidate.plan}\n"
+    return f"{number:03}\t{seconds:.9f}\t{canonical.bytes_moved / seconds / GIB:.3f}\t{candidate.plan}\n"

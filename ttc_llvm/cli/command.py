@@ -1,0 +1,152 @@
+"""The command line: `ttc` compiles, `ttc bench` and `ttc compare` measure, `ttc report` and `ttc explain` show, and
+`ttc info` and `ttc database` tell what is there.
+
+Exit status: 0 for a result (also where Ctrl-C cut the tuning short: the best so far is the result), 2 for
+what cannot be done, said in one line on stderr, 130 for Ctrl-C before any result, 141 for a reader that
+went away, 1 for a defect of ttc itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ..errors import OptionError, TtcError
+
+_log = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (default: the process' own) and return its exit status; nothing is raised."""
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: no file of ours may take its number
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a path may hold anything
+            stream.reconfigure(errors="backslashreplace")
+    with _logging(verbose="--verbose" in argv or "-v" in argv):
+        return _guarded(lambda: _command(argv))
+
+
+def _command(argv: list[str]) -> int:
+    from .options import SUBCOMMANDS, parser, read  # with NumPy: Ctrl-C may come while it is imported
+
+    if argv and argv[0] in SUBCOMMANDS:
+        return _subcommand(argv)
+    if "--version" in argv:
+        from .. import __version__
+
+        print(f"ttc {__version__}")
+        return 0
+    if "--help" in argv or "-h" in argv:
+        print(parser().format_help(), end="")  # argparse's own print hides a broken pipe
+        return 0
+    if "--cmake-dir" in argv:
+        print(Path(__file__).parent.parent.absolute() / "cmake")
+        return 0
+    if not argv:
+        raise OptionError("--perm and --size are missing: ttc --help shows how they are given")
+    command = read(argv)
+    from ..gpu import cli as gpu_cli
+    from . import compile as cli_compile  # NumPy and the rest, not needed for help and mistakes
+    from . import library as cli_library
+
+    if gpu_cli.wanted(command) and command.manifest is None:
+        return gpu_cli.run(command)
+    return cli_library.run(command) if cli_library.wanted(command) else cli_compile.run(command)
+
+
+def _subcommand(argv: list[str]) -> int:
+    if argv[0] == "explain":
+        from ..explain import cli as explain_cli  # takes the options of a compilation, by their own table
+
+        return explain_cli.run(argv[1:])
+    from .. import kernel
+    from ..bench import cli as bench_cli
+    from ..compare import cli as compare_cli
+    from ..report import cli as report_cli
+    from . import database as database_cli
+    from . import info as cli_info
+    from .options import Parser
+
+    top = Parser(prog="ttc", description="Sub-commands; without one, ttc compiles: see ttc --help.")
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in (cli_info, database_cli, bench_cli, compare_cli, report_cli):
+        command.add_parser(subparsers)
+    args = top.parse_args(argv)
+    if args.command == "database":
+        return database_cli.run(args, kernel.versions)
+    runs = {
+        "info": cli_info.run,
+        "bench": bench_cli.run_command,
+        "compare": compare_cli.run_command,
+        "report": report_cli.run,
+    }
+    return runs[args.command](args)
+
+
+def _guarded(work: Callable[[], int]) -> int:
+    try:
+        status = work()
+        sys.stdout.flush()
+        return status
+    except SystemExit as stop:  # argparse, after it has printed its help
+        return stop.code if isinstance(stop.code, int) else 0
+    except KeyboardInterrupt as stop:
+        return _fail(str(stop) or "interrupted before there was any result", 130)
+    except BrokenPipeError:
+        _forget_stdout()
+        return 141
+    except TtcError as error:
+        return _fail(f"error: {error}")
+    except MemoryError:
+        return _fail("error: out of memory")
+    except OSError as error:
+        return _fail(f"error: {error}")
+    except Exception as error:
+        _log.info("the defect, for a report", exc_info=True)
+        hint = "please report it; --verbose shows where"
+        return _fail(f"internal error: {type(error).__name__}: {error} ({hint})", 1)
+
+
+def _fail(message: str, status: int = 2) -> int:
+    with contextlib.suppress(OSError):
+        print(f"ttc: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    return status
+
+
+def _forget_stdout() -> None:
+    """Nobody reads any more: what is still buffered must not fail again when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+class _ToStderr(logging.Handler):
+    """Log lines for people, to whatever sys.stderr is now: a progress bar may have replaced it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with contextlib.suppress(OSError):
+            level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+            print(f"ttc: {level}{self.format(record)}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _logging(verbose: bool) -> Iterator[None]:
+    logger, handler = logging.getLogger("ttc_llvm"), _ToStderr()
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before[0])
+        logger.propagate = before[1]

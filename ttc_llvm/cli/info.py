@@ -1,0 +1,137 @@
+"""`ttc info`: versions, this machine as plans see it, its ceilings, and the database."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__, affinity, backend, machine_table, runtime, target
+from ..canonical import canonicalise
+from ..errors import DatabaseError, TargetError
+from ..problem import Problem
+from ..target import Target
+from ..trial import Mode, Trial
+from ..tuning import buffers
+from ..tuning.database import SolutionFile, choose_path
+from ..tuning.peak import Ceiling
+from .report import print_object, print_rows, target_fields
+
+CEILING_BYTES = 128 << 20  # per tensor, or an eighth of the free memory
+CACHE_FACTS = ("l1", "l2", "ways", "line", "page")
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `info` to the sub-commands of a parser."""
+    help = "versions, target, caches, ceilings, database"
+    parser = subparsers.add_parser("info", help=help, description=help)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--targets", action="store_true", help="only the machines that code can be generated for")
+    parser.add_argument("--no-ceilings", action="store_true", help="measure nothing")
+    parser.add_argument("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what is known of this installation and machine; returns the exit status."""
+    facts = targets() if args.targets else gather(not args.no_ceilings, args.database)
+    if args.json:
+        print_object(facts)
+    else:
+        print_rows([(_LABELS.get(key, key), _lines(value)) for key, value in facts.items()])
+    return 0
+
+
+def targets() -> dict[str, Any]:
+    """Every row of the table of machines: its facts, and the spellings that lead to it."""
+    return {
+        name: {
+            "triple": row.triple,
+            "vector bits": row.vector_bits,
+            "cpus": list(machine_table.CPUS.get(name, ())),
+            "aliases": [alias for alias, (found, _) in machine_table.ALIASES.items() if found == name],
+            "triples": [triple for triple, found in machine_table.TRIPLES.items() if found == name],
+        }
+        for name, row in machine_table.ROWS.items()
+    }
+
+
+_LABELS = {
+    "huge_pages": "huge pages",
+    "free_bytes": "free memory, bytes",
+    "ceilings_gibs": "ceilings",
+}
+_UNITS = {"l1": "bytes", "l2": "bytes", "line": "bytes", "page": "bytes"} | {
+    c.value: "GiB/s" for c in Ceiling
+}
+
+
+def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
+    """Everything that `ttc info` says, in order. ceilings: measure them, which takes a second."""
+    try:
+        here, problem = backend.host_target(), ""
+    except TargetError as error:
+        here, problem = None, str(error)
+    facts: dict[str, Any] = {
+        "ttc_llvm": __version__,
+        "llvmlite": importlib.metadata.version("llvmlite"),
+        "llvm": backend.llvm_version(),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "target": problem if here is None else target_fields(here),
+        "caches": None if here is None else {name: getattr(here, name) for name in CACHE_FACTS},
+        "cpus": sorted(affinity.process_mask() or ()),
+        "threads": runtime.num_threads(),
+        "huge_pages": _huge_pages(),
+        "free_bytes": buffers.available_memory(),
+        "database": _database(database),
+        "architectures": list(target.spellings()),
+    }
+    if ceilings and here is not None:
+        facts["ceilings_gibs"] = measure_ceilings(here, runtime.num_threads())
+    return facts
+
+
+def measure_ceilings(machine: Target, threads: int) -> dict[str, float]:
+    """GiB/s of our own SAXPY, streaming copy and ordinary copy of float tensors that fit no cache."""
+    free = buffers.available_memory()
+    size = CEILING_BYTES if free is None else min(CEILING_BYTES, free // 8)
+    elements = max(size, 1 << 20) // 4
+    update = Problem((0,), (elements,), "s", alpha=2.0, beta=0.5)
+    trial = Trial(canonicalise(update).canonical, machine, threads, Mode.COLD, update.alpha, update.beta)
+    return {which.value: round(trial.ceiling(which), 2) for which in Ceiling}
+
+
+def _huge_pages() -> str:
+    try:
+        words = HUGE_PAGES.read_text().split()
+    except OSError:
+        return "unknown"
+    return next((word.strip("[]") for word in words if word.startswith("[")), "unknown")
+
+
+def _database(given: str | None) -> dict[str, Any]:
+    file = SolutionFile(choose_path(given))
+    try:
+        return {"path": str(file.path), "solutions": len(file.rows())}
+    except DatabaseError as error:
+        return {"path": str(file.path), "error": str(error)}
+
+
+def _lines(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [f"{name} {_text(one)} {_UNITS.get(name, '')}".rstrip() for name, one in value.items()]
+    return [_text(value)]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str) and value.startswith(("+", "-")):  # features: those that are there
+        return " ".join(feature for feature in value.split(",") if not feature.startswith("-"))
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(str, value)) or "-"
+    return "-" if value in (None, "") else str(value)

@@ -1,0 +1,208 @@
+"""`ttc --manifest=FILE`, `ttc --emit=static`: many problems checked, compiled one after the other, written as one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from .. import names, runtime
+from ..errors import OptionError, TtcError
+from ..native import library
+from ..native.library import Library
+from ..native.package_files import LIBRARIES
+from . import compile as cli_compile
+from . import library_report as cli_library_report
+from . import manifest
+from . import options as cli_options
+from . import report as cli_report
+from .compile import Job
+from .manifest import Entry
+from .options import Command, Option
+from .progress import Progressing
+from .report import Outcome
+
+_log = logging.getLogger(__name__)
+
+IN_MANIFEST = ("perm", "size", "lda", "ldb")  # what every problem has of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A problem of a library, checked. stem: its C name; entry: where it stands, None for the command line."""
+
+    job: Job
+    stem: str
+    entry: Entry | None = None
+
+
+def wanted(command: Command) -> bool:
+    """True where a command asks for a library."""
+    if command.manifest is not None or not set(LIBRARIES).isdisjoint(command.emit):
+        return True
+    if command.name is not None:
+        raise OptionError(f"--name={command.name} names a library: it needs --manifest, or --emit=static or shared")
+    return False
+
+
+def run(command: Command) -> int:
+    """Check everything, compile problem by problem, write all files at once, report; returns the exit status."""
+    listed = prepare(command)
+    name = _name(command, listed)
+    if command.list_files:
+        problems = [one.job.problem for one in listed]
+        cli_report.print_lines(library.file_names(name, problems, command.emit))
+        return 0
+    library.check_target(listed[0].job.options.target, command.emit)
+    cli_compile.check_folder(command)
+    start = time.perf_counter()
+    outcomes = _compiled(command, listed)
+    made = Library(name, tuple(outcome.solution for outcome in outcomes), command.library_version)
+    written = made.write(command.output_dir, command.emit) if command.emit else ()
+    kept = [path for one, outcome in zip(listed, outcomes, strict=True)
+            for path in cli_compile.kept(one.job, outcome.solution)]  # fmt: skip
+    finished = cli_library_report.Finished(made, tuple(outcomes), (*written, *kept), time.perf_counter() - start)
+    if command.json:
+        cli_library_report.print_json(finished)
+    elif not command.quiet:
+        cli_library_report.print_summary(finished)
+    return 0
+
+
+# --- checking ---------------------------------------------------------------------------------------------
+
+
+def prepare(command: Command) -> tuple[Listed, ...]:
+    """The problems of a command, each once; nothing is written. Raises TtcError subclasses."""
+    library.check_version(command.library_version)
+    for flag, value in (("--compiler", command.compiler), ("--against", command.against)):
+        if value is not None:
+            raise OptionError(f"{flag} compares a single problem's solution: a library has none; see ttc compare")
+    if command.name is not None:
+        library.check_name(command.name)
+    if command.manifest is None:
+        job = cli_compile.prepare(command)
+        return (Listed(job, names.stem(job.problem)),)
+    for field in IN_MANIFEST:
+        if getattr(command, field) is not None:
+            raise OptionError(f"--{field} contradicts --manifest: every problem stands in the manifest")
+    return _distinct([(entry, _job(command, entry)) for entry in manifest.read(command.manifest)])
+
+
+def _job(command: Command, entry: Entry) -> Job:
+    with _placed(entry):
+        return cli_compile.prepare(cli_options.command(entry.given, command))
+
+
+@contextlib.contextmanager
+def _placed(entry: Entry | None) -> Iterator[None]:
+    """Errors begin with file and line of the entry."""
+    try:
+        yield
+    except TtcError as error:
+        if entry is None:
+            raise
+        raise type(error)(f"{entry.place(str(error))}: {error}") from error
+
+
+def _distinct(found: Sequence[tuple[Entry, Job]]) -> tuple[Listed, ...]:
+    """Each problem once: the same one again is said and left out. OptionError for others of one name."""
+    kept: dict[str, tuple[Entry, Job]] = {}
+    for entry, job in found:
+        stem = names.stem(job.problem)
+        first, earlier = kept.setdefault(stem, (entry, job))
+        if first is entry:
+            continue
+        option = _difference(earlier.command, job.command)
+        if option is not None:
+            key = option.flag[2:]
+            given, before = (_shown(getattr(command, option.field)) for command in (job.command, earlier.command))
+            raise OptionError(
+                f"{entry.place(key)}: {key} = {given} clashes with line {first.line}, where {stem} has {before}:"
+                " one kernel serves all values, so a library holds one"
+            )
+        _log.warning("%s: %s is already on line %d: it is built once", entry.place(), stem, first.line)
+    return tuple(Listed(job, stem, entry) for stem, (entry, job) in kept.items())
+
+
+def _difference(first: Command, second: Command) -> Option | None:
+    """An option in which two problems of one name differ."""
+    for option in cli_options.OPTIONS:
+        differs = getattr(first, option.field) != getattr(second, option.field)
+        if differs and option.field not in (*IN_MANIFEST, "data_type"):
+            return option
+    return None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (int, float, complex)):
+        return cli_report.number(value)
+    return "no value" if value is None else str(value)
+
+
+def _name(command: Command, listed: tuple[Listed, ...]) -> str:
+    if command.name is not None:
+        return command.name
+    name = listed[0].stem if command.manifest is None else Path(command.manifest).stem
+    try:
+        library.check_name(name)
+    except OptionError:
+        raise OptionError(f"the manifest's name {name!r} cannot name a library: give --name") from None
+    return name
+
+
+# --- compiling --------------------------------------------------------------------------------------------
+
+
+def _compiled(command: Command, listed: tuple[Listed, ...]) -> list[Outcome]:
+    """Solutions in the order of the manifest. Ctrl-C ends the run: what is finished is in the database."""
+    runtime.set_affinity(listed[0].job.affinity)
+    outcomes: list[Outcome] = []
+    with _interrupts() as seen:
+        for number, one in enumerate(listed, 1):
+            _log.info("problem %d of %d: %s", number, len(listed), one.stem)
+            try:
+                with _placed(one.entry):
+                    outcomes.append(_outcome(command, one, f"{number}/{len(listed)} {one.stem}"))
+                if seen:
+                    raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(
+                    f"interrupted, nothing is written: {number - 1} of {len(listed)} problems are done and stored,"
+                    " the same command goes on there"
+                ) from None
+    return outcomes
+
+
+def _outcome(command: Command, one: Listed, label: str) -> Outcome:
+    start = time.perf_counter()
+    with Progressing(command.verbose or command.quiet, label) as progress:
+        solution = cli_compile.compiled(one.job, progress)
+    source = cli_compile.source_of(solution, progress.batches)
+    elapsed, verified = time.perf_counter() - start, not one.job.command.no_test
+    return Outcome(solution, one.job.canonical, str(one.job.affinity), source, elapsed, (), verified)
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Notes every Ctrl-C of the block: a search ends at one without telling."""
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)

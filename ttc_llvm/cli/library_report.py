@@ -1,0 +1,87 @@
+"""What is printed when a library is finished: a table of its problems for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import __version__, names
+from ..bench.report import aligned, shape
+from ..native.library import Library
+from .report import (
+    Outcome,
+    measurement_fields,
+    print_lines,
+    print_object,
+    print_rows,
+    problem_fields,
+    target_fields,
+    target_line,
+)
+
+HEAD = ("problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A library that was written. outcomes: its problems in order; elapsed: seconds."""
+
+    library: Library
+    outcomes: tuple[Outcome, ...]
+    files: tuple[Path, ...]
+    elapsed: float
+
+
+def print_summary(finished: Finished) -> None:
+    """Print a row a problem, then what holds for the library."""
+    made, count = finished.library, len(finished.outcomes)
+    print_lines(aligned([HEAD, *map(_row, finished.outcomes)]))
+    print_lines([""])
+    problems = f"{count} problem{'' if count == 1 else 's'}"
+    print_rows([
+        ("library", [f"{made.name} {made.version}, {problems}, {finished.elapsed:.1f} s"]),
+        ("target", [target_line(made.target, made.others)]),
+        ("files", [str(path) for path in finished.files]),
+    ])  # fmt: skip
+
+
+def _row(outcome: Outcome) -> Sequence[str]:
+    problem, measured = outcome.solution.problem, outcome.solution.measurement
+    cells = [names.stem(problem), *shape(problem.perm, problem.size), problem.dtype]
+    if measured is None:
+        return [*cells, "-", "-", "-", outcome.source]
+    ceiling, ratio = (("-" if value is None else value) for value in (measured.ceiling_gibs, measured.ratio))
+    numbers = [f"{measured.gibs:.1f}", _number(ceiling, 1), _number(ratio, 2)]
+    return [*cells, *numbers, outcome.source]
+
+
+def _number(value: float | str, digits: int) -> str:
+    return value if isinstance(value, str) else f"{value:.{digits}f}"
+
+
+def print_json(finished: Finished) -> None:
+    """Print the library as one JSON object; the measurement of a problem is null where nothing was timed."""
+    made = finished.library
+    print_object(
+        {
+            "version": __version__,
+            "library": {"name": made.name, "version": made.version},
+            "target": target_fields(made.target),
+            "others": [machine.name for machine in made.others],
+            "problems": [
+                {
+                    "name": names.stem(outcome.solution.problem),
+                    "problem": problem_fields(outcome.solution.problem),
+                    "threads": outcome.solution.threads,
+                    "plan": str(outcome.solution.plan),
+                    "source": outcome.source,
+                    "elapsed_s": outcome.elapsed,
+                    "measurement": measurement_fields(outcome),
+                }
+                for outcome in finished.outcomes
+            ],
+            "elapsed_s": finished.elapsed,
+            "files": [str(path) for path in finished.files],
+        }
+    )

@@ -1,0 +1,62 @@
+"""Loop orders as the paper states them, over the indices of A, in terms of the canonical axes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import groupby
+
+from ..canonical import Canonical, static
+from ..errors import OptionError
+from ..problem import Problem, column_major
+
+
+def to_axes(order: tuple[int, ...], problem: Problem, canonical: Canonical) -> tuple[int, ...]:
+    """The canonical axes of a loop order, outermost first.
+
+    order: a permutation of A's indices, outermost loop first. Indices of extent 1 have no loop; indices that
+    were merged share one, which runs them in storage order. Raises OptionError where the order asks for more.
+    """
+    if sorted(order) != list(range(len(problem.perm))):
+        raise OptionError(
+            f"loopPerm {_show(order)} is not a permutation of the {len(problem.perm)} indices of A"
+        )
+    homes = _homes(problem, canonical)
+    if problem.elements == 0:
+        return tuple(range(len(canonical.axes)))
+    looped = [index for index in order if index in homes]
+    found = []
+    for axis, group in groupby(looped, key=homes.__getitem__):
+        _check_merged(tuple(group), axis, order, homes, problem)
+        found.append(axis)
+    unnamed = [
+        axis for axis in range(len(canonical.axes)) if axis not in found
+    ]  # parts of one item: innermost
+    return (*found, *unnamed)
+
+
+def _homes(problem: Problem, canonical: Canonical) -> dict[int, int]:
+    """Index of A (of extent above 1) -> the canonical axis that its loop became part of."""
+    starts = [static(axis.stride_b) for axis in canonical.axes]
+    units = problem.b.itemsize // canonical.b.itemsize  # a wide opaque item is moved as several units
+    strides = column_major(problem.outer_b)
+    return {
+        index: bisect_right(starts, strides[k] * units) - 1
+        for k, index in enumerate(problem.perm)
+        if problem.size[index] > 1
+    }
+
+
+def _check_merged(
+    group: tuple[int, ...], axis: int, order: tuple[int, ...], homes: dict[int, int], problem: Problem
+) -> None:
+    """All indices of a merged loop stand side by side in the order, the one with the largest stride first."""
+    stored = [index for index in reversed(problem.perm) if homes.get(index) == axis]
+    if list(group) != stored:
+        raise OptionError(
+            f"loopPerm {_show(order)} cannot be had: indices {_show(stored)} are contiguous in both tensors and"
+            " merged into one loop, so they must stand side by side in this order"
+        )
+
+
+def _show(values: tuple[int, ...] | list[int]) -> str:
+    return ",".join(map(str, values))

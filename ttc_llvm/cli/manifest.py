@@ -1,0 +1,277 @@
+"""Manifests: files that list problems for one library, as lines of options or as JSON.
+
+Text: one problem a line, in the command line's own options; `#` begins a comment, blank lines are skipped.
+JSON: a list of objects whose keys are the options without dashes: `[{"perm": [1, 0], "size": [48, 32]}]`.
+Whatever is wrong is told as `FILE:LINE: FIELD ...`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import OptionError
+from . import options as cli_options
+from .options import GROUPS, OPTIONS, Option
+
+# What holds for a whole run: the groups of the machine, of the files and of references, and these.
+_RUN_GROUPS = (
+    "the machine", "what comes out", "libraries of many problems", "references that the solution is compared with",
+)  # fmt: skip
+_RUN_FIELDS = {"affinity", "ignore_database", "database"}
+RUN_WIDE = _RUN_FIELDS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
+_PER_PROBLEM = {option.flag[2:]: option for option in OPTIONS if option.field not in RUN_WIDE}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One problem of a manifest. given: texts (switches: True or False) by field of `Command`; lines: where
+    each field stands if that is not the problem's first line."""
+
+    file: str
+    line: int
+    given: Mapping[str, Any]
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def place(self, message: str = "") -> str:
+        """`FILE:LINE` of the field that a message begins with, or of the problem."""
+        word = re.match(r"(?:--)?([A-Za-z][\w-]*)", message)
+        return f"{self.file}:{self.lines.get(word[1], self.line) if word else self.line}"
+
+
+class _Fault(ValueError):
+    """What is wrong, and on which line."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def read(path: str) -> tuple[Entry, ...]:
+    """The problems of a manifest, at least one. OptionError, one sentence that begins with file and line."""
+    try:
+        text = _text(path)
+        entries = tuple(_json_entries(path, text) if _is_json(path, text) else _text_entries(path, text))
+    except _Fault as fault:
+        raise OptionError(f"{path}:{fault.line}: {fault}") from None
+    if not entries:
+        raise OptionError(f"{path}: there is no problem in this manifest: it needs at least one")
+    return entries
+
+
+def _text(path: str) -> str:
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise OptionError(f"--manifest={path} cannot be read: {reason}") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _Fault(line, f"byte 0x{data[error.start]:02x} is not UTF-8 text") from None
+    if "\0" in text:
+        raise _Fault(text.count("\n", 0, text.index("\0")) + 1, "a NUL byte is not text")
+    return text
+
+
+def _is_json(path: str, text: str) -> bool:
+    return path.lower().endswith(".json") or text.lstrip()[:1] in ("[", "{")
+
+
+# --- text -------------------------------------------------------------------------------------------------
+
+
+def _text_entries(path: str, text: str) -> Iterator[Entry]:
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            words = shlex.split(line, comments=True)
+            if words:
+                yield Entry(path, number, _given(words))
+        except (ValueError, OptionError) as error:
+            raise _Fault(number, str(error)) from None
+
+
+def _given(words: list[str]) -> dict[str, Any]:
+    flags = [word.partition("=")[0] for word in cli_options.joined(words)]
+    for flag in flags:
+        if flag.startswith("-") and flags.count(flag) > 1:
+            raise OptionError(f"{flag} is given twice")
+        if flag in ("-h", "--help", "--version", "--cmake-dir"):
+            raise OptionError(f"{flag} is no option of a problem")
+    found = cli_options.given(words)
+    for option in OPTIONS:
+        if option.field in found and option.field in RUN_WIDE:
+            raise OptionError(f"{option.flag} holds for a whole run: give it on the command line")
+    return found
+
+
+# --- JSON -------------------------------------------------------------------------------------------------
+
+
+class _Cursor:
+    """A place in a JSON text; arrays of objects are walked here, so that every field's line is known."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+        self._decoder = json.JSONDecoder()
+
+    @property
+    def line(self) -> int:
+        """The line of what comes next."""
+        return self._text.count("\n", 0, self._at) + 1
+
+    def peek(self) -> str:
+        """The next character that is no blank, "" at the end."""
+        while self._text[self._at : self._at + 1] in (" ", "\t", "\r", "\n"):
+            self._at += 1
+        return self._text[self._at : self._at + 1]
+
+    def takes(self, character: str) -> bool:
+        """Step over this character if it comes next."""
+        found = self.peek() == character
+        self._at += found
+        return found
+
+    def expect(self, characters: str) -> str:
+        """Step over one of these characters; _Fault if another comes."""
+        for character in characters:
+            if self.takes(character):
+                return character
+        wanted = " or ".join(map(repr, characters))
+        raise _Fault(self.line, f"{self.peek()!r} stands where JSON wants {wanted}" if self.peek() else
+                     f"the text ends where JSON wants {wanted}")  # fmt: skip
+
+    def value(self) -> Any:
+        """The value that comes next."""
+        self.peek()
+        line = self.line
+        try:
+            found, self._at = self._decoder.raw_decode(self._text, self._at)
+        except json.JSONDecodeError as error:
+            raise _Fault(error.lineno, f"{error.msg} (column {error.colno})") from None
+        except RecursionError:
+            raise _Fault(line, "lists are nested too deep") from None
+        except ValueError as error:  # an integer of more digits than Python reads
+            raise _Fault(line, str(error)) from None
+        return found
+
+
+def _json_entries(path: str, text: str) -> Iterator[Entry]:
+    cursor = _Cursor(text)
+    if cursor.peek() != "[":
+        raise _Fault(cursor.line, "a JSON manifest is a list of objects: it begins with '['")
+    for _ in _items(cursor, "[", "]"):
+        if cursor.peek() != "{":
+            raise _Fault(cursor.line, f"{_shown(cursor.value())} stands where an object such as "
+                         '{"perm": [1, 0], "size": [48, 32]} is expected')  # fmt: skip
+        line = cursor.line
+        yield Entry(path, line, *_object(cursor))
+    if cursor.peek():
+        raise _Fault(cursor.line, f"{cursor.peek()!r} follows the end of the list")
+
+
+def _items(cursor: _Cursor, begin: str, end: str) -> Iterator[None]:
+    """Stop at every item of a list or object; whoever iterates steps over the item."""
+    cursor.expect(begin)
+    if cursor.takes(end):
+        return
+    yield
+    while cursor.expect(f",{end}") == ",":
+        yield
+
+
+def _object(cursor: _Cursor) -> tuple[dict[str, Any], dict[str, int]]:
+    given: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    for _ in _items(cursor, "{", "}"):
+        line = (cursor.peek(), cursor.line)[1]
+        key = cursor.value()
+        if not isinstance(key, str):
+            raise _Fault(line, f"{_shown(key)} stands where a key is expected")
+        cursor.expect(":")
+        value = cursor.value()
+        if key in lines:
+            raise _Fault(line, f"{key} is given twice")
+        lines[key] = line
+        option = _option(key, line)
+        if value is not None:
+            given[option.field] = _converted(option, value, line)
+    return given, lines
+
+
+def _option(key: str, line: int) -> Option:
+    if key in _PER_PROBLEM:
+        return _PER_PROBLEM[key]
+    if any(key == option.flag[2:] for option in OPTIONS):
+        raise _Fault(line, f"{key} holds for a whole run: give it on the command line")
+    known = {name.lower(): name for name in _PER_PROBLEM}
+    near = [known[name] for name in difflib.get_close_matches(key.lower(), known, n=3, cutoff=0.6)]
+    hint = f"near matches are {', '.join(near)}" if near else f"keys are {', '.join(_PER_PROBLEM)}"
+    raise _Fault(line, f"unknown key {_shown(key)}: {hint}")
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a value is written in JSON. fits: is it one; text: as the command line writes it; words: for errors."""
+
+    words: str
+    fits: Callable[[Any], bool]
+    text: Callable[[Any], str] = str
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _all(test: Callable[[Any], bool], count: int | None = None) -> Callable[[Any], bool]:
+    """Is it a list (of so many) whose items all pass the test?"""
+    return lambda value: isinstance(value, list) and count in (None, len(value)) and all(map(test, value))
+
+
+def _comma(value: list[int]) -> str:
+    return ",".join(map(str, value))
+
+
+_INTEGERS = _Form("a list of integers", _all(_is_integer), _comma)
+_IS_COMPLEX = _all(_is_number, 2)
+_FORMS = {  # by the option's metavar
+    "P,..": _INTEGERS,
+    "N,..": _INTEGERS,
+    "D,..": _INTEGERS,
+    "N": _Form("an integer", _is_integer),
+    "S": _Form("a number", _is_number, repr),
+    "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
+               lambda v: ",".join(map(repr, v)) if isinstance(v, list) else repr(v)),
+    "TYPE": _Form("a string", lambda v: isinstance(v, str)),
+    "AxB,..": _Form("a list of pairs of integers", _all(_all(_is_integer, 2)),
+                    lambda v: ",".join("x".join(map(str, pair)) for pair in v)),
+}  # fmt: skip
+_ORDERS = _Form("a list of lists of integers", _all(_all(_is_integer)), lambda v: "-".join(map(_comma, v)))
+
+
+def _converted(option: Option, value: Any, line: int) -> str | bool:
+    name = option.flag[2:]
+    if not option.metavar:
+        if not isinstance(value, bool):
+            raise _Fault(line, f"{name} is {_shown(value)}: true or false is expected")
+        return value
+    form = _ORDERS if option.field == "loop_perm" and _ORDERS.fits(value) else _FORMS[option.metavar]
+    if not form.fits(value):
+        raise _Fault(line, f"{name} is {_shown(value)}: {form.words} is expected")
+    return form.text(value)

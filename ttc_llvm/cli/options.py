@@ -1,0 +1,312 @@
+"""The options of `ttc` without a sub-command, as one table, and the reading of an argument list by it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from ..dtypes import spellings
+from ..errors import OptionError
+from ..gpu.target import is_gpu
+
+SUBCOMMANDS = ("bench", "compare", "report", "explain", "info", "database")
+OBJECT_EMIT = ("obj", "header")
+LIBRARY_EMIT = ("static",)
+GPU_EMIT = ("kernel", "header")  # kernel: PTX, or a code object for AMD
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that raises OptionError instead of printing and exiting, and guesses no abbreviations."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False} | kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise OptionError with argparse's sentence."""
+        raise OptionError(" ".join(message.split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command line asks for, read but not yet checked against each other; None = not given."""
+
+    perm: tuple[int, ...] | None
+    size: tuple[int, ...] | None
+    data_type: str
+    alpha: complex
+    beta: complex
+    lda: tuple[int, ...] | None
+    ldb: tuple[int, ...] | None
+    conjugate: bool
+    max_implementations: int
+    time_limit: float | None
+    num_threads: int | None
+    affinity: str | None
+    architecture: str | None
+    cpu: str | None
+    compiler: str | None
+    compiler_flags: str | None
+    traverse: str
+    against: str | None
+    streaming_stores: bool
+    prefetch_distances: tuple[int, ...] | None
+    blockings: tuple[tuple[int, int], ...] | None
+    loop_perm: tuple[tuple[int, ...], ...] | None
+    threads_per_block: int | None
+    no_align: bool
+    no_vec: bool
+    generate_only: bool
+    no_test: bool
+    hot_a: bool
+    hot_b: bool
+    ignore_database: bool
+    database: str | None
+    output_dir: str
+    emit: tuple[str, ...]
+    keep: bool
+    json: bool
+    verbose: bool
+    quiet: bool
+    manifest: str | None
+    name: str | None
+    library_version: str
+    list_files: bool
+
+
+# --- readers: text -> value, ValueError with a rule where there is none ------------------------------------
+
+
+def _integer(text: str) -> int:
+    if _INTEGER.fullmatch(text.strip()) is None:
+        raise ValueError(f"{text[:40]!r} is not an integer")
+    return int(text)
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    return tuple(_integer(part) for part in text.split(",")) if text.strip() else ()
+
+
+def _scalar(text: str) -> complex:
+    parts = text.replace(" ", "").split(",")
+    try:
+        return complex(parts[0]) if len(parts) == 1 else complex(*map(float, parts))
+    except (ValueError, TypeError):
+        raise ValueError("a number such as 2, -1.5e3, 1+2j or 1,2 (real, imaginary) is expected") from None
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("a number of seconds is expected") from None
+
+
+def _distances(text: str) -> tuple[int, ...]:
+    distances = tuple(dict.fromkeys(_integers(text)))
+    if not distances or min(distances) < 0:
+        raise ValueError("distances of 0 or more micro-tiles such as 0,2,4 are expected")
+    return distances
+
+
+def _blockings(text: str) -> tuple[tuple[int, int], ...]:
+    pairs = [re.fullmatch(r"\s*([0-9]{1,9})x([0-9]{1,9})\s*", part) for part in text.split(",")]
+    found = tuple((int(pair[1]), int(pair[2])) for pair in pairs if pair is not None)
+    if len(found) != len(pairs) or any(min(sides) < 1 for sides in found):
+        raise ValueError("positive sides in elements such as 16x16,32x64 (A x B) are expected")
+    return tuple(dict.fromkeys(found))
+
+
+def _orders(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(dict.fromkeys(_integers(part) for part in text.split("-")))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+
+# --- the table ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option. metavar: "" for a switch; field: of `Command`; read: ValueError says which rule is broken."""
+
+    flag: str
+    field: str
+    metavar: str
+    help: str
+    read: Callable[[str], Any] = str
+    default: Any = None
+    short: str = ""
+
+
+def _switch(flag: str, field: str, help: str, short: str = "") -> Option:
+    return Option(flag, field, "", help, default=False, short=short)
+
+
+GROUPS: dict[str, tuple[Option, ...]] = {
+    "the transposition, column-major: index 0 of A has stride 1": (
+        Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", _integers),
+        Option("--size", "size", "N,..", "extents of A's indices (required)", _integers),
+        Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; default s", default="s"),
+        Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2", _scalar, 1.0),
+        Option("--beta", "beta", "X", "default 0: B is not read", _scalar, 0.0),
+        Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", _integers),
+        Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", _integers),
+        _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
+    ),
+    "the search": (
+        Option("--maxImplementations", "max_implementations", "N", "candidates to consider, default 200;"
+               " 1 = the cost model's choice, -1 = the paper's whole space", _integer, 200),
+        Option("--time-limit", "time_limit", "S", "seconds of tuning; default: none", _seconds),
+        _switch("--generateOnly", "generate_only", "time and run nothing: the best stored plan, or the cost model's"),
+        _switch("--noTest", "no_test", "do not check the winner's result element by element"),
+        _switch("--hotA", "hot_a", "A is in the caches when a timed run starts"),
+        _switch("--hotB", "hot_b", "B is in the caches when a timed run starts"),
+        Option("--numThreads", "num_threads", "N", "default: OMP_NUM_THREADS, or the CPUs at hand", _integer),
+        Option("--affinity", "affinity", "WHERE", "compact (default), scatter, none, or CPUs such as 0,2,4-7"),
+        _switch("--ignoreDatabase", "ignore_database", "look nothing up; the result is still stored"),
+        Option("--database", "database", "PATH", "default: $TTC_DATABASE, or the user's cache"),
+    ),
+    "the machine": (
+        Option("--architecture", "architecture", "NAME", "instruction set (sse2 avx avx2 avx512 knl neon sve vsx rvv"
+               " wasm ...), triple or GPU (cuda hip); default: this machine, and objects run on every x86-64"),
+        Option("--cpu", "cpu", "NAME,..", "a CPU as LLVM names it (ttc info --targets lists them), or native; several:"
+               " one object for all; or a GPU: sm_90, gfx90a ..., default: the device at hand, else sm_80"),
+        _switch("--no-vec", "no_vec", "no explicit vectors: at most two elements at a time"),
+        _switch("--no-align", "no_align", "nothing that needs an aligned B: no streaming stores"),
+    ),
+    "references that the solution is compared with": (
+        Option("--compiler", "compiler", "NAME,..", "print the speedup over the naive loop nest by g++, clang++, icpx,"
+               " icpc, nvc++ or llvm (LLVM's own vectorisers); auto = all that are here"),
+        Option("--compilerFlags", "compiler_flags", "FLAGS", "in place of the usual ones, as '-O2 -fopenmp'"),
+        Option("--traverse", "traverse", "WHICH", "output (B is written linearly, default), input or both",
+               default="output"),
+        Option("--against", "against", "FILE", "a C++ source of your own that defines the header's functions"),
+    ),
+    "decisions taken for the search": (
+        _switch("--streamingStores", "streaming_stores", "always store past the caches (beta = 0, aligned rows)"),
+        Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", _distances),
+        Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", _blockings),
+        Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", _orders),
+        Option("--threadsPerBlock", "threads_per_block", "N", "of a GPU's kernel, at most", _integer),
+    ),
+    "what comes out": (
+        Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
+        Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared;"
+               " default obj,header, with --manifest static; may be empty; GPUs: ptx, cubin, hsaco, obj, header, llvm,"
+               " asm", _words),
+        _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
+        _switch("--json", "json", "print one JSON object instead of the summary"),
+        _switch("--quiet", "quiet", "print nothing but errors"),
+        _switch("--verbose", "verbose", "log to stderr, and show the ten best candidates", short="-v"),
+    ),
+    "libraries of many problems": (
+        Option("--manifest", "manifest", "FILE", "one problem a line, in these options, or a JSON list of objects;"
+               " options beside it hold for every problem"),
+        Option("--name", "name", "NAME", "the library's name; default: the manifest's, or the problem's"),
+        Option("--library-version", "library_version", "X.Y.Z", "what find_package and pkg-config see; default 1.0.0",
+               default="1.0.0"),
+        _switch("--list-files", "list_files", "print which files would be written, one a line, and write none"),
+    ),
+}  # fmt: skip
+OPTIONS = tuple(option for group in GROUPS.values() for option in group)
+
+
+def parser() -> Parser:
+    """The parser of a command line without sub-command; its values are texts."""
+    made = Parser(
+        prog="ttc",
+        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc --manifest=FILE [options]"
+        "\n       ttc bench | compare | report | explain | info | database ...",
+        description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
+        epilog="Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are from it),"
+        " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
+        " ttc database (stored solutions); all know --help.",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
+    )
+    made.add_argument("--version", action="store_true", help="show the version and exit")
+    made.add_argument("--cmake-dir", action="store_true", help="print where CMake finds ttc_llvm and exit")
+    for title, options in GROUPS.items():
+        group = made.add_argument_group(title)
+        for option in options:
+            _add(group, option)
+    return made
+
+
+def _add(group: Any, option: Option) -> None:
+    flags = [option.short, option.flag] if option.short else [option.flag]
+    help = option.help.replace("%", "%%")
+    if option.metavar:
+        group.add_argument(*flags, dest=option.field, metavar=option.metavar, help=help)
+    else:
+        group.add_argument(*flags, dest=option.field, action="store_true", help=help)
+
+
+def read(arguments: Sequence[str]) -> Command:
+    """The command of an argument list. OptionError for unknown options, missing and malformed values."""
+    return command(given(arguments))
+
+
+def given(arguments: Sequence[str]) -> dict[str, Any]:
+    """What an argument list gives: texts by field, True for switches. OptionError for unknown options."""
+    texts, unknown = parser().parse_known_args(joined(arguments))
+    if unknown:
+        raise OptionError(_unknown(unknown[0]))
+    values = ((option.field, getattr(texts, option.field)) for option in OPTIONS)
+    return {field: value for field, value in values if value is not None and value is not False}
+
+
+def command(given: Mapping[str, Any], base: Command | None = None) -> Command:
+    """The command of what is given; the rest is the base's, by default the options' defaults.
+
+    OptionError for malformed values.
+    """
+    values = {option.field: _value(option, given[option.field]) for option in OPTIONS if option.field in given}
+    if base is not None:
+        return replace(base, **values)
+    on_gpu = any(is_gpu(given.get(field, "")) for field in ("architecture", "cpu"))
+    emit = LIBRARY_EMIT if "manifest" in given else GPU_EMIT if on_gpu else OBJECT_EMIT
+    defaults = {option.field: option.default for option in OPTIONS} | {"emit": emit}
+    return Command(**defaults | values)
+
+
+def joined(arguments: Sequence[str]) -> list[str]:
+    """`--opt value` as `--opt=value`, so that values such as -1,2 are not taken for options."""
+    valued = {option.flag for option in OPTIONS if option.metavar}
+    found: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        value = next(rest, None) if argument in valued else None
+        if value is not None and value.startswith("--"):
+            raise OptionError(f"{argument} lacks its value: {value} follows")
+        found.append(argument if value is None else f"{argument}={value}")
+    return found
+
+
+def _value(option: Option, text: Any) -> Any:
+    if not option.metavar:
+        return text
+    try:
+        return option.read(text)
+    except OverflowError:
+        raise OptionError(f"{option.flag}={text[:80]}: the number is out of range") from None
+    except ValueError as error:
+        raise OptionError(f"{option.flag}={text[:80]}: {error}") from None
+
+
+def _unknown(argument: str) -> str:
+    name = argument.partition("=")[0]
+    if not name.startswith("-"):
+        return f"unexpected argument {name[:40]!r}: options begin with --, sub-commands are {', '.join(SUBCOMMANDS)}"
+    flags = {option.flag.lower(): option.flag for option in OPTIONS}
+    flags |= {flag: flag for flag in ("--help", "--version", "--cmake-dir")}
+    begun = [flag for flag in flags if len(name) > 3 and flag.startswith(name.lower())]
+    near = begun or difflib.get_close_matches(name.lower(), flags, n=3, cutoff=0.6)
+    hint = f"near matches are {', '.join(flags[flag] for flag in near)}" if near else "ttc --help lists all"
+    return f"unknown option {name[:40]}: {hint}"

@@ -1,0 +1,274 @@
+"""What is printed at the end: the summary for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..canonical import Alpha, Beta, Canonical
+from ..gpu.solution import GpuSolution
+from ..problem import Problem
+from ..solution import Measurement
+from ..target import Target
+
+if TYPE_CHECKING:
+    from ..compare.single import Comparison
+
+TOP = 10
+Rows = Sequence[tuple[str, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished compilation. source: tuned, database or cost model; elapsed: seconds of compiling and tuning;
+    verified: the winner's result was to be checked; comparison: with references, where asked for."""
+
+    solution: Any  # Solution or GpuSolution
+    canonical: Canonical
+    affinity: str
+    source: str
+    elapsed: float
+    files: tuple[Path, ...]
+    verified: bool
+    comparison: Comparison | None = None
+
+
+def print_rows(rows: Rows) -> None:
+    """Print labelled lines: aligned plain text in a pipe, coloured on a terminal (unless NO_COLOR is set)."""
+    width = max(len(label) for label, _ in rows)
+    if not sys.stdout.isatty():
+        for label, lines in rows:
+            for number, line in enumerate(lines or ("-",)):
+                print(f"{'' if number else label:{width}}  {line}")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(min_width=width)
+    table.add_column(overflow="fold")
+    for label, lines in rows:
+        table.add_row(Text(label, style="bold"), Text("\n".join(lines or ("-",))))
+    Console().print(table)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print texts, one a line."""
+    for line in lines:
+        print(line)
+
+
+def print_object(fields: dict[str, Any]) -> None:
+    """Print one JSON object on the standard output."""
+    print(json.dumps(fields, indent=1))
+
+
+def bandwidth_rule(canonical: Canonical) -> str:
+    """The numerator of the problem's bandwidth, in words."""
+    read_a = [] if canonical.kinds.alpha is Alpha.ZERO else ["bytes of A"]
+    return " + ".join([*read_a, "2 x bytes of B" if canonical.kinds.beta is Beta.ANY else "bytes of B"])
+
+
+# --- for people -------------------------------------------------------------------------------------------
+
+
+def print_summary(outcome: Outcome, verbose: bool) -> None:
+    """Print what was solved, how fast it is, how that compares with the machine, and the files written."""
+    solution = outcome.solution
+    rows: list[tuple[str, Sequence[str]]] = [
+        ("problem", [problem_line(solution.problem)]),
+        ("merged", [_merged_line(outcome.canonical)]),
+        *_machine_rows(outcome),
+        ("plan", [str(solution.plan)]),
+        *_measured_rows(outcome),
+        *_compared_rows(outcome),
+        ("files", [str(path) for path in outcome.files]),
+    ]
+    if verbose and solution.measurement is not None:
+        rows.append((f"best {TOP}", _best_lines(solution.measurement)))
+    print_rows(rows)
+
+
+def _machine_rows(outcome: Outcome) -> Rows:
+    """What the code runs on, and how it is spread there."""
+    solution = outcome.solution
+    if isinstance(solution, GpuSolution):
+        launch = solution.launch
+        spread = f"{launch.grid} blocks of {launch.block} threads, {launch.shared} bytes of shared memory each"
+        return [("target", [f"{solution.target} ({solution.target.triple})"]), ("launch", [spread])]
+    return [
+        ("target", [target_line(solution.target, solution.others)]),
+        ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
+    ]
+
+
+def problem_line(problem: Problem) -> str:
+    """What is computed, with which permutation, sizes and type."""
+    name = "conj(A)" if problem.conjugate else "A"
+    update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
+    parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]
+    parts += [
+        f"{key} {_join(outer, 'x')}" for key, outer in (("lda", problem.lda), ("ldb", problem.ldb)) if outer
+    ]
+    return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+
+
+def _merged_line(canonical: Canonical) -> str:
+    axes = " ".join(map(str, canonical.axes))
+    count = len(canonical.axes)
+    return f"{count} {'axis' if count == 1 else 'axes'} (extent:stride in A:stride in B) {axes}"
+
+
+def target_line(target: Target, others: tuple[Target, ...] = ()) -> str:
+    """A target in one line. others: further machines that the object serves."""
+    also = f"; objects also serve {', '.join(map(str, others))}" if others else ""
+    return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors){also}"
+
+
+def _measured_rows(outcome: Outcome) -> Rows:
+    measured = outcome.solution.measurement
+    if measured is None:
+        return [
+            ("bandwidth", ["not measured: nothing was timed"]),
+            ("source", ["cost model (computed now or stored earlier)"]),
+        ]
+    rule = bandwidth_rule(outcome.canonical)
+    speed = f"{measured.gibs:.1f} GiB/s ({rule}, per second), best run {measured.seconds * 1e3:.4g} ms"
+    return [
+        ("bandwidth", [speed + (", on a smaller stand-in" if measured.proxy else "")]),
+        ("ceiling", [_ceiling_line(measured)]),
+        ("candidates", [_candidates_line(outcome, measured)]),
+        ("source", [outcome.source]),
+    ]
+
+
+def _ceiling_line(measured: Measurement) -> str:
+    if measured.ceiling_gibs is None or measured.ratio is None:
+        return f"{measured.ceiling}: not measured"
+    return f"{measured.ceiling_gibs:.1f} GiB/s, {measured.ceiling} measured in the same run: ratio {measured.ratio:.2f}"
+
+
+def _candidates_line(outcome: Outcome, measured: Measurement) -> str:
+    if outcome.source != "tuned":
+        return f"{len(measured.timings)} timings stored by an earlier run"
+    parts = [f"{len(measured.timings)} timed in {outcome.elapsed:.1f} s"]
+    parts += ["stopped early"] if measured.interrupted else []
+    parts += [
+        "every element of the winner's result checked" if outcome.verified else "the result was not checked"
+    ]
+    return ", ".join(parts)
+
+
+def _best_lines(measured: Measurement) -> list[str]:
+    moved = measured.gibs * measured.seconds  # GiB: a stand-in's where one was timed
+    return [
+        f"{moved / min(seconds):7.2f} GiB/s  {plan}"
+        for plan, seconds in measured.timings[:TOP]
+    ]
+
+
+def _compared_rows(outcome: Outcome) -> Rows:
+    from ..compare.cli_single import (
+        comparison_rows,  # which is built on the bench, and the bench on this module
+    )
+
+    return [] if outcome.comparison is None else comparison_rows(outcome.comparison)
+
+
+def _join(values: Sequence[int], by: str) -> str:
+    return by.join(map(str, values)) or "()"
+
+
+def number(value: complex) -> str:
+    """A scalar as the command line takes it."""
+    if isinstance(value, complex) and value.imag != 0:
+        return str(value)
+    return f"{value.real:.12g}"
+
+
+# --- for programs -----------------------------------------------------------------------------------------
+
+
+def print_json(outcome: Outcome) -> None:
+    """Print the summary as one JSON object; measurement is null where nothing was timed. For CPUs."""
+    solution = outcome.solution
+    print_object(
+        {
+            "version": __version__,
+            "problem": problem_fields(solution.problem),
+            "merged": {
+                "text": str(outcome.canonical),
+                "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
+            },
+            "target": target_fields(solution.target),
+            "others": [machine.name for machine in solution.others],
+            "threads": solution.threads,
+            "affinity": outcome.affinity,
+            "plan": str(solution.plan),
+            "source": outcome.source,
+            "elapsed_s": outcome.elapsed,
+            "measurement": measurement_fields(outcome),
+            "comparison": _compared_fields(outcome),
+            "files": [str(path) for path in outcome.files],
+        }
+    )
+
+
+def problem_fields(problem: Problem) -> dict[str, Any]:
+    """A problem under the command line's own names."""
+    return {
+        "perm": problem.perm,
+        "size": problem.size,
+        "dataType": problem.dtype,
+        "lda": problem.lda,
+        "ldb": problem.ldb,
+        "alpha": _scalar_field(problem.alpha),
+        "beta": _scalar_field(problem.beta),
+        "conjugate": problem.conjugate,
+    }
+
+
+def target_fields(target: Target) -> dict[str, Any]:
+    """The facts of a target that name it."""
+    names = ("name", "triple", "cpu", "features", "vector_bits", "registers", "masked")
+    return {name: getattr(target, name) for name in names}
+
+
+def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
+    """What was measured; None where nothing was timed."""
+    measured = outcome.solution.measurement
+    if measured is None:
+        return None
+    return {
+        "seconds": measured.seconds,
+        "gibs": measured.gibs,
+        "bandwidth": bandwidth_rule(outcome.canonical),
+        "ceiling": measured.ceiling,
+        "ceiling_gibs": measured.ceiling_gibs,
+        "ratio": measured.ratio,
+        "candidates": len(measured.timings),
+        "verified": outcome.source == "tuned" and outcome.verified,
+        "interrupted": measured.interrupted,
+        "proxy": measured.proxy,
+        "timings": [{"plan": plan, "seconds": seconds} for plan, seconds in measured.timings],
+    }
+
+
+def _compared_fields(outcome: Outcome) -> dict[str, Any] | None:
+    from ..compare.cli_single import comparison_fields
+
+    return None if outcome.comparison is None else comparison_fields(outcome.comparison)
+
+
+def _scalar_field(value: complex) -> Any:
+    """A number, [real, imaginary], or text for what JSON has no number for."""
+    if isinstance(value, complex) and value.imag != 0:
+        return [_scalar_field(value.real), _scalar_field(value.imag)]
+    return value.real if math.isfinite(value.real) else str(value.real)

@@ -1,0 +1,37 @@
+"""From a GPU plan to code: lower, build, compile. Needs no GPU."""
+
+from __future__ import annotations
+
+from .. import backend
+from ..canonical import Canonical
+from ..ir_builders.gpu import module
+from .launch import GpuImage, Launch, parameters
+from .lower import lower
+from .nest import GpuNest
+from .plan import GpuPlan
+from .target import GpuTarget
+
+
+def build(canonical: Canonical, plan: GpuPlan, target: GpuTarget, entry: str = "kernel") -> GpuImage:
+    """The kernel `entry` of a plan, compiled for a GPU.
+
+    Raises PlanError where the plan does not fit, CompileError where LLVM rejects the module.
+    """
+    nest = lower(canonical, plan, target)
+    text = str(module.build(nest, target, entry))
+    return GpuImage(target, str(plan), launch(nest, entry), text, code(text, target))
+
+
+def launch(nest: GpuNest, entry: str) -> Launch:
+    """How the kernel of a nest is launched."""
+    c = nest.canonical
+    shared = 0 if nest.shared is None else nest.shared.elements * c.a.itemsize
+    align_a, align_b = (count * t.itemsize for count, t in zip(nest.align, (c.a, c.b), strict=True))
+    return Launch(entry, nest.grid, nest.threads, shared, parameters(c), align_a, align_b)
+
+
+def code(ir_text: str, target: GpuTarget) -> bytes:
+    """PTX text for NVIDIA, a relocatable object for AMD."""
+    if target.is_nvidia:
+        return backend.assembly(ir_text, target).encode("ascii")
+    return backend.compile_object(ir_text, target)

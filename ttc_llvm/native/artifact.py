@@ -1,0 +1,214 @@
+"""Artifacts: a solution as files that native programs use. Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import names
+from ..bodies import PlanFor, Version, choose
+from ..cpu_features import by_demand, checkable
+from ..errors import OptionError
+from ..interface import MAX_INT
+from ..plan import CpuPlan
+from ..problem import Problem
+from ..target import Target
+from . import fortran, header
+from .publish import publish
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What is to be emitted. plan: of the problem's own canonical form; gibs: GiB/s where it was measured;
+    note: free text for the header; others: further CPUs of the same system that the object serves, with their
+    plans, one that every such machine runs among them."""
+
+    problem: Problem
+    target: Target
+    plan: CpuPlan
+    gibs: float | None = None
+    note: str = ""
+    others: tuple[tuple[Target, CpuPlan], ...] = ()
+
+    @property
+    def base(self) -> Target:
+        """The machine that the object as a whole is compiled for: the one that asks for least."""
+        return self.target if not self.others else by_demand((self.target, *(t for t, _ in self.others)))[-1]
+
+
+def write(
+    spec: Spec,
+    directory: str | os.PathLike[str],
+    emit: Iterable[str] = ("obj", "header"),
+    plan_for: PlanFor | None = None,
+) -> tuple[Path, ...]:
+    """Write the wanted files, named after the problem, and return their paths in the order of `emit`.
+
+    emit: any of `kinds()`. plan_for: plans for kinds of alpha and beta whose axes are not the problem's own.
+    The directory is made where it is missing. OptionError for an unknown kind, a directory that cannot be
+    written, or outer sizes beyond C's int; PlanError where the plan does not fit.
+    """
+    wanted = _checked(emit)
+    contents = _contents(spec, _versions(spec, plan_for), wanted)
+    return publish(Path(directory), contents)
+
+
+def kinds() -> tuple[str, ...]:
+    """What `emit` accepts: obj (.o), header (.h), fortran (a module, .f90), omp (strong OpenMP entries, _omp.o),
+    asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
+    return tuple(_KINDS)
+
+
+def file_names(problem: Problem, emit: Iterable[str]) -> tuple[str, ...]:
+    """What the files of these kinds are called."""
+    return tuple(names.stem(problem) + ending(kind) for kind in _checked(emit))
+
+
+def ending(kind: str) -> str:
+    """How the names of files of this kind end."""
+    return _KINDS[kind][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a library takes of one problem. described: its block of the header; files: (name, content)."""
+
+    described: header.Described
+    files: tuple[tuple[str, bytes], ...]
+
+
+def parts(spec: Spec, emit: Iterable[str], plan_for: PlanFor | None = None) -> Parts:
+    """The problem's part of a library: files of these kinds, of which header is none. Errors as for `write`."""
+    versions = _versions(spec, plan_for)
+    return Parts(described(spec, versions), tuple(_contents(spec, versions, _checked(emit))))
+
+
+def module_text(spec: Spec, plan_for: PlanFor | None = None) -> str:
+    """The LLVM IR of the object: all bodies and the C entries, before optimisation. Errors as for `write`."""
+    return _module(spec, _versions(spec, plan_for))
+
+
+# --- contents -------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Made:
+    """What the files of one solution are made from; the module only where one of them needs it."""
+
+    spec: Spec
+    versions: tuple[Version, ...]
+    ir_text: str = ""
+
+    def module(self) -> str:
+        """The object's module."""
+        self.ir_text = self.ir_text or _module(self.spec, self.versions)
+        return self.ir_text
+
+
+def _object(made: _Made) -> bytes:
+    from .. import backend
+
+    return backend.compile_object(made.module(), made.spec.base)
+
+
+def _omp_object(made: _Made) -> bytes:
+    from .. import backend
+    from ..ir_builders import omp
+
+    return backend.compile_object(str(omp.build(made.spec.problem, made.spec.base)), made.spec.base)
+
+
+def _assembly(made: _Made) -> bytes:
+    from .. import backend
+
+    return backend.assembly(made.module(), made.spec.base).encode()
+
+
+def _bitcode(made: _Made) -> bytes:
+    from .. import backend
+
+    return backend.bitcode(made.module(), made.spec.base)
+
+
+def _header(made: _Made) -> bytes:
+    stem = names.stem(made.spec.problem)
+    return header.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
+
+
+def _fortran(made: _Made) -> bytes:
+    stem = names.stem(made.spec.problem)
+    return fortran.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
+
+
+_KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
+    "obj": (".o", _object),
+    "header": (".h", _header),
+    "fortran": (".f90", _fortran),
+    "omp": ("_omp.o", _omp_object),
+    "asm": (".s", _assembly),
+    "llvm": (".ll", lambda made: made.module().encode()),
+    "bitcode": (".bc", _bitcode),
+}
+
+
+def _checked(emit: Iterable[str]) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys((emit,) if isinstance(emit, str) else emit))
+    for kind in wanted:
+        if kind not in _KINDS:
+            raise OptionError(f"unknown kind of artifact {kind!r}: the choices are {', '.join(_KINDS)}")
+    return wanted
+
+
+def _contents(
+    spec: Spec, versions: tuple[Version, ...], wanted: tuple[str, ...]
+) -> list[tuple[str, bytes]]:
+    """(file name, bytes) of every wanted kind."""
+    made = _Made(spec, versions)
+    stem = names.stem(spec.problem)
+    return [(stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
+
+
+def _versions(spec: Spec, plan_for: PlanFor | None) -> tuple[Version, ...]:
+    """The code for every machine of the object, the most demanding one first."""
+    check_int(spec.problem)
+    if not spec.others:
+        return (Version(spec.target, choose(spec.problem, spec.target, spec.plan, plan_for)),)
+    plans = {checkable(machine): plan for machine, plan in ((spec.target, spec.plan), *spec.others)}
+    return tuple(Version(m, choose(spec.problem, m, plans[m], plan_for)) for m in by_demand(tuple(plans)))
+
+
+def _module(spec: Spec, versions: tuple[Version, ...]) -> str:
+    from ..ir_builders import entries
+
+    return str(entries.build(spec.problem, versions))
+
+
+def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:
+    """What a header tells of this object."""
+    cpus = ", else ".join(version.target.cpu for version in versions)
+    scratch = max(version.bodies.scratch for version in versions)
+    machine = f"{cpus} ({spec.target.triple})"
+    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, scratch, spec.note)
+
+
+def version() -> str:
+    """Our own version, as headers name it."""
+    try:
+        return importlib.metadata.version("ttc_llvm")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def check_int(problem: Problem) -> None:
+    """lda and ldb as given must be ints; of the extents that stand in for them, the last never matters."""
+    outer = {
+        "lda": problem.lda or problem.size[:-1],
+        "ldb": problem.ldb or problem.size_b[:-1],
+    }
+    for name, sizes in outer.items():
+        for k, size in enumerate(sizes):
+            if size > MAX_INT:
+                raise OptionError(f"{name}[{k}] = {size} exceeds {MAX_INT}: C entries take it as int")

@@ -1,0 +1,124 @@
+"""The Fortran module of one or many objects: `iso_c_binding` interfaces of all entries.
+
+Fortran 2018: lda and ldb are optional, and an absent one arrives as NULL. Arrays of any rank can be passed: they
+arrive as they lie in memory. f16 and bf16 are 2-byte integers; items of other sizes are `type(*)`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from .. import interface, names
+from ..dtypes import DType, Kind
+from ..interface import Entry, Parameter, Role
+from ..problem import Problem
+from . import header
+from .header import Described
+
+_TYPES = {
+    "s": "real(c_float)", "d": "real(c_double)", "c": "complex(c_float_complex)", "z": "complex(c_double_complex)",
+    "f16": "integer(c_int16_t)", "bf16": "integer(c_int16_t)", "i8": "integer(c_int8_t)",
+    "i16": "integer(c_int16_t)", "i32": "integer(c_int32_t)", "i64": "integer(c_int64_t)",
+}  # fmt: skip
+WIDTH = 100  # of comments; lines may have 132 characters
+PIECE = 96  # characters of a name in one line
+CONVENTIONS = (
+    "A and B must not overlap. Padding is never written. Where they are not contiguous, pass A(1,1,1) of the whole"
+    " array and its outer sizes.",
+    "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; an absent one stands for"
+    " the generated values.",
+    "_any takes the extents as well: size, one per index of A; there an absent lda or ldb means no padding.",
+    "_part runs one of `parts` parts, 0 <= part < parts: parts write disjoint elements and may run at the same time.",
+    "_omp runs all parts on OpenMP's threads; the object of --emit=omp holds it.",
+)
+
+
+def text(name: str, home: str, described: Sequence[Described], version: str) -> str:
+    """A whole module. name: of the file, without its ending; home: of the object or library with the entries."""
+    title = f"{name}.f90: entries of {home}, written by ttc_llvm {version}."
+    module = module_name(name)
+    lines = [
+        *_comment([title, *CONVENTIONS]),
+        f"module {module}",
+        "  use, intrinsic :: iso_c_binding",
+        "  implicit none",
+        "  private",
+        *(f"  public :: {names.fortran(entry.name)}" for one in described for entry in _entries(one.problem)),
+        "",
+        "  interface",
+        *(f"  {line}".rstrip() for one in described for line in _block(one)),
+        "  end interface",
+        f"end module {module}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def module_name(name: str) -> str:
+    """What a program uses: an entry's name cannot be a module's, too."""
+    return names.fortran(f"ttc_{name}")
+
+
+def _entries(problem: Problem) -> tuple[Entry, ...]:
+    return (*interface.entries(problem), *interface.threaded(problem))
+
+
+def _comment(paragraphs: Sequence[str]) -> list[str]:
+    return [f"! {line}" for paragraph in paragraphs for line in textwrap.wrap(paragraph, WIDTH)]
+
+
+def _block(described: Described) -> list[str]:
+    told = [f"! {line}".rstrip() for line in header.told(described)]
+    declared = [line for entry in _entries(described.problem) for line in _interface(entry)]
+    return [*told, *(f"  {line}" for line in declared), ""]
+
+
+def _interface(entry: Entry) -> list[str]:
+    """The interface body of one entry."""
+    name = names.fortran(entry.name)
+    problem = entry.problem
+    kinds = sorted({kind for p in entry.parameters for kind in _kinds(_type(problem, p.role))})
+    return [
+        f"subroutine {name}( &",
+        f"    {', '.join(p.name for p in entry.parameters)}) &",
+        f'    bind(c, name="{_split(entry.name)}")',
+        f"  import :: {', '.join(kinds)}" if kinds else "",
+        *(f"  {_declared(problem, p)}" for p in entry.parameters),
+        f"end subroutine {name}",
+    ]
+
+
+def _split(name: str) -> str:
+    """A long name goes on in the next line."""
+    return "&\n      &".join(name[at : at + PIECE] for at in range(0, len(name), PIECE))
+
+
+def _declared(problem: Problem, parameter: Parameter) -> str:
+    kind = _type(problem, parameter.role)
+    by_pointer = problem.compute.kind is Kind.COMPLEX
+    declared = {
+        Role.A: f"{kind}, intent(in) :: {parameter.name}(*)",
+        Role.B: f"{kind}, intent(inout) :: {parameter.name}(*)",
+        Role.SCALAR: f"{kind}, {'intent(in)' if by_pointer else 'value'} :: {parameter.name}",
+        Role.SIZES: f"{kind}, intent(in){_optional(parameter)} :: {parameter.name}(*)",
+        Role.NUMBER: f"{kind}, value :: {parameter.name}",
+    }
+    return declared[parameter.role]
+
+
+def _optional(parameter: Parameter) -> str:
+    return "" if parameter.name == "size" else ", optional"
+
+
+def _type(problem: Problem, role: Role) -> str:
+    types = {Role.A: problem.a, Role.B: problem.b, Role.SCALAR: problem.compute}
+    return _of(types[role]) if role in types else "integer(c_int)"
+
+
+def _of(t: DType) -> str:
+    return _TYPES.get(t.name, "type(*)")
+
+
+def _kinds(declared: str) -> list[str]:
+    inside = declared.partition("(")[2].rstrip(")")
+    return [inside] if inside.startswith("c_") else []

@@ -1,0 +1,174 @@
+"""The C header of one or many objects: what holds for all entries once, then a block per problem."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import interface, names
+from ..dtypes import DType, Kind
+from ..problem import Problem
+from . import declarations
+
+_MEANINGS = {"c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16"}
+WIDTH = 100
+CONVENTIONS = (
+    "Column-major tensors: index 0 of A and index 0 of B have stride 1. A and B must not overlap. Padding is"
+    " never written.",
+    "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands"
+    " for the generated values, which the code is specialised for. Code for any sizes honours others.",
+    "_any takes the extents as well: size, one per index of A. There NULL for lda or ldb means no padding. At the"
+    " generated extents and outer sizes it runs the specialised code; where an extent is 0 or less, nothing.",
+    "_part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write"
+    " disjoint elements and may run at the same time; together they do what the plain entry does.",
+    "_omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry"
+    f" itself. With {declarations.STRONG} defined it is only declared: the object of --emit=omp holds it.",
+    "In C++, NAME<extents of A>(...) is NAME for the generated extents and NAME_any for all others.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A problem and what its block tells of it. target, plan: as text; gibs: measured bandwidth in GiB/s;
+    stack: bytes of scratch that a call needs; note: free text."""
+
+    problem: Problem
+    target: str
+    plan: str
+    gibs: float | None = None
+    stack: int = 0
+    note: str = ""
+
+
+def text(name: str, home: str, described: Sequence[Described], version: str) -> str:
+    """A whole header. name: of the file, without its ending; home: of the object or library with the entries."""
+    problems = [one.problem for one in described]
+    return preamble(name, home, problems, version) + "".join(map(block, described)) + closing(name)
+
+
+def preamble(name: str, home: str, problems: Sequence[Problem], version: str) -> str:
+    """What stands before the blocks of these problems. Arguments as for `text`."""
+    guard = names.guard(name)
+    title = f"{name}.h: entries of {home}, written by ttc_llvm {version}."
+    parts = [
+        _comment([title, *CONVENTIONS], {}),
+        f"#ifndef {guard}\n#define {guard}\n",
+        declarations.includes(problems),
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n',
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def block(described: Described) -> str:
+    """One problem: what it computes, its entries, and inline functions that spread them over threads."""
+    problem = described.problem
+    guard = names.block_guard(problem)  # another header of the same program may hold the same problem
+    parts = [
+        _comment(_description(problem), _facts(described)),
+        f"#ifndef {guard}\n#define {guard}\n",
+        *map(declarations.prototype, interface.entries(problem)),
+        *map(declarations.with_threads, interface.threaded(problem)),
+        declarations.templates(problem),
+        f"#endif /* {guard} */\n",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def closing(name: str) -> str:
+    """What stands behind the blocks of a header of this name."""
+    return f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {names.guard(name)} */\n"
+
+
+# --- comments -------------------------------------------------------------------------------------------
+
+
+def told(described: Described) -> list[str]:
+    """The lines that tell of a problem, without comment signs."""
+    return _lines(_description(described.problem), _facts(described))
+
+
+def _facts(described: Described) -> dict[str, str]:
+    gibs, counted = described.gibs, _bytes_counted(described.problem)
+    return {
+        "target": described.target,
+        "plan": described.plan,
+        "measured": "" if gibs is None else f"{gibs:.1f} GiB/s ({counted}, per second)",
+        "stack": f"{described.stack} bytes of scratch per call" if described.stack else "",
+        "note": described.note,
+    }
+
+
+def _description(problem: Problem) -> list[str]:
+    """Paragraphs; lines that start with a space are not filled."""
+    lines = "\n    ".join(_sizes(problem))
+    return [names.stem(problem), f"    {_formula(problem)}", f"    {lines}", *_scalars(problem)]
+
+
+def _formula(problem: Problem) -> str:
+    a = f"A[{','.join(f'i{k}' for k in range(len(problem.perm)))}]"
+    b = f"B[{','.join(f'i{k}' for k in problem.perm)}]"
+    if problem.compute.kind is Kind.OPAQUE:
+        return f"{b} <- {a}"
+    return f"{b} <- alpha * {f'conj({a})' if problem.conjugate else a} + beta * {b}"
+
+
+def _sizes(problem: Problem) -> list[str]:
+    columns = {"perm": problem.perm, "size": problem.size, "lda": problem.outer_a, "ldb": problem.outer_b}
+    lines = [f"{name:<5}{','.join(map(str, values))}" for name, values in columns.items()]
+    return [*lines, f"{'A':<5}{_meaning(problem.a)}", f"{'B':<5}{_meaning(problem.b)}"]
+
+
+def _meaning(t: DType) -> str:
+    known = declarations.c_type(t)
+    return _MEANINGS.get(t.name) or (known if known != "void" else f"items of {t.itemsize} bytes")
+
+
+def _scalars(problem: Problem) -> list[str]:
+    compute = problem.compute
+    if compute.kind is Kind.OPAQUE:
+        return ["Every item is copied bit for bit."]
+    kind = f"{_meaning(compute)}{', by pointer' if compute.kind is Kind.COMPLEX else ''}"
+    exact = problem.a == problem.b and not problem.conjugate
+    copy = " alpha = 1 and beta = 0 copies bit for bit." if exact else ""
+    return [
+        f"alpha and beta: {kind}; entries without beta take it as 0. alpha = 0: A is not read."
+        f" beta = 0: B is not read.{copy}"
+    ]
+
+
+def _bytes_counted(problem: Problem) -> str:
+    return "bytes of A + bytes of B" if problem.beta == 0 else "bytes of A + 2 x bytes of B"
+
+
+def _comment(paragraphs: list[str], facts: dict[str, str]) -> str:
+    lines = _lines(paragraphs, facts)
+    safe = (line.replace("*/", "* /").replace("/*", "/ *") for line in lines)
+    return "/* " + "\n".join(f" * {line}".rstrip() for line in safe).removeprefix(" * ") + "\n */"
+
+
+def _lines(paragraphs: list[str], facts: dict[str, str]) -> list[str]:
+    lines: list[str] = []
+    for paragraph in paragraphs:
+        lines += [*_filled(paragraph), ""]
+    for label, fact in facts.items():
+        lines += textwrap.wrap(fact, WIDTH, initial_indent=f"{label + ':':<10}", subsequent_indent=" " * 10)
+    return lines if facts else lines[:-1]
+
+
+def _filled(paragraph: str) -> list[str]:
+    indent = " " * (len(paragraph) - len(paragraph.lstrip()))
+    return [line for part in paragraph.splitlines() for line in _wrapped(part, indent)]
+
+
+def _wrapped(line: str, indent: str) -> list[str]:
+    breakable = line.replace(",", ", ") if indent and len(line) > WIDTH else line
+    deeper = f"{indent}  " if indent else ""
+    return textwrap.wrap(
+        breakable.strip(),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=deeper,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

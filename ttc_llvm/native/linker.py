@@ -1,0 +1,76 @@
+"""Shared libraries: the objects go through a linker that is found on the PATH."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import ArtifactError
+from ..target import Target
+from .archive import Member
+
+DRIVERS = ("cc", "gcc", "clang")  # compilers that call a linker; the others are linkers
+LINKERS = ("ld.lld", "ld")
+FLAGS = ("-z", "text", "-z", "noexecstack", "--build-id=none")
+
+
+def command(target: Target) -> tuple[str, ...]:
+    """The linker for a target and what it always gets. ArtifactError, one sentence, where there is none."""
+    names = _candidates(target)
+    for name in names:
+        found = shutil.which(name)
+        if found is not None:
+            return (found, *_flags(name))
+    raise ArtifactError(
+        f"a shared library for {target.triple} needs a linker, but none of {', '.join(names)} is on the PATH:"
+        " a static library needs none"
+    )
+
+
+def shared(objects: Sequence[Member], soname: str, linker: Sequence[str]) -> bytes:
+    """The shared library of these objects. linker: what `command` has found. ArtifactError where it fails."""
+    with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
+        for member in objects:
+            (Path(folder) / member.name).write_bytes(member.data)
+        names = [member.name for member in objects]
+        done = subprocess.run(
+            [*linker, *_soname(linker, soname), *names, "-o", soname],
+            cwd=folder,  # names without folders: nothing of this run gets into the library
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode:
+            said = " ".join((done.stderr or done.stdout).split())[:400]
+            raise ArtifactError(f"{linker[0]} cannot link {soname}: {said or f'status {done.returncode}'}")
+        return (Path(folder) / soname).read_bytes()
+
+
+def _candidates(target: Target) -> tuple[str, ...]:
+    """Names to look for: the machine's own tools, or those of a cross compiler's name."""
+    arch = target.triple.partition("-")[0]
+    if arch == platform.machine():
+        return (*DRIVERS, *LINKERS)
+    # musl's tools where they are; glibc's serve as well: nothing of a C library gets into the result.
+    prefixes = tuple(dict.fromkeys((f"{arch}-linux-{target.triple.rpartition('-')[2]}", f"{arch}-linux-gnu")))
+    free = () if target.is_big_endian else ("ld.lld",)  # which links big-endian POWER as ELFv2 only
+    return (*(f"{prefix}-gcc" for prefix in prefixes), *free, *(f"{prefix}-ld" for prefix in prefixes))
+
+
+def _flags(name: str) -> tuple[str, ...]:
+    if _is_linker(name):
+        return ("-shared", *FLAGS)
+    return ("-shared", "-nostdlib", f"-Wl,{','.join(FLAGS)}")
+
+
+def _soname(linker: Sequence[str], soname: str) -> tuple[str, ...]:
+    return ("-soname", soname) if _is_linker(linker[0]) else (f"-Wl,-soname,{soname}",)
+
+
+def _is_linker(name: str) -> bool:
+    return Path(name).name.endswith(LINKERS)
