@@ -22,8 +22,8 @@ Access = Callable[[ir.Instruction], ir.Instruction]
 class Element:
     """What the innermost loop does.
 
-    pointers: to both tensors by their names, `a` and `b`; alpha, beta: () where the nest has none; access: is told of every
-    load and store.
+    pointers: to both tensors by their names, `a` and `b`; alpha, beta: () where the nest has none; access: is told of
+    every load and store.
     """
 
     def __init__(

@@ -54,7 +54,7 @@ def _number(b: ir.IRBuilder, machine: Machine, nest: Naive) -> ir.Value:
 def _offsets(b: ir.IRBuilder, nest: Naive, number: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Elements from the first one of A and of B: the number, digit by digit, the innermost loop first."""
     kind, rest = number.type, number
-    offsets = [ir.Constant(kind, 0), ir.Constant(kind, 0)]
+    offsets: list[ir.Value] = [ir.Constant(kind, 0), ir.Constant(kind, 0)]
     for loop in reversed(nest.loops):
         index = rest
         if loop is not nest.loops[0]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from statistics import median
@@ -24,9 +24,10 @@ from ..trial import Mode
 from ..tuning.search import Limits, Outcome, search
 from . import facts
 from .cases import Case, run_bytes
-from .gpu_peers import GpuPeer, Run
+from .gpu_peers import GpuPeer, GpuReference, Run
 from .gpu_prepare import Prepared, prepared
-from .results import Result, Timing
+from .peers import NotBuilt
+from .results import Reference, Result, Timing
 
 _log = logging.getLogger(__name__)
 MAX_IMPLEMENTATIONS = 10
@@ -41,7 +42,8 @@ class GpuSettings:
 
     max_implementations: candidates of a case, the model's first; rounds: of the final comparison, a median of many
     runs each; verify: check parts of our result, and that peers compute the same; budget: seconds after which no
-    case is begun; jobs: processes that make kernels ahead, 0 = none; assembled: they make cubins.
+    case is begun; jobs: processes that make kernels ahead, 0 = none; assembled: they make cubins; peers: other
+    libraries; references: naive kernels by compilers.
     """
 
     device: Device
@@ -53,10 +55,12 @@ class GpuSettings:
     jobs: int = 0
     assembled: bool = True
     peers: tuple[GpuPeer, ...] = ()
+    references: tuple[GpuReference, ...] = ()
 
     def key(self, case: Case) -> str:
         """What has to be equal for a result to be this case's, with these settings, on this machine and version."""
-        peers = [f"{peer.name} {peer.version}" for peer in self.peers]
+        peers = [f"{one.name} {one.version}" for one in self.peers]
+        peers += [f"{one.name} {one.version}" for one in self.references]
         parts = (
             case.id, case.text, str(self.device), self.target.key, self.max_implementations, self.rounds, self.verify,
             compiling.versions(), *peers,
@@ -112,7 +116,8 @@ class _Measured:
         own = partial(self.trial.launch, outcome.kernel)
         if self.settings.verify:
             self._check(outcome)
-        peers = self._peers()
+        peers, references = self._peers(), self._references()
+        peers |= {name: run for name, (run, _) in references.items() if run is not None}
         ceilings = self.trial.ceilings()
         seconds = self._rounds(own, [run for _, run in ceilings], list(peers.values()))
         moved = self.canonical.bytes_moved
@@ -122,6 +127,7 @@ class _Measured:
         return self._finished(
             outcome, Timing(moved, mine), ceiling,
             {name: Timing(moved, times) for name, times in zip(peers, others, strict=True)},
+            {name: made for name, (_, made) in references.items()},
         )  # fmt: skip
 
     def _check(self, outcome: Outcome[GpuPlan, Built]) -> None:
@@ -152,6 +158,22 @@ class _Measured:
                 _log.warning("%s is left out of %s: %s: %s", peer.name, self.case.id, type(error).__name__, error)
         return found
 
+    def _references(self) -> dict[str, tuple[Run | None, Reference]]:
+        """Naive kernels, and how each was made; no run of those that could not be made, or are wrong."""
+        found: dict[str, tuple[Run | None, Reference]] = {}
+        for one in self.settings.references:
+            try:
+                run, made = one.at_work(self.trial, self.case.problem)
+            except NotBuilt as failed:
+                _log.info("%s is left out of %s: %s", one.name, self.case.id, failed)
+                found[one.name] = None, failed.reference
+                continue
+            found[one.name] = run, made
+            if self.settings.verify and not self._agrees(run):
+                _log.warning("%s is left out of %s: its result differs", one.name, self.case.id)
+                found[one.name] = None, replace(made, message="its result differs")
+        return found
+
     def _agrees(self, run: Run) -> bool:
         run(self.trial.stage.prepare())
         return self.trial.stage.wrong((self.trial.alpha, self.trial.beta), self._boxes(), loose=True) is None
@@ -172,6 +194,7 @@ class _Measured:
         ours: Timing,
         ceilings: Mapping[str, Timing],
         peers: Mapping[str, Timing],
+        references: Mapping[str, Reference],
     ) -> Result:
         case, settings = self.case, self.settings
         first = next(timed for timed in outcome.timings if timed.plan == self.kernels.plans[0])
@@ -197,6 +220,7 @@ class _Measured:
             ceilings=ceilings,
             peers=peers,
             facts=self._facts() | {"model_first": outcome.best.score / first.score},
+            references=references,
         )
 
     def _facts(self) -> dict[str, Any]:

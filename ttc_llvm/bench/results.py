@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import isfinite
 from statistics import median
 from typing import Any
 
@@ -155,7 +156,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def from_line(line: str) -> Result:
-    """The inverse of `to_line`. OptionError for what is no result."""
+    """The inverse of `to_line`. OptionError for what is no result, or one whose fields are of other types."""
     try:
         values = json.loads(line)
         if values["format"] != FORMAT:
@@ -166,8 +167,7 @@ def from_line(line: str) -> Result:
         for group in ("ceilings", "peers"):
             found[group] = {name: _timing(one) for name, one in found[group].items()}
         found["references"] = {name: _reference(one) for name, one in found["references"].items()}
-        if not all(isinstance(found[name], str) for name in ("key", "suite", "name", "kind", "case", "ceiling")):
-            raise TypeError
+        _check_types(found)
         return Result(**found)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, OptionError):
@@ -175,13 +175,33 @@ def from_line(line: str) -> Result:
         raise OptionError(f"a line is no result of a benchmark: {line[:60]!r}") from None
 
 
+_TYPES: Mapping[type | tuple[type, ...], tuple[str, ...]] = {
+    str: ("key", "suite", "name", "kind", "mode", "case", "ceiling", "canonical", "plan", "source"),
+    int: ("threads", "run_bytes", "candidates"),
+    (int, float): ("elapsed", "before"),
+    dict: ("problem", "facts"),
+}
+
+
+def _check_types(found: Mapping[str, Any]) -> None:
+    for kind, names in _TYPES.items():
+        for name in names:
+            if not isinstance(found[name], kind):
+                raise TypeError(name)
+    if not (found["elapsed"] >= 0 and isfinite(found["elapsed"])):
+        raise ValueError("elapsed")
+
+
 def _timing(value: Any) -> Timing:
-    seconds = tuple(float(s) for s in value["seconds"])
-    if not seconds or min(seconds) <= 0:
+    seconds, moved = tuple(float(s) for s in value["seconds"]), int(value["bytes"])
+    if not seconds or not all(s > 0 and isfinite(s) for s in seconds) or moved < 0:
         raise ValueError("seconds")
-    return Timing(int(value["bytes"]), seconds)
+    return Timing(moved, seconds)
 
 
 def _reference(value: Any) -> Reference:
     found = Reference(**value)
+    texts = (found.compiler, found.version, found.traverse, found.message, *found.flags)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("reference")
     return replace(found, flags=tuple(found.flags), compile_s=float(found.compile_s))

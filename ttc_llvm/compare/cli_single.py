@@ -36,8 +36,10 @@ def prepare(command: Command, problem: Problem, machine: Target) -> Found | None
 
 
 def _check_alone(command: Command) -> None:
-    if command.compiler_flags is not None:
-        raise OptionError("--compilerFlags without --compiler or --against: nothing is built with them")
+    given = {"--compilerFlags": command.compiler_flags is not None, "--traverse": command.traverse != "output"}
+    for flag, is_given in given.items():
+        if is_given:
+            raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
 
 
 def _check_comparable(command: Command, problem: Problem, machine: Target) -> None:

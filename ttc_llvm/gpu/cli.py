@@ -80,6 +80,8 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     for field, flag in CPU_ONLY.items():
         if getattr(command, field):
             raise OptionError(f"{flag} is for CPUs: a GPU's plan has no such decision")
+    if command.compiler is not None or command.against is not None:
+        raise OptionError("a GPU's kernel is compared by: ttc compare --architecture=cuda --compiler=nvcc,llvm")
     if command.list_files:
         raise OptionError("--list-files lists the files for CPUs only")
     problem = cli_compile.problem_of(command)
