@@ -20,8 +20,8 @@ getattr(ctypes.CDLL(library), {entry!r})(*addresses)
 """
 
 
-def trouble(library: Path, problem: Problem, limit: float = LIMIT_SECONDS) -> str:
-    """Why a library cannot be run on tensors of this problem, "" where it can. limit: seconds."""
+def trouble(library: Path, problem: Problem) -> str:
+    """Why a library cannot be run on tensors of this problem, "" where it can."""
     if not sys.executable:
         return ""
     sizes = (*(problem.storage(side) * t.itemsize for side, t in (("a", problem.a), ("b", problem.b))), 64)
@@ -29,11 +29,11 @@ def trouble(library: Path, problem: Problem, limit: float = LIMIT_SECONDS) -> st
     command = [sys.executable, "-I", "-S", "-c", code, str(library), *(str(max(1, size)) for size in sizes)]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=limit,
+            command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=LIMIT_SECONDS,
             check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"its code ran for more than {limit:g} s"
+        return f"its code ran for more than {LIMIT_SECONDS:g} s"
     except OSError as error:
         return f"its code cannot be run: {error.strerror or error}"
     if done.returncode == 0:
