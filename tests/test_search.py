@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, DROP, FINALISTS, ROUNDS, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search import BATCH, DROP, ROUNDS, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
 
@@ -125,9 +126,9 @@ def test_clearly_slower_candidates_leave_after_one_run() -> None:
     search(plans(6), none, machine, Limits(6))
     counts = Counter(p.prefetch for p in machine.runs)
     assert [counts[number] for number in (2, 3)] == [1, 1]
-    assert counts[1] == 1 + ROUNDS  # there are four finalists, and three good plans
-    assert [counts[number] for number in (4, 5)] == [2 * ROUNDS] * 2
-    assert counts[0] == 3 * ROUNDS  # it also tells the machine's pace, before each of the last rounds
+    assert counts[1] == 1 + FINAL_ROUNDS  # there are four finalists, and three good plans
+    assert [counts[number] for number in (4, 5)] == [ROUNDS + FINAL_ROUNDS] * 2
+    assert counts[0] == ROUNDS + 2 * FINAL_ROUNDS  # it also tells the machine's pace, before each of the last rounds
 
 
 def test_candidates_are_interleaved() -> None:
@@ -144,7 +145,7 @@ def test_a_lucky_run_does_not_decide() -> None:
     )
     outcome = search(plans(2), none, machine, Limits(2))
     assert outcome.best.plan == plan(0)
-    assert len(outcome.best.seconds) == 2 * ROUNDS
+    assert len(outcome.best.seconds) == ROUNDS + FINAL_ROUNDS
 
 
 @pytest.mark.parametrize("change", [0.5, 2.0])
@@ -160,8 +161,53 @@ def test_the_machines_pace_does_not_decide(change: float, best: int) -> None:
 def test_finalists_run_again_interleaved() -> None:
     machine = steady(lambda number: 1 + number / 100)
     search(plans(12), none, machine, Limits(12))
-    last = [p.prefetch for p in machine.runs[-(FINALISTS + 1) * ROUNDS :]]
-    assert last == [0, *range(FINALISTS)] * ROUNDS  # behind a look at the machine's pace
+    last = [p.prefetch for p in machine.runs[-(FINALISTS + 1) * FINAL_ROUNDS :]]
+    assert last == [0, *range(FINALISTS)] * FINAL_ROUNDS  # behind a look at the machine's pace
+
+
+# --- a machine that changes its pace ---------------------------------------------------------------------
+
+
+def bound_by_memory(machine: Machine, slow: Callable[[int], bool]) -> Callable[[CpuPlan, int], float]:
+    """Seconds where memory is at first fast and then, in slow runs, needs two seconds whatever the plan; plan k's core
+    needs 1 + k / 20 alone."""
+    return lambda p, _: max(1 + p.prefetch / 20, 2.0 if slow(len(machine.runs)) else 0.0)
+
+
+@pytest.mark.parametrize("slow_from", [10, 30, 60, 90])
+def test_cores_that_are_too_slow_do_not_win_while_memory_is(slow_from: int) -> None:
+    """While memory takes two seconds, plan 15 is as fast as plan 0, which does not make it faster than plan 0 was."""
+    machine = Machine(lambda p, _: 1.0)
+    machine.cost = bound_by_memory(machine, lambda run: run > slow_from)
+    outcome = search(plans(40), none, machine, Limits(40), alone=lambda p: 2 + p.prefetch / 10)
+    assert outcome.best.plan == plan(0)
+
+
+def disturbed_once(machine: Machine, run: int) -> Callable[[CpuPlan, int], float]:
+    """Seconds where one run, whoever's it is, takes three times as long."""
+    return lambda p, _: (1 + p.prefetch / 20) * (3 if len(machine.runs) == run else 1)
+
+
+def test_one_disturbed_run_does_not_change_the_pace() -> None:
+    """Run 31 takes three times as long: it is the look at the pace, and the plans after it would seem fast."""
+    for disturbed in range(13, 60):
+        machine = Machine(lambda p, _: 1.0)
+        machine.cost = disturbed_once(machine, disturbed)
+        outcome = search(plans(40), none, machine, Limits(40))
+        assert outcome.best.plan == plan(0)
+        assert all(min(t.fair) == pytest.approx(min(t.seconds)) for t in outcome.timings if len(t.seconds) > 1)
+
+
+def test_one_threads_time_orders_plans_that_are_equally_fast() -> None:
+    machine = steady(lambda number: 1.0 if number < 20 else 1.2)
+    outcome = search(plans(40), none, machine, Limits(40), alone=lambda p: 2.0 - p.prefetch / 100)
+    assert outcome.best.plan == plan(19)
+    assert timed(outcome)[:4] == [19, 18, 17, 16]
+
+
+def test_one_threads_time_does_not_outweigh_all_threads() -> None:
+    outcome = search(plans(8), none, steady(lambda n: 1.0 + n / 10), Limits(8), alone=lambda p: 1.0 / (1 + p.prefetch))
+    assert outcome.best.plan == plan(0)
 
 
 def test_losers_kernels_are_dropped_and_winners_kept() -> None:
@@ -194,7 +240,7 @@ def test_offers_fill_up_where_mutations_end() -> None:
 
 def test_the_time_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0.0, 1.0)
-    monkeypatch.setattr("ttc_llvm.tuning.search.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("ttc_llvm.tuning.standings.time.monotonic", lambda: next(clock))
     outcome = search(plans(100), none, steady(lambda number: 1 + number), Limits(100, seconds=3.5))
     assert outcome.interrupted
     assert 1 <= len(outcome.timings) <= 4  # the clock is asked before every run, not once per batch

@@ -208,6 +208,7 @@ def _tuned(
         trial,
         Limits(options.max_implementations, options.time_limit, options.verify),
         progress,
+        trial.seconds_alone if options.threads > 1 and options.mode is not Mode.HOT else None,
     )
     with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
         ceiling = max(ceiling, trial.ceiling(which))

@@ -99,6 +99,11 @@ class Trial:
         self._prepare()
         return self._timed(built, 1)
 
+    def seconds_alone(self, built: Kernel) -> float:
+        """The same on one thread, whose core then has the machine's memory for itself."""
+        self._prepare()
+        return self._timed(built, 1, threads=1)
+
     def verify(self, built: Kernel) -> tuple[int, ...] | None:
         """Run once on fresh data (B poisoned where it is not read) and compare every element."""
         self.b.fill(3, self.threads)
@@ -147,12 +152,12 @@ class Trial:
 
     # --- runs ---
 
-    def _timed(self, built: Kernel, repeats: int) -> float:
+    def _timed(self, built: Kernel, repeats: int, threads: int | None = None) -> float:
         values = scalars(self.canonical, self.alpha, self.beta)
         address = 0 if values is None else values.ctypes.data
         call = Call(built.address, self.a.address, self.b.address, address, 0, built.scratch, built.tasks)
         start = time.perf_counter()
-        runtime.run(call, self.threads, repeats)
+        runtime.run(call, threads or self.threads, repeats)
         return time.perf_counter() - start
 
     def _hot_seconds(self, built: Kernel) -> float:

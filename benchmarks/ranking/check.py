@@ -59,7 +59,8 @@ def checked(name: str, problem: Problem) -> dict[str, object]:
         if budget == 1:
             winners[budget] = model_plan(c, target, threads)
             continue
-        outcome = search(ranked(c, target, threads), more, trial, Limits(budget, verify=False))
+        limits = Limits(budget, verify=False)
+        outcome = search(ranked(c, target, threads), more, trial, limits, alone=trial.seconds_alone)
         winners[budget] = outcome.best.plan
         top = [timed.plan for timed in outcome.timings[:TOP]]
     kernels = {plan: trial.build(plan) for plan in (*winners.values(), *top)}

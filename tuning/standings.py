@@ -1,0 +1,174 @@
+"""Who leads a search: timings of plans, made comparable while the machine changes its pace.
+
+A shared machine may be twice as fast for some seconds, and while it is slow its memory, not the plan, decides: plans
+that differ by a third on a fast machine then take the same time. So timings allow for the pace, plans that are equally
+fast on all threads are ordered by their time on one, and the last word have rounds in which the finalists run side
+by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import median
+from typing import Generic, Protocol, TypeVar
+
+from ttc_llvm.plan import Plan
+
+K = TypeVar("K")
+P = TypeVar("P", bound=Plan)  # CpuPlan or GpuPlan
+P_in = TypeVar("P_in", bound=Plan, contravariant=True)
+
+DRIFT = 1.25  # a change of the machine's pace by more than this, either way, is allowed for
+LEADERS = 3  # plans whose runs tell the pace
+FINALISTS = 4  # by allowing for the pace, and as many by the clock
+FINAL_ROUNDS = 5
+ROUNDS_ALONE = 3
+TIE = 1.05  # plans within this of the fastest are as fast: one thread's time counts as well
+
+
+class Subject(Protocol[P_in, K]):
+    """What is being tuned: how to build a plan, run it once, and check its result."""
+
+    def build(self, plan: P_in) -> K:
+        """Compile the plan."""
+
+    def seconds(self, kernel: K) -> float:
+        """One run, prepared as the mode asks (cold or hot), in seconds."""
+
+    def verify(self, kernel: K) -> tuple[int, ...] | None:
+        """None, or the index of a wrong element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timed(Generic[P]):
+    """A plan, the seconds of each of its runs, and what they would have been at the pace at which the search began."""
+
+    plan: P
+    seconds: tuple[float, ...]
+    fair: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        """Its fastest run."""
+        return min(self.seconds)
+
+    @property
+    def score(self) -> float:
+        """Its fastest run, allowing for the machine's pace."""
+        return min(self.fair)
+
+
+class Standings(Generic[P, K]):
+    """Timings so far, the kernels of the plans that may still win, and the order among them.
+
+    seconds: of the whole search, None = no limit; alone: seconds of a kernel's run on one thread.
+    """
+
+    def __init__(
+        self, subject: Subject[P, K], seconds: float | None, alone: Callable[[K], float] | None
+    ) -> None:
+        self.subject, self._time_alone = subject, alone
+        self.timings: dict[P, Timed[P]] = {}
+        self._kernels: dict[P, K] = {}
+        self._pace = 1.0  # seconds of a run now, per second at the start
+        self._alone: dict[P, float] = {}
+        self._lag: dict[P, float] = {}  # finalists: seconds by those of their rounds' fastest
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    def late(self) -> bool:
+        """True after the time limit: one run of a huge problem may take seconds, so every run asks."""
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+    def kernel(self, plan: P) -> K:
+        """The plan's kernel, compiled again if it was dropped."""
+        if plan not in self._kernels:
+            self._kernels[plan] = self.subject.build(plan)
+        return self._kernels[plan]
+
+    def forget(self, kept: int) -> None:
+        """Drop the kernels of all but the best plans."""
+        keep = {timed.plan for timed in self.ranked()[:kept]}
+        self._kernels = {plan: kernel for plan, kernel in self._kernels.items() if plan in keep}
+
+    # --- order -------------------------------------------------------------------------------------------
+
+    def fastest(self) -> Timed[P]:
+        """The plan with the fastest run, allowing for the pace."""
+        return min(self.timings.values(), key=lambda timed: timed.score)
+
+    def ranked(self) -> list[Timed[P]]:
+        """Plans timed so far, best first; once there are finalists, these before the others."""
+        others = [timed for plan, timed in self.timings.items() if plan not in self._lag]
+        finalists = self._ordered((self.timings[plan] for plan in self._lag), lambda timed: self._lag[timed.plan])
+        return finalists + self._ordered(others, lambda timed: timed.score)
+
+    def _ordered(self, entries: Iterable[Timed[P]], figure: Callable[[Timed[P]], float]) -> list[Timed[P]]:
+        ordered = sorted(entries, key=figure)
+        level = [t for t in ordered if t.plan in self._alone and figure(t) <= TIE * figure(ordered[0])]
+        level.sort(key=lambda timed: figure(timed) * self._alone[timed.plan])
+        front = {timed.plan for timed in level}
+        return level + [timed for timed in ordered if timed.plan not in front]
+
+    def compare_alone(self) -> None:
+        """Time those on one thread that are as fast as the best, and were not."""
+        best = self.fastest().score
+        self._run_alone(t.plan for t in self.timings.values() if t.score <= TIE * best and t.plan not in self._alone)
+
+    def _run_alone(self, plans: Iterable[P], runs: int = 1) -> None:
+        for plan, _ in itertools.product(list(plans), range(runs)):
+            if self._time_alone is None or self.late():
+                return
+            seconds = self._time_alone(self.kernel(plan))
+            self._alone[plan] = min(seconds, self._alone.get(plan, seconds))
+
+    # --- runs --------------------------------------------------------------------------------------------
+
+    def run(self, plan: P) -> float:
+        """One run, which counts."""
+        seconds = self.subject.seconds(self.kernel(plan))
+        known = self.timings.get(plan, Timed(plan, (), ()))
+        self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / self._pace))
+        return seconds
+
+    def withdraw(self, plans: Iterable[P]) -> None:
+        """Forget the timings of plans."""
+        for plan in plans:
+            self.timings.pop(plan, None)
+
+    def drifted(self, new: Iterable[P] = ()) -> bool:
+        """Run the leaders among the older plans again: True where the machine's pace has changed since last asked.
+
+        One of them may be disturbed, or limited by its core, which knows no pace; most of them are not.
+        """
+        fresh = set(new)
+        leaders = [timed for timed in self.ranked() if timed.plan not in fresh][:LEADERS]
+        changes: list[float] = []
+        for timed in leaders:
+            if self.late():
+                return False
+            changes.append(self.subject.seconds(self.kernel(timed.plan)) / timed.score / self._pace)
+            if 1 / DRIFT < changes[0] < DRIFT:
+                return False
+        if not changes or 1 / DRIFT < median(changes) < DRIFT:
+            return False
+        self._pace *= median(changes)
+        return True
+
+    def final(self) -> None:
+        """The finalists again, side by side: neither luck nor the machine's pace makes the winner."""
+        if len(self.timings) < 2:
+            return
+        by_clock = sorted(self.timings.values(), key=lambda timed: timed.best)
+        plans = dict.fromkeys(t.plan for t in (*self.ranked()[:FINALISTS], *by_clock[:FINALISTS]))
+        rounds: list[dict[P, float]] = []
+        for _ in range(FINAL_ROUNDS):
+            self.drifted()
+            if self.late():
+                break
+            rounds.append({plan: self.run(plan) for plan in plans})
+        if rounds:
+            self._lag = {plan: median(r[plan] / min(r.values()) for r in rounds) for plan in plans}
+            self._run_alone((plan for plan in plans if self._lag[plan] <= TIE * min(self._lag.values())), ROUNDS_ALONE)
