@@ -82,6 +82,20 @@ def test_other_lines_are_no_results(line: str) -> None:
         from_line(line)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("threads", "two"), ("facts", []), ("problem", 5), ("elapsed", -1), ("elapsed", float("nan")), ("plan", None),
+        ("ours", {"bytes": 1, "seconds": [float("inf")]}), ("ours", {"bytes": -1, "seconds": [1.0]}), ("peers", []),
+        ("references", {"g++": {"compiler": 1}}),
+    ],
+)  # fmt: skip
+def test_fields_of_other_types_are_refused(field: str, value: object) -> None:
+    fields = json.loads(to_line(result())) | {field: value}
+    with pytest.raises(OptionError, match="no result of a benchmark"):
+        from_line(json.dumps(fields))
+
+
 def test_other_formats_are_refused() -> None:
     with pytest.raises(OptionError, match="format 2: this version reads 1"):
         from_line(to_line(result()).replace('"format": 1', '"format": 2'))

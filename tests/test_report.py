@@ -170,10 +170,14 @@ def test_affinities_are_compared_on_the_cases_that_they_share() -> None:
     assert f"over {count} cases" in chart.caption
 
 
-def test_searches_are_shares_of_the_best() -> None:
+def test_searches_are_shares_of_the_ceiling() -> None:
     chart = next(figures.searches(of()))
     assert chart.at == tuple(map(float, EFFORTS))
-    assert chart.series[0].values == pytest.approx(tuple(EFFORTS.values()), rel=0.01)
+    means, least = (series.values for series in chart.series)
+    assert means[-1] is not None and [value / means[-1] for value in means if value is not None] == pytest.approx(
+        list(EFFORTS.values()), rel=0.01
+    )
+    assert all(low is not None and mean is not None and low < mean < 1 for low, mean in zip(least, means, strict=True))
 
 
 def test_planning_leaves_out_what_the_database_answered() -> None:
@@ -208,6 +212,15 @@ def test_solutions_of_unknown_machines_and_stand_ins_are_left_out() -> None:
     assert ranking.ranked(replace(known, request=elsewhere)) is None
     assert ranking.ranked(replace(known, note="proxy 123")) is None
     assert ranking.ranked(replace(known, timings=known.timings[:2])) is None
+    assert ranking.ranked(replace(known, request=replace(known.request, mode="hot-ab"))) is None
+    assert ranking.ranked(replace(known, request=replace(known.request, problem="i32>i32 one-zero 8:8:1 8:1:8"))) is None
+
+
+def test_candidates_are_compared_within_their_problem() -> None:
+    chart = list(ranking.clouds(of(solutions=(solution(),))))[1]
+    points = chart.series[0][1]
+    assert max(x for x, _ in points) == max(y for _, y in points) == 1.0
+    assert all(0 < value <= 1 for point in points for value in point)
 
 
 def test_rank_correlation_with_ties() -> None:

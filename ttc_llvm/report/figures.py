@@ -114,21 +114,22 @@ def _gibs(result: Result, who: str) -> float:
 
 
 def searches(inputs: Inputs) -> Iterator[Curve]:
-    """What larger searches gain: bandwidth as a share of the best of all efforts."""
+    """What larger searches gain: bandwidth as a share of the ceiling, whose drift from run to run so cancels out."""
     for group in groups(inputs.results):
         efforts = [n for n in group.efforts if n > 0]
         found = [group.of_effort(n) for n in efforts]
-        common = [name for name in group.names if all(name in results for results in found)]
+        common = [name for name in group.names if all(name in r and r[name].ratio for r in found)]
         if len(efforts) < 2 or not common:
             continue
-        top = {name: max(results[name].ours.gibs for results in found) for name in common}
-        shares = [[results[name].ours.gibs / top[name] for name in common] for results in found]
+        shares = [[results[name].ratio or 0.0 for name in common] for results in found]
         series = (
             Series("geomean", tuple(map(geomean, shares))),
             Series("least of all cases", tuple(map(min, shares))),
         )
-        words = f"{len(common)} cases; 1 = the best that any of these searches found for a case."
-        yield Curve(group.title, words, tuple(map(float, efforts)), series, "maxImplementations", "share of the best")
+        words = f"{len(common)} cases that were searched with each. 1 = the ceiling, measured in the same run."
+        yield Curve(
+            group.title, words, tuple(map(float, efforts)), series, "maxImplementations", "share of the ceiling"
+        )
 
 
 def planning(inputs: Inputs) -> Iterator[Spread]:
