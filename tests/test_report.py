@@ -213,7 +213,8 @@ def test_solutions_of_unknown_machines_and_stand_ins_are_left_out() -> None:
     assert ranking.ranked(replace(known, note="proxy 123")) is None
     assert ranking.ranked(replace(known, timings=known.timings[:2])) is None
     assert ranking.ranked(replace(known, request=replace(known.request, mode="hot-ab"))) is None
-    assert ranking.ranked(replace(known, request=replace(known.request, problem="i32>i32 one-zero 8:8:1 8:1:8"))) is None
+    tiny = replace(known.request, problem="i32>i32 one-zero 8:8:1 8:1:8")
+    assert ranking.ranked(replace(known, request=tiny)) is None
 
 
 def test_candidates_are_compared_within_their_problem() -> None:
@@ -254,6 +255,15 @@ def test_other_texts_are_no_canonical_forms(text: str) -> None:
 
 
 # --- files --------------------------------------------------------------------------------------------------
+
+
+def test_a_page_alone_has_no_files_and_no_links_to_them(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    results = write(tmp_path / "a.jsonl", RESULTS[:4])
+    assert cli.main(["report", str(results), f"--output={tmp_path / 'out'}", "--page-only"]) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["index.html"]
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "<svg" in page and ".png" not in page
 
 
 def test_the_page_is_one_file_with_pictures_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

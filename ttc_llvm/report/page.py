@@ -161,9 +161,10 @@ def _section(one: Drawn) -> str:
 
 def _picture(one: Picture) -> str:
     links = ", ".join(f'<a href="{escape(name)}">{escape(name.rpartition(".")[2].upper())}</a>' for name in one.files)
+    links = f" <small>{links}</small>" if links else ""
     return (
         f'<figure><div class="wide">{one.wide}</div><div class="narrow">{one.narrow}</div>'
-        f"<figcaption>{escape(one.chart.caption)} <small>{links}</small></figcaption></figure>"
+        f"<figcaption>{escape(one.chart.caption)}{links}</figcaption></figure>"
     )
 
 
