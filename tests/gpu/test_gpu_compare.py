@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -286,6 +287,41 @@ def test_without_nvcc_llvm_remains(
     told = capsys.readouterr()
     assert "no compiler is found (nvcc): LLVM's own optimiser is the only reference" in told.err
     assert "x llvm" in told.out
+
+
+ONE = ("--architecture=cuda", "--perm=1,0", "--size=40,30", "--beta=2", "--maxImplementations=2", "--emit=")
+
+
+@pytest.mark.usefixtures("loads", "nvcc")
+def test_one_problem_s_speedup_over_both(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*ONE, "--compiler=nvcc,llvm", "--traverse=both"]) == 0
+    told = capsys.readouterr().out
+    for name in ("nvcc", "llvm", "nvcc input", "llvm input"):
+        assert f"speedup over {name} " in told
+    assert "left out" not in told and "-O3 -arch=sm_90, compiled in" in told
+    assert cli.main([*ONE, "--compiler=llvm", "--json", "--hotA", "--hotB"]) == 0
+    found = json.loads(capsys.readouterr().out)["comparison"]["references"]["llvm"]
+    assert found["speedup"] > 0 and len(found["seconds"]) == 3
+    assert cli.main([*ONE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["comparison"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--compiler=g++",), "compiler g++: it compiles for CPUs"),
+        (("--compiler=llvm", "--generateOnly"), "--compiler contradicts --generateOnly"),
+        (("--against=my.cu",), "--against is for CPUs"),
+        (("--traverse=input",), "--traverse without --compiler or --against"),
+        (("--compiler=llvm", "--size=40,0"), "the tensors have no elements"),
+    ],
+)
+def test_mistakes_of_one_problem(
+    gpu: FakeGpu, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    assert cli.main([*ONE, *arguments]) == 2
+    told = capsys.readouterr().err
+    assert words in told and told.count("\n") == 1
 
 
 @pytest.mark.parametrize(

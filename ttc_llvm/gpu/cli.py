@@ -13,6 +13,7 @@ from ..cli import loop_order
 from ..cli import report as cli_report
 from ..cli.options import Command
 from ..cli.progress import Progressing
+from ..compare import gpu_single
 from ..errors import OptionError
 from ..options import candidate_count, thread_count
 from ..problem import Problem
@@ -45,6 +46,7 @@ def run(command: Command) -> int:
     if not untimed and canonical.elements:
         _log.info("device %s", devices.running(target))
     cli_compile.check_folder(command)
+    references = gpu_single.prepare(command, problem, target)
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet) as progress:
         solution = compiling.compile(
@@ -60,10 +62,11 @@ def run(command: Command) -> int:
             progress=progress.report,
         )
     elapsed = time.perf_counter() - start
+    comparison = None if references is None else gpu_single.compare(command, solution, references)
     files = solution.write(command.output_dir, command.emit) if command.emit else ()
     source = cli_compile.source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
-        solution, canonical, "none", source, elapsed, files, verified=not command.no_test
+        solution, canonical, "none", source, elapsed, files, not command.no_test, comparison
     )
     if command.json:
         cli_report.print_object(_fields(outcome, solution))
@@ -80,8 +83,6 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     for field, flag in CPU_ONLY.items():
         if getattr(command, field):
             raise OptionError(f"{flag} is for CPUs: a GPU's plan has no such decision")
-    if command.compiler is not None or command.against is not None:
-        raise OptionError("a GPU's kernel is compared by: ttc compare --architecture=cuda --compiler=nvcc,llvm")
     if command.list_files:
         raise OptionError("--list-files lists the files for CPUs only")
     problem = cli_compile.problem_of(command)
@@ -135,5 +136,6 @@ def _fields(outcome: cli_report.Outcome, solution: GpuSolution) -> dict[str, Any
         "source": outcome.source,
         "elapsed_s": outcome.elapsed,
         "measurement": cli_report.measurement_fields(outcome),
+        "comparison": cli_report.compared_fields(outcome),
         "files": [str(path) for path in outcome.files],
     }
