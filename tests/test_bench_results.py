@@ -86,7 +86,7 @@ def test_other_lines_are_no_results(line: str) -> None:
     ("field", "value"),
     [
         ("threads", "two"), ("facts", []), ("problem", 5), ("elapsed", -1), ("elapsed", float("nan")), ("plan", None),
-        ("ours", {"bytes": 1, "seconds": [float("inf")]}), ("ours", {"bytes": -1, "seconds": [1.0]}), ("peers", []),
+        ("ours", {"bytes": 1, "seconds": [float("inf")]}), ("ours", {"bytes": 0, "seconds": [1.0]}), ("peers", []),
         ("references", {"g++": {"compiler": 1}}),
     ],
 )  # fmt: skip

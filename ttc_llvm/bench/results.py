@@ -194,7 +194,7 @@ def _check_types(found: Mapping[str, Any]) -> None:
 
 def _timing(value: Any) -> Timing:
     seconds, moved = tuple(float(s) for s in value["seconds"]), int(value["bytes"])
-    if not seconds or not all(s > 0 and isfinite(s) for s in seconds) or moved < 0:
+    if not seconds or not all(s > 0 and isfinite(s) for s in seconds) or moved < 1:
         raise ValueError("seconds")
     return Timing(moved, seconds)
 

@@ -134,7 +134,7 @@ def searches(inputs: Inputs) -> Iterator[Curve]:
 
 def planning(inputs: Inputs) -> Iterator[Spread]:
     """Seconds from a problem to its measured result, by the size of the search; seconds of compilers."""
-    searched = [one for one in inputs.results if one.source != "database"]
+    searched = [one for one in inputs.results if one.source != "database" and one.elapsed > 0]
     efforts = sorted({effort(one) for one in searched}, key=lambda n: (n == -1, n))
     if searched:
         values = tuple(tuple(one.elapsed for one in searched if effort(one) == n) for n in efforts)
