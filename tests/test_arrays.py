@@ -403,7 +403,8 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
         import gc, sys
         import numpy as np
         import ttc_llvm
-        from ttc_llvm import kernel, recent, strided
+        from ttc_llvm import kernel
+        from ttc_llvm.arrays import recent, strided
 
         def resident():
             gc.collect()
