@@ -63,12 +63,12 @@ def _series(
 
 def speedup(inputs: Inputs) -> Iterator[Cases]:
     """How many times as fast as each compiler's loop nest we are (Figure 6)."""
-    return _contenders(inputs, compiled, "Speedup over the same loop nest by each compiler, best run by best run")
+    return _contenders(inputs, compiled, "Speedup over the same loop nest by each compiler")
 
 
 def peers(inputs: Inputs) -> Iterator[Cases]:
     """The same for other libraries."""
-    return _contenders(inputs, libraries, "Speedup over other libraries, best run by best run")
+    return _contenders(inputs, libraries, "Speedup over other libraries")
 
 
 def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], words: str) -> Iterator[Cases]:
@@ -77,11 +77,11 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
         names = tuple(name for name in group.names if name in best)
         found = []
         for peer in dict.fromkeys(peer for one in best.values() for peer in choose(one)):
-            values = tuple(best[n].speedup(peer) if peer in choose(best[n]) else None for n in names)
+            values = tuple(best[n].pairs(peer) if peer in choose(best[n]) else None for n in names)
             mean = geomean(v for v in values if v is not None)
             found.append(Series(f"{peer} (geomean {mean:.2f})", values))
         if found:
-            caption = f"{words}, the largest search; above 1 we are faster."
+            caption = f"{words}, median over the rounds in which both ran; the largest search; above 1 we are faster."
             yield Cases(group.title, caption, names, tuple(found), "times as fast", base=1, log=True)
 
 
