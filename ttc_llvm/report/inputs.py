@@ -42,7 +42,7 @@ def read(paths: Sequence[str | Path]) -> Inputs:
     if not results and not solutions:
         raise OptionError("there is no file to report on")
     kept = {(one.key, one.id): one for one in results}
-    return Inputs(tuple(str(path) for path in paths), tuple(kept.values()), tuple(_distinct(solutions)))
+    return Inputs(tuple(Path(path).name for path in paths), tuple(kept.values()), tuple(_distinct(solutions)))
 
 
 def _distinct(solutions: Iterable[Record]) -> Iterable[Record]:

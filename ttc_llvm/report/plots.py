@@ -178,7 +178,7 @@ def _cloud(axes: Axes, chart: Cloud, layout: str) -> float:
     for k, (name, points) in enumerate(chart.series):
         shown = points[:: -(-len(points) // POINTS)]
         axes.scatter(
-            [x for x, _ in shown], [y for _, y in shown], s=9, alpha=0.6, label=f"{name} ({len(points):,})",
+            [x for x, _ in shown], [y for _, y in shown], s=14, alpha=0.7, label=f"{name} ({len(points):,})",
             color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], linewidths=0,
         )  # fmt: skip
     sides = [[point[k] for _, points in chart.series for point in points] for k in (0, 1)]
