@@ -167,7 +167,7 @@ def print_json(outcome: Outcome) -> None:
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
             "measurement": measurement_fields(outcome),
-            "comparison": _compared_fields(outcome),
+            "comparison": compared_fields(outcome),
             "files": [str(path) for path in outcome.files],
         }
     )
@@ -193,7 +193,8 @@ def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
     }
 
 
-def _compared_fields(outcome: Outcome) -> dict[str, Any] | None:
+def compared_fields(outcome: Outcome) -> dict[str, Any] | None:
+    """What `--compiler` found, None where it was not asked for."""
     return None if outcome.comparison is None else comparison_fields(outcome.comparison)
 
 

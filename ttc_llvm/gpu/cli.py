@@ -13,6 +13,7 @@ from ..cli import loop_order
 from ..cli import report as cli_report
 from ..cli.options import Command
 from ..cli.progress import Progressing
+from ..compare import gpu_single
 from ..errors import OptionError
 from ..options import candidate_count
 from ..problem import Problem
@@ -46,6 +47,7 @@ def run(command: Command) -> int:
     if not untimed and canonical.elements:
         _log.info("device %s", devices.timing(target))
     cli_compile.check_folder(command)
+    references = gpu_single.prepare(command, problem, target)
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet) as progress:
         solution = compiling.compile(
@@ -61,10 +63,11 @@ def run(command: Command) -> int:
             progress=progress.report,
         )
     elapsed = time.perf_counter() - start
+    comparison = None if references is None else gpu_single.compare(command, solution, references)
     files = solution.write(command.output_dir, command.emit) if command.emit else ()
     source = cli_compile.source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
-        solution, canonical, "none", source, elapsed, files, verified=not command.no_test
+        solution, canonical, "none", source, elapsed, files, not command.no_test, comparison
     )
     if command.json:
         cli_report.print_object(_fields(outcome, solution))
@@ -136,5 +139,6 @@ def _fields(outcome: cli_report.Outcome, solution: GpuSolution) -> dict[str, Any
         "source": outcome.source,
         "elapsed_s": outcome.elapsed,
         "measurement": cli_report.measurement_fields(outcome),
+        "comparison": cli_report.compared_fields(outcome),
         "files": [str(path) for path in outcome.files],
     }
