@@ -91,7 +91,8 @@ def _machine_rows(outcome: Outcome) -> Rows:
     solution = outcome.solution
     if isinstance(solution, GpuSolution):
         launch = solution.launch
-        spread = f"{launch.grid} blocks of {launch.block} threads, {launch.shared} bytes of shared memory each"
+        blocks = "1 block" if launch.grid == 1 else f"{launch.grid} blocks"
+        spread = f"{blocks} of {launch.block} threads, {launch.shared} bytes of shared memory each"
         return [("target", [f"{solution.target} ({solution.target.triple})"]), ("launch", [spread])]
     return [
         ("target", [wording.target_line(solution.target, solution.others)]),

@@ -32,7 +32,7 @@ def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     nest = GpuNest(
         canonical, plan.tile, _loops(canonical, plan), plan.threads, shared, plan.vector, full, edge
     )
-    used = max(phase.threads for phase in _phases(nest))
+    used = max(phase.threads for phase in nest.phases)
     threads = min(plan.threads, -(-used // target.warp) * target.warp)
     return _checked(replace(nest, threads=threads), plan, target)
 
@@ -173,12 +173,6 @@ def _unbroken(run: tuple[int, ...], vectors: tuple[int, ...], across: tuple[int,
     return run[: max(stop, len(vectors))]
 
 
-def _phases(nest: GpuNest) -> tuple[Phase, ...]:
-    """Every walk of a nest."""
-    bodies = [body for body in (nest.full, nest.edge) if body is not None]
-    return tuple(phase for body in bodies for phase in (body.load, body.store) if phase is not None)
-
-
 def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     if nest.grid > target.max_blocks:
         raise PlanError(f"plan needs {nest.grid} blocks, more than the {target.max_blocks} of {target}")
@@ -193,12 +187,12 @@ def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
         raise PlanError(
             f"plan block has {held} bytes, more than {gpu_plan.MAX_REGISTER_BYTES} of a thread's registers"
         )
-    accesses = max(phase.rounds * phase.rows for phase in _phases(nest))
+    accesses = max(phase.rounds * phase.rows for phase in nest.phases)
     if accesses > gpu_plan.MAX_ACCESSES:
         raise PlanError(
             f"plan has {accesses} accesses to a tensor in each thread, more than {gpu_plan.MAX_ACCESSES}"
         )
-    apart = max((phase.rounds * phase.run.vector for phase in _phases(nest) if spread(nest, phase)), default=0)
+    apart = max((phase.rounds * phase.run.vector for phase in nest.phases if spread(nest, phase)), default=0)
     if apart > gpu_plan.MAX_SPREAD:
         raise PlanError(
             f"plan has {apart} accesses to single elements of shared memory in each thread,"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..canonical import Beta
 from .nest import GpuNest, Phase
 from .target import GpuTarget
@@ -31,21 +29,15 @@ def asked_for(nest: GpuNest, target: GpuTarget) -> int:
     """Blocks of a multiprocessor for which an assembler is to leave registers. Without being told it splits batches of
     loads, or spills, for more threads at a time than plans count on; 0 = it is not told, where every element has an
     address of its own in shared memory, of which it would compute too many ahead."""
-    if any(spread(nest, phase) for phase in _phases(nest)):
+    if any(spread(nest, phase) for phase in nest.phases):
         return 0
-    clamped = nest.edge is not None or any(not digit.exact for phase in _phases(nest) for digit in phase.digits)
+    clamped = nest.edge is not None or any(not digit.exact for phase in nest.phases for digit in phase.digits)
     return resident(nest, target, SPARE_CLAMPED if clamped else SPARE)
 
 
 def spread(nest: GpuNest, phase: Phase) -> bool:
     """True where every element of a vector has an address of its own in shared memory."""
     return nest.shared is not None and phase.rows == 1 and not nest.shared.holds(phase.run, nest.tile)
-
-
-def _phases(nest: GpuNest) -> Iterator[Phase]:
-    for body in (nest.full, nest.edge):
-        if body is not None:
-            yield from (phase for phase in (body.load, body.store) if phase is not None)
 
 
 def registers(nest: GpuNest) -> int:
