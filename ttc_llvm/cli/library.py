@@ -152,8 +152,8 @@ def _name(command: Command, listed: tuple[Listed, ...]) -> str:
     name = listed[0].stem if command.manifest is None else Path(command.manifest).stem
     try:
         library.check_name(name)
-    except OptionError:
-        raise OptionError(f"the manifest's name {name!r} cannot name a library: give --name") from None
+    except OptionError as error:
+        raise OptionError(f"{error}: give --name") from None
     return name
 
 
