@@ -88,7 +88,8 @@ def test_other_lines_are_no_results(line: str) -> None:
     [
         (("problem",), 1), (("problem", "perm"), "10"), (("problem", "size"), [1.5]), (("problem", "dataType"), None),
         (("kind",), "beta"), (("suite",), "\x1b[31m"), (("threads",), -1), (("run_bytes",), 1 << 63),
-        (("candidates",), True), (("elapsed",), float("nan")), (("verified",), "yes"), (("facts",), []),
+        (("candidates",), True), (("elapsed",), float("nan")), (("elapsed",), -1.0), (("verified",), "yes"),
+        (("facts",), []), (("plan",), None), (("threads",), "two"),
         (("ours", "bytes"), 0), (("ours", "bytes"), float("inf")), (("ours", "seconds"), []),
         (("ours", "seconds"), [0.0]), (("ours", "seconds"), [1e300]), (("ceiling",), []),
         (("peers",), {"\t": {"bytes": 1, "seconds": [1]}}), (("references",), {"g++": {}}),

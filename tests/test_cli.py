@@ -394,7 +394,7 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--architecture=avx", "--cpu=haswell"), "contradicts"),
     ((*TINY, "--compiler=gcc"), "unknown compiler 'gcc': the choices are g++, clang++"),
     ((*TINY, "--compiler="), "--compiler=: at least one name is expected"),
-    ((*TINY, "--compiler=nvcc"), "its reference is a kernel for a GPU, and no GPU can be used"),
+    ((*TINY, "--compiler=nvcc"), "compiler nvcc: it compiles for GPUs: --architecture=cuda sets solutions beside it"),
     ((*TINY, "--compiler=llvm", "--generateOnly"), "--compiler contradicts --generateOnly"),
     ((*TINY, "--compiler=llvm", "--hotA"), "--hotA and --hotB have to come together"),
     ((*TINY, "--compiler=llvm", "--traverse=back"), "--traverse=back: the choices are output, input, both"),

@@ -11,6 +11,7 @@ import pytest
 from ttc_llvm import cli, cpu_features, machine_table, target
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import TargetError
+from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.problem import Problem
 from ttc_llvm.tuning.model import model_plan
@@ -136,8 +137,10 @@ def test_the_summary_says_whom_an_object_serves(capsys: pytest.CaptureFixture[st
 def test_every_target_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", "--targets"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(machine_table.ROWS)
+    listed = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert listed == [*machine_table.ROWS, *gpu_target.names()]
     assert cli.main(["info", "--targets", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["sve512"]["cpus"] == ["a64fx"] and found["vsx-be"]["triple"] == "powerpc64-unknown-linux-gnu"
     assert "powerpc64-linux-gnu" in found["vsx-be"]["triples"]
+    assert "h200" in found["sm_90"]["aliases"] and found["gfx90a"]["triple"] == "amdgcn-amd-amdhsa"

@@ -12,7 +12,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .arrays.public import ascontiguousarray, asfortranarray, transpose
-    from .compiler import compile
     from .errors import (
         ArrayError,
         ArtifactError,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         TtcError,
         VerificationError,
     )
+    from .front import compile
     from .gpu.plan import GpuPlan
     from .gpu.solution import GpuSolution
     from .gpu.target import GpuTarget
@@ -73,11 +73,11 @@ __all__ = [
 
 _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
-    "compiler": ("compile",),
     "errors": (
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "OptionError", "PlanError",
         "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
+    "front": ("compile",),
     "gpu.solution": ("GpuSolution",),
     "gpu.plan": ("GpuPlan",),
     "gpu.target": ("GpuTarget",),

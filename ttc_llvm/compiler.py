@@ -7,14 +7,10 @@ import logging
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from . import kernel, stored_plans
 from .canonical import Canonical, canonicalise
-from .errors import OptionError, ProblemError
-from .gpu.target import GpuTarget, is_gpu
-from .machines import Wanted
-from .options import MAX_IMPLEMENTATIONS, Options, checked
+from .options import Options
 from .plan import CpuPlan
 from .problem import Problem
 from .solution import Solution
@@ -22,9 +18,7 @@ from .stored_plans import Planned
 from .target import Target
 from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates, neighbours
-from .tuning.choices import FREE, Forced
 from .tuning.database import Database
-from .tuning.gpu_candidates import GpuForced
 from .tuning.model import model_plan, ranked
 from .tuning.records import Answer, Record, Request
 from .tuning.search import Limits, Report, search
@@ -32,48 +26,11 @@ from .tuning.search import Limits, Report, search
 _log = logging.getLogger(__name__)
 
 
-def compile(
-    problem: Problem,
-    max_implementations: int = MAX_IMPLEMENTATIONS,
-    threads: int | None = None,
-    target: Wanted | GpuTarget = None,
-    time_limit: float | None = None,
-    *,
-    hot_a: bool = False,
-    hot_b: bool = False,
-    verify: bool = True,
-    forced: Forced | GpuForced = FREE,
-    database: str | Path | None = None,
-    ignore_database: bool = False,
-    progress: Report | None = None,
-) -> Any:
-    """The best solution for a problem: from the database, from the cost model, or by timing candidates.
-
-    max_implementations: candidates to consider, 1 = cost model only, nothing is timed, -1 = the paper's whole space;
-    threads: by default `ttc_llvm.set_num_threads`, OMP_NUM_THREADS or the CPUs at hand; target: a CPU, an
-    architecture or several (see `machines.chosen`), by default this machine, and others of its kind by objects;
-    time_limit: seconds of tuning; hot_a, hot_b: tensors that are in the caches when a run starts; verify: check the
-    winner's result, every element; forced: decisions already taken; database: path of the solutions database;
-    ignore_database: do not look there (the result is still stored).
-    Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
-    The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
-    needs a device, threads has no meaning, and forced is a GpuForced.
-    """
-    if not isinstance(problem, Problem):
-        raise ProblemError(f"there is a {type(problem).__name__} to compile: it must be a ttc_llvm.Problem")
-    if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
-        from .gpu import compiling
-
-        return compiling.compile(
-            problem, max_implementations, target, time_limit, Mode.of(hot_a, hot_b), verify=verify, forced=forced,
-            database=database, ignore_database=ignore_database, progress=progress,
-        )  # fmt: skip
-    if isinstance(forced, GpuForced):
-        raise OptionError(f"decisions {forced} are a GPU's: the target is a CPU")
-    options = checked(
-        max_implementations, threads, target, time_limit, Mode.of(hot_a, hot_b), verify=verify, forced=forced
-    )
-    store = stored_plans.open_database(database, ignore_database)
+def solve(
+    problem: Problem, options: Options, database: str | Path | None, ignored: bool, progress: Report | None
+) -> Solution:
+    """`ttc_llvm.compile` for CPUs, its options checked. ignored: nothing is looked up in the database."""
+    store = stored_plans.open_database(database, ignored)
     canonical = canonicalise(problem).canonical
     found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress)
     return Solution(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .errors import TargetError
+from .gpu import target as gpus
 from .machine import Exchange, Target
 from .machine_table import ABSENT, ABSENT_FAMILIES, ALIASES, CACHES, CPUS, ROWS, TRIPLES, X86
 
@@ -63,11 +64,11 @@ def find(name: str) -> Target:
 
 
 def _unknown(name: str, key: str) -> str:
-    near = difflib.get_close_matches(key, (*_SPELLINGS, *TRIPLES), n=4, cutoff=0.5)
+    near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
     if near[0] in TRIPLES if near else key.count("-") >= 2:
         near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
         return f"unknown triple {name!r}: near matches are {', '.join(near)}"
-    near = [match for match in near if match in _SPELLINGS] or list(ROWS)
+    near = [match for match in near if match not in TRIPLES] or list(ROWS)
     return f"unknown architecture or CPU {name!r}: near matches are {', '.join(near)}"
 
 

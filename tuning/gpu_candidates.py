@@ -21,10 +21,11 @@ from . import gpu_cost
 from .gpu_tiles import tiles
 
 MOST_ACCESSES = 32  # of one thread to one tensor: beyond, single bytes may spill
-HELD = (64, 32)  # bytes of a tile in the registers of one thread
+HELD = (256, 128, 64, 32)  # bytes of a tile in the registers of one thread
 BLOCK_BYTES = (16, 4)  # of one column of a register block
 LEAST, MOST = 64, 512  # threads
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
+SHARE = 0.005  # and for every one whose threads have as much to do: how many of them hide latencies best is not known
 PANEL = 8  # tiles of a panel along its axes
 
 
@@ -48,7 +49,8 @@ def plans(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Iterator
     for plan in seeds(c, target, forced):
         walk.push(plan)
     if not walk.heap:
-        raise PlanError(f"no plan for {target} fits what was asked for: {forced}")
+        decided = "" if forced == FREE else f" with {forced}"
+        raise PlanError(f"no plan for {target} fits{decided}: {walk.refused}")
     while walk.heap:
         found = walk.pop()
         if found is not None:
@@ -71,7 +73,9 @@ class _Walk:
         self.costs: dict[GpuPlan, float | None] = {}
         self.expanded: set[GpuPlan] = set()
         self.offered: Counter[tuple[int, ...]] = Counter()
+        self.shares: Counter[int] = Counter()
         self.count = itertools.count()
+        self.refused = ""  # why the last plan that does not fit does not
 
     def push(self, plan: GpuPlan) -> None:
         """A plan to be offered once, if it fits."""
@@ -80,7 +84,8 @@ class _Walk:
         self.costs[plan] = None
         try:
             price = gpu_cost.at_least(self.canonical, plan, self.target)
-        except PlanError:
+        except PlanError as error:
+            self.refused = str(error)
             return
         self._wait(price, plan)
 
@@ -98,11 +103,13 @@ class _Walk:
                 self.push(other)
             self._wait(price, plan)
             return None
-        price *= 1 + SIBLING * self.offered[plan.tile]
+        share = plan.tile_elements // plan.threads
+        price *= 1 + SIBLING * self.offered[plan.tile] + SHARE * self.shares[share]
         if price > waited and self.heap and price > self.heap[0][0]:
             self._wait(price, plan)
             return None
         self.offered[plan.tile] += 1
+        self.shares[share] += 1
         return plan
 
     def _wait(self, price: float, plan: GpuPlan) -> None:
@@ -205,7 +212,8 @@ def neighbours(c: Canonical, plan: GpuPlan, forced: GpuForced) -> Iterator[GpuPl
         yield replace(plan, panel=panel)
     if forced.threads is None:
         for count in (plan.threads // 2, plan.threads * 2):
-            yield replace(plan, threads=count)
+            if plan.tile_elements // min(plan.vector) <= MOST_ACCESSES * count:
+                yield replace(plan, threads=count)
 
 
 def _panel(c: Canonical, plan: GpuPlan) -> tuple[int, ...]:

@@ -14,14 +14,13 @@ from ttc_llvm.dtypes import Kind
 from ttc_llvm.gpu.lower import lower
 from ttc_llvm.gpu.nest import Body, GpuNest, Phase
 from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.residency import BATCH, held, resident
 from ttc_llvm.gpu.runs import run_axes, sides
 from ttc_llvm.gpu.target import SECTOR, GpuTarget
 from ttc_llvm.gpu.trace import accesses
 
 from .gpu_passes import lines_touched, wavefronts
 
-NARROW = 3  # registers of an access to less than 4 bytes, its address among them
-BATCH = 64  # registers for a thread's share of a tile: what does not fit is loaded later, one batch after the other
 CLOCK = 1.5e9  # Hz
 ISSUE = 1.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
 LATENCY = 900e-9  # seconds until a load from memory arrives
@@ -91,32 +90,6 @@ def cost(c: Canonical, plan: GpuPlan, target: GpuTarget) -> float:
     return estimate(c, plan, target).seconds
 
 
-def resident(nest: GpuNest, target: GpuTarget) -> int:
-    """Blocks that a multiprocessor holds at a time."""
-    shared = 0 if nest.shared is None else nest.shared.elements * nest.canonical.a.itemsize
-    bounds = (
-        target.blocks,
-        target.threads // nest.threads,
-        target.shared_total // (shared + 1024) if shared else target.blocks,
-        target.registers // (_registers(nest) * nest.threads),
-    )
-    return max(1, min(bounds))
-
-
-def _registers(nest: GpuNest) -> int:
-    return 24 + min(_held(nest), 2 * BATCH)
-
-
-def _held(nest: GpuNest) -> int:
-    """Registers that a thread's share of the tile would take, and of B where it is read."""
-    phase = nest.full.load or nest.full.store
-    size = phase.run.vector * nest.canonical.a.itemsize
-    held = phase.rounds * phase.rows * (size // 4 if size >= 4 else NARROW)
-    if nest.canonical.kinds.beta is Beta.ANY:
-        held += nest.full.store.rounds * nest.full.store.run.vector * nest.canonical.b.itemsize // 4
-    return held
-
-
 def _phases(body: Body) -> tuple[Phase, ...]:
     return (body.store,) if body.load is None else (body.load, body.store)
 
@@ -137,7 +110,7 @@ def _memory(nest: GpuNest, target: GpuTarget, blocks: int, busy: int) -> float:
     bandwidth = target.bandwidth * 1e9 * REACH * busy / target.multiprocessors
     tile = prod(nest.tile) * c.a.itemsize * (2 if c.kinds.beta is Beta.ANY else 1)
     overlap = 0.7 if nest.shared is not None else 1.0  # while a tile is stored its loads are not under way
-    crowded = max(1.0, _held(nest) / BATCH / (2 if c.kinds.beta is Beta.ANY else 1)) ** 0.5
+    crowded = max(1.0, held(nest) / BATCH / (2 if c.kinds.beta is Beta.ANY else 1)) ** 0.5
     under_way = min(blocks, nest.grid / busy) * tile * overlap
     needed = bandwidth / busy * LATENCY / 2  # half of the traffic is stores, which nobody waits for
     detour = DETOUR if nest.shared is not None else 1.0

@@ -13,6 +13,7 @@ RUNS = (128, 256, 512, 64)  # bytes of a tile along A and along B
 BYTES = (16 << 10, 8 << 10, 32 << 10, 4 << 10)  # of a tile
 WASTE = 6.0  # how much more a remainder counts than the distance from the wanted size, both in log
 GRAIN = 0.7  # what a length that vectors do not divide counts, where they divide the axis
+MOST_SINGLE, MOST_THREADS = 16, 1024  # elements of a thread that are moved one by one; threads of a block
 LEAST = 2 << 10  # bytes below which a tile is too small to be worth a block
 
 
@@ -23,9 +24,15 @@ def tiles(c: Canonical, direct: bool) -> Iterator[tuple[int, ...]]:
         for run_a in (0,) if direct else RUNS:
             for run_b in RUNS if not direct else (256, 1024):
                 tile = _tile(c, run_a, run_b, size)
-                if tile not in seen:
+                if tile not in seen and not _crowded(tile):
                     seen.add(tile)
                     yield tile
+
+
+def _crowded(tile: tuple[int, ...]) -> bool:
+    """True where even the largest block of threads that does not divide a tile has many single elements each: with
+    addresses of their own, they would not fit into its registers."""
+    return prod(tile) > MOST_SINGLE * MOST_THREADS and prod(tile) % MOST_THREADS != 0
 
 
 def _tile(c: Canonical, run_a: int, run_b: int, size: int) -> tuple[int, ...]:

@@ -64,11 +64,13 @@ ROWS = {
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A row at work in one module. threads: per block."""
+    """A row at work in one module. threads: per block; blocks: of a multiprocessor for which an assembler
+    is to leave registers, 0 = it decides."""
 
     row: Intrinsics
     module: ir.Module
     threads: int
+    blocks: int
 
     @property
     def device(self) -> ir.PointerType:
@@ -84,8 +86,10 @@ class Machine:
         for flag in self.row.flags:
             self._flag(*flag)
         if self.row.convention == "ptx_kernel":
-            node = self.module.add_metadata([function, "maxntidx", ir.Constant(I32, self.threads)])
-            self.module.add_named_metadata("nvvm.annotations", node)
+            facts = {"maxntidx": self.threads} | ({"minctasm": self.blocks} if self.blocks else {})
+            for fact, number in facts.items():
+                node = self.module.add_metadata([function, fact, ir.Constant(I32, number)])
+                self.module.add_named_metadata("nvvm.annotations", node)
         return function
 
     def _flag(self, behaviour: int, name: str, value: int) -> None:

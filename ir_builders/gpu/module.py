@@ -9,6 +9,7 @@ from llvmlite import ir
 from ttc_llvm.canonical import Alpha, Axis, static
 from ttc_llvm.gpu.launch import Slot, parameters
 from ttc_llvm.gpu.nest import GpuNest
+from ttc_llvm.gpu.residency import asked_for
 from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.nest import Op
 
@@ -24,7 +25,7 @@ def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
     """The kernel `entry` of a nest. Its parameters are those of `gpu.launch.parameters`."""
     module = ir.Module(entry, context=ir.Context())
     module.triple = target.triple
-    machine = Machine(ROWS[target.intrinsics], module, nest.threads)
+    machine = Machine(ROWS[target.intrinsics], module, nest.threads, asked_for(nest, target))
     kinds = [_SLOTS.get(p.slot, machine.device) for p in parameters(nest.canonical)]
     kernel = machine.kernel(entry, kinds)
     for argument, parameter in zip(kernel.args, parameters(nest.canonical), strict=True):

@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from ttc_llvm.canonical import Beta, Canonical
 from ttc_llvm.gpu.nest import Body, GpuNest, Phase, SharedTile
+from ttc_llvm.gpu.residency import BATCH, spread
 from ttc_llvm.gpu.runs import sides
 from ttc_llvm.gpu.trace import Round
 from ttc_llvm.nest import Op
@@ -26,7 +27,6 @@ from .sums import Arithmetic
 from .walk import Walk
 from .words import Words
 
-BATCH = 64  # 32-bit registers that hold a tile's elements at a time
 ADDRESS = 4  # registers of an access whose address is its own, which counts where elements are small
 ALIGN = 16  # bytes: of the tile in shared memory, and of the widest access
 
@@ -76,7 +76,10 @@ def _fill(b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
     align = size * source.count
     row = strides[walk.phase.row_axis] * size if walk.phase.rows > 1 else 0
     items = walk.rounds()
-    for batch in _batches(items, walk.phase.rows * _registers(source)):
+    held = walk.phase.rows * _registers(source)
+    if spread(tile.nest, walk.phase):
+        held += source.count
+    for batch in _batches(items, held, walk.own_addresses):
         loaded = []
         for turn in batch:
             start = walk.offset(turn, _bytes(strides, size), place.sums)
@@ -117,24 +120,27 @@ class _Store:
         """Every thread loads from A what it stores."""
         place = None if self.tile.a is None else _device_place(self.b, self.walk, self.tile, "a")
         held = _registers(self.source) + (_registers(self.target) if self.reads_old else 0)
-        for batch in _batches(self.walk.rounds(), held):
+        for batch in _batches(self.walk.rounds(), held, self.walk.own_addresses):
             found = [self._element_of_a(turn, place) if place else None for turn in batch]
             old = [self._old(turn) for turn in batch] if self.reads_old else [None] * len(batch)
             for turn, value, before in zip(batch, found, old, strict=True):
                 self._write(turn, value, before)
 
     def old_elements(self) -> list[ir.Value] | None:
-        """B's elements, asked for before anything waits for A, so that both latencies overlap; None where that would
-        take too many registers, or where B is not read."""
-        if not self.reads_old or self.walk.phase.rounds * _registers(self.target) > BATCH:
+        """B's elements, asked for before anything waits for A, so that both latencies overlap; None where they and
+        their addresses would take too many registers, or where B is not read."""
+        each = _registers(self.target) + (ADDRESS if self.walk.own_addresses else 0)
+        if not self.reads_old or self.walk.phase.rounds * each > BATCH:
             return None
         return [self._old(turn) for turn in self.walk.rounds()]
 
     def from_shared(self, early: Sequence[ir.Value] | None) -> None:
         """Read the tile back in B's order and store it. early: B's elements, where they are loaded already."""
         held = _registers(self.source) + (_registers(self.target) if self.reads_old and early is None else 0)
+        if spread(self.tile.nest, self.walk.phase):
+            held += self.source.count
         ready = iter(early) if early is not None else None
-        for batch in _batches(self.walk.rounds(), held):
+        for batch in _batches(self.walk.rounds(), held, self.walk.own_addresses):
             found = [self._from_shared(turn) for turn in batch]
             old: list[ir.Value | None] = [None] * len(batch)
             if self.reads_old:
@@ -241,8 +247,9 @@ def _registers(found: Words) -> int:
     return max(1, found.number * found.bits // 32)
 
 
-def _batches(turns: Iterator[Round], registers: int) -> Iterator[list[Round]]:
-    """Rounds whose elements fit into registers together."""
-    size = max(1, (BATCH + ADDRESS) // (registers + ADDRESS))
+def _batches(turns: Iterator[Round], registers: int, own_addresses: bool) -> Iterator[list[Round]]:
+    """Rounds whose elements fit into registers together, with their addresses where each has its own."""
+    address = ADDRESS if own_addresses else 0
+    size = max(1, (BATCH + address) // (registers + address))
     while batch := list(islice(turns, size)):
         yield batch

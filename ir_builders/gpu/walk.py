@@ -33,6 +33,12 @@ class Walk:
         self._limits = [self._limit(digit, limits) for digit in phase.digits]
         self._threads = self._decoded(thread)
 
+    @property
+    def own_addresses(self) -> bool:
+        """Whether rounds need addresses of their own: clamped positions differ by more than constants."""
+        clamped = any(limit is not None for limit in self._limits)
+        return clamped or not all(digit.exact for digit in self.phase.digits)
+
     def rounds(self) -> Iterator[Round]:
         """Every item of the thread, the last digit's rounds slowest."""
         return gpu_trace.rounds(self.phase)

@@ -5,7 +5,7 @@ target datalayout = ""
 define ptx_kernel void @"copy_bf16"(ptr addrspace(1) noalias align 16 %"A", ptr addrspace(1) noalias align 16 %"B")
 {
 entry:
-  %"block" = call i32 @"llvm.nvvm.read.ptx.sreg.ctaid.x"(), !range !1
+  %"block" = call i32 @"llvm.nvvm.read.ptx.sreg.ctaid.x"(), !range !2
   %".4" = urem i32 %"block", 3
   %".5" = udiv i32 %"block", 3
   %".6" = zext i32 %".4" to i64
@@ -22,7 +22,7 @@ entry:
   %".16" = mul nsw i64 %".15", 24576
   %".17" = add nsw i64 %".14", %".16"
   %"b" = getelementptr inbounds i8, ptr addrspace(1) %"B", i64 %".17"
-  %"thread" = call i32 @"llvm.nvvm.read.ptx.sreg.tid.x"(), !range !2
+  %"thread" = call i32 @"llvm.nvvm.read.ptx.sreg.tid.x"(), !range !3
   %".18" = urem i32 %"thread", 8
   %".19" = udiv i32 %"thread", 8
   %".20" = urem i32 %"thread", 8
@@ -41,42 +41,42 @@ entry:
   %".33" = getelementptr inbounds i8, ptr addrspace(1) %".28", i64 1280
   %".34" = getelementptr inbounds i8, ptr addrspace(1) %".28", i64 1536
   %".35" = getelementptr inbounds i8, ptr addrspace(1) %".28", i64 1792
-  %"a.1" = load <4 x i32>, ptr addrspace(1) %".28", align 16, !invariant.load !3
+  %"a.1" = load <4 x i32>, ptr addrspace(1) %".28", align 16, !invariant.load !4
   %".36" = extractelement <4 x i32> %"a.1", i32 0
   %".37" = extractelement <4 x i32> %"a.1", i32 1
   %".38" = extractelement <4 x i32> %"a.1", i32 2
   %".39" = extractelement <4 x i32> %"a.1", i32 3
-  %"a.2" = load <4 x i32>, ptr addrspace(1) %".29", align 16, !invariant.load !3
+  %"a.2" = load <4 x i32>, ptr addrspace(1) %".29", align 16, !invariant.load !4
   %".40" = extractelement <4 x i32> %"a.2", i32 0
   %".41" = extractelement <4 x i32> %"a.2", i32 1
   %".42" = extractelement <4 x i32> %"a.2", i32 2
   %".43" = extractelement <4 x i32> %"a.2", i32 3
-  %"a.3" = load <4 x i32>, ptr addrspace(1) %".30", align 16, !invariant.load !3
+  %"a.3" = load <4 x i32>, ptr addrspace(1) %".30", align 16, !invariant.load !4
   %".44" = extractelement <4 x i32> %"a.3", i32 0
   %".45" = extractelement <4 x i32> %"a.3", i32 1
   %".46" = extractelement <4 x i32> %"a.3", i32 2
   %".47" = extractelement <4 x i32> %"a.3", i32 3
-  %"a.4" = load <4 x i32>, ptr addrspace(1) %".31", align 16, !invariant.load !3
+  %"a.4" = load <4 x i32>, ptr addrspace(1) %".31", align 16, !invariant.load !4
   %".48" = extractelement <4 x i32> %"a.4", i32 0
   %".49" = extractelement <4 x i32> %"a.4", i32 1
   %".50" = extractelement <4 x i32> %"a.4", i32 2
   %".51" = extractelement <4 x i32> %"a.4", i32 3
-  %"a.5" = load <4 x i32>, ptr addrspace(1) %".32", align 16, !invariant.load !3
+  %"a.5" = load <4 x i32>, ptr addrspace(1) %".32", align 16, !invariant.load !4
   %".52" = extractelement <4 x i32> %"a.5", i32 0
   %".53" = extractelement <4 x i32> %"a.5", i32 1
   %".54" = extractelement <4 x i32> %"a.5", i32 2
   %".55" = extractelement <4 x i32> %"a.5", i32 3
-  %"a.6" = load <4 x i32>, ptr addrspace(1) %".33", align 16, !invariant.load !3
+  %"a.6" = load <4 x i32>, ptr addrspace(1) %".33", align 16, !invariant.load !4
   %".56" = extractelement <4 x i32> %"a.6", i32 0
   %".57" = extractelement <4 x i32> %"a.6", i32 1
   %".58" = extractelement <4 x i32> %"a.6", i32 2
   %".59" = extractelement <4 x i32> %"a.6", i32 3
-  %"a.7" = load <4 x i32>, ptr addrspace(1) %".34", align 16, !invariant.load !3
+  %"a.7" = load <4 x i32>, ptr addrspace(1) %".34", align 16, !invariant.load !4
   %".60" = extractelement <4 x i32> %"a.7", i32 0
   %".61" = extractelement <4 x i32> %"a.7", i32 1
   %".62" = extractelement <4 x i32> %"a.7", i32 2
   %".63" = extractelement <4 x i32> %"a.7", i32 3
-  %"a.8" = load <4 x i32>, ptr addrspace(1) %".35", align 16, !invariant.load !3
+  %"a.8" = load <4 x i32>, ptr addrspace(1) %".35", align 16, !invariant.load !4
   %".64" = extractelement <4 x i32> %"a.8", i32 0
   %".65" = extractelement <4 x i32> %"a.8", i32 1
   %".66" = extractelement <4 x i32> %"a.8", i32 2
@@ -281,8 +281,9 @@ declare i32 @"llvm.nvvm.read.ptx.sreg.tid.x"()
 
 declare void @"llvm.nvvm.barrier0"()
 
-!nvvm.annotations = !{ !0 }
+!nvvm.annotations = !{ !0, !1 }
 !0 = !{ void (ptr addrspace(1), ptr addrspace(1))* @"copy_bf16", !"maxntidx", i32 256 }
-!1 = !{ i32 0, i32 6 }
-!2 = !{ i32 0, i32 256 }
-!3 = !{  }
+!1 = !{ void (ptr addrspace(1), ptr addrspace(1))* @"copy_bf16", !"minctasm", i32 4 }
+!2 = !{ i32 0, i32 6 }
+!3 = !{ i32 0, i32 256 }
+!4 = !{  }

@@ -5,7 +5,7 @@ target datalayout = ""
 define ptx_kernel void @"copy_d"(ptr addrspace(1) noalias align 16 %"A", ptr addrspace(1) noalias align 16 %"B")
 {
 entry:
-  %"block" = call i32 @"llvm.nvvm.read.ptx.sreg.ctaid.x"(), !range !1
+  %"block" = call i32 @"llvm.nvvm.read.ptx.sreg.ctaid.x"(), !range !2
   %".4" = urem i32 %"block", 3
   %".5" = udiv i32 %"block", 3
   %".6" = zext i32 %".4" to i64
@@ -22,7 +22,7 @@ entry:
   %".16" = mul nsw i64 %".15", 24576
   %".17" = add nsw i64 %".14", %".16"
   %"b" = getelementptr inbounds i8, ptr addrspace(1) %"B", i64 %".17"
-  %"thread" = call i32 @"llvm.nvvm.read.ptx.sreg.tid.x"(), !range !2
+  %"thread" = call i32 @"llvm.nvvm.read.ptx.sreg.tid.x"(), !range !3
   %".18" = urem i32 %"thread", 16
   %".19" = udiv i32 %"thread", 16
   %".20" = urem i32 %"thread", 16
@@ -33,10 +33,10 @@ entry:
   %".25" = zext i32 %".24" to i64
   %".26" = getelementptr inbounds i8, ptr addrspace(1) %"a", i64 %".25"
   %".27" = getelementptr inbounds i8, ptr addrspace(1) %".26", i64 512
-  %"a.1" = load <2 x i64>, ptr addrspace(1) %".26", align 16, !invariant.load !3
+  %"a.1" = load <2 x i64>, ptr addrspace(1) %".26", align 16, !invariant.load !4
   %".28" = extractelement <2 x i64> %"a.1", i32 0
   %".29" = extractelement <2 x i64> %"a.1", i32 1
-  %"a.2" = load <2 x i64>, ptr addrspace(1) %".27", align 16, !invariant.load !3
+  %"a.2" = load <2 x i64>, ptr addrspace(1) %".27", align 16, !invariant.load !4
   %".30" = extractelement <2 x i64> %"a.2", i32 0
   %".31" = extractelement <2 x i64> %"a.2", i32 1
   %".32" = mul nsw i32 %".20", 66
@@ -95,8 +95,9 @@ declare i32 @"llvm.nvvm.read.ptx.sreg.tid.x"()
 
 declare void @"llvm.nvvm.barrier0"()
 
-!nvvm.annotations = !{ !0 }
+!nvvm.annotations = !{ !0, !1 }
 !0 = !{ void (ptr addrspace(1), ptr addrspace(1))* @"copy_d", !"maxntidx", i32 256 }
-!1 = !{ i32 0, i32 6 }
-!2 = !{ i32 0, i32 256 }
-!3 = !{  }
+!1 = !{ void (ptr addrspace(1), ptr addrspace(1))* @"copy_d", !"minctasm", i32 6 }
+!2 = !{ i32 0, i32 6 }
+!3 = !{ i32 0, i32 256 }
+!4 = !{  }

@@ -5,7 +5,7 @@ target datalayout = ""
 define ptx_kernel void @"copy_i8"(ptr addrspace(1) noalias align 16 %"A", ptr addrspace(1) noalias align 16 %"B")
 {
 entry:
-  %"block" = call i32 @"llvm.nvvm.read.ptx.sreg.ctaid.x"(), !range !1
+  %"block" = call i32 @"llvm.nvvm.read.ptx.sreg.ctaid.x"(), !range !2
   %".4" = urem i32 %"block", 3
   %".5" = udiv i32 %"block", 3
   %".6" = zext i32 %".4" to i64
@@ -22,7 +22,7 @@ entry:
   %".16" = mul nsw i64 %".15", 49152
   %".17" = add nsw i64 %".14", %".16"
   %"b" = getelementptr inbounds i8, ptr addrspace(1) %"B", i64 %".17"
-  %"thread" = call i32 @"llvm.nvvm.read.ptx.sreg.tid.x"(), !range !2
+  %"thread" = call i32 @"llvm.nvvm.read.ptx.sreg.tid.x"(), !range !3
   %".18" = urem i32 %"thread", 8
   %".19" = udiv i32 %"thread", 8
   %".20" = urem i32 %"thread", 8
@@ -35,22 +35,22 @@ entry:
   %".27" = getelementptr inbounds i8, ptr addrspace(1) %".26", i64 256
   %".28" = getelementptr inbounds i8, ptr addrspace(1) %".26", i64 512
   %".29" = getelementptr inbounds i8, ptr addrspace(1) %".26", i64 768
-  %"a.1" = load <4 x i32>, ptr addrspace(1) %".26", align 16, !invariant.load !3
+  %"a.1" = load <4 x i32>, ptr addrspace(1) %".26", align 16, !invariant.load !4
   %".30" = extractelement <4 x i32> %"a.1", i32 0
   %".31" = extractelement <4 x i32> %"a.1", i32 1
   %".32" = extractelement <4 x i32> %"a.1", i32 2
   %".33" = extractelement <4 x i32> %"a.1", i32 3
-  %"a.2" = load <4 x i32>, ptr addrspace(1) %".27", align 16, !invariant.load !3
+  %"a.2" = load <4 x i32>, ptr addrspace(1) %".27", align 16, !invariant.load !4
   %".34" = extractelement <4 x i32> %"a.2", i32 0
   %".35" = extractelement <4 x i32> %"a.2", i32 1
   %".36" = extractelement <4 x i32> %"a.2", i32 2
   %".37" = extractelement <4 x i32> %"a.2", i32 3
-  %"a.3" = load <4 x i32>, ptr addrspace(1) %".28", align 16, !invariant.load !3
+  %"a.3" = load <4 x i32>, ptr addrspace(1) %".28", align 16, !invariant.load !4
   %".38" = extractelement <4 x i32> %"a.3", i32 0
   %".39" = extractelement <4 x i32> %"a.3", i32 1
   %".40" = extractelement <4 x i32> %"a.3", i32 2
   %".41" = extractelement <4 x i32> %"a.3", i32 3
-  %"a.4" = load <4 x i32>, ptr addrspace(1) %".29", align 16, !invariant.load !3
+  %"a.4" = load <4 x i32>, ptr addrspace(1) %".29", align 16, !invariant.load !4
   %".42" = extractelement <4 x i32> %"a.4", i32 0
   %".43" = extractelement <4 x i32> %"a.4", i32 1
   %".44" = extractelement <4 x i32> %"a.4", i32 2
@@ -225,8 +225,9 @@ declare i32 @"llvm.nvvm.read.ptx.sreg.tid.x"()
 
 declare void @"llvm.nvvm.barrier0"()
 
-!nvvm.annotations = !{ !0 }
+!nvvm.annotations = !{ !0, !1 }
 !0 = !{ void (ptr addrspace(1), ptr addrspace(1))* @"copy_i8", !"maxntidx", i32 256 }
-!1 = !{ i32 0, i32 6 }
-!2 = !{ i32 0, i32 256 }
-!3 = !{  }
+!1 = !{ void (ptr addrspace(1), ptr addrspace(1))* @"copy_i8", !"minctasm", i32 5 }
+!2 = !{ i32 0, i32 6 }
+!3 = !{ i32 0, i32 256 }
+!4 = !{  }

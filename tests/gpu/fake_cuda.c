@@ -116,8 +116,12 @@ int cuDeviceGet(int *found, int ordinal) { return *found = ordinal, ordinal >= 0
 int cuDeviceGetName(char *text, int length, int device) { return snprintf(text, (size_t)length, "Fake GPU %d", device), OK; }
 int cuDeviceGetAttribute(int *found, int which, int device)
 {
+    static const int facts[][2] = {{1, 1024}, {8, 49152}, {10, 32}, {12, 65536}, {16, 8}, {39, 2048}}; /* for pycuda */
     (void)device;
-    *found = which == 75 ? major : which == 76 ? minor : which == 38 ? (int)l2 : which == 16 ? 8 : 0;
+    *found = which == 75 ? major : which == 76 ? minor : which == 38 ? (int)l2 : 0;
+    for (unsigned k = 0; k < sizeof facts / sizeof *facts; k++)
+        if (facts[k][0] == which)
+            *found = facts[k][1];
     return OK;
 }
 int cuDeviceTotalMem_v2(size_t *found, int device) { return (void)device, *found = memory, OK; }
@@ -126,6 +130,11 @@ int cuDevicePrimaryCtxRetain(uintptr_t *context, int device)
     return *context = 0x1000 + (uintptr_t)device, initialised ? OK : NOT_INITIALIZED;
 }
 int cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, OK; }
+int cuDeviceComputeCapability(int *found, int *found_minor, int device)
+{
+    return (void)device, *found = major, *found_minor = minor, OK;
+}
+int cuCtxDetach(uintptr_t context) { return (void)context, INVALID_CONTEXT; }
 int cuCtxCreate_v2(uintptr_t *context, unsigned flags, int device)
 {
     (void)flags;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+import os
 import shutil
 import subprocess
 import sys
@@ -21,13 +23,14 @@ from device import harness, host_kernel, run
 
 from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.gpu import arrays, driver
+from ttc_llvm.gpu import arrays, driver, session
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.gpu.launch import GpuImage, Launch, Slot
 from ttc_llvm.gpu.plan import GpuPlan
 from ttc_llvm.gpu.target import GpuTarget
 
 HERE = Path(__file__).parent
+REAL_PYCUDA = bool(os.environ.get("TTC_TEST_PYCUDA"))  # the one that is installed, on the fake driver
 LAUNCHER = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_uint, ctypes.c_uint,
     ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p),
@@ -146,7 +149,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
         return image
 
     monkeypatch.setattr(gpu_kernel, "build", recorded)
-    monkeypatch.syspath_prepend(str(HERE / "fake_pycuda"))
+    _choose_pycuda(monkeypatch)
     monkeypatch.setattr(driver, "DEFAULT_LIBRARIES", ("libcuda.so.1",))
     launcher = LAUNCHER(found.launched)
     found.lib.fake_on_launch(launcher)
@@ -158,10 +161,30 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
         found.lib.fake_on_launch(LAUNCHER())
         found.lib.fake_reset(*NO_DEVICE)
         driver.driver.cache_clear()
-        for name in [name for name in sys.modules if name.partition(".")[0] == "pycuda"]:
-            del sys.modules[name]
+        dropped = _forget_pycuda()
     if found.errors:
         raise found.errors[0]
+    assert not dropped, f"contexts {dropped} were dropped: pycuda complains of that on stderr"
+
+
+def _choose_pycuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    if REAL_PYCUDA:
+        monkeypatch.setattr(sys, "path", [path for path in sys.path if "fake_pycuda" not in path])
+        sys.setdlopenflags(os.RTLD_LAZY)  # it links to more of the driver than it calls
+    else:
+        monkeypatch.syspath_prepend(str(HERE / "fake_pycuda"))
+
+
+def _forget_pycuda() -> list[int]:
+    """Ours is gone with the test; returns the contexts that were dropped."""
+    if REAL_PYCUDA:
+        return []
+    session._contexts.__dict__.clear()
+    gc.collect()
+    found = sys.modules.get("pycuda.driver")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pycuda"]:
+        del sys.modules[name]
+    return [] if found is None else found.Context.dropped
 
 
 # --- arrays on the device -------------------------------------------------------------------------------------

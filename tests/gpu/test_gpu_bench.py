@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import pytest
 from fake_gpu import FakeGpu
 
 from ttc_llvm import cli
-from ttc_llvm.bench import gpu_peers, gpu_runner, gpu_suites
+from ttc_llvm.bench import cutensor, gpu_peers, gpu_runner, gpu_suites
 from ttc_llvm.bench.gpu_prepare import prepare, prepared
 from ttc_llvm.dtypes import DType
+from ttc_llvm.errors import GpuError
 from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.stage import Side
-from ttc_llvm.gpu.trial import Trial
+from ttc_llvm.gpu.stage import Box, Side
+from ttc_llvm.gpu.trial import Built, Trial
 from ttc_llvm.problem import Problem
 
 SMALL = ("bench", "--architecture=cuda", "--bytes=4K", "--jobs=0", "--maxImplementations=2", "--peers=none")
@@ -104,6 +106,47 @@ def test_cases_that_do_not_fit_are_left_out(gpu: FakeGpu, capsys: pytest.Capture
     gpu.set(memory=65 << 20)
     assert cli.main([*SMALL, "--bytes=1M", "--cases=0", "--suite=ttc57", "--kind=copy"]) == 0
     assert "is skipped: Fake GPU 0 (sm_90) has too little memory" in capsys.readouterr().err
+
+
+def test_cases_that_fail_do_not_stop_the_others(
+    gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right, out, turns = Trial.wrong, tmp_path / "results.jsonl", [True, True, False, True]
+
+    def sometimes(self: Trial, built: Built, among: list[Box]) -> tuple[int, ...] | None:
+        return (0, 0) if turns.pop() else right(self, built, among)
+
+    monkeypatch.setattr(Trial, "wrong", sometimes)
+    assert bench("--cases=:4", "--suite=ttc57", "--kind=copy", f"--output={out}") == 0
+    told = capsys.readouterr().err
+    assert len(lines(out)) == 1 and "3 of 4" not in told and "1 of 4 cases are measured" in told
+    assert told.count("computed a wrong element") == 3
+    turns += [True] * 4
+    assert bench("--cases=:4", "--suite=ttc57", "--kind=update") == 2, "after three in a row it gives up"
+    assert capsys.readouterr().err.strip().splitlines()[-1].startswith("ttc: error: ttc57/02/update: the kernel of")
+
+
+def dies(*arguments: object) -> None:
+    os._exit(1)
+
+
+def test_a_process_that_dies_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.prepare", dies)
+    case = gpu_suites.cases(("ttc57",), ("copy",))[0]
+    with pytest.raises(GpuError, match="a process that makes kernels ahead has died"):
+        next(prepared([case], gpu_target.find("sm_80"), 1, 1, False))
+
+
+def test_cutensor_says_why_it_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cutensor" / "lib"
+    folder.mkdir(parents=True)
+    (folder / "libcutensor.so.2").write_bytes(b"no library")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    cutensor.library.cache_clear()
+    notices = gpu_peers.find().notices
+    cutensor.library.cache_clear()
+    told = next(text for text in notices if "cutensor" in text)
+    assert told.startswith("peer cutensor is left out: it cannot be loaded: ") and "cutensor-cu13" in told
 
 
 def test_workers_make_what_this_process_makes() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from case import Case
 from gpu_strategies import gpu_executions
 from hypothesis import given
 
+import ttc_llvm
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import PlanError, TargetError
 from ttc_llvm.gpu import kernel as gpu_kernel
@@ -15,8 +18,10 @@ from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.launch import Slot
 from ttc_llvm.gpu.lower import lower
 from ttc_llvm.gpu.plan import GpuPlan
+from ttc_llvm.gpu.solution import GpuSolution
 from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.problem import Problem
+from ttc_llvm.solution import Solution
 
 H100 = gpu_target.find("sm_90")
 GOOD = "gpu1 tile=64,64 block=4,4 order=1,0 threads=256 vector=4,4 shared=b padding=4 panel=none"
@@ -92,6 +97,23 @@ def test_more_blocks_than_a_grid_has_are_refused() -> None:
     plan = "gpu1 tile=16,16 block=1,1 order=1,0 threads=32 vector=1,1 shared=b padding=0 panel=none"
     with pytest.raises(PlanError, match="blocks, more than"):
         lower(c, gpu_plan.parse(plan), H100)
+
+
+def test_type_checkers_know_every_name() -> None:
+    assert sorted(get_args(gpu_target.Name)) == sorted(gpu_target.spellings())
+
+    problem = Problem((1, 0), (3, 4), "s")
+
+    def cpu() -> Solution:  # mypy refuses Any and anything else here
+        return ttc_llvm.compile(problem, 1)
+
+    def gpu() -> GpuSolution:
+        return ttc_llvm.compile(problem, 1, target="sm_90")
+
+    def row() -> GpuSolution:
+        return ttc_llvm.compile(problem, 1, target=H100)
+
+    assert [type(found()) for found in (cpu, gpu, row)] == [Solution, GpuSolution, GpuSolution]
 
 
 def test_every_name_is_known_and_others_are_refused() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import sys
 from dataclasses import replace
 
@@ -13,6 +15,7 @@ from case import Case, expected, fill
 from fake_gpu import FakeGpu, Interface
 
 import ttc_llvm
+from ttc_llvm import cli
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import GpuError, OptionError, VerificationError
 from ttc_llvm.gpu import kernel as gpu_kernel
@@ -30,7 +33,7 @@ PROBLEM = Problem((1, 0), (96, 80), "s", alpha=2.0, beta=0.5)
 
 def tuned(problem: Problem = PROBLEM, count: int = 3, **options: object) -> ttc_llvm.GpuSolution:
     """A solution by timing."""
-    found = ttc_llvm.compile(problem, count, target="cuda", **options)  # type: ignore[arg-type]
+    found = ttc_llvm.compile(problem, count, target="cuda", **options)  # type: ignore[call-overload]
     assert isinstance(found, ttc_llvm.GpuSolution)
     return found
 
@@ -163,6 +166,7 @@ def test_transposed_arrays_stay_on_the_device(gpu: FakeGpu, dtype: str) -> None:
     assert isinstance(y, gpuarray.GPUArray) and y.dtype == x.dtype
     assert np.array_equal(y.get(), x.transpose(2, 0, 1))
     context.pop()
+    context.detach()
 
 
 def test_transposed_into_out_with_arithmetic(gpu: FakeGpu) -> None:
@@ -200,5 +204,45 @@ def test_transpositions_that_are_refused(gpu: FakeGpu) -> None:
     ):
         with pytest.raises(ttc_llvm.ArrayError, match=words):
             ttc_llvm.transpose(here, **arguments)
+    for make in (ttc_llvm.ascontiguousarray, ttc_llvm.asfortranarray):
+        with pytest.raises(ttc_llvm.ArrayError, match=r"x is a Interface on a device: ttc_llvm\.transpose"):
+            make(here)  # type: ignore[arg-type]
     with pytest.raises(ttc_llvm.ArrayError, match="stream is for arrays on a device"):
         ttc_llvm.transpose(x, stream=3)
+
+
+# --- what the command line says -----------------------------------------------------------------------------
+
+
+def test_info_lists_devices(gpu: FakeGpu, capsys: pytest.CaptureFixture[str]) -> None:
+    gpu.set(devices=2, capability=(8, 7), memory=16 << 30, l2=4 << 20)
+    assert cli.main(["info", "--no-ceilings", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["gpus"]
+    assert found["0"] == {"name": "Fake GPU 0", "target": "sm_86", "memory": 16 << 30, "l2": 4 << 20}
+    assert list(found) == ["0", "1"]
+    gpu.set(capability=(3, 0))
+    assert cli.main(["info", "--no-ceilings"]) == 0
+    assert "capability 3.0 is not supported" in capsys.readouterr().out, "an old device is listed, too"
+    gpu.set(devices=0)
+    assert cli.main(["info", "--no-ceilings"]) == 0
+    assert "there is no CUDA device" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--architecture=cuda"], r"there is no CUDA device.*; maxImplementations = 1 takes the cost model's plan"),
+        (["--cpu=gfx90a"], r"code for gfx90a cannot run here: .*; maxImplementations = 1"),
+        (["--cpu=sm90"], "near matches are sm_90"),
+        (["--architecture=cuad"], "near matches are cuda"),
+        (["--cpu=sm_90", "--threadsPerBlock=0"], "--threadsPerBlock=0 is less than 1"),
+        (["--cpu=sm_90", "--generateOnly", "--size=100000000,100000000"], "no plan for sm_90 fits: .* blocks, more"),
+    ],
+)
+def test_what_is_refused_in_one_sentence(
+    gpu: FakeGpu, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    gpu.set(devices=0)
+    assert cli.main(["--perm=1,0", "--size=8,8", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert re.search(words, told) and told.count("\n") == 1, told

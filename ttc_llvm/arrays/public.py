@@ -112,6 +112,8 @@ def asfortranarray(
 
 
 def _contiguous(x: npt.ArrayLike, dtype: npt.DTypeLike | None, order: Order, threads: int | None) -> Array:
+    if not isinstance(x, np.ndarray) and is_on_device(x):
+        raise ArrayError(f"x is a {type(x).__name__} on a device: ttc_llvm.transpose makes contiguous arrays there")
     array = np.asarray(x)
     flags = array.flags
     done = flags.c_contiguous if order == "C" else flags.f_contiguous

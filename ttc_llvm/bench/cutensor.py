@@ -6,6 +6,8 @@ import ctypes
 import glob
 import site
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -23,23 +25,39 @@ TYPES = {"s": 0, "d": 1, "f16": 2, "i8": 3, "c": 4, "z": 5, "i32": 10, "bf16": 1
 MOVES = {2: "f16", 4: "s", 8: "d", 16: "z", 1: "i8"}  # plain moves by the floats that cuTENSOR has
 COMPUTE = {32: "CUTENSOR_COMPUTE_DESC_32F", 64: "CUTENSOR_COMPUTE_DESC_64F"}
 IDENTITY, CONJUGATE, ADD = 1, 9, 3
+LIBRARY, NEEDED = "libcutensor.so.2", "libcublasLt.so.*"
 DEFAULT_ALGORITHM, NO_JIT, ALIGNMENT = -1, 0, 128
 
 
 @lru_cache(maxsize=1)
 def library() -> Any:
-    """libcutensor, of the Python package or the system's; None where there is none."""
-    folders = [*site.getsitepackages(), *sys.path]
-    places = [path for folder in folders for path in glob.glob(f"{folder}/cutensor/lib/libcutensor.so.2")]
-    for place in (*places, "libcutensor.so.2"):
+    """libcutensor, of the Python package or the system's. OSError, in the loader's words, where it cannot be loaded."""
+    folders = [*site.getsitepackages(), site.getusersitepackages(), *sys.path]
+    places = [path for folder in folders for path in glob.glob(f"{folder}/cutensor/lib/{LIBRARY}")]
+    _load_needed(folders)
+    found = _first((*places, LIBRARY))
+    found.cutensorGetErrorString.restype = ctypes.c_char_p
+    found.cutensorGetVersion.restype = ctypes.c_size_t
+    return found
+
+
+def _first(places: Sequence[str]) -> Any:
+    """The first of these that can be loaded; else the first one's OSError tells why."""
+    why: OSError | None = None
+    for place in places:
         try:
-            found = ctypes.CDLL(place)
-        except OSError:
-            continue
-        found.cutensorGetErrorString.restype = ctypes.c_char_p
-        found.cutensorGetVersion.restype = ctypes.c_size_t
-        return found
-    return None
+            return ctypes.CDLL(place)
+        except OSError as error:
+            why = why or error
+    raise why or OSError(f"{LIBRARY} is not found")
+
+
+def _load_needed(folders: Sequence[str]) -> None:
+    """libcuBLASLt, which libcutensor is linked to, of NVIDIA's packages: these lie where no loader looks."""
+    for folder in dict.fromkeys(folders):
+        for path in glob.glob(f"{folder}/nvidia/*/lib/{NEEDED}"):
+            with suppress(OSError):
+                ctypes.CDLL(path)
 
 
 class Cutensor:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import multiprocessing
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from ..canonical import Canonical
-from ..errors import ArtifactError
+from ..errors import ArtifactError, GpuError
 from ..gpu import kernel as gpu_kernel
 from ..gpu.executable import ENTRY
 from ..gpu.launch import GpuImage
@@ -55,7 +55,9 @@ def _image(canonical: Canonical, plan: GpuPlan, target: GpuTarget, assembled: bo
 def prepared(
     cases: Sequence[Case], target: GpuTarget, count: int, jobs: int, assembled: bool
 ) -> Iterator[tuple[Case, Prepared]]:
-    """The cases in their order, each with its kernels, which `jobs` processes make ahead; 0 = this process does."""
+    """The cases in their order, each with its kernels, which `jobs` processes make ahead; 0 = this process does.
+
+    GpuError where such a process has died."""
     if jobs < 1:
         yield from ((case, prepare(case.canonical, target, count, assembled)) for case in cases)
         return
@@ -71,5 +73,7 @@ def prepared(
                 return
             case, future = waiting.popleft()
             yield case, future.result()
+    except BrokenExecutor as error:
+        raise GpuError(f"a process that makes kernels ahead has died: {error}; --jobs=0 does without") from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -213,7 +213,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return (isinstance(value, float) and isfinite(value)) or _is_count(value)
+    return _is_count(value) or (isinstance(value, float) and value >= 0 and isfinite(value))
 
 
 def _is_duration(value: Any) -> bool:

@@ -13,8 +13,8 @@ from .. import backend, machines, options, runtime, target
 from ..affinity import Affinity
 from ..canonical import Canonical, canonicalise
 from ..compare import cli_single
-from ..compiler import compile
 from ..errors import OptionError, TargetError
+from ..front import compile
 from ..gpu.solution import GpuSolution
 from ..native import artifact, library
 from ..options import Options

@@ -12,7 +12,9 @@ import numpy as np
 
 from .. import __version__, affinity, backend, machine_table, runtime, target
 from ..canonical import canonicalise
-from ..errors import DatabaseError, TargetError
+from ..errors import DatabaseError, GpuError, TargetError
+from ..gpu import devices
+from ..gpu import target as gpu_target
 from ..problem import Problem
 from ..target import Target
 from ..trial import Mode, Trial
@@ -32,7 +34,9 @@ def add_parser(subparsers: Any) -> None:
     help = "versions, target, caches, ceilings, database"
     parser = subparsers.add_parser("info", help=help, description=help)
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--targets", action="store_true", help="only the machines that code can be generated for")
+    parser.add_argument(
+        "--targets", action="store_true", help="only the machines that code can be generated for"
+    )
     parser.add_argument("--no-ceilings", action="store_true", help="measure nothing")
     parser.add_argument("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
 
@@ -48,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def targets() -> dict[str, Any]:
-    """Every row of the table of machines: its facts, and the spellings that lead to it."""
+    """Every row of the tables of CPUs and GPUs: its facts, and the spellings that lead to it."""
     return {
         name: {
             "triple": row.triple,
@@ -58,6 +62,15 @@ def targets() -> dict[str, Any]:
             "triples": [triple for triple, found in machine_table.TRIPLES.items() if found == name],
         }
         for name, row in machine_table.ROWS.items()
+    } | {
+        name: {
+            "triple": gpu_target.find(name).triple,
+            "threads": gpu_target.find(name).max_threads,
+            "aliases": [
+                alias for alias in gpu_target.spellings() if gpu_target.find(alias).name == name != alias
+            ],
+        }
+        for name in gpu_target.names()
     }
 
 
@@ -90,8 +103,9 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
         "threads": runtime.num_threads(),
         "huge_pages": _huge_pages(),
         "free_bytes": buffers.available_memory(),
+        "gpus": _gpus(),
         "database": _database(database),
-        "architectures": list(target.spellings()),
+        "architectures": [*target.spellings(), *gpu_target.spellings()],
     }
     if ceilings and here is not None:
         facts["ceilings_gibs"] = measure_ceilings(here, runtime.num_threads())
@@ -106,6 +120,22 @@ def measure_ceilings(machine: Target, threads: int) -> dict[str, float]:
     update = Problem((0,), (elements,), "s", alpha=2.0, beta=0.5)
     trial = Trial(canonicalise(update).canonical, machine, threads, Mode.COLD, update.alpha, update.beta)
     return {which.value: round(trial.ceiling(which), 2) for which in Ceiling}
+
+
+def _gpus() -> dict[str, Any] | str:
+    """CUDA devices by number, or why there are none."""
+    try:
+        return {str(found.ordinal): _gpu(found) for found in devices.present()}
+    except GpuError as error:
+        return str(error)
+
+
+def _gpu(found: devices.Device) -> dict[str, Any]:
+    try:
+        code = str(found.target)
+    except TargetError as error:
+        code = str(error)
+    return {"name": found.name, "target": code, "memory": found.memory, "l2": found.l2}
 
 
 def _huge_pages() -> str:
@@ -135,4 +165,6 @@ def _text(value: Any) -> str:
         return " ".join(feature for feature in value.split(",") if not feature.startswith("-"))
     if isinstance(value, (list, tuple)):
         return " ".join(map(str, value)) or "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
     return "-" if value in (None, "") else str(value)

@@ -91,7 +91,8 @@ def _machine_rows(outcome: Outcome) -> Rows:
     solution = outcome.solution
     if isinstance(solution, GpuSolution):
         launch = solution.launch
-        spread = f"{launch.grid} blocks of {launch.block} threads, {launch.shared} bytes of shared memory each"
+        blocks = "1 block" if launch.grid == 1 else f"{launch.grid} blocks"
+        spread = f"{blocks} of {launch.block} threads, {launch.shared} bytes of shared memory each"
         return [("target", [f"{solution.target} ({solution.target.triple})"]), ("launch", [spread])]
     return [
         ("target", [wording.target_line(solution.target, solution.others)]),
@@ -167,7 +168,7 @@ def print_json(outcome: Outcome) -> None:
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
             "measurement": measurement_fields(outcome),
-            "comparison": _compared_fields(outcome),
+            "comparison": compared_fields(outcome),
             "files": [str(path) for path in outcome.files],
         }
     )
@@ -193,7 +194,8 @@ def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
     }
 
 
-def _compared_fields(outcome: Outcome) -> dict[str, Any] | None:
+def compared_fields(outcome: Outcome) -> dict[str, Any] | None:
+    """What `--compiler` found, None where it was not asked for."""
     return None if outcome.comparison is None else comparison_fields(outcome.comparison)
 
 

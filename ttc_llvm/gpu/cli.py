@@ -13,10 +13,10 @@ from ..cli import loop_order
 from ..cli import report as cli_report
 from ..cli.options import Command
 from ..cli.progress import Progressing
+from ..compare import gpu_single
 from ..errors import OptionError
 from ..options import candidate_count
 from ..problem import Problem
-from ..runtime import thread_count
 from ..trial import Mode
 from ..tuning.gpu_candidates import GpuForced
 from ..wording import problem_fields
@@ -45,8 +45,9 @@ def run(command: Command) -> int:
     _log.info("target %s", target)
     untimed = command.generate_only or command.max_implementations == 1
     if not untimed and canonical.elements:
-        _log.info("device %s", devices.running(target))
+        _log.info("device %s", devices.timing(target))
     cli_compile.check_folder(command)
+    references = gpu_single.prepare(command, problem, target)
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet) as progress:
         solution = compiling.compile(
@@ -62,10 +63,11 @@ def run(command: Command) -> int:
             progress=progress.report,
         )
     elapsed = time.perf_counter() - start
+    comparison = None if references is None else gpu_single.compare(command, solution, references)
     files = solution.write(command.output_dir, command.emit) if command.emit else ()
     source = cli_compile.source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
-        solution, canonical, "none", source, elapsed, files, verified=not command.no_test
+        solution, canonical, "none", source, elapsed, files, not command.no_test, comparison
     )
     if command.json:
         cli_report.print_object(_fields(outcome, solution))
@@ -89,7 +91,9 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     artifact.checked(command.emit, target.is_nvidia)
     candidate_count(command.max_implementations)
     threads = command.threads_per_block
-    if threads is not None and thread_count(threads) > target.max_threads:
+    if threads is not None and threads < 1:
+        raise OptionError(f"--threadsPerBlock={threads} is less than 1")
+    if threads is not None and threads > target.max_threads:
         raise OptionError(f"--threadsPerBlock={threads} exceeds {target.max_threads}, what {target} runs per block")
     return problem, target, GpuForced(threads, _order(command, problem, canonicalise(problem).canonical))
 
@@ -135,5 +139,6 @@ def _fields(outcome: cli_report.Outcome, solution: GpuSolution) -> dict[str, Any
         "source": outcome.source,
         "elapsed_s": outcome.elapsed,
         "measurement": cli_report.measurement_fields(outcome),
+        "comparison": cli_report.compared_fields(outcome),
         "files": [str(path) for path in outcome.files],
     }

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from .. import options
 from ..canonical import Canonical, canonicalise
-from ..errors import OptionError, PlanError
+from ..errors import PlanError
 from ..measurement import GIB, Measurement
+from ..options import MAX_IMPLEMENTATIONS, candidate_count
 from ..problem import Problem
 from ..stored_plans import STORED_TIMINGS, open_database
 from ..trial import Mode
@@ -29,6 +29,7 @@ from . import plan as gpu_plan
 from .devices import Device
 from .executable import ENTRY
 from .launch import GpuImage
+from .options import GpuOptions, checked
 from .plan import GpuPlan
 from .session import Session
 from .solution import GpuSolution
@@ -47,21 +48,9 @@ class GpuPlanned:
     image: GpuImage
 
 
-@dataclass(frozen=True, slots=True)
-class GpuOptions:
-    """What steers a search on a GPU; the words are those of `options.Options`."""
-
-    target: GpuTarget
-    max_implementations: int
-    time_limit: float | None = None
-    mode: Mode = Mode.COLD
-    verify: bool = True
-    forced: GpuForced = gpu_candidates.FREE
-
-
 def compile(
     problem: Problem,
-    max_implementations: int = options.MAX_IMPLEMENTATIONS,
+    max_implementations: int = MAX_IMPLEMENTATIONS,
     target: GpuTarget | str = "cuda",
     time_limit: float | None = None,
     mode: Mode = Mode.COLD,
@@ -76,27 +65,11 @@ def compile(
 
     Raises TtcError subclasses with one sentence: GpuError where there is no device to time on.
     """
-    chosen = GpuOptions(
-        devices.resolve(target),
-        options.candidate_count(max_implementations),
-        options.time_limit_of(time_limit),
-        mode,
-        verify,
-        checked_forced(forced),
-    )
+    chosen = checked(max_implementations, target, time_limit, mode, verify, forced)
     store = open_database(database, ignore_database)
     canonical = canonicalise(problem).canonical
     found = plan_canonical(canonical, chosen, (problem.alpha, problem.beta), store, progress)
     return GpuSolution(problem, chosen.target, found.plan, found.measurement, found.image)
-
-
-def checked_forced(forced: Forced | GpuForced) -> GpuForced:
-    """Decisions that a GPU's search takes from the user; OptionError for those of CPUs."""
-    if isinstance(forced, GpuForced):
-        return forced
-    if forced != FREE:
-        raise OptionError(f"decisions {forced} are a CPU's: a GPU's are ttc_llvm.GpuForced(threads, order)")
-    return gpu_candidates.FREE
 
 
 def plan(
@@ -107,7 +80,7 @@ def plan(
     device: Device,
 ) -> GpuPlanned:
     """The plan of a layout on a device; effort: plans to consider, 1 = the cost model alone."""
-    chosen = GpuOptions(target, options.candidate_count(effort))
+    chosen = GpuOptions(target, candidate_count(effort))
     return plan_canonical(canonical, chosen, scalars, open_database(None), None, device)
 
 
@@ -129,7 +102,7 @@ def plan_canonical(
     if chosen.max_implementations == 1 or canonical.elements == 0:
         found, record = _modelled(canonical, chosen, request, answer)
     else:
-        here = devices.running(chosen.target, None if device is None else device.ordinal)
+        here = devices.timing(chosen.target, None if device is None else device.ordinal)
         found, record = _tuned(canonical, chosen, scalars, request, answer, progress, here)
     store.store(record)
     return found

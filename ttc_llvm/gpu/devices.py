@@ -43,6 +43,12 @@ def device(ordinal: int | None = None) -> Device:
     return _described(found, ordinal)
 
 
+def present() -> tuple[Device, ...]:
+    """Every device that this process sees; GpuError for none."""
+    found = driver()
+    return tuple(_described(found, ordinal) for ordinal in range(found.count))
+
+
 def _described(found: Driver, ordinal: int) -> Device:
     capability = found.attribute(ordinal, MAJOR), found.attribute(ordinal, MINOR)
     l2 = found.attribute(ordinal, L2_BYTES)
@@ -64,8 +70,16 @@ def resolve(name: GpuTarget | str) -> GpuTarget:
 def running(target: GpuTarget, ordinal: int | None = None) -> Device:
     """The device that runs code of this target; GpuError or TargetError, in a sentence, where none does."""
     if not target.is_nvidia:
-        raise TargetError(f"code for {target} cannot run here: only NVIDIA's driver is spoken; files can be written")
+        raise TargetError(f"code for {target} cannot run here: only NVIDIA's driver is spoken")
     found = device(ordinal)
     if not found.runs(target):
         raise TargetError(f"code for {target} cannot run here: the device is {found}")
     return found
+
+
+def timing(target: GpuTarget, ordinal: int | None = None) -> Device:
+    """The same for the search; where there is none, the sentence says what goes without."""
+    try:
+        return running(target, ordinal)
+    except (GpuError, TargetError) as error:
+        raise type(error)(f"{error}; maxImplementations = 1 takes the cost model's plan and times nothing") from None

@@ -10,6 +10,7 @@ from ..errors import PlanError
 from . import plan as gpu_plan
 from .nest import Body, Digit, GpuNest, GridLoop, Phase, SharedTile
 from .plan import GpuPlan, Shared
+from .residency import spread
 from .runs import Run, by_stride, run_axes, run_of, sides, widest
 from .target import GpuTarget
 
@@ -31,7 +32,7 @@ def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     nest = GpuNest(
         canonical, plan.tile, _loops(canonical, plan), plan.threads, shared, plan.vector, full, edge
     )
-    used = max(phase.threads for phase in _phases(nest))
+    used = max(phase.threads for phase in nest.phases)
     threads = min(plan.threads, -(-used // target.warp) * target.warp)
     return _checked(replace(nest, threads=threads), plan, target)
 
@@ -172,12 +173,6 @@ def _unbroken(run: tuple[int, ...], vectors: tuple[int, ...], across: tuple[int,
     return run[: max(stop, len(vectors))]
 
 
-def _phases(nest: GpuNest) -> tuple[Phase, ...]:
-    """Every walk of a nest."""
-    bodies = [body for body in (nest.full, nest.edge) if body is not None]
-    return tuple(phase for body in bodies for phase in (body.load, body.store) if phase is not None)
-
-
 def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
     if nest.grid > target.max_blocks:
         raise PlanError(f"plan needs {nest.grid} blocks, more than the {target.max_blocks} of {target}")
@@ -192,10 +187,16 @@ def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
         raise PlanError(
             f"plan block has {held} bytes, more than {gpu_plan.MAX_REGISTER_BYTES} of a thread's registers"
         )
-    accesses = max(phase.rounds * phase.rows for phase in _phases(nest))
+    accesses = max(phase.rounds * phase.rows for phase in nest.phases)
     if accesses > gpu_plan.MAX_ACCESSES:
         raise PlanError(
             f"plan has {accesses} accesses to a tensor in each thread, more than {gpu_plan.MAX_ACCESSES}"
+        )
+    apart = max((phase.rounds * phase.run.vector for phase in nest.phases if spread(nest, phase)), default=0)
+    if apart > gpu_plan.MAX_SPREAD:
+        raise PlanError(
+            f"plan has {apart} accesses to single elements of shared memory in each thread,"
+            f" more than {gpu_plan.MAX_SPREAD}"
         )
     for count, t in zip(plan.vector, (nest.canonical.a, nest.canonical.b), strict=True):
         if count > 1 and count * t.itemsize > target.vector_bytes:

@@ -138,6 +138,12 @@ class GpuNest:
         return prod(loop.count for loop in self.loops) if self.canonical.elements else 0
 
     @property
+    def phases(self) -> tuple[Phase, ...]:
+        """Every walk, of full tiles and of ragged ones."""
+        bodies = [body for body in (self.full, self.edge) if body is not None]
+        return tuple(phase for body in bodies for phase in (body.load, body.store) if phase is not None)
+
+    @property
     def overshoots(self) -> tuple[int, ...]:
         """Axes along which the last panel has tiles beyond the end."""
         reach = {k: self.tile[k] for k in range(len(self.tile))}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -17,6 +19,20 @@ from .driver import Driver, driver
 
 Bytes = npt.NDArray[np.uint8]
 MIB = 1 << 20
+
+
+_contexts = threading.local()
+
+
+def _retained(cuda: Any, ordinal: int) -> Any:
+    """pycuda's object for a device's primary context, one per thread: pycuda frees memory, streams and events only in
+    the thread that made their context object. It lives until the process ends, for pycuda mistakes a primary context
+    that is merely dropped for one that it owns, and complains."""
+    known = _contexts.__dict__.setdefault("known", {})
+    if ordinal not in known:
+        known[ordinal] = cuda.Device(ordinal).retain_primary_context()
+        atexit.register(known[ordinal].detach)
+    return known[ordinal]
 
 
 class Session:
@@ -35,7 +51,7 @@ class Session:
         except ImportError as error:
             raise GpuError(f"pycuda cannot be used: {error}") from None
         self._cuda.init()
-        self._context = self._cuda.Device(device.ordinal).retain_primary_context()
+        self._context = _retained(self._cuda, device.ordinal)
         with self.active():
             self._stream = self._cuda.Stream()
 

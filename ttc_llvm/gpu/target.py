@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from typing import Literal
 
 from ..errors import TargetError
 
@@ -145,6 +146,14 @@ _NEAREST = {
     "sm_37": "sm_35", "sm_52": "sm_50", "sm_53": "sm_50", "sm_61": "sm_60", "sm_62": "sm_60", "sm_72": "sm_70",
     "sm_87": "sm_86", "sm_103": "sm_100", "sm_110": "sm_100", "sm_121": "sm_120",
 }  # fmt: skip
+Name = Literal[  # the same for type checkers
+    "sm_35", "sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120",
+    "gfx906", "gfx90a", "gfx942", "gfx1100",
+    "cuda", "nvptx", "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell",
+    "k40", "p100", "v100", "t4", "a100", "h100", "h200", "b200",
+    "hip", "rocm", "mi50", "mi210", "mi250", "mi300", "mi300x",
+    "sm_37", "sm_52", "sm_53", "sm_61", "sm_62", "sm_72", "sm_87", "sm_103", "sm_110", "sm_121",
+]  # fmt: skip
 _SPELLINGS = {name: name for name in _ROWS} | _ALIASES | _NEAREST
 FAMILIES = ("sm_", "gfx")  # how names of GPUs start, known or not
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,10 +41,22 @@ def init() -> None:
 
 
 class Context:
-    """A context; popping is a static method, as pycuda has it."""
+    """A context; popping is a static method, as pycuda has it. dropped: handles of those that were given up without
+    `detach`, of which pycuda complains on stderr."""
 
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
+    dropped: ClassVar[list[int]] = []
+
+    def __init__(self, handle: int, ordinal: int) -> None:
+        self.handle, self._ordinal, self._valid = handle, ordinal, True
+
+    def detach(self) -> None:
+        """Give it up."""
+        self._valid = False
+        _call("cuDevicePrimaryCtxRelease_v2", self._ordinal)
+
+    def __del__(self) -> None:
+        if self._valid:
+            self.dropped.append(self.handle)
 
     def push(self) -> None:
         """Make it the thread's."""
@@ -64,7 +76,7 @@ class Device:
 
     def retain_primary_context(self) -> Context:
         """The context that CUDA's run time uses."""
-        return Context(_new("cuDevicePrimaryCtxRetain", self.ordinal))
+        return Context(_new("cuDevicePrimaryCtxRetain", self.ordinal), self.ordinal)
 
 
 class Stream:

@@ -1,0 +1,54 @@
+"""What steers a search on a GPU, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import OptionError
+from ..options import candidate_count, time_limit_of
+from ..trial import Mode
+from ..tuning import gpu_candidates
+from ..tuning.choices import FREE, Forced
+from ..tuning.gpu_candidates import GpuForced
+from . import devices
+from .target import GpuTarget
+
+
+@dataclass(frozen=True, slots=True)
+class GpuOptions:
+    """What steers a search on a GPU; the words are those of `ttc_llvm.options.Options`."""
+
+    target: GpuTarget
+    max_implementations: int
+    time_limit: float | None = None
+    mode: Mode = Mode.COLD
+    verify: bool = True
+    forced: GpuForced = gpu_candidates.FREE
+
+
+def checked(
+    max_implementations: int,
+    target: GpuTarget | str,
+    time_limit: float | None,
+    mode: Mode,
+    verify: bool,
+    forced: Forced | GpuForced,
+) -> GpuOptions:
+    """The same of values that a user has given. Raises OptionError and TargetError."""
+    return GpuOptions(
+        devices.resolve(target),
+        candidate_count(max_implementations),
+        time_limit_of(time_limit),
+        mode,
+        verify,
+        _checked_forced(forced),
+    )
+
+
+def _checked_forced(forced: Forced | GpuForced) -> GpuForced:
+    """Decisions that a GPU's search takes from the user; OptionError for those of CPUs."""
+    if isinstance(forced, GpuForced):
+        return forced
+    if forced != FREE:
+        raise OptionError(f"decisions {forced} are a CPU's: a GPU's are ttc_llvm.GpuForced(threads, order)")
+    return gpu_candidates.FREE
