@@ -21,6 +21,7 @@ from ..gpu.target import GpuTarget
 from ..gpu.trial import Built, Trial, ceiling_name
 from ..trial import Mode
 from ..tuning.search import Limits, Outcome, search
+from ..wording import problem_fields
 from . import facts
 from .cases import Case, run_bytes
 from .gpu_guests import CHECKED, CHECKED_ELEMENTS, Guests, in_turns
@@ -156,7 +157,7 @@ class _Measured:
             mode="cold",
             threads=1,
             case=case.text,
-            problem=facts.problem_fields(case.problem) | {"offset": 0},
+            problem=problem_fields(case.problem) | {"offset": 0},
             canonical=str(self.canonical),
             run_bytes=run_bytes(self.canonical),
             plan=str(outcome.best.plan),

@@ -10,10 +10,10 @@ from pathlib import Path
 from .. import plan as plans
 from ..cli.compile import Job, prepare
 from ..cli.options import OPTIONS, Command, Parser, parser, read
-from ..compiler import open_database, stored
 from ..errors import OptionError
 from ..gpu.target import is_gpu
 from ..solution import Solution
+from ..stored_plans import open_database, stored
 from ..tuning.model import model_plan
 from .explanation import RANKED, Explanation
 from .text import STAGES

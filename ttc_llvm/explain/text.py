@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp
 
-from ..cli.report import bandwidth_rule, problem_line
 from ..errors import OptionError
 from ..plan import CpuPlan
 from ..tuning.cost import Terms
+from ..wording import bandwidth_rule, problem_line
 from . import geometry, pseudo
 from .columns import COLUMNS, count, folded, table, wrapped
 from .explanation import Explanation, Ranked, Tried

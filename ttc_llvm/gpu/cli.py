@@ -15,10 +15,12 @@ from ..cli.options import Command
 from ..cli.progress import Progressing
 from ..compare import gpu_single
 from ..errors import OptionError
-from ..options import candidate_count, thread_count
+from ..options import candidate_count
 from ..problem import Problem
+from ..runtime import thread_count
 from ..trial import Mode
 from ..tuning.gpu_candidates import GpuForced
+from ..wording import problem_fields
 from . import artifact, compiling, devices
 from .solution import GpuSolution
 from .target import GpuTarget, is_gpu
@@ -125,7 +127,7 @@ def _fields(outcome: cli_report.Outcome, solution: GpuSolution) -> dict[str, Any
     launch, target = solution.launch, solution.target
     return {
         "version": __version__,
-        "problem": cli_report.problem_fields(solution.problem),
+        "problem": problem_fields(solution.problem),
         "merged": {
             "text": str(outcome.canonical),
             "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
