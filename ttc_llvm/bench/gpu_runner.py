@@ -175,7 +175,7 @@ class _Measured:
             before=0.0,
             ceilings=ceilings,
             peers=peers,
-            facts=self._facts() | {"model_first": outcome.best.score / first.score},
+            facts=self._facts() | {"model_first": min(t.score for t in outcome.timings) / first.score},
             references=references,
         )
 
