@@ -19,7 +19,6 @@ from ttc_llvm.target import Target
 from . import attributes, selection
 from .frame import internal, reserved
 from .seam import encoded, prefixed
-from .selection import Runs
 from .values import I32, PTR, at, guarded
 
 # cpuid(words, leaf, subleaf): eax, ebx, ecx and edx to memory; rbx belongs to the caller.
@@ -33,66 +32,63 @@ _CPUID_CODE = bytes.fromhex(
 # xgetbv() -> the low half of XCR0
 _XGETBV = ir.FunctionType(I32, [])
 _XGETBV_CODE = bytes.fromhex("31c9 0f01d0 c3")  # xor ecx, ecx; xgetbv; ret
+UNKNOWN = -1  # in place of a version's number, before the first call
 _EXTENDED = 0x80000000  # leaves from here on are counted on their own
 _STRUCTURED = 7  # the leaf whose eax counts its subleaves
 
 
-def add_runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
-    """What entries call: functions that choose among all versions, the most demanding first, the last for all CPUs."""
+def add_run(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> ir.Function:
+    """What entries call: it runs one of all versions, the most demanding first, the last for all CPUs."""
     found = [_version(module, problem, version) for version in versions]
-    choose = add_choose(module, [version.target for version in versions])
-    return Runs(
-        _add_switch(module, choose, [runs.own for runs in found], "run"),
-        _add_switch(module, choose, [runs.any_size for runs in found], "run.any"),
-    )
+    return _add_switch(module, add_choose(module, [version.target for version in versions]), found)
 
 
-def _version(module: ir.Module, problem: Problem, version: Version) -> Runs:
+def _version(module: ir.Module, problem: Problem, version: Version) -> ir.Function:
     """All functions of one version, named and compiled for its CPU."""
     known = set(module.globals)
     with prefixed(module, f"{version.target.cpu}."):
-        runs = selection.add_runs(module, problem, version.bodies, version.target)
+        run = selection.add_run(module, problem, version.bodies, version.target)
     added = [function for function in module.functions if function.name not in known]
     attributes.compiled_for(added, version.target)
-    return runs
+    return run
 
 
-def _add_switch(
-    module: ir.Module, choose: ir.Function, versions: Sequence[ir.Function], name: str
-) -> ir.Function:
-    first = versions[0]
-    made = internal(module, first.ftype, name, [argument.name for argument in first.args])
-    b = ir.IRBuilder(made.append_basic_block("entry"))
-    last = made.append_basic_block("last")
-    switch = b.switch(b.call(choose, []), last)
+def _add_switch(module: ir.Module, choose: ir.Function, versions: Sequence[ir.Function]) -> ir.Function:
+    """`run`, which jumps to the chosen version, and `run.first`, which chooses: all arguments stay where they are."""
+    signature, labels = versions[0].ftype, [argument.name for argument in versions[0].args]
+    chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
+    chosen.linkage, chosen.initializer = "internal", ir.Constant(I32, UNKNOWN)
+    run, first = (internal(module, signature, name, labels) for name in ("run", "run.first"))
+    b = ir.IRBuilder(first.append_basic_block("entry"))
+    b.store_atomic(b.call(choose, []), chosen, "monotonic", 4)
+    _leave_for(b, run)
+    b = ir.IRBuilder(run.append_basic_block("entry"))
+    unknown = run.append_basic_block("unknown")
+    switch = b.switch(b.load_atomic(chosen, "monotonic", 4, "chosen", typ=I32), unknown)
+    b.position_at_end(unknown)
+    _leave_for(b, first)
     for number, version in enumerate(versions):
-        block = last if number == len(versions) - 1 else made.append_basic_block(f"version{number}")
-        if block is not last:
-            switch.add_case(ir.Constant(I32, number), block)
+        block = run.append_basic_block(f"version{number}")
+        switch.add_case(ir.Constant(I32, number), block)
         b.position_at_end(block)
-        b.call(version, list(made.args))
-        b.ret_void()
-    return made
+        _leave_for(b, version)
+    return run
+
+
+def _leave_for(b: ir.IRBuilder, function: ir.Function) -> None:
+    """End by a jump to a function of the same signature."""
+    b.call(function, list(b.function.args), tail="musttail")
+    b.ret_void()
 
 
 # --- the choice ------------------------------------------------------------------------------------------
 
 
 def add_choose(module: ir.Module, targets: Sequence[Target]) -> ir.Function:
-    """`cpu.choose() -> i32`: the number of the version to run, found out by the first call."""
-    chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
-    chosen.linkage, chosen.initializer = "internal", ir.Constant(I32, 0)
+    """`cpu.choose() -> i32`: the number of the version to run on the CPU at hand."""
     choose = internal(module, ir.FunctionType(I32, []), "cpu.choose", ())
     b = ir.IRBuilder(choose.append_basic_block("entry"))
-    before = b.load_atomic(chosen, "monotonic", 4, "before", typ=I32)
-    known, unknown = choose.append_basic_block("known"), choose.append_basic_block("unknown")
-    b.cbranch(b.icmp_unsigned("!=", before, ir.Constant(I32, 0)), known, unknown)
-    b.position_at_end(known)
-    b.ret(b.sub(before, ir.Constant(I32, 1)))
-    b.position_at_end(unknown)
-    found = _found(_Ask.on(module, b), targets)
-    b.store_atomic(b.add(found, ir.Constant(I32, 1)), chosen, "monotonic", 4)
-    b.ret(found)
+    b.ret(_found(_Ask.on(module, b), targets))
     return choose
 
 

@@ -4,7 +4,7 @@
     name_part(..., part, parts)             name_beta_part(..., part, parts)
     name_any(A, B, alpha, size, lda, ldb)   and so on: run-time extents
 
-All of them store the scalars in memory and call one of two internal functions, which choose the body. Plain moves
+All of them store the scalars in memory and call one internal function, which chooses the body. Plain moves
 have no scalars, hence no entries with `_beta`. Nothing outside the module is called.
 """
 
@@ -24,8 +24,7 @@ from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
 from .module import new_module
 from .scale import parts_per_element
-from .selection import Runs
-from .values import I32, PTR, at
+from .values import I32, NULL, PTR, at
 
 
 def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
@@ -35,19 +34,19 @@ def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
     that asks for nothing last.
     """
     module = new_module(versions[-1].target, names.stem(problem))
-    runs = _runs(module, problem, versions)
+    run = _run(module, problem, versions)
     for entry in interface.entries(problem):
-        _add(module, entry, runs)
+        _add(module, entry, run)
     return module
 
 
-def _runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
+def _run(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> ir.Function:
     if len(versions) > 1:
-        return cpu_select.add_runs(module, problem, versions)
+        return cpu_select.add_run(module, problem, versions)
     (only,) = versions
-    runs = selection.add_runs(module, problem, only.bodies, only.target)
+    run = selection.add_run(module, problem, only.bodies, only.target)
     attributes.length_known(module.functions, only.target)
-    return vector_length.guarded_runs(module, runs, only.target)
+    return vector_length.guarded_run(module, run, only.target)
 
 
 def declared(module: ir.Module, described: Entry) -> ir.Function:
@@ -63,14 +62,13 @@ def declared(module: ir.Module, described: Entry) -> ir.Function:
     return entry
 
 
-def _add(module: ir.Module, described: Entry, runs: Runs) -> None:
+def _add(module: ir.Module, described: Entry, run: ir.Function) -> None:
     compute, entry = described.problem.compute, declared(module, described)
     given: dict[str, ir.Value] = {argument.name: argument for argument in entry.args}
     b = ir.IRBuilder(entry.append_basic_block("entry"))
     scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
-    sizes = [given[p.name] for p in described.parameters if p.role is Role.SIZES]
+    sizes = [given.get(label, NULL) for label in ("size", "lda", "ldb")]
     which = [given.get("part", ir.Constant(I32, 0)), given.get("parts", ir.Constant(I32, 1))]
-    run = runs.any_size if described.any_size else runs.own
     b.call(run, [given["A"], given["B"], scalars, *sizes, *which])
     b.ret_void()
 
@@ -84,7 +82,7 @@ def _type(compute: DType, role: Role) -> ir.Type:
 def _stored(b: ir.IRBuilder, compute: DType, alpha: ir.Value | None, beta: ir.Value | None) -> ir.Value:
     """alpha's parts, then beta's, in memory; an absent beta is 0. Complex scalars come by pointer."""
     if alpha is None:
-        return ir.Constant(PTR, None)
+        return NULL
     part, parts = real_type(compute), parts_per_element(compute)
     size = compute.real_bits // 8
     memory = reserved(b, 2 * parts * size, 16, "scalars")

@@ -12,7 +12,9 @@ from ttc_llvm.any_size import Slots
 from ttc_llvm.problem import Problem
 
 from .frame import internal, opaque, reserved
-from .values import I32, I64, PTR, Int, at, counted, guarded, i64, mul
+from .values import I1, I32, I64, NULL, PTR, Int, at, counted, guarded, i64, mul
+
+ALWAYS = ir.Constant(I1, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def of_any_size(b: ir.IRBuilder, problem: Problem, size: ir.Value, lda: ir.Value
 
 
 def _unless_null(b: ir.IRBuilder, pointer: ir.Value, otherwise: ir.Value, name: str) -> ir.Value:
-    null = b.icmp_unsigned("==", pointer, ir.Constant(PTR, None))
+    null = b.icmp_unsigned("==", pointer, NULL)
     return b.select(null, otherwise, pointer, name=name)
 
 
@@ -78,17 +80,40 @@ def _loaded(b: ir.IRBuilder, pointer: ir.Value, count: int, name: str) -> tuple[
     return tuple(b.sext(load, I64, name=f"{name}{k}") for k, load in enumerate(loads))
 
 
-def is_generated(b: ir.IRBuilder, shape: Shape, problem: Problem) -> ir.Value | None:
-    """Whether a shape is the one that specialised bodies are for; None where it cannot be another."""
+def leave_unless_generated(
+    b: ir.IRBuilder, problem: Problem, size: ir.Value, lda: ir.Value, ldb: ir.Value, other: ir.Block
+) -> None:
+    """Go on where what is behind these pointers is the shape of the specialised bodies, leave to `other` elsewhere.
+
+    A NULL for size stands for the generated extents, and then one for lda or ldb for the generated outer sizes; beside
+    a size, such a NULL stands for no padding. Branches, which processors foresee, and no selects: a tensor of a few
+    hundred elements is moved in the time that waiting for these would take.
+    """
     known = generated(problem)
-    pairs = zip((*shape.size, *shape.lda, *shape.ldb), (*known.size, *known.lda, *known.ldb), strict=True)
-    equal = [b.icmp_signed("==", x, i64(y)) for x, y in pairs if not isinstance(x, int)]
-    return every(b, equal) if equal else None
+    own = b.icmp_unsigned("==", size, NULL)
+    _go_on(b, size, known.size, ALWAYS, other)
+    permuted = [problem.size[k] for k in problem.perm]
+    for pointer, values, extents in ((lda, known.lda, problem.size), (ldb, known.ldb, permuted)):
+        _go_on(b, pointer, values, ALWAYS if values == tuple(extents[:-1]) else own, other)
+
+
+def _go_on(b: ir.IRBuilder, pointer: ir.Value, values: Sequence[Int], null: ir.Value, other: ir.Block) -> None:
+    """Leave unless these ints are behind the pointer, or it is NULL and `null` holds."""
+    if not values:
+        return
+    absent, there, same = (b.append_basic_block(name) for name in ("absent", "there", "same"))
+    b.cbranch(b.icmp_unsigned("==", pointer, NULL), absent, there)
+    b.position_at_end(absent)
+    b.cbranch(null, same, other)
+    b.position_at_end(there)
+    found = _loaded(b, pointer, len(values), "given")
+    b.cbranch(every(b, [b.icmp_signed("==", x, i64(y)) for x, y in zip(found, values, strict=True)]), same, other)
+    b.position_at_end(same)
 
 
 def every(b: ir.IRBuilder, conditions: Sequence[ir.Value]) -> ir.Value:
     """Whether all of these hold."""
-    return reduce(lambda x, y: b.and_(x, y), conditions)
+    return reduce(lambda x, y: b.and_(x, y), conditions) if conditions else ALWAYS
 
 
 def are_positive(b: ir.IRBuilder, shape: Shape) -> list[ir.Value]:

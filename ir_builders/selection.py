@@ -20,25 +20,12 @@ from .extents import Shape
 from .frame import internal, real_type, reserved
 from .module import add_kernel
 from .scale import parts_per_element
-from .tasks import add_edge, task_count
-from .values import I32, I64, PTR, Int, at, guarded, i64
+from .tasks import add_edge, task_count, tasks_of_part
+from .values import I32, I64, NULL, PTR, Int, at, guarded, i64
 
 SCRATCH_ALIGN = 64
-OWN = ("a", "b", "scalars", "lda", "ldb", "part", "parts")
-ANY = ("a", "b", "scalars", "size", "lda", "ldb", "part", "parts")
+CALL = ("a", "b", "scalars", "size", "lda", "ldb", "part", "parts")
 GENERAL = ("a", "b", "scalars", "params", "part", "parts")
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """What entries call; a part outside of [0, parts) runs nothing.
-
-    own(A, B, scalars, lda, ldb, part, parts) is for the generated extents; any_size(A, B, scalars, size, lda, ldb,
-    part, parts) is for all, and runs nothing where an extent is 0 or less.
-    """
-
-    own: ir.Function
-    any_size: ir.Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,59 +45,44 @@ class _Object:
         return ir.IRBuilder(made.append_basic_block("entry")), dict(zip(labels, made.args, strict=True))
 
 
-def add_runs(module: ir.Module, problem: Problem, bodies: Bodies, target: Target) -> Runs:
-    """Both functions, and all bodies behind them."""
+def add_run(module: ir.Module, problem: Problem, bodies: Bodies, target: Target) -> ir.Function:
+    """`run(A, B, scalars, size, lda, ldb, part, parts)`, which all entries call, and all bodies behind it.
+
+    size NULL: the generated extents, and NULL for lda or ldb the generated outer sizes. Elsewhere NULL for lda or ldb
+    means no padding. Runs nothing for a part outside of [0, parts), nor where an extent is 0 or less. The specialised
+    bodies' own shape is recognised by a few branches on the way to them, however it is spelled.
+    """
     shared = _Object(module, problem, bodies, target, add_edge(module))
     general = _add_general(shared)
-    own = _add_own(shared, general)
-    return Runs(own, _add_any_size(shared, own, general))
-
-
-def _add_own(shared: _Object, general: ir.Function) -> ir.Function:
-    """Specialised bodies for the generated leading dimensions, any-size ones for the rest."""
-    b, given = shared.function("run", OWN)
-    if shared.problem.elements > 0:
-        scratch = reserved(b, shared.bodies.scratch, SCRATCH_ALIGN, "scratch")
-        with guarded(b, _is_part(b, given), "valid"):
-            shape = extents.of_generated_size(b, shared.module, shared.problem, given["lda"], given["ldb"])
-            other, done = b.append_basic_block("general"), b.append_basic_block("done")
-            _branch_to_own(b, extents.is_generated(b, shape, shared.problem), other)
-            call = _Call(shared, given, ir.Constant(PTR, None), scratch, Set("own", shared.bodies.specialised, {}))
-            _switch(b, call, other, done)
-            b.position_at_end(other)
-            _call_general(b, shared, general, given, shape)
-            b.branch(done)
-            b.position_at_end(done)
-    b.ret_void()
-    return b.function
-
-
-def _branch_to_own(b: ir.IRBuilder, generated: ir.Value | None, other: ir.Block) -> None:
-    if generated is None:
-        return
-    own = b.append_basic_block("generated")
-    b.cbranch(generated, own, other)
-    b.position_at_end(own)
-
-
-def _add_any_size(shared: _Object, own: ir.Function, general: ir.Function) -> ir.Function:
-    """The specialised bodies at their own shape, any-size ones at all others."""
-    b, given = shared.function("run.any", ANY)
-    shape = extents.of_any_size(b, shared.problem, given["size"], given["lda"], given["ldb"])
-    valid = extents.every(b, [_is_part(b, given), *extents.are_positive(b, shape)])
-    with guarded(b, valid, "valid"):
-        generated = extents.is_generated(b, shape, shared.problem) if shared.bodies.specialised else None
-        if generated is None:
-            _call_general(b, shared, general, given, shape)
+    b, given = shared.function("run", CALL)
+    with guarded(b, _is_part(b, given), "valid"):
+        other, done = b.append_basic_block("general"), b.append_basic_block("done")
+        if bodies.specialised:
+            extents.leave_unless_generated(b, problem, given["size"], given["lda"], given["ldb"], other)
+            scratch = reserved(b, bodies.scratch, SCRATCH_ALIGN, "scratch")
+            _switch(b, _Call(shared, given, NULL, scratch, Set("own", bodies.specialised, {})), other, done)
         else:
-            null = ir.Constant(PTR, None)
-            with b.if_else(generated) as (same, other):
-                with same:
-                    b.call(own, [(given | {"lda": null, "ldb": null})[label] for label in OWN])
-                with other:
-                    _call_general(b, shared, general, given, shape)
+            b.branch(other)
+        b.position_at_end(other)
+        _run_general(b, shared, general, given)
+        b.branch(done)
+        b.position_at_end(done)
     b.ret_void()
     return b.function
+
+
+def _run_general(b: ir.IRBuilder, shared: _Object, general: ir.Function, given: dict[str, ir.Value]) -> None:
+    """The any-size bodies, at the generated extents or those given."""
+    problem, outer = shared.problem, (given["lda"], given["ldb"])
+    with b.if_else(b.icmp_unsigned("==", given["size"], NULL)) as (generated, other):
+        with generated:
+            if problem.elements > 0:
+                shape = extents.of_generated_size(b, shared.module, problem, *outer)
+                _call_general(b, shared, general, given, shape)
+        with other:
+            shape = extents.of_any_size(b, problem, given["size"], *outer)
+            with guarded(b, extents.every(b, extents.are_positive(b, shape)), "positive"):
+                _call_general(b, shared, general, given, shape)
 
 
 def _is_part(b: ir.IRBuilder, given: dict[str, ir.Value]) -> ir.Value:
@@ -134,7 +106,7 @@ def _add_general(shared: _Object) -> ir.Function:
     known = {slot: b.load(at(b, given["params"], 8 * slot), typ=I64, align=8) for slot in slots}
     bodies = Set("any", shared.bodies.any_size, known)
     done = b.append_basic_block("done")
-    _switch(b, _Call(shared, given, given["params"], ir.Constant(PTR, None), bodies), done, done)
+    _switch(b, _Call(shared, given, given["params"], NULL, bodies), done, done)
     b.position_at_end(done)
     b.ret_void()
     return b.function
@@ -230,7 +202,5 @@ def _call_kernel(b: ir.IRBuilder, call: _Call, nest: LoopNest, name: str) -> Non
     kernel = add_kernel(shared.module, nest, shared.target, name, internal=True)
     kernel.attributes.add("noinline")
     tasks = i64(task_count(b, nest, call.bodies.extents))
-    part, parts = b.sext(given["part"], I64), b.sext(given["parts"], I64)
-    begin = b.call(shared.edge, [tasks, part, parts])
-    end = b.call(shared.edge, [tasks, b.add(part, i64(1)), parts])
+    begin, end = tasks_of_part(b, shared.edge, tasks, given["part"], given["parts"])
     b.call(kernel, [given["a"], given["b"], given["scalars"], call.params, call.scratch, begin, end])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 from llvmlite import ir
 
@@ -11,7 +10,7 @@ from ttc_llvm.canonical import Param, Size
 from ttc_llvm.nest import LoopNest
 
 from .frame import internal
-from .values import I64, Int, i64, mul
+from .values import I32, I64, Int, guarded, i64, mul
 
 EDGE_TYPE = ir.FunctionType(I64, [I64] * 3)
 
@@ -37,25 +36,29 @@ def _trips(b: ir.IRBuilder, extent: Int, step: int) -> Int:
 def add_edge(module: ir.Module) -> ir.Function:
     """`edge(tasks, number, parts)` = tasks * number / parts, rounded down: where part `number` begins.
 
-    The rule of `nest.part_range`, split so that no product overflows; the outermost edges cost no division.
+    The rule of `nest.part_range`, split so that no product overflows.
     """
     edge = internal(module, EDGE_TYPE, "edge", ("tasks", "number", "parts"))
     tasks, number, parts = edge.args
     b = ir.IRBuilder(edge.append_basic_block("entry"))
-    with _returning(b, b.icmp_signed("==", number, i64(0)), "first"):
-        b.ret(i64(0))
-    with _returning(b, b.icmp_signed("==", number, parts), "last"):
-        b.ret(tasks)
     each, rest = b.udiv(tasks, parts), b.urem(tasks, parts)
     b.ret(b.add(b.mul(each, number), b.udiv(b.mul(rest, number), parts)))
     return edge
 
 
-@contextmanager
-def _returning(b: ir.IRBuilder, condition: ir.Value, name: str) -> Iterator[None]:
-    """A block that returns where the condition holds."""
-    inside, after = b.append_basic_block(name), b.append_basic_block(f"{name}.not")
-    b.cbranch(condition, inside, after)
-    b.position_at_end(inside)
-    yield
-    b.position_at_end(after)
+def tasks_of_part(
+    b: ir.IRBuilder, edge: ir.Function, tasks: ir.Value, part: ir.Value, parts: ir.Value
+) -> tuple[ir.Value, ir.Value]:
+    """The tasks [begin, end) of a part in [0, parts). A single part has all of them, at no cost: for small tensors
+    two divisions would be felt."""
+    before = b.block
+    with guarded(b, b.icmp_signed("!=", parts, ir.Constant(I32, 1)), "parts"):
+        number, count = b.sext(part, I64), b.sext(parts, I64)
+        first = b.call(edge, [tasks, number, count])
+        last = b.call(edge, [tasks, b.add(number, i64(1)), count])
+        inside = b.block
+    begin, end = b.phi(I64, "begin"), b.phi(I64, "end")
+    for phi, whole, of_part in ((begin, i64(0), first), (end, tasks, last)):
+        phi.add_incoming(whole, before)
+        phi.add_incoming(of_part, inside)
+    return begin, end

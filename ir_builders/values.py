@@ -12,6 +12,7 @@ from .seam import shuffle
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 PTR = ir.PointerType()
+NULL = ir.Constant(PTR, None)
 F32, F64 = ir.FloatType(), ir.DoubleType()
 
 Int = int | ir.Value  # an integer known now, or an i64 at run time

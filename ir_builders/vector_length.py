@@ -9,7 +9,6 @@ from ttc_llvm.target import Target
 from .frame import internal
 from .memory import intrinsic
 from .seam import attribute
-from .selection import Runs
 from .values import I64, guarded
 
 # Bits of a vector register in one unit of LLVM's `vscale`, and features of a function that does not know how many
@@ -18,14 +17,10 @@ _UNITS = {"aarch64": (128, "+sve"), "riscv64": (64, "+v")}
 _ALWAYS = 128  # bits, which the instruction sets promise
 
 
-def guarded_runs(module: ir.Module, runs: Runs, target: Target) -> Runs:
-    """The same functions behind a test of the length; where it is too short, the program is stopped by a trap."""
+def guarded_run(module: ir.Module, run: ir.Function, target: Target) -> ir.Function:
+    """The same function behind a test of the length; where it is too short, the program is stopped by a trap."""
     if not target.scalable or target.vector_bits <= _ALWAYS:
-        return runs
-    return Runs(_guarded(module, runs.own, target), _guarded(module, runs.any_size, target))
-
-
-def _guarded(module: ir.Module, run: ir.Function, target: Target) -> ir.Function:
+        return run
     made = internal(module, run.ftype, f"{run.name}.long", [argument.name for argument in run.args])
     unit, features = _UNITS[target.family]
     attribute(made, f'"target-features"="{features}"')

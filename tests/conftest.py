@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ttc_llvm import cli
+
 GOLDEN = Path(__file__).parent / "golden"
+Ttc = Callable[..., dict[str, Any]]
 
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -52,6 +56,28 @@ class Golden:
 def golden(request: pytest.FixtureRequest) -> Golden:
     """The golden files."""
     return Golden(bool(request.config.getoption("--update-golden")))
+
+
+@pytest.fixture
+def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test has a database and a current directory of its own."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def ttc(capsys: pytest.CaptureFixture[str]) -> Ttc:
+    """Run `ttc ... --json` in this process, expect success and silence on stderr, and return the object."""
+
+    def call(*arguments: str) -> dict[str, Any]:
+        status = cli.main([*arguments, "--json"])
+        out, err = capsys.readouterr()
+        assert (status, err) == (0, "")
+        found = json.loads(out)
+        assert isinstance(found, dict)
+        return found
+
+    return call
 
 
 @pytest.fixture

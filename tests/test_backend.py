@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from forks import forked
 
-from ttc_llvm import backend, cpu_features, host, target
+from ttc_llvm import backend, cpu_features, host, llvm_lock, target
 from ttc_llvm.errors import CompileError, TargetError
 
 ADD = """
@@ -357,6 +357,6 @@ def test_a_fork_waits_for_late_imports(name: str) -> None:
 @needs_fork
 def test_a_half_imported_llvmlite_does_not_stop_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llvmlite.binding.ffi", types.ModuleType("llvmlite.binding.ffi"))
-    backend._before_fork()
-    backend._after_fork()
-    assert backend._held == []
+    llvm_lock._before_fork()
+    llvm_lock._after_fork()
+    assert llvm_lock._held == []

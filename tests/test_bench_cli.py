@@ -22,12 +22,7 @@ ROOT = Path(__file__).parent.parent
 QUICK = ("--bytes=32K", "--maxImplementations=2", "--rounds=3", "--numThreads=2", "--peers=none")
 Run = tuple[int, str, str]
 
-
-@pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test has a database and a current directory of its own."""
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_place")
 
 
 @pytest.fixture
@@ -119,8 +114,10 @@ def test_absent_peers_are_a_line_each(bench: Any, monkeypatch: pytest.MonkeyPatc
         (("--dataType=q",), "no case is left to be measured"),
         (("--sample=0",), "--sample=0: a number of at least 1 is expected"),
         (("--sample=x",), "--sample=x: an integer is expected"),
+        (("--sample=1_0",), "--sample=1_0: an integer is expected"),
         (("--bytes=12Q",), "--bytes=12Q: a size such as 500000, 512K, 8M or 1G is expected"),
         (("--bytes=0",), "--bytes=0: a size"),
+        pytest.param((f"--bytes={'9' * 5000}",), f"--bytes={'9' * 40}: a size", id="more digits than int() takes"),
         (("--rounds=0",), "--rounds=0: a number of at least 1"),
         (("--numThreads=0",), "number of threads 0 is less than 1"),
         (("--maxImplementations=0",), "maxImplementations 0"),

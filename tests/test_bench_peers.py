@@ -23,9 +23,9 @@ from ttc_llvm.bench.hptt import Hptt, Mode
 from ttc_llvm.bench.mkl import Mkl
 from ttc_llvm.bench.peers import Absent
 from ttc_llvm.bench.stand import Contender, Memory, Stand
-from ttc_llvm.compiler import Planned
 from ttc_llvm.errors import OptionError
 from ttc_llvm.problem import Problem
+from ttc_llvm.stored_plans import Planned
 from ttc_llvm.tuning.model import model_plan
 
 # What a transposition is, element by element, for any scalar type of C and C++.

@@ -10,8 +10,9 @@ import pytest
 
 from ttc_llvm.bench import report
 from ttc_llvm.bench.result_file import ResultFile
-from ttc_llvm.bench.results import GIB, Result, Timing, from_line, to_line
+from ttc_llvm.bench.results import Reference, Result, Timing, from_line, to_line
 from ttc_llvm.errors import OptionError
+from ttc_llvm.measurement import GIB
 
 
 def result(name: str = "00", seconds: float = 0.02, **changes: object) -> Result:
@@ -80,6 +81,34 @@ def test_json_round_trip() -> None:
 def test_other_lines_are_no_results(line: str) -> None:
     with pytest.raises(OptionError, match="no result of a benchmark"):
         from_line(line)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("problem",), 1), (("problem", "perm"), "10"), (("problem", "size"), [1.5]), (("problem", "dataType"), None),
+        (("kind",), "beta"), (("suite",), "\x1b[31m"), (("threads",), -1), (("run_bytes",), 1 << 63),
+        (("candidates",), True), (("elapsed",), float("nan")), (("elapsed",), -1.0), (("verified",), "yes"),
+        (("facts",), []), (("plan",), None), (("threads",), "two"),
+        (("ours", "bytes"), 0), (("ours", "bytes"), float("inf")), (("ours", "seconds"), []),
+        (("ours", "seconds"), [0.0]), (("ours", "seconds"), [1e300]), (("ceiling",), []),
+        (("peers",), {"\t": {"bytes": 1, "seconds": [1]}}), (("references",), {"g++": {}}),
+    ],
+)  # fmt: skip
+def test_results_that_no_report_could_show_are_refused(place: tuple[str, ...], value: object) -> None:
+    fields = json.loads(to_line(result()))
+    inner = fields
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    with pytest.raises(OptionError, match="no result of a benchmark"):
+        from_line(json.dumps(fields))
+
+
+def test_what_references_say_reaches_a_terminal_as_text() -> None:
+    made = Reference("g++", "13\x1b[31m", ("-O3\n",), "output", 1.0, False, "failed\t")
+    read = from_line(to_line(result(references={"g++": made}))).references["g++"]
+    assert (read.version, read.flags, read.message) == ("13?[31m", ("-O3?",), "failed?")
 
 
 def test_other_formats_are_refused() -> None:

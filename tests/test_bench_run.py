@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 
 from ttc_llvm import backend
-from ttc_llvm.bench import Case, Settings, cases, run, runner, stand
+from ttc_llvm.bench import Case, Settings, cases, run, stand
 from ttc_llvm.bench import ours as own
 from ttc_llvm.bench.array_peers import Numpy, views
 from ttc_llvm.bench.cases import UPDATE, as_kind, shrunk
 from ttc_llvm.bench.check import Check
+from ttc_llvm.bench.rounds import Rounds, steady
 from ttc_llvm.bench.selection import select
 from ttc_llvm.bench.stand import Contender, Memory, Stand
 from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.canonical import canonicalise
-from ttc_llvm.compiler import Planned
 from ttc_llvm.errors import OptionError, VerificationError
 from ttc_llvm.ir_builders.flush import BLOCK
 from ttc_llvm.problem import Problem
+from ttc_llvm.stored_plans import Planned
 from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.model import model_plan
 
@@ -291,11 +292,11 @@ def test_rounds_at_another_pace_do_not_count() -> None:
     own = [1.0, 1.01, 0.9, 0.9, 1.02, 1.03, 1.04, 0.5]
     clock = Clock({("ttc", 0): own, ("SAXPY", 0): saxpy, ("far", 0): [2.0] * 3})
     one, ceiling, far = (Contender(name, 8, lambda repeats: None, 0, name == "far") for name in ("ttc", "SAXPY", "far"))
-    found = runner._Rounds(clock, one, "SAXPY", [ceiling, far]).run(8)  # type: ignore[arg-type]
+    found = Rounds(clock, one, "SAXPY", [ceiling, far]).run(8)  # type: ignore[arg-type]
     assert found["ttc"].seconds == (1.0, 1.01, 1.02, 1.03, 1.04)
     assert found["SAXPY"].best == 0.8
     assert found["far"].seconds == (2.0, 2.0)
-    assert runner.steady([]) is None and runner.steady([1.0, 9.0]) == frozenset({0})
+    assert steady([]) is None and steady([1.0, 9.0]) == frozenset({0})
 
 
 def test_everybody_takes_turns_and_only_the_near_stay() -> None:
@@ -314,7 +315,7 @@ def test_everybody_takes_turns_and_only_the_near_stay() -> None:
 
     others = [contender("SAXPY"), contender("SAXPY", 1), contender("ordinary copy"),
               contender("near", foreign=True), contender("far", foreign=True)]  # fmt: skip
-    rounds = runner._Rounds(clock, contender("ttc"), "SAXPY", others)  # type: ignore[arg-type]
+    rounds = Rounds(clock, contender("ttc"), "SAXPY", others)  # type: ignore[arg-type]
     found = rounds.run(6)
     assert {name: len(timing.seconds) for name, timing in found.items()} == {
         "ttc": 6, "SAXPY": 6, "ordinary copy": 3, "near": 6, "far": 3,

@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Ttc
 
 import ttc_llvm
 from ttc_llvm import backend, cli
@@ -27,29 +27,7 @@ FEW = "--maxImplementations=3"
 PAPER = ("--perm=2,1,0", "--size=8,16,16", "--lda=32,32,32")
 STEM = "sTranspose10_48x32"
 
-Ttc = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test has a database and a current directory of its own."""
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def ttc(capsys: pytest.CaptureFixture[str]) -> Ttc:
-    """Run `ttc ... --json` in this process, expect success and silence on stderr, and return the object."""
-
-    def call(*arguments: str) -> dict[str, Any]:
-        status = cli.main([*arguments, "--json"])
-        out, err = capsys.readouterr()
-        assert (status, err) == (0, "")
-        found = json.loads(out)
-        assert isinstance(found, dict)
-        return found
-
-    return call
+pytestmark = pytest.mark.usefixtures("own_place")
 
 
 def process(*arguments: str, **options: Any) -> subprocess.Popen[str]:
@@ -416,7 +394,7 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--architecture=avx", "--cpu=haswell"), "contradicts"),
     ((*TINY, "--compiler=gcc"), "unknown compiler 'gcc': the choices are g++, clang++"),
     ((*TINY, "--compiler="), "--compiler=: at least one name is expected"),
-    ((*TINY, "--compiler=nvcc"), "its reference is a kernel for a GPU, and no GPU can be used"),
+    ((*TINY, "--compiler=nvcc"), "compiler nvcc: it compiles for GPUs: --architecture=cuda sets solutions beside it"),
     ((*TINY, "--compiler=llvm", "--generateOnly"), "--compiler contradicts --generateOnly"),
     ((*TINY, "--compiler=llvm", "--hotA"), "--hotA and --hotB have to come together"),
     ((*TINY, "--compiler=llvm", "--traverse=back"), "--traverse=back: the choices are output, input, both"),

@@ -19,10 +19,11 @@ from ttc_llvm.bench import Case, Settings, cases, run, stand
 from ttc_llvm.bench.results import Reference, Timing, from_line, to_line
 from ttc_llvm.bench.selection import select
 from ttc_llvm.bench.stand import Memory, Stand
-from ttc_llvm.compare import builds, compilers, references, source, table
+from ttc_llvm.compare import builds, compilers, openmp, references, source, table
 from ttc_llvm.compare.builds import Builder, Job
+from ttc_llvm.compare.compiled import Compiled
 from ttc_llvm.compare.compilers import Compiler
-from ttc_llvm.compare.references import Compiled, Vectorised, Wanted
+from ttc_llvm.compare.references import Vectorised, Wanted
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import naive as nests
 from ttc_llvm.naive import Traverse
@@ -158,13 +159,13 @@ def test_openmp_threads_are_placed_as_ours(tmp_path: Path) -> None:
     before = runtime.placement()
     try:
         runtime.set_affinity(parse(f"{first},{last}"))
-        assert references._places(3) == (first, last, first)
-        assert references._places(1) == (None,)
+        assert openmp.places(3) == (first, last, first)
+        assert openmp.places(1) == (None,)
         computes(Compiled(Builder(tmp_path), compiler("g++"), Traverse.OUTPUT), PROBLEMS[0])
         assert process_mask() == mask  # the caller is where it was
     finally:
         runtime.set_affinity(before)
-    assert references._places(2) == (None, None) if before.policy is Policy.NONE else True
+    assert openmp.places(2) == (None, None) if before.policy is Policy.NONE else True
 
 
 def test_a_wrong_reference_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -292,7 +293,7 @@ def test_without_a_compiler_llvm_remains(monkeypatch: pytest.MonkeyPatch) -> Non
     ("wanted", "message"),
     [
         (Wanted(("gcc",)), "unknown compiler 'gcc': the choices are"),
-        (Wanted(("nvcc",)), "compiler nvcc: its reference is a kernel for a GPU, and no GPU can be used"),
+        (Wanted(("nvcc",)), "compiler nvcc: it compiles for GPUs: --architecture=cuda sets solutions beside it"),
         (Wanted(("llvm",), {"g++": ()}), "flags are given for 'g\\+\\+', which is none of the compilers"),
         (Wanted(("llvm",), against="missing.cpp"), "--against=missing.cpp cannot be read"),
     ],
@@ -361,6 +362,6 @@ def test_the_table_and_its_summary() -> None:
     lines = table.lines([compared(), replace(compared(), name="01", peers={"g++": Timing(1 << 30, (0.02, 0.02))})])
     assert lines[0].split() == ["case", "perm", "size", "type", "ms", "GiB/s", "g++", "x"]
     assert "  x g++  geomean 2.17, least 0.75 (01), most 6.25 (00), 2 cases" in lines
-    assert "g++   g++ 12  -O3 -fopenmp (output)  compiled 2 in 0.5 s" in lines
+    assert "g++   g++ 12  -O3 -fopenmp (output)  2 of 2 timed, compiled in 0.5 s" in lines
     assert lines[-1] == "  icpx: 2 cases, first ttc57/00/update: error: no licence"
     assert table.lines([]) == ["no results"]

@@ -12,7 +12,7 @@ import pytest
 
 from ttc_llvm import cli
 from ttc_llvm.bench.result_file import ResultFile
-from ttc_llvm.compare import table
+from ttc_llvm.compare import rehearsal, source, table
 
 QUICK = ("--bytes=32K", "--maxImplementations=2", "--rounds=3", "--numThreads=2")
 ONE = ("--perm=1,0", "--size=40,30", "--maxImplementations=2", "--emit=")
@@ -156,10 +156,45 @@ def test_a_source_of_ones_own(ttc: Any) -> None:
     assert status == 2 and err.count("\n") == 1
     assert 'own.cpp does not define extern "C" void sTranspose10_40x31(const float *A, float *B, float alpha,' in err
     Path("own.cpp").write_text(OWN.replace('extern "C"', ""))
-    assert "own.cpp does not define extern" in ttc(*ONE, "--against=own.cpp")[2]
+    assert "left out" not in ttc(*ONE, "--against=own.cpp")[1], "the declaration before it says so"
     Path("own.cpp").write_text("nonsense")
     status, _, err = ttc(*ONE, "--against=own.cpp")
     assert status == 2 and "error" in err and err.count("\n") == 1
+
+
+WRONG = {
+    "conflicting declaration": OWN.replace("float alpha", "double alpha"),
+    "its code ended by SIGABRT": "#include <stdlib.h>\n" + OWN.replace("{\n", "{\n    abort();\n", 1),
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_a_source_with_another_prototype_or_a_crash_is_refused(ttc: Any, words: str) -> None:
+    needs("g++")
+    Path("own.cpp").write_text(WRONG[words])
+    status, out, err = ttc(*ONE, "--against=own.cpp")
+    assert (status, out) == (2, "") and words in err and err.count("\n") == 1
+
+
+def test_a_source_that_hangs_is_refused(ttc: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("g++")
+    monkeypatch.setattr(rehearsal, "LIMIT_SECONDS", 0.5)
+    Path("own.cpp").write_text(OWN.replace("{\n", "{\n    for (volatile int i = 0;;) i = 1;\n", 1))
+    status, _, err = ttc(*ONE, "--against=own.cpp")
+    assert status == 2 and "its code ran for more than 0.5 s" in err
+
+
+def test_code_that_crashes_does_not_take_us_along(ttc: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with --compilerFlags=-march=.. of a machine that has more than this one."""
+    needs("g++")
+    right = source.reference
+    trap = "{\n    __builtin_trap();\n"
+    crashing = lambda *given: right(*given).replace("{\n    (void)", f"{trap}    (void)", 1)  # noqa: E731
+    monkeypatch.setattr(source, "reference", crashing)
+    status, out, _ = ttc("compare", *QUICK, "--cases=3,4", "--compiler=g++,llvm", "--output=found.jsonl")
+    found = [json.loads(line) for line in Path("found.jsonl").read_text().splitlines()]
+    assert status == 0 and [list(one["peers"]) for one in found] == [["llvm"], ["llvm"]]
+    assert "g++: 2 cases, first ttc57/03/update: its code ended by SIGILL" in out
 
 
 def test_a_source_in_a_suite(ttc: Any) -> None:

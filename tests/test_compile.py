@@ -19,11 +19,11 @@ import pytest
 import ttc_llvm
 from ttc_llvm import backend, kernel
 from ttc_llvm.canonical import Axis, canonicalise
-from ttc_llvm.compiler import open_database
 from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
+from ttc_llvm.stored_plans import open_database
 from ttc_llvm.trial import Mode, Trial
 from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.choices import Forced
@@ -191,10 +191,10 @@ def test_a_known_plan_is_a_candidate_of_a_longer_search(monkeypatch: pytest.Monk
 
 
 def rows_request(threads: int) -> Any:
-    from ttc_llvm.compiler import _request
     from ttc_llvm.options import checked
+    from ttc_llvm.stored_plans import request
 
-    return _request(canonicalise(SMALL).canonical, checked(threads=threads))
+    return request(canonicalise(SMALL).canonical, checked(threads=threads))
 
 
 def test_threads_and_targets_have_solutions_of_their_own(path: Path) -> None:
@@ -419,7 +419,7 @@ def test_unknown_and_foreign_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend, "runs_here", lambda target: False)
     solution = ttc_llvm.compile(SMALL, 1, target="avx512")
     assert "zmm" in solution.assembly
-    with pytest.raises(TtcError, match="cannot be timed here"):
+    with pytest.raises(TargetError, match="cannot be timed here"):
         ttc_llvm.compile(SMALL, 2, target="avx512")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import math
 import re
 
@@ -76,7 +78,8 @@ def check_all(problem: Problem, target: Target, plan: CpuPlan, seed: int = 0) ->
         for size in other_sizes(problem, seed + number):
             parts = (seed + number) % 4
             permuted = tuple(size[p] for p in problem.perm)
-            for lda, ldb in ((None, None), (other_outer(size, 1), other_outer(permuted, 2))):
+            own = [(problem.outer_a, problem.outer_b), (problem.outer_a, None)] if size == problem.size else []
+            for lda, ldb in ((None, None), (other_outer(size, 1), other_outer(permuted, 2)), *own):
                 call = Call(alpha, beta, lda, ldb, parts, through_beta, "end", "end", seed, size)
                 check(loaded.address, problem, call)
 
@@ -143,6 +146,46 @@ def test_26_axes_of_extent_2() -> None:
     loaded = compiled(problem, target, plain_plan(problem, target))
     for lda in (None, (3, *(2,) * 25)):
         check(loaded.address, problem, Call(lda=lda, parts=3))
+
+
+OWN_SHAPES = {
+    "padded A": Problem((2, 1, 0), (8, 16, 12), "s", (32, 17, 12)),
+    "padded B": Problem((1, 0), (13, 17), "d", None, (20, 13)),
+    "unpadded": Problem((0, 2, 1), (4, 9, 5), "c"),
+    "one index": Problem((0,), (45,), "s"),
+}
+
+
+@pytest.mark.parametrize("name", OWN_SHAPES)
+def test_the_specialised_body_runs_at_its_own_shape_however_that_is_spelled(name: str) -> None:
+    """Here it is the only one there is: whatever is taken for another shape is left undone."""
+    problem, target = OWN_SHAPES[name], backend.host_target()
+    bodies = choose(problem, target, plain_plan(problem, target))
+    alone = Version(target, dataclasses.replace(bodies, any_size=()))
+    text = str(entries.build(problem, (alone,)))
+    loaded = backend.load(backend.compile_object(text, target), [entry.name for entry in interface.entries(problem)])
+    size, lda, ldb = problem.size, problem.outer_a, problem.outer_b
+    plain = dataclasses.replace(problem, lda=None, ldb=None)
+    for outer_a, outer_b in itertools.product((None, lda), (None, ldb)):
+        check(loaded.address, problem, Call(lda=outer_a, ldb=outer_b))
+        as_generated = (outer_a or plain.outer_a, outer_b or plain.outer_b) == (lda, ldb)
+        for parts in (0, 3):
+            call = Call(lda=outer_a, ldb=outer_b, parts=parts, size=size)
+            with contextlib.nullcontext() if as_generated else pytest.raises(AssertionError, match="B is wrong"):
+                check(loaded.address, problem, call)
+    others = (Call(size=(*size[:-1], size[-1] - 1)), Call(lda=other_outer(lda, 1)), Call(ldb=other_outer(ldb, 1)))
+    for call in others[: 1 if len(size) == 1 else 3]:  # with one index, no outer size is ever read
+        with pytest.raises(AssertionError, match="B is wrong"):
+            check(loaded.address, problem, call)
+
+
+def test_rows_of_panels_are_copied_whole() -> None:
+    """Panels of four floats are full micro-tiles of any-size bodies, too; longer vectors would be masked."""
+    target = backend.resolve("avx512")
+    for width, edge in ((2, 16), (4, 4), (8, 8), (16, 16), (5, 16)):
+        problem = Problem((0, 2, 1), (width, 6, 32), "s", (width, 12, 32))
+        bodies = choose(problem, target, plain_plan(problem, target))
+        assert f"micro {edge}x" in str(bodies.any_size[0].nest)
 
 
 def test_streaming_stores_are_used_and_only_where_the_plan_says_so() -> None:

@@ -231,7 +231,7 @@ def test_lines_fit_a_terminal_of_80_columns() -> None:
 def test_notebooks_get_pictures_and_print_gets_text() -> None:
     explanation = solved(COPY).explain()
     shown = explanation._repr_html_()
-    assert shown.count("<svg") == 4
+    assert shown.count("<svg") == 6
     assert "<html" not in shown
     assert str(explanation).startswith("Problem\n-------\n")
 

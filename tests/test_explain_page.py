@@ -29,7 +29,7 @@ def test_it_opens_from_disk_and_fits(browser: Any, page: Path, size: tuple[int, 
     assert requests(browser) == [page.as_uri()]
     assert overflow(browser) <= 0
     pictures = browser.find_elements("tag name", "svg")
-    assert len(pictures) == 4
+    assert len(pictures) == 6
     assert all(0 < picture.rect["width"] <= size[0] and picture.rect["height"] > 100 for picture in pictures)
 
 

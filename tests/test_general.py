@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import ttc_llvm
 from ttc_llvm import backend, kernel
-from ttc_llvm.arrays import family, general, shortcut, strided
+from ttc_llvm.arrays import family, general, pairs, shortcut, strided
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.general import General
 from ttc_llvm.arrays.overlaps import overlaps_itself
@@ -168,7 +168,7 @@ def test_both_paths_give_the_same_bits(data: st.DataObject) -> None:
             fill(case, a, b)
             wanted = expected(case, a, b)
             view = window_b.view(b)
-            scale = strided.scaling(a.dtype, b.dtype, case.alpha, case.beta, case.conjugate)
+            scale = pairs.scaling(a.dtype, b.dtype, case.alpha, case.beta, case.conjugate)
             if overlaps_itself(view):
                 return
             strided.assign(window_a.view(a), view, scale, data.draw(st.integers(1, 2)), 1)

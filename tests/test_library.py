@@ -11,11 +11,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Ttc
 from native_build import compiler, run
 from processes import attempt
 
@@ -47,35 +47,13 @@ TREE = [
 ]  # fmt: skip
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
-Ttc = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test has a database and a current directory of its own."""
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_place")
 
 
 @pytest.fixture
 def solutions() -> tuple[Solution, ...]:
     """The cost model's solutions of the problems, for a machine that runs everywhere."""
     return tuple(ttc_llvm.compile(problem, 1, target="sse2") for problem in PROBLEMS)
-
-
-@pytest.fixture
-def ttc(capsys: pytest.CaptureFixture[str]) -> Ttc:
-    """Run `ttc ... --json`, expect success and silence on stderr, and return the object."""
-
-    def call(*arguments: str) -> dict[str, Any]:
-        status = cli.main([*arguments, "--json"])
-        out, err = capsys.readouterr()
-        assert (status, err) == (0, "")
-        found = json.loads(out)
-        assert isinstance(found, dict)
-        return found
-
-    return call
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -303,8 +281,8 @@ def test_no_file_holds_a_path_of_this_machine(moved: Path, tmp_path: Path) -> No
 
 def test_a_manifest_becomes_a_library(ttc: Ttc, tmp_path: Path) -> None:
     compiler("cc")
-    Path("m.txt").write_text(MANIFEST)
-    found = ttc("--manifest=m.txt", "--name=ours", "--library-version=3.1", "--emit=static,shared",
+    Path("p.txt").write_text(MANIFEST)
+    found = ttc("--manifest=p.txt", "--name=ours", "--library-version=3.1", "--emit=static,shared",
                 "--maxImplementations=3", "--output-dir=out")  # fmt: skip
     assert found["library"] == {"name": "ours", "version": "3.1"}
     assert [p["name"] for p in found["problems"]] == [names.stem(problem) for problem in PROBLEMS]
@@ -327,8 +305,8 @@ def members(path: Path) -> list[tuple[str, bytes]]:
 
 def test_a_second_run_takes_the_database_and_writes_the_same_bytes(ttc: Ttc, tmp_path: Path) -> None:
     compiler("cc")
-    Path("m.txt").write_text(MANIFEST)
-    arguments = ("--manifest=m.txt", "--emit=static,shared", "--maxImplementations=3")
+    Path("p.txt").write_text(MANIFEST)
+    arguments = ("--manifest=p.txt", "--emit=static,shared", "--maxImplementations=3")
     first = ttc(*arguments, "--output-dir=one")
     second = ttc(*arguments, "--output-dir=two")
     assert {p["source"] for p in first["problems"]} == {"tuned"}
@@ -338,15 +316,15 @@ def test_a_second_run_takes_the_database_and_writes_the_same_bytes(ttc: Ttc, tmp
 
 
 def test_options_of_a_problem_steer_its_own_search(ttc: Ttc) -> None:
-    Path("m.txt").write_text("--perm=1,0 --size=48,32 --maxImplementations=4\n--perm=1,0 --size=64,32\n")
-    found = ttc("--manifest=m.txt", "--maxImplementations=2", "--numThreads=1")
+    Path("p.txt").write_text("--perm=1,0 --size=48,32 --maxImplementations=4\n--perm=1,0 --size=64,32\n")
+    found = ttc("--manifest=p.txt", "--maxImplementations=2", "--numThreads=1")
     assert [len(p["measurement"]["timings"]) for p in found["problems"]] == [4, 2]
     assert {p["threads"] for p in found["problems"]} == {1}
 
 
 def test_a_library_for_another_machine(ttc: Ttc) -> None:
-    Path("m.txt").write_text(MANIFEST)
-    found = ttc("--manifest=m.txt", "--cpu=knl", "--generateOnly")
+    Path("p.txt").write_text(MANIFEST)
+    found = ttc("--manifest=p.txt", "--cpu=knl", "--generateOnly")
     assert found["target"]["cpu"] == "knl"
     assert {p["source"] for p in found["problems"]} == {"cost model"}
     assert {p["measurement"] for p in found["problems"]} == {None}
@@ -360,50 +338,50 @@ def test_one_problem_is_a_library_too(ttc: Ttc) -> None:
 
 
 def test_the_summary_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("m.txt").write_text(MANIFEST)
-    assert cli.main(["--manifest=m.txt", "--maxImplementations=2"]) == 0
+    Path("p.txt").write_text(MANIFEST)
+    assert cli.main(["--manifest=p.txt", "--maxImplementations=2"]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert lines[0].split() == ["problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source"]
     assert [line.split()[0] for line in lines[1:5]] == [names.stem(problem) for problem in PROBLEMS]
     assert all(line.endswith("tuned") for line in lines[1:5])
-    assert lines[6].startswith("library  m 1.0.0, 4 problems, ")
-    assert "lib/libm.a" in out and err == ""
+    assert lines[6].startswith("library  p 1.0.0, 4 problems, ")
+    assert "lib/libp.a" in out and err == ""
 
 
 def test_verbose_tells_which_problem_is_tuned(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("m.txt").write_text(MANIFEST)
-    assert cli.main(["--manifest=m.txt", "--maxImplementations=2", "--verbose"]) == 0
+    Path("p.txt").write_text(MANIFEST)
+    assert cli.main(["--manifest=p.txt", "--maxImplementations=2", "--verbose"]) == 0
     err = capsys.readouterr().err
     for number, problem in enumerate(PROBLEMS, 1):
         assert f"ttc: problem {number} of 4: {names.stem(problem)}\n" in err
 
 
-@pytest.mark.parametrize("arguments", [("--manifest=m.txt",), ("--perm=1,0", "--size=3,4")])
+@pytest.mark.parametrize("arguments", [("--manifest=p.txt",), ("--perm=1,0", "--size=3,4")])
 def test_quiet_is_silent(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
-    Path("m.txt").write_text(MANIFEST)
+    Path("p.txt").write_text(MANIFEST)
     assert cli.main([*arguments, "--generateOnly", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
 
 
 def test_keeping_candidates(ttc: Ttc) -> None:
-    Path("m.txt").write_text(MANIFEST)
-    found = ttc("--manifest=m.txt", "--maxImplementations=2", "--keep")
+    Path("p.txt").write_text(MANIFEST)
+    found = ttc("--manifest=p.txt", "--maxImplementations=2", "--keep")
     folders = [name for name in found["files"] if name.endswith(".candidates")]
     assert folders == [f"{names.stem(problem)}.candidates" for problem in PROBLEMS]
     assert all(Path(folder, "plans.txt").exists() for folder in folders)
 
 
 def test_no_files_where_none_are_wanted(ttc: Ttc, tmp_path: Path) -> None:
-    Path("m.txt").write_text(MANIFEST)
-    assert ttc("--manifest=m.txt", "--generateOnly", "--emit=")["files"] == []
+    Path("p.txt").write_text(MANIFEST)
+    assert ttc("--manifest=p.txt", "--generateOnly", "--emit=")["files"] == []
     assert not (tmp_path / "lib").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--manifest=m.txt", "--emit=obj,header"), ["sTranspose10_48x32.o", "dTranspose10_48x32.o", "m.h"]),
+        (("--manifest=p.txt", "--emit=obj,header"), ["sTranspose10_48x32.o", "dTranspose10_48x32.o", "p.h"]),
         (("--perm=1,0", "--size=3,4"), ["sTranspose10_3x4.o", "sTranspose10_3x4.h"]),
         (("--perm=1,0", "--size=3,4", "--emit=asm"), ["sTranspose10_3x4.s"]),
     ],
@@ -411,7 +389,7 @@ def test_no_files_where_none_are_wanted(ttc: Ttc, tmp_path: Path) -> None:
 def test_listing_files_writes_none(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], expected: list[str]
 ) -> None:
-    Path("m.txt").write_text("--perm=1,0 --size=48,32\n--perm=1,0 --size=48,32 --dataType=d\n")
+    Path("p.txt").write_text("--perm=1,0 --size=48,32\n--perm=1,0 --size=48,32 --dataType=d\n")
     before = sorted(os.listdir(tmp_path))
     assert cli.main([*arguments, "--list-files", "--output-dir=out"]) == 0
     assert capsys.readouterr().out.splitlines() == expected
@@ -421,15 +399,17 @@ def test_listing_files_writes_none(
 
 
 REFUSALS = [
-    (("--manifest=m.txt", "--perm=1,0"), "--perm contradicts --manifest"),
-    (("--manifest=m.txt", "--lda=1,0"), "--lda contradicts --manifest"),
-    (("--manifest=m.txt", "--name=a b"), "library name 'a b' is not a letter"),
-    (("--manifest=m.txt", "--library-version=x"), "library version 'x'"),
-    (("--manifest=m.txt", "--emit=exe"), "the choices are obj, "),
-    (("--manifest=m.txt", "--compiler=gcc"), "--compiler compares a single problem's solution"),
-    (("--manifest=m.txt", "--architecture=axv"), "near matches are"),
-    (("--manifest=m.txt", "--output-dir=/proc/nowhere"), "cannot be made"),
-    (("--manifest=1 2.txt",), "the manifest's name '1 2' cannot name a library: give --name"),
+    (("--manifest=p.txt", "--perm=1,0"), "--perm contradicts --manifest"),
+    (("--manifest=p.txt", "--lda=1,0"), "--lda contradicts --manifest"),
+    (("--manifest=p.txt", "--name=a b"), "library name 'a b' is not a letter"),
+    (("--manifest=p.txt", "--library-version=x"), "library version 'x'"),
+    (("--manifest=p.txt", "--emit=exe"), "the choices are obj, "),
+    (("--manifest=p.txt", "--compiler=gcc"), "--compiler compares a single problem's solution"),
+    (("--manifest=p.txt", "--architecture=axv"), "near matches are"),
+    (("--manifest=p.txt", "--output-dir=/proc/nowhere"), "cannot be made"),
+    (("--manifest=1 2.txt",), "library name '1 2' is not a letter followed by letters, digits and _ . + -, at most"),
+    (("--manifest=p.txt", "--name=m"), "library name 'm' is that of a system library or header, which its files would"),
+    (("--manifest=p.txt", "--name=stdint"), "library name 'stdint' is that of a system library or header"),
     (("--manifest",), "expected one argument"),
     (("--perm=1,0", "--size=3,4", "--name=x"), "--name=x names a library: it needs --manifest"),
     (("--perm=1,0", "--size=3,x", "--emit=static"), "'x' is not an integer"),
@@ -438,7 +418,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("arguments", "reason"), REFUSALS, ids=[reason for _, reason in REFUSALS])
 def test_refusals(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], reason: str) -> None:
-    for name in ("m.txt", "1 2.txt"):
+    for name in ("p.txt", "1 2.txt"):
         Path(name).write_text(MANIFEST)
     before = sorted(Path().rglob("*"))
     assert cli.main(arguments) == 2
@@ -450,17 +430,17 @@ def test_refusals(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 def test_no_linker_is_said_before_anything_is_tuned(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    Path("m.txt").write_text(MANIFEST)
+    Path("p.txt").write_text(MANIFEST)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("ttc_llvm.cli.compile.compile", None)
-    assert cli.main(["--manifest=m.txt", "--emit=shared"]) == 2
+    assert cli.main(["--manifest=p.txt", "--emit=shared"]) == 2
     assert "needs a linker, but none of cc, gcc, clang, ld.lld, ld is on the PATH" in capsys.readouterr().err
 
 
 def test_an_error_on_the_way_names_its_line_and_leaves_no_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    Path("m.txt").write_text(MANIFEST)
+    Path("p.txt").write_text(MANIFEST)
     trials: list[None] = []
 
     def verify(*_: object) -> tuple[int, ...] | None:
@@ -468,15 +448,15 @@ def test_an_error_on_the_way_names_its_line_and_leaves_no_file(
         return (1, 2) if len(trials) == 3 else None
 
     monkeypatch.setattr("ttc_llvm.trial.Trial.verify", verify)
-    assert cli.main(["--manifest=m.txt", "--maxImplementations=2", "--output-dir=out"]) == 2
-    assert capsys.readouterr().err.startswith("ttc: error: m.txt:3: the kernel of plan ")
+    assert cli.main(["--manifest=p.txt", "--maxImplementations=2", "--output-dir=out"]) == 2
+    assert capsys.readouterr().err.startswith("ttc: error: p.txt:3: the kernel of plan ")
     assert not (tmp_path / "out").exists() or tree(tmp_path / "out") == {}
 
 
 def test_interrupting_writes_nothing_and_the_same_command_goes_on(tmp_path: Path) -> None:
     lines = [f"--perm=1,0 --size={64 + k},48" for k in range(5)]
-    (tmp_path / "m.txt").write_text("\n".join(lines))
-    command = [sys.executable, "-m", "ttc_llvm", "--manifest=m.txt", "--maxImplementations=24", "--output-dir=out"]
+    (tmp_path / "p.txt").write_text("\n".join(lines))
+    command = [sys.executable, "-m", "ttc_llvm", "--manifest=p.txt", "--maxImplementations=24", "--output-dir=out"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     started = subprocess.Popen(
         [*command, "--verbose"], env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -497,7 +477,7 @@ def test_interrupting_writes_nothing_and_the_same_command_goes_on(tmp_path: Path
     again = attempt(*command, "--json", env={"PYTHONPATH": str(ROOT)})
     sources = [problem["source"] for problem in json.loads(again.stdout)["problems"]]
     assert sources[:done] == ["database"] * done and sources[done] == "tuned"
-    assert (tmp_path / "out/lib/libm.a").exists()
+    assert (tmp_path / "out/lib/libp.a").exists()
 
 
 def test_where_cmake_finds_the_package(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ttc_llvm import cli
 from ttc_llvm.cli import library as cli_library
-from ttc_llvm.cli import manifest
+from ttc_llvm.cli import manifest, manifest_fields
 from ttc_llvm.cli import options as cli_options
 from ttc_llvm.cli.manifest import Entry
 from ttc_llvm.errors import OptionError
@@ -24,13 +24,13 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def entries(text: str, name: str = "m.txt") -> tuple[Entry, ...]:
+def entries(text: str, name: str = "p.txt") -> tuple[Entry, ...]:
     """The entries of a manifest with this text."""
     Path(name).write_text(text)
     return manifest.read(name)
 
 
-def problems(text: str, *options: str, name: str = "m.txt") -> list[Problem]:
+def problems(text: str, *options: str, name: str = "p.txt") -> list[Problem]:
     """The checked problems of a manifest with this text, with options beside it."""
     Path(name).write_text(text)
     listed = cli_library.prepare(cli_options.read([f"--manifest={name}", *options]))
@@ -64,7 +64,7 @@ JSON = """\
 def test_both_forms_mean_the_same() -> None:
     commands = [
         [cli_options.command(entry.given) for entry in entries(text, name)]
-        for text, name in ((TEXT, "m.txt"), (JSON, "m.json"))
+        for text, name in ((TEXT, "p.txt"), (JSON, "p.json"))
     ]
     assert commands[0] == commands[1]
     first, second, third, fourth = commands[0]
@@ -77,17 +77,17 @@ def test_both_forms_mean_the_same() -> None:
 
 def test_lines_are_counted() -> None:
     assert [entry.line for entry in entries(TEXT)] == [3, 4, 5, 6]
-    found = entries(JSON, "m.json")
+    found = entries(JSON, "p.json")
     assert [entry.line for entry in found] == [2, 3, 5, 7]
-    assert found[1].place("alpha = 3 is") == "m.json:4" and found[1].place("--conjugate x") == "m.json:4"
-    assert found[1].place("perm 1,1 is") == found[1].place("") == found[1].place("nothing") == "m.json:3"
+    assert found[1].place("alpha = 3 is") == "p.json:4" and found[1].place("--conjugate x") == "p.json:4"
+    assert found[1].place("perm 1,1 is") == found[1].place("") == found[1].place("nothing") == "p.json:3"
 
 
 def test_json_is_known_by_its_beginning_or_its_name() -> None:
     one = '[{"perm": [1, 0], "size": [3, 4]}]'
-    assert entries(one, "plain") and entries("\n  " + one, "m.txt") and entries("\ufeff" + one, "bom")
-    with pytest.raises(OptionError, match=r"m\.json:1: '-' stands|m\.json:1: a JSON manifest is a list"):
-        entries("--perm=1,0 --size=3,4", "m.json")
+    assert entries(one, "plain") and entries("\n  " + one, "p.txt") and entries("\ufeff" + one, "bom")
+    with pytest.raises(OptionError, match=r"p\.json:1: '-' stands|p\.json:1: a JSON manifest is a list"):
+        entries("--perm=1,0 --size=3,4", "p.json")
 
 
 def test_options_on_the_command_line_hold_for_every_problem() -> None:
@@ -96,13 +96,13 @@ def test_options_on_the_command_line_hold_for_every_problem() -> None:
         Problem((1, 0), (48, 32), "d", alpha=2),
         Problem((1, 0), (48, 33), "s", alpha=3),
     ]
-    listed = cli_library.prepare(cli_options.read(["--manifest=m.txt", "--maxImplementations=5", "--cpu=haswell"]))
+    listed = cli_library.prepare(cli_options.read(["--manifest=p.txt", "--maxImplementations=5", "--cpu=haswell"]))
     assert [(one.job.options.max_implementations, one.job.options.target.cpu) for one in listed] == [(5, "haswell")] * 2
 
 
 def test_false_in_json_undoes_a_switch() -> None:
     text = '[{"perm": [1, 0], "size": [4, 5], "dataType": "c", "conjugate": false}]'
-    (found,) = problems(text, "--conjugate", name="m.json")
+    (found,) = problems(text, "--conjugate", name="p.json")
     assert not found.conjugate
 
 
@@ -110,22 +110,22 @@ def test_what_json_prints_can_be_a_manifest(capsys: pytest.CaptureFixture[str]) 
     """The `problem` of `ttc --json` is an object of a manifest."""
     assert cli.main(["--perm=1,0", "--size=9,8", "--dataType=c", "--beta=1j", "--generateOnly", "--json"]) == 0
     problem = json.loads(capsys.readouterr().out)["problem"]
-    assert problems(json.dumps([problem]), name="m.json") == [Problem((1, 0), (9, 8), "c", beta=1j)]
+    assert problems(json.dumps([problem]), name="p.json") == [Problem((1, 0), (9, 8), "c", beta=1j)]
 
 
 def test_every_option_of_a_problem_has_a_form_in_json() -> None:
     """Adding an option with a new metavar without saying how JSON writes it fails here."""
-    options = [o for o in cli_options.OPTIONS if o.field not in manifest.RUN_WIDE and o.metavar]
+    options = [o for o in cli_options.OPTIONS if o.field not in manifest_fields.RUN_WIDE and o.metavar]
     assert len(options) > 10
-    assert all(option.metavar in manifest._FORMS for option in options)
+    assert all(option.metavar in manifest_fields.FORMS for option in options)
 
 
 def test_a_duplicate_is_said_and_built_once(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("m.txt").write_text("--perm=1,0 --size=9,8\n\n--perm=1,0 --size=9,8 --lda=9,8\n--perm=0,1 --size=9,8\n")
-    assert cli.main(["--manifest=m.txt", "--generateOnly", "--list-files"]) == 0
+    Path("p.txt").write_text("--perm=1,0 --size=9,8\n\n--perm=1,0 --size=9,8 --lda=9,8\n--perm=0,1 --size=9,8\n")
+    assert cli.main(["--manifest=p.txt", "--generateOnly", "--list-files"]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[0] == "lib/libm.a"
-    assert err == "ttc: warning: m.txt:3: sTranspose10_9x8 is already on line 1: it is built once\n"
+    assert out.splitlines()[0] == "lib/libp.a"
+    assert err == "ttc: warning: p.txt:3: sTranspose10_9x8 is already on line 1: it is built once\n"
 
 
 # --- what is wrong ----------------------------------------------------------------------------------------
@@ -147,7 +147,8 @@ TEXT_FAULTS: list[tuple[str, int, str]] = [
     ("--perm=1,0 --size=3,4 --perm=0,1\n", 1, "--perm is given twice"),
     ("--perm 1,0 --size=3,4 --hotA --hotA\n", 1, "--hotA is given twice"),
     ("--perm=1,0 --size\n", 1, "argument --size: expected one argument"),
-    (f"{GOOD}--perm='1,0 --size=3,4\n", 2, "No closing quotation"),
+    (f"{GOOD}--perm='1,0 --size=3,4\n", 2, "a quotation mark is missing at the end of the line"),
+    (f"{GOOD}--perm=1,0 \\\n--size=3,4\n", 2, "a character behind the backslash is missing at the end of the line"),
     ("--perm=1,0 --size=3,4 --cpu=haswell\n", 1, "--cpu holds for a whole run"),
     ("--perm=1,0 --size=3,4 --output-dir=x\n", 1, "--output-dir holds for a whole run"),
     ("--perm=1,0 --size=3,4 --manifest=x\n", 1, "--manifest holds for a whole run"),
@@ -173,6 +174,10 @@ JSON_FAULTS: list[tuple[str, int, str]] = [
     ('[\n{"perm": [1,0],\n "size" [3,4]}]', 3, "'[' stands where JSON wants ':'"),
     ('[\n{"perm": [1,0],\n "size": [3,4],\n "size": [4,3]}]', 4, "size is given twice"),
     ('[\n{"perm": [1,0],\n "size": [3,4],\n "lad": [4,3]}]', 4, 'unknown key "lad": near matches are ldb'),
+    ('[{"perm": [1,0],\n "size": [3,4],\n "beta": NaN}]', 3, "NaN is no number in JSON"),
+    ('[{"perm": [1,0],\n "size": [3,4],\n "dataType": "q"}]', 3, "unknown data type 'q'"),
+    ('[{"perm": [1,0],\n "size": [3,4],\n "numThreads": 0}]', 3, "number of threads 0 is less than 1"),
+    ('[{"perm": [1,0],\n "size": [3,4],\n "time-limit": -1}]', 3, "time limit -1"),
     ('[{"perm": [1,0], "size": [3,4], "datatype": "d"}]', 1, 'unknown key "datatype": near matches are dataType'),
     ('[{"perm": [1,0], "size": [3,4], "%%": 3}]', 1, 'unknown key "%%": keys are perm, size, dataType'),
     ('[{"perm": [1,0], "size": [3,4], "cpu": "haswell"}]', 1, "cpu holds for a whole run"),
@@ -198,7 +203,7 @@ JSON_FAULTS: list[tuple[str, int, str]] = [
     ("[" * 100000, 1, "lists are nested too deep"),
     ('[{"perm": [1,0], "size": [3,' + "9" * 5000 + "]}]", 1, "Exceeds the limit|not an integer"),
     ('[{3: 4}]', 1, "3 stands where a key is expected"),
-    ('[{"perm": [1,0], "size": [3,4], "beta": NaN,}]', 1, "Expecting value"),
+    ('[{"perm": [1,0], "size": [3,4], "beta": 1,}]', 1, "Expecting value"),
 ]  # fmt: skip
 
 
@@ -258,8 +263,8 @@ def test_python_values_of_every_kind_are_refused_or_meant(capsys: pytest.Capture
     for option in cli_options.OPTIONS:
         for value in values:
             row = {"perm": [1, 0], "size": [3, 4]} | {option.flag[2:]: value}
-            Path("m.json").write_text(json.dumps([row]))
-            status = cli.main(["--manifest=m.json", "--list-files"])
+            Path("p.json").write_text(json.dumps([row]))
+            status = cli.main(["--manifest=p.json", "--list-files"])
             said = capsys.readouterr().err
             assert status in (0, 2) and said.count("\n") == (status == 2), (row, said)
-            assert status == 0 or "m.json:1: " in said, (row, said)
+            assert status == 0 or "p.json:1: " in said, (row, said)

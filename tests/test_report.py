@@ -154,7 +154,7 @@ def test_speedups_are_of_compilers_and_peers_of_libraries() -> None:
     assert [s.label.split()[0] for s in compilers[0].series] == list(COMPILERS)
     assert [s.label.split()[0] for s in libraries[0].series] == list(LIBRARIES)
     largest = next(one for one in RESULTS if one.facts["options"]["max_implementations"] == max(EFFORTS))
-    assert compilers[0].series[0].values[0] == pytest.approx(largest.speedup("g++"))
+    assert compilers[0].series[0].values[0] == pytest.approx(largest.pairs("g++"))
     assert compilers[0].base == 1
 
 
@@ -170,10 +170,14 @@ def test_affinities_are_compared_on_the_cases_that_they_share() -> None:
     assert f"over {count} cases" in chart.caption
 
 
-def test_searches_are_shares_of_the_best() -> None:
+def test_searches_are_shares_of_the_ceiling() -> None:
     chart = next(figures.searches(of()))
     assert chart.at == tuple(map(float, EFFORTS))
-    assert chart.series[0].values == pytest.approx(tuple(EFFORTS.values()), rel=0.01)
+    means, least = (series.values for series in chart.series)
+    assert means[-1] is not None and [value / means[-1] for value in means if value is not None] == pytest.approx(
+        list(EFFORTS.values()), rel=0.01
+    )
+    assert all(low is not None and mean is not None and low < mean < 1 for low, mean in zip(least, means, strict=True))
 
 
 def test_planning_leaves_out_what_the_database_answered() -> None:
@@ -208,6 +212,16 @@ def test_solutions_of_unknown_machines_and_stand_ins_are_left_out() -> None:
     assert ranking.ranked(replace(known, request=elsewhere)) is None
     assert ranking.ranked(replace(known, note="proxy 123")) is None
     assert ranking.ranked(replace(known, timings=known.timings[:2])) is None
+    assert ranking.ranked(replace(known, request=replace(known.request, mode="hot-ab"))) is None
+    tiny = replace(known.request, problem="i32>i32 one-zero 8:8:1 8:1:8")
+    assert ranking.ranked(replace(known, request=tiny)) is None
+
+
+def test_candidates_are_compared_within_their_problem() -> None:
+    chart = list(ranking.clouds(of(solutions=(solution(),))))[1]
+    points = chart.series[0][1]
+    assert max(x for x, _ in points) == max(y for _, y in points) == 1.0
+    assert all(0 < value <= 1 for point in points for value in point)
 
 
 def test_rank_correlation_with_ties() -> None:
@@ -241,6 +255,15 @@ def test_other_texts_are_no_canonical_forms(text: str) -> None:
 
 
 # --- files --------------------------------------------------------------------------------------------------
+
+
+def test_a_page_alone_has_no_files_and_no_links_to_them(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    results = write(tmp_path / "a.jsonl", RESULTS[:4])
+    assert cli.main(["report", str(results), f"--output={tmp_path / 'out'}", "--page-only"]) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["index.html"]
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "<svg" in page and ".png" not in page
 
 
 def test_the_page_is_one_file_with_pictures_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

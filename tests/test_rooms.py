@@ -13,14 +13,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
     "errors", "dtypes", "problem", "names", "interface", "canonical", "naive", "machine", "machine_table", "gpu.target",
-    "target",
-    "cpu_features", "plan", "layout", "nest", "tile_loops", "lower", "any_size", "arrays.family", "bodies",
-    "gpu.plan", "gpu.runs", "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch",
+    "target", "cpu_features", "measurement", "plan", "layout", "nest", "tile_loops", "lower", "any_size",
+    "arrays.family", "bodies", "wording", "gpu.plan", "gpu.runs", "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace",
+    "gpu.launch", "gpu.naive",
 )  # fmt: skip
 WORKERS = (
-    "host", "backend", "machines", "kernel", "affinity", "pool", "runtime", "native.declarations", "native.header",
-    "native.fortran", "native.publish", "native.artifact", "native.elf", "native.archive", "native.linker",
-    "native.package_files", "gpu.kernel",
+    "addresses", "host", "llvm_lock", "backend", "machines", "kernel", "affinity", "pool", "runtime",
+    "native.declarations", "native.header", "native.fortran", "native.publish", "native.artifact", "native.elf",
+    "native.archive", "native.linker", "native.package_files", "gpu.kernel",
 )  # fmt: skip
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
 HEAVY = "llvmlite.binding"

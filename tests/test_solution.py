@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import ttc_llvm
-from ttc_llvm import backend, dtypes, executable, kernel, lower
+from ttc_llvm import addresses, backend, dtypes, kernel, lower
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
 from ttc_llvm.problem import Problem, column_major
@@ -442,8 +442,8 @@ def test_every_form_prints() -> None:
 def test_addresses_are_where_numpy_says() -> None:
     base = np.zeros((6, 7, 8), "f8")
     for x in (base, base[1:, ::-1], base.T, base[..., 3], np.ones(()), np.ma.array(base)[2:]):
-        assert executable.data_address(x) == x.__array_interface__["data"][0]
-        assert executable._published(x) == executable.data_address(x)
+        assert addresses.data_address(x) == x.__array_interface__["data"][0]
+        assert addresses._published(x) == addresses.data_address(x)
 
 
 def test_threads_are_checked() -> None:

@@ -56,6 +56,8 @@ def test_one_table_knows_every_spelling(name: str, triple: str, cpu: str, bits: 
     [
         ("hasswell", "unknown architecture or CPU 'hasswell': near matches are haswell"),
         ("pwr99", "near matches are pwr9"),
+        ("x86-64-v5", "unknown architecture or CPU 'x86-64-v5': near matches are x86-64-v4, x86-64-v3, x86-64-v2"),
+        ("riscv32-linux-gnu", "unknown triple 'riscv32-linux-gnu': near matches are riscv64-linux-gnu"),
         ("neoverse-n9", "near matches are neoverse-n2, neoverse-n1"),
         ("riscv64-linux", "near matches are"),
         ("powerpc64el-linux-gnu", "unknown triple 'powerpc64el-linux-gnu': near matches are powerpc64le-linux-gnu"),

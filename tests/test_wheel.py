@@ -16,6 +16,7 @@ pytest.importorskip("setuptools", "70.1", reason="needs setuptools that makes wh
 ROOT = Path(__file__).parent.parent
 ROOMS = {"ttc_llvm": "ttc_llvm", "ir_builders": "ttc_llvm/ir_builders", "tuning": "ttc_llvm/tuning"}
 NO_SOURCES = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "*.py[co]")
+CMAKE_FILES = {Path("ttc_llvm-config.cmake"), Path("ttc_llvm-config-version.cmake")}
 IMPORT_ALL = """
 import importlib, pkgutil, ttc_llvm
 for module in pkgutil.walk_packages(ttc_llvm.__path__, "ttc_llvm."):
@@ -78,6 +79,14 @@ def test_the_wheel_is_complete_without_the_checkout(wheel: Path) -> None:
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(wheel)!r}){IMPORT_ALL}"]
     done = subprocess.run(command, cwd=wheel, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, str(wheel / "ttc_llvm" / "__init__.py")), done.stderr
+
+
+def test_cmake_finds_its_package_in_the_wheel(wheel: Path) -> None:
+    program = f"import sys; sys.path.insert(0, {str(wheel)!r}); from ttc_llvm import cli; cli.main(['--cmake-dir'])"
+    command = [sys.executable, "-c", program]
+    printed = subprocess.run(command, cwd=wheel, capture_output=True, text=True, timeout=300, check=True).stdout
+    assert Path(printed.strip()) == wheel / "ttc_llvm" / "cmake"
+    assert files(Path(printed.strip())) == CMAKE_FILES
 
 
 @pytest.mark.parametrize("folder", ["docs", "examples", "stubs", "tests"])

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from .gpu.plan import GpuPlan
     from .gpu.solution import GpuSolution
     from .gpu.target import GpuTarget
+    from .measurement import Measurement
     from .native.library import Library
     from .plan import CpuPlan
     from .problem import Problem
     from .runtime import num_threads, set_num_threads
-    from .solution import Measurement, Solution
+    from .solution import Solution
     from .target import Target
     from .tuning.choices import Forced
     from .tuning.gpu_candidates import GpuForced
@@ -80,11 +81,12 @@ _HOMES = {
     "gpu.solution": ("GpuSolution",),
     "gpu.plan": ("GpuPlan",),
     "gpu.target": ("GpuTarget",),
+    "measurement": ("Measurement",),
     "native.library": ("Library",),
     "plan": ("CpuPlan",),
     "problem": ("Problem",),
     "runtime": ("num_threads", "set_num_threads"),
-    "solution": ("Measurement", "Solution"),
+    "solution": ("Solution",),
     "target": ("Target",),
     "tuning.choices": ("Forced",),
     "tuning.gpu_candidates": ("GpuForced",),

@@ -20,6 +20,7 @@ LANES = 16  # of a micro-tile's edge; a wider one gains little and its code grow
 LANES_WITHOUT_MASKS = 8  # each edge is then a chain of ever smaller tiles
 BLOCKS = 4  # of a tile's edge
 MOST_ROWS = 8
+SHORTEST_ROW = 16  # bytes that are copied by one load and one store where a problem's rows have no more
 TASK_LOOPS = 4  # splitting a task number costs one division per loop
 
 
@@ -125,7 +126,7 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
     block = list(usual.block)
     tile, panel = list(usual.tile), [1] * rank
     for axis, k in enumerate(places):
-        block[k] = _edge(own.block[axis], usual.block[k], form, target) if k in near else _rows(own.block[axis], near)
+        block[k] = _edge(own.block[axis], k, usual, form, target) if k in near else _rows(own.block[axis], near)
         tile[k] = _multiple(own.tile[axis], block[k])
         panel[k] = _multiple(own.panel[axis], tile[k]) if own.panel else 1
     order = _spread(own.order, places, rank, own.parallel)
@@ -142,11 +143,15 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
     )
 
 
-def _edge(own: int, usual: int, form: Canonical, target: Target) -> int:
-    """A micro-tile's edge: as chosen for the problem, where that is a number of whole (or half) registers."""
-    lanes = target.lanes(form.compute.itemsize)
-    fits = own & (own - 1) == 0 and own >= max(1, lanes // 2)
-    return own if fits and (own <= usual or _masked(form, target)) else usual
+def _edge(own: int, axis: int, usual: CpuPlan, form: Canonical, target: Target) -> int:
+    """A micro-tile's edge: as chosen for the problem, where that is a number of whole (or half) registers. Rows that
+    are copied may be shorter, as panels of a matrix are: such rows are full ones then, and need no masks."""
+    lanes, size = target.lanes(form.compute.itemsize), form.compute.itemsize
+    least = max(1, lanes // 2)
+    if len(_near(form)) == 1:
+        least = min(least, max(1, SHORTEST_ROW // size))
+    fits = own & (own - 1) == 0 and own >= least
+    return own if fits and (own <= usual.block[axis] or _masked(form, target)) else usual.block[axis]
 
 
 def _rows(own: int, near: list[int]) -> int:

@@ -6,16 +6,13 @@ into a context of its own, which dies with it: LLVM's global context would keep 
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import host, target
+from . import host, llvm_lock, target
 from .errors import CompileError, TargetError
 from .gpu import target as gpu_target
 from .gpu.target import GpuTarget
@@ -30,10 +27,6 @@ PASSES = ("simplify_cfg",)
 OPT_LEVEL = 2
 VECTORISED_LEVEL = 3  # of what LLVM is to make the most of by itself
 LIBRARIES_PER_LINKER = 8
-
-# Reentrant, held while a module is compiled or linked. A fork takes it first (see `_before_fork`): a child
-# forked in the middle of a compilation would inherit LLVM's locks in a locked state.
-_LOCK = threading.RLock()
 
 
 def host_target() -> Target:
@@ -125,7 +118,7 @@ def load(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
     builder = _llvm().JITLibraryBuilder().add_object_img(object_bytes).add_current_process()
     for symbol in symbols:
         builder.export_symbol(symbol)
-    with _LOCK:
+    with llvm_lock.held():
         jit, name = _linker()
         try:
             return Loaded(builder.link(jit, name), jit)
@@ -138,14 +131,9 @@ def llvm_version() -> str:
     return ".".join(map(str, _llvm().llvm_version_info))
 
 
-def forks_wait() -> AbstractContextManager[object]:
-    """Held around late imports: a child forked in the middle of one would wait for its lock for ever."""
-    return _LOCK
-
-
 @lru_cache(maxsize=1)
 def _llvm() -> Any:
-    with forks_wait():
+    with llvm_lock.held():
         import llvmlite.binding
 
     llvmlite.binding.initialize_all_targets()
@@ -192,7 +180,7 @@ def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: b
 def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
     """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
     binding = _llvm()
-    with _LOCK:
+    with llvm_lock.held():
         pic = pic and wanted.family != "wasm32"  # whose position-independent code needs a dynamic linker
         machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family, pic)
         with binding.create_context() as context:
@@ -264,32 +252,3 @@ def _one_line(error: Exception) -> str:
     """LLVM's message: a headline, in parse errors followed by place and reason, then the source line."""
     headline, _, rest = str(error).strip().partition("\n")
     return " ".join([headline, rest.partition("\n")[0]]).strip()
-
-
-def _inner_lock() -> Any:
-    """llvmlite's own lock, which also covers what the garbage collector frees; None before its first use."""
-    ffi = sys.modules.get("llvmlite.binding.ffi")  # without a lib where another program's import is under way
-    return getattr(getattr(ffi, "lib", None), "_lock", None)
-
-
-_held: list[Any] = []
-
-
-def _before_fork() -> None:
-    _LOCK.acquire()
-    inner = _inner_lock()
-    if inner is not None:
-        inner.__enter__()
-    _held.append(inner)
-
-
-def _after_fork() -> None:
-    """In parent and child alike: the forking thread owns the locks in both."""
-    inner = _held.pop()
-    if inner is not None:
-        inner.__exit__(None, None, None)
-    _LOCK.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -6,46 +6,31 @@ import itertools
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
-from . import kernel
-from . import plan as plans
+from . import kernel, stored_plans
 from .canonical import Canonical, canonicalise
-from .errors import PlanError
 from .options import Options
 from .plan import CpuPlan
 from .problem import Problem
-from .solution import GIB, Measurement, Solution
+from .solution import Solution
+from .stored_plans import Planned
 from .target import Target
 from .trial import Mode, Trial, check_runs_here
-from .tuning import candidates, neighbours, peak
-from .tuning.database import Database, choose_path
+from .tuning import candidates, neighbours
+from .tuning.database import Database
 from .tuning.model import model_plan, ranked
-from .tuning.peak import Ceiling
-from .tuning.records import Answer, Record, Request, Timing
-from .tuning.search import Limits, Outcome, Report, search
+from .tuning.records import Answer, Record, Request
+from .tuning.search import Limits, Report, search
 
 _log = logging.getLogger(__name__)
-STORED_TIMINGS = 50
-PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The plan of a canonical form. measurement: None where nothing was timed; code: its object code, if known."""
-
-    plan: CpuPlan
-    measurement: Measurement | None = None
-    code: bytes | None = None
 
 
 def solve(
     problem: Problem, options: Options, database: str | Path | None, ignored: bool, progress: Report | None
 ) -> Solution:
     """`ttc_llvm.compile` for CPUs, its options checked. ignored: nothing is looked up in the database."""
-    store = open_database(database, ignored)
+    store = stored_plans.open_database(database, ignored)
     canonical = canonicalise(problem).canonical
     found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress)
     return Solution(
@@ -64,9 +49,9 @@ def plan_canonical(
 
     scalars: alpha and beta of the timed runs. What is found is stored.
     """
-    request = _request(canonical, options)
+    request = stored_plans.request(canonical, options)
     answer = store.find(request, options.max_implementations)
-    known = _answered(canonical, options, answer)
+    known = stored_plans.answered(canonical, options, answer)
     if known is not None:
         return known
     if options.max_implementations == 1 or canonical.elements == 0:
@@ -77,58 +62,7 @@ def plan_canonical(
     return found
 
 
-def stored(canonical: Canonical, options: Options, store: Database) -> Planned | None:
-    """What the database answers with, None where it knows nothing that suffices; nothing is compiled or timed."""
-    answer = store.find(_request(canonical, options), options.max_implementations)
-    return _answered(canonical, options, answer)
-
-
-def _answered(canonical: Canonical, options: Options, answer: Answer) -> Planned | None:
-    if not answer.sufficient or answer.record is None:
-        return None
-    return _known(canonical, options.mode, answer.record)
-
-
-@lru_cache(maxsize=16)
-def _database(path: Path, ignore: bool) -> Database:
-    return Database(path, read=not ignore)
-
-
-def open_database(path: str | Path | None, ignore: bool = False) -> Database:
-    """The solutions database at this path (None: TTC_DATABASE, else the user's cache directory)."""
-    return _database(choose_path(path), ignore)
-
-
-def _request(canonical: Canonical, options: Options) -> Request:
-    forced = " ".join(filter(None, (str(options.forced), "" if options.verify else "unverified")))
-    return Request(
-        str(canonical), options.target.key, options.threads, options.mode.value, forced, kernel.versions()
-    )
-
-
-# --- the three sources of a plan ------------------------------------------------------------------------
-
-
-def _known(canonical: Canonical, mode: Mode, record: Record) -> Planned | None:
-    """The stored plan and its object code, to be linked without optimisation; None if the row is unusable."""
-    try:
-        plan = plans.check(plans.parse(record.plan), canonical)
-    except PlanError as error:
-        _log.warning("a stored plan is ignored: %s", error)
-        return None
-    measured = None
-    if record.seconds is not None:
-        timings = tuple((t.plan, t.seconds) for t in record.timings)
-        bytes_moved = _proxy_bytes(record.note)
-        measured = _measurement(
-            _ceiling(canonical, mode),
-            bytes_moved or canonical.bytes_moved,
-            record.seconds,
-            record.ceiling_gibs,
-            timings,
-            bool(bytes_moved),
-        )
-    return Planned(plan, measured, dict(record.objects).get(kernel.NAME))
+# --- the two sources of a new plan ----------------------------------------------------------------------
 
 
 def _modelled(canonical: Canonical, options: Options, request: Request) -> tuple[Planned, Record]:
@@ -158,7 +92,7 @@ def _tuned(
         _log.warning(
             "the tensors do not fit in memory three times: tuned on a smaller stand-in with the same strides' low bits"
         )
-    which = _ceiling(canonical, options.mode)
+    which = stored_plans.ceiling_of(canonical, options.mode)
     ceiling = trial.ceiling(which)
     outcome = search(
         _offered(canonical, options, answer),
@@ -170,54 +104,7 @@ def _tuned(
     )
     with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
         ceiling = max(ceiling, trial.ceiling(which))
-    return _finished(options, request, trial, outcome, ceiling)
-
-
-def _finished(
-    options: Options, request: Request, trial: Trial, outcome: Outcome[CpuPlan, kernel.Kernel], ceiling: float
-) -> tuple[Planned, Record]:
-    plan, seconds = outcome.best.plan, outcome.best.best
-    which = _ceiling(trial.canonical, options.mode)
-    timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
-    measured = replace(
-        _measurement(which, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy),
-        interrupted=outcome.interrupted,
-    )
-    code = None if trial.is_proxy else outcome.kernel.code
-    effort = len(timings) if outcome.interrupted else options.max_implementations
-    record = Record(
-        request,
-        max(effort, 1) if effort != -1 else -1,
-        str(plan),
-        seconds,
-        tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS]),
-        ((kernel.NAME, code),) if code else (),
-        ceiling_gibs=ceiling or None,
-        note=f"{PROXY} {trial.canonical.bytes_moved}" if trial.is_proxy else "",
-    )
-    return Planned(plan, measured, code), record
-
-
-def _proxy_bytes(note: str) -> int | None:
-    """The bytes that a stand-in's timed runs moved, from its record's note."""
-    word, _, count = note.partition(" ")
-    return int(count) if word == PROXY and count.isdecimal() else None
-
-
-def _ceiling(canonical: Canonical, mode: Mode) -> Ceiling:
-    return peak.of(canonical, hot=mode is Mode.HOT)
-
-
-def _measurement(
-    which: Ceiling,
-    bytes_moved: int,
-    seconds: float,
-    ceiling: float | None,
-    timings: tuple[tuple[str, tuple[float, ...]], ...],
-    proxy: bool = False,
-) -> Measurement:
-    gibs = bytes_moved / seconds / GIB
-    return Measurement(seconds, gibs, ceiling, which.value, timings, proxy)
+    return stored_plans.finished(options, request, trial, outcome, ceiling)
 
 
 # --- candidates ------------------------------------------------------------------------------------------
@@ -228,14 +115,4 @@ def _offered(canonical: Canonical, options: Options, answer: Answer) -> Iterator
     if options.max_implementations == -1:
         return candidates.paper_space(canonical, options.target, options.forced)
     offered = ranked(canonical, options.target, options.threads, options.forced)
-    return itertools.chain(_hints(canonical, options, answer), offered)
-
-
-def _hints(canonical: Canonical, options: Options, answer: Answer) -> Iterator[CpuPlan]:
-    if str(options.forced):
-        return
-    for text in answer.hints:
-        try:
-            yield plans.check(plans.parse(text), canonical)
-        except PlanError:
-            continue
+    return itertools.chain(stored_plans.hints(canonical, options, answer), offered)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import ClassVar
 
 from . import backend, kernel, runtime
 from .canonical import Beta, Canonical, Placed, static
@@ -179,30 +175,3 @@ def _has_long_rows(canonical: Canonical, alignment: int) -> bool:
     """True where B's rows are long, and all begin on a vector boundary once one does."""
     row_bytes = static(canonical.axes[0].extent) * canonical.b.itemsize
     return row_bytes >= ROW_BYTES and has_aligned_rows(canonical, alignment)
-
-
-# --- addresses ------------------------------------------------------------------------------------------
-
-HEAD = object.__basicsize__  # where NumPy's ABI has an array's data pointer: right behind the object's head
-
-
-def _stored(array: npt.NDArray[Any]) -> int:
-    return ctypes.c_void_p.from_address(id(array) + HEAD).value or 0
-
-
-def _published(array: npt.NDArray[Any]) -> int:
-    return int(array.__array_interface__["data"][0])
-
-
-def _agree() -> bool:
-    """True where the data pointer lies where it is expected."""
-    if sys.implementation.name != "cpython":
-        return False
-    whole = np.zeros((3, 4, 5), np.float32)
-    parts = (whole, whole[1:, ::-1], whole.T, whole[2, 1], whole[..., 4])
-    return all(_stored(part) == _published(part) for part in parts)
-
-
-READS_OBJECTS = _agree()
-data_address = _stored if READS_OBJECTS else _published
-"""The address of an array's element 0. `__array_interface__` builds a dictionary: 1 us, six times as long."""

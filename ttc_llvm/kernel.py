@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from . import llvm_lock
 from . import plan as plans
 from .canonical import Canonical
 from .lower import lower
@@ -63,9 +64,7 @@ def _uncollected() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _builder() -> Any:
-    from . import backend
-
-    with backend.forks_wait():
+    with llvm_lock.held():
         from .ir_builders import module
     return module
 

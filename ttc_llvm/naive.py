@@ -60,10 +60,15 @@ class Naive:
         return self.kinds != COPY_KINDS
 
     @property
+    def elements(self) -> int:
+        """How often the innermost body runs."""
+        return prod(loop.extent for loop in self.loops)
+
+    @property
     def fits_int(self) -> bool:
         """Whether every offset, and one more of every index, is an `int` of C."""
         a, b = (sum(i.extent * i.stride_a for i in self.loops), sum(i.extent * i.stride_b for i in self.loops))
-        return max(a, b, prod(loop.extent for loop in self.loops)) <= INT_MAX
+        return max(a, b, self.elements) <= INT_MAX
 
 
 COPY_KINDS = Kinds.of(1, 0)

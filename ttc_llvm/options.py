@@ -50,7 +50,7 @@ def checked(
     own, *others = machines.chosen(target)
     return Options(
         own,
-        runtime.num_threads() if threads is None else thread_count(threads),
+        runtime.num_threads() if threads is None else runtime.thread_count(threads),
         candidate_count(max_implementations),
         time_limit_of(time_limit),
         mode,
@@ -60,17 +60,12 @@ def checked(
     )
 
 
-def thread_count(threads: int) -> int:
-    """A given number of threads, checked: OptionError if it is no integer or less than 1."""
-    number = _integer("number of threads", threads)
-    if number < 1:
-        raise OptionError(f"number of threads {number} is less than 1")
-    return number
-
-
 def candidate_count(count: int) -> int:
     """A given number of plans to consider, checked: OptionError if it is neither -1 nor an integer above 0."""
-    number = _integer("maxImplementations", count)
+    try:
+        number = operator.index(count)
+    except TypeError:
+        raise OptionError(f"maxImplementations {count!r} is not an integer") from None
     if number < 1 and number != -1:
         raise OptionError(
             f"maxImplementations {number} is neither a count of at least 1 nor -1 (the whole space)"
@@ -89,10 +84,3 @@ def time_limit_of(seconds: float | None) -> float | None:
     if not positive:
         raise OptionError(f"time limit {seconds} s is not positive")
     return float(seconds)
-
-
-def _integer(name: str, value: int) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise OptionError(f"{name} {value!r} is not an integer") from None

@@ -17,7 +17,7 @@ from .errors import OptionError
 from .ir_builders.pool_layout import MAX_PARTICIPANTS
 from .pool import Call, Pool, Scratch, cpu_count, native
 
-__all__ = ["Call", "num_threads", "placement", "run", "set_affinity", "set_num_threads"]
+__all__ = ["Call", "num_threads", "placement", "run", "set_affinity", "set_num_threads", "thread_count"]
 
 _log = logging.getLogger(__name__)
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
@@ -42,13 +42,18 @@ def num_threads() -> int:
 
 def set_num_threads(threads: int) -> None:
     """Fix the default number of threads of this process. OptionError if it is no integer or less than 1."""
+    _chosen[:] = [thread_count(threads)]
+
+
+def thread_count(threads: int) -> int:
+    """A given number of threads, checked: OptionError if it is no integer or less than 1."""
     try:
         number = operator.index(threads)
     except TypeError:
         raise OptionError(f"number of threads {threads!r} is not an integer") from None
     if number < 1:
         raise OptionError(f"number of threads {number} is less than 1")
-    _chosen[:] = [number]
+    return number
 
 
 def set_affinity(wanted: Affinity) -> None:

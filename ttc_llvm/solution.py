@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import dtypes, kernel, options
-from .canonical import Beta, Kinds, canonicalise
+from . import dtypes, kernel, runtime
+from .addresses import data_address
+from .canonical import Alpha, Beta, Kinds, canonicalise
 from .dtypes import Kind
-from .errors import ArrayError, ProblemError
-from .executable import Executable, data_address
+from .errors import ArrayError
+from .executable import Executable
+from .handed import Storage, number
 from .lower import lower
+from .measurement import Measurement
 from .nest import LoopNest
 from .plan import CpuPlan, Staging
 from .problem import Problem
@@ -27,32 +29,7 @@ if TYPE_CHECKING:
     from .explain import Explanation
     from .native.artifact import Spec
 
-GIB = 1 << 30
 KEPT_SCALARS = 16
-END_OF_MEMORY = 1 << 64
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What was measured.
-
-    seconds: the winner's best run; gibs: its bandwidth (GiB/s, bytes of A + B, B twice where it is read);
-    ceiling_gibs: the same bytes without permutation, same run; ceiling: which; timings: all plans, the fastest
-    first, with the seconds of every run; proxy: timed on a smaller stand-in of a huge problem.
-    """
-
-    seconds: float
-    gibs: float
-    ceiling_gibs: float | None
-    ceiling: str
-    timings: tuple[tuple[str, tuple[float, ...]], ...] = ()
-    proxy: bool = False
-    interrupted: bool = False
-
-    @property
-    def ratio(self) -> float | None:
-        """gibs / ceiling_gibs."""
-        return self.gibs / self.ceiling_gibs if self.ceiling_gibs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +66,7 @@ class Solution:
         self.measurement, self.others = measurement, others
         self._code = code
         self._ready: dict[tuple[Any, Any], _Ready] = {}
-        self._types = (dtypes.to_numpy(problem.a), dtypes.to_numpy(problem.b))
-        self._elements = (problem.storage("a"), problem.storage("b"))
-        self._bytes = (self._elements[0] * problem.a.itemsize, self._elements[1] * problem.b.itemsize)
+        self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
 
     def __repr__(self) -> str:
         return f"Solution({self.problem!r}, target={self.target}, plan='{self.plan}')"
@@ -118,11 +93,10 @@ class Solution:
         ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
         """
         ready = self._find(alpha, beta)
-        address_a = self._address(a, 0)
-        address_b = self._address(b, 1)
-        if address_a < address_b + self._bytes[1] and address_b < address_a + self._bytes[0]:
+        address_a, address_b = self._a.address(a), self._b.address(b)
+        if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
             raise ArrayError("A and B overlap in memory: the transposition is out of place")
-        most = self.threads if threads is None else options.thread_count(threads)
+        most = self.threads if threads is None else runtime.thread_count(threads)
         ready.executable.run(address_a, address_b, ready.scalars, most)
         return b
 
@@ -150,46 +124,13 @@ class Solution:
         own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
         return Executable(canonicalise(self.problem, kinds), plan, self.target, self._code if own else None)
 
-    def _address(self, x: Any, side: int) -> int:
-        if type(x) is np.ndarray:
-            flags = x.flags
-            fits = x.dtype == self._types[side] and x.size >= self._elements[side] and flags.forc
-            if fits and (side == 0 or flags.writeable):
-                return data_address(x)
-        elif type(x) is int and 0 < x < END_OF_MEMORY:
-            return x
-        return self._checked_address(x, side)
-
-    def _checked_address(self, x: Any, side: int) -> int:
-        """The address of anything else that may be handed over, or the rule that it breaks."""
-        name = "AB"[side]
-        if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
-            return _checked_integer(int(x), name, self._elements[side])
-        array = x if isinstance(x, np.ndarray) else _as_array(x, name, self._types[side])
-        if not self._has_type(array.dtype, side):
-            raise ArrayError(f"{name} has dtype {array.dtype}: the problem's type is {self._types[side]}")
-        if not array.flags.forc:
-            raise ArrayError(f"{name} is not contiguous (strides {array.strides}): pass its whole storage")
-        if array.size < self._elements[side]:
-            raise ArrayError(f"{name} holds {array.size} elements: the problem needs {self._elements[side]}")
-        if side == 1 and not array.flags.writeable:
-            raise ArrayError("B is read-only: the result is written to it")
-        return data_address(array)
-
-    def _has_type(self, np_type: np.dtype[Any], side: int) -> bool:
-        """Plain moves take any items of the right size: unsigned integers, ml_dtypes' bfloat16 ..."""
-        wanted = self._types[side]
-        if self.problem.compute.kind is not Kind.OPAQUE:
-            return np_type == wanted
-        return np_type.itemsize == wanted.itemsize and not np_type.hasobject
-
     def plan_for(self, kinds: Kinds) -> CpuPlan:
         """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
         own, other = canonicalise(self.problem).canonical, canonicalise(self.problem, kinds).canonical
         if own.axes != other.axes:
             return model_plan(other, self.target, self.threads)
         streaming = self.plan.streaming and kinds.beta is Beta.ZERO
-        staging = self.plan.staging if kinds.alpha.value != "zero" else Staging.NONE
+        staging = self.plan.staging if kinds.alpha is not Alpha.ZERO else Staging.NONE
         return replace(self.plan, streaming=streaming, staging=staging)
 
     # --- inspecting ---
@@ -225,8 +166,8 @@ class Solution:
     def write(self, directory: str | Path, emit: Sequence[str] = ("obj", "header")) -> tuple[Path, ...]:
         """Write the artifacts under their C names; returns their paths.
 
-        emit: any of obj, header, asm, llvm, bitcode. Raises OptionError for other words, ArtifactError where
-        the directory cannot be written or a leading dimension exceeds a C int.
+        emit: any of obj, header, fortran, omp, asm, llvm, bitcode. Raises OptionError for other words, where the
+        directory cannot be written, and where a leading dimension exceeds a C int.
         """
         from .native import artifact
 
@@ -243,14 +184,6 @@ class Solution:
         return Spec(self.problem, self.target, self.plan, gibs, others=others)
 
 
-def number(name: str, value: Any) -> complex:
-    """Any number, also an array of no axes, as a Python number; ProblemError for everything else."""
-    try:
-        return complex("" if isinstance(value, str) else value)  # complex() would read a string's text
-    except (TypeError, ValueError, OverflowError):
-        raise ProblemError(f"{name} = {value!r} is not a number") from None
-
-
 def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
     """alpha and beta as kernels read them; None where plain moves need none."""
     if problem.compute.kind is Kind.OPAQUE:
@@ -258,28 +191,3 @@ def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
     return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
 
 
-def _checked_integer(address: int, name: str, elements: int) -> int:
-    if not 0 < address < END_OF_MEMORY and (elements or address):
-        raise ArrayError(f"{name} is the integer {address}, which is no address")
-    return address
-
-
-def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
-    """An array over the memory of any other buffer: ctypes arrays, memoryviews, array.array, bytearray ..."""
-    choices = "pass an array, a buffer or an integer address"
-    if isinstance(x, (np.generic, bool, float, complex, str)):
-        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}")
-    if hasattr(x, "__array_interface__"):
-        return np.asarray(x)
-    if isinstance(x, ctypes._Pointer):
-        raise ArrayError(f"{name} is a ctypes pointer: pass its address as an integer")
-    try:
-        view = memoryview(x)
-    except TypeError:
-        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}") from None
-    if view.format not in ("B", "b", "c"):
-        try:
-            return np.asarray(view)
-        except ValueError as error:  # pointers, wide characters: items that NumPy has no dtype for
-            raise ArrayError(f"{name} is a {type(x).__name__}: {error}") from None
-    return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)

@@ -64,10 +64,11 @@ def find(name: str) -> Target:
 
 
 def _unknown(name: str, key: str) -> str:
-    if key.count("-") >= 2:
-        near = difflib.get_close_matches(key, TRIPLES, n=4, cutoff=0.5) or [t for t in TRIPLES if "unknown" in t]
+    near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
+    if near[0] in TRIPLES if near else key.count("-") >= 2:
+        near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
         return f"unknown triple {name!r}: near matches are {', '.join(near)}"
-    near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings()), n=4, cutoff=0.5) or list(ROWS)
+    near = [match for match in near if match not in TRIPLES] or list(ROWS)
     return f"unknown architecture or CPU {name!r}: near matches are {', '.join(near)}"
 
 

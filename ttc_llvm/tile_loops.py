@@ -23,7 +23,6 @@ class Tile:
     vector: int
 
 
-
 def loops(t: Tile) -> tuple[Node, ...]:
     """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule."""
     ragged = [k for k in t.inner if _remainder(t, k) != 0]

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import backend, dtypes, kernel, runtime
-from .canonical import Canonical
+from .canonical import Beta, Canonical
 from .dtypes import Kind
-from .errors import TtcError
+from .errors import TargetError
 from .kernel import Kernel
+from .measurement import GIB
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
@@ -27,7 +28,6 @@ _log = logging.getLogger(__name__)
 HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
 PROXY_BYTES = 1 << 30  # of both tensors of a proxy: far beyond the caches, and a run ends soon
 SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exists
-GIB = 1 << 30
 
 
 class Mode(Enum):
@@ -110,7 +110,7 @@ class Trial:
         view = buffers.strided(self.b, self.canonical, "b")
         copy = replace(self.b, memory=self.b.memory.copy())
         before = buffers.strided(copy, self.canonical, "b")
-        if self.canonical.kinds.beta.value == "zero" and view.dtype.kind in "fc":
+        if self.canonical.kinds.beta is Beta.ZERO and view.dtype.kind in "fc":
             view[...] = np.nan
         self._timed(built, 1)
         a = buffers.strided(self.a, self.canonical, "a")
@@ -169,13 +169,10 @@ class Trial:
         """Put the caches into the state that the mode asks for."""
         for hot, tensor in ((Mode.HOT_A, self.a), (Mode.HOT_B, self.b)):
             if self.mode is not hot:
-                self._flush(tensor.memory)
+                flush(tensor.memory, self.target, self.threads)
         for hot, tensor in ((Mode.HOT_A, self.a), (Mode.HOT_B, self.b)):
             if self.mode is hot:
                 tensor.memory.max()
-
-    def _flush(self, memory: npt.NDArray[np.uint8]) -> None:
-        flush(memory, self.target, self.threads)
 
 
 def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
@@ -192,6 +189,6 @@ def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
 
 
 def check_runs_here(target: Target) -> None:
-    """TtcError where kernels of this target cannot be executed on this machine."""
+    """TargetError where kernels of this target cannot be executed on this machine."""
     if not backend.runs_here(target):
-        raise TtcError(f"target {target} cannot be timed here: this machine lacks its instructions")
+        raise TargetError(f"target {target} cannot be timed here: this machine lacks its instructions")

@@ -100,9 +100,7 @@ def chosen_here(targets: tuple[Target, ...]) -> int:
     choose.linkage = ""
     code = backend.load(backend.compile_object(str(module), target.find("x86-64")), ["cpu.choose"])
     call = ctypes.CFUNCTYPE(ctypes.c_int32)(code.address("cpu.choose"))
-    first = int(call())
-    assert call() == first  # the second answer is the remembered one
-    return first
+    return int(call())
 
 
 @pytest.mark.parametrize("cpu", sorted(target.cpus("x86")))

@@ -98,7 +98,7 @@ static inline void sTranspose210_8x16x16_lda32x32x32_any_omp(const float *A, flo
     pay *= size[0];
     pay *= size[1];
     pay *= size[2];
-    if (parts > pay) parts = pay < 1 ? 1 : (int)pay;
+    while (parts > 1 && parts > pay) --parts;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (part = 0; part < parts; ++part)
         sTranspose210_8x16x16_lda32x32x32_any_part(A, B, alpha, size, lda, ldb, part, parts);
@@ -119,7 +119,7 @@ static inline void sTranspose210_8x16x16_lda32x32x32_any_beta_omp(const float *A
     pay *= size[0];
     pay *= size[1];
     pay *= size[2];
-    if (parts > pay) parts = pay < 1 ? 1 : (int)pay;
+    while (parts > 1 && parts > pay) --parts;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (part = 0; part < parts; ++part)
         sTranspose210_8x16x16_lda32x32x32_any_beta_part(A, B, alpha, beta, size, lda, ldb, part, parts);

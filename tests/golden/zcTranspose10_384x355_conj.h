@@ -112,7 +112,7 @@ static inline void zcTranspose10_384x355_conj_any_omp(const void *A, void *B, co
     double pay = 24.0 / 65536;
     pay *= size[0];
     pay *= size[1];
-    if (parts > pay) parts = pay < 1 ? 1 : (int)pay;
+    while (parts > 1 && parts > pay) --parts;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (part = 0; part < parts; ++part)
         zcTranspose10_384x355_conj_any_part(A, B, alpha, size, lda, ldb, part, parts);
@@ -132,7 +132,7 @@ static inline void zcTranspose10_384x355_conj_any_beta_omp(const void *A, void *
     double pay = 32.0 / 65536;
     pay *= size[0];
     pay *= size[1];
-    if (parts > pay) parts = pay < 1 ? 1 : (int)pay;
+    while (parts > 1 && parts > pay) --parts;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (part = 0; part < parts; ++part)
         zcTranspose10_384x355_conj_any_beta_part(A, B, alpha, beta, size, lda, ldb, part, parts);

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import backend, kernel, runtime
+from ..addresses import data_address
 from ..canonical import Canonical, Placed
-from ..executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound, data_address
+from ..executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound
 from ..kernel import Kernel
 from ..plan import CpuPlan
 from ..pool import Call

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from .. import kernel
-from ..compiler import open_database
 from ..errors import CompileError
+from ..stored_plans import open_database
 from ..target import Target
 from ..tuning.records import Record, Request
 

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import options, runtime
+from ..addresses import data_address
 from ..errors import ArrayError
-from ..executable import data_address
 from ..gpu.handed import is_on_device
-from ..solution import number
+from ..handed import number
 from . import shortcut
-from .strided import PLAIN, Array, Scaling, assign, scaling
+from .pairs import PLAIN, Array, Scaling, scaling
+from .strided import assign
 
 Order = Literal["C", "F", "A", "K"]
 ORDERS = get_args(Order)
@@ -235,5 +236,5 @@ def scaled(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugat
 
 def _threads(threads: int | None, view: Array) -> int:
     if threads is not None:
-        return options.thread_count(threads)
+        return runtime.thread_count(threads)
     return 1 if view.nbytes < ALONE_BYTES else runtime.num_threads()

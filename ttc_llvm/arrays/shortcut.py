@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import backend, executable
-from ..executable import Direct, Executable, data_address
+from .. import addresses, backend, llvm_lock
+from ..addresses import data_address
+from ..executable import Direct, Executable
 from ..target import Target
 from . import objects, strided
 from .general import General
-from .strided import Array, Ready
+from .pairs import Array
+from .strided import Ready
 
 Doorway = Callable[[int, int, int], int]
 
@@ -65,7 +67,7 @@ def taken(x: Array, axes: Any) -> Array | None:
 def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
     """Remember what calls of x's layout need, if it has returned, one thread serves it, and its axes are hashable."""
     owner = ready.executable
-    if owner is None or not owner.returned or not executable.READS_OBJECTS:
+    if owner is None or not owner.returned or not addresses.READS_OBJECTS:
         return
     direct = owner.direct()
     if direct is not None and (axes is None or type(axes) is tuple):
@@ -76,7 +78,7 @@ def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
 def _doorways() -> tuple[backend.Loaded, tuple[Doorway, Doorway]]:
     """The native way in, made on first use: without and with the interpreter lock held."""
     target = backend.host_target()
-    what = f"arrays with data at {executable.HEAD}"
+    what = f"arrays with data at {addresses.HEAD}"
     loaded = objects.linked(
         what, ABI, target, lambda: _compiled(target), lambda code: backend.load(code, (NAME,))
     )
@@ -85,6 +87,6 @@ def _doorways() -> tuple[backend.Loaded, tuple[Doorway, Doorway]]:
 
 
 def _compiled(target: Target) -> bytes:
-    with backend.forks_wait():
+    with llvm_lock.held():
         from ..ir_builders import doorway
-    return backend.compile_object(str(doorway.build(target, executable.HEAD, NAME)), target)
+    return backend.compile_object(str(doorway.build(target, addresses.HEAD, NAME)), target)

@@ -7,79 +7,29 @@ next call of the same kind costs a look-up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from math import gcd
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .. import backend, compiler, dtypes, options
-from ..canonical import COPY, Axis, Kinds, Placed, from_axes
-from ..errors import ArrayError, ProblemError
-from ..executable import SERIAL_BYTES, Executable, data_address
-from ..problem import Problem
+from .. import backend, compiler, options
+from ..addresses import data_address
+from ..canonical import Placed
+from ..errors import ArrayError
+from ..executable import SERIAL_BYTES, Executable
+from ..stored_plans import open_database
 from ..trial import Mode
 from ..tuning.choices import FREE, Forced
 from ..tuning.model import model_plan
 from . import family
 from .general import General
 from .overlaps import overlaps_itself, share
+from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 from .recent import Recent
 
-Array = npt.NDArray[Any]
 CAPACITY = 512  # layouts and shortcuts remembered, with their machine code
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
-NATIVE_SIZES = (1, 2, 4, 8, 16)
-ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
 PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
 ORDINARY = Forced(streaming=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Scaling:
-    """alpha, beta and conjugation as kernels take them. name: their part of keys; address: that of the values."""
-
-    name: str
-    kinds: Kinds
-    values: Array | None = None
-    alpha: complex = 1.0
-    beta: complex = 0.0
-    conjugate: bool = False
-    address: int = 0
-
-
-PLAIN = Scaling("plain", COPY)
-"""Items are moved as they are."""
-
-
-@lru_cache(maxsize=256)
-def scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool) -> Scaling:
-    """The scaling of elements of type `of` into elements of type `to`.
-
-    Raises ArrayError where the types do not go together, ProblemError where they do not admit the arithmetic.
-    """
-    kinds = Kinds.of(alpha, beta)
-    if of == to and kinds == COPY and not conjugate:
-        return PLAIN
-    checked = Problem((), (), _pair(of, to), alpha=alpha, beta=beta, conjugate=conjugate)
-    values = np.array([checked.alpha, checked.beta], dtypes.to_numpy(checked.compute))
-    scalars = (checked.alpha, checked.beta, conjugate)
-    return Scaling(f"{kinds} {conjugate}", kinds, values, *scalars, address=data_address(values))
-
-
-def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> str:
-    """The data type of a problem between these; only for arithmetic are different ones admitted."""
-    a, b = dtypes.from_numpy(of), dtypes.from_numpy(to)
-    try:
-        if of == to or a != b:
-            return dtypes.pair_name(a, b)
-    except ProblemError:
-        pass
-    raise ArrayError(
-        f"out has dtype {to} for an array of {of}: it must be equal, or float32 for float64, complex64 for"
-        " complex128, or the other way round"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +60,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
 
     of, to: arrays of one shape and of the types of `scale`; fresh: `to` is new, nothing can overlap; effort: plans
     that are considered when a layout is new, timed where they are more than one. Returns what the next call of this
-    layout finds, None where it made a detour. Raises ArrayError where the two
-    share memory, or elements of `to` do.
+    layout finds, None where it made a detour. Raises ArrayError where the two share memory, or elements of `to` do.
     """
     if not to.nbytes:
         return None
@@ -177,7 +126,7 @@ def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
         plan = model_plan(canonical, choice.target, useful, choice.forced)
         return Executable(placed, plan, choice.target)
     found = compiler.plan_canonical(
-        canonical, choice, (scale.alpha, scale.beta), compiler.open_database(None)
+        canonical, choice, (scale.alpha, scale.beta), open_database(None)
     )
     return Executable(placed, found.plan, choice.target, found.code)
 
@@ -185,42 +134,6 @@ def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
 def _reach(x: Array) -> tuple[int, int]:
     spans = [(extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True)]
     return sum(s for s in spans if s < 0), sum(s for s in spans if s > 0) + x.dtype.itemsize
-
-
-def _steps(x: Array) -> list[int]:
-    """The strides that are ever taken, in bytes."""
-    return [stride for extent, stride in zip(x.shape, x.strides, strict=True) if extent > 1]
-
-
-def is_regular(x: Array) -> bool:
-    """True where every element lies a whole number of elements from the first."""
-    return all(step % x.dtype.itemsize == 0 for step in _steps(x))
-
-
-def unit_of(of: Array, to: Array, odd: int = 0) -> int:
-    """Bytes that are moved at a time: whole items, or the largest power of two that divides all distances.
-
-    odd: address bits that are set and should not be."""
-    size = of.dtype.itemsize
-    if size in NATIVE_SIZES and not odd and is_regular(of) and is_regular(to):
-        return size
-    return gcd(ALIGNED, odd, size, *_steps(of), *_steps(to))
-
-
-def moves(of: Array, to: Array, unit: int) -> Placed:
-    """A bit-exact copy in units: items of several units get an axis of their own."""
-    item = dtypes.carrier(unit)
-    strides = zip(of.shape, of.strides, to.strides, strict=True)
-    axes = [Axis(extent, s // unit, t // unit) for extent, s, t in strides]
-    return from_axes([Axis(of.dtype.itemsize // unit, 1, 1), *axes], item, item, COPY)
-
-
-def elements(of: Array, to: Array, scale: Scaling) -> Placed:
-    """A transposition with arithmetic, element by element."""
-    a, b = dtypes.from_numpy(of.dtype), dtypes.from_numpy(to.dtype)
-    strides = zip(of.shape, of.strides, to.strides, strict=True)
-    axes = [Axis(extent, s // a.itemsize, t // b.itemsize) for extent, s, t in strides]
-    return from_axes(axes, a, b, scale.kinds, scale.conjugate)
 
 
 # --- odd addresses and strides --------------------------------------------------------------------------

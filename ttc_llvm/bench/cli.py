@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import OptionError
-from . import cli_run, gpu_cli, gpu_runner, gpu_suites, peers, report
+from . import cli_run, gpu_cli, peers, report
 from .cli_values import words
 from .result_file import ResultFile
 from .results import Result
@@ -25,20 +24,9 @@ def add_parser(subparsers: Any) -> None:
     )
     cli_run.add_cases(parser, "both")
     cli_run.add_search(parser)
-    _add_gpu(parser)
+    gpu_cli.add_gpu(parser)
     _add_peers(parser)
     cli_run.add_output(parser)
-
-
-def _add_gpu(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("GPUs")
-    add = group.add_argument
-    add("--architecture", metavar="NAME", help="cuda: the GPU, not the CPU; all suites by default, of"
-        f" {', '.join(gpu_suites.NAMES)}; {gpu_runner.MAX_IMPLEMENTATIONS} candidates, {gpu_runner.ROUNDS} rounds"
-        )  # fmt: skip
-    add("--cpu", metavar="NAME", help="a GPU's name, as sm_90; default: the device at hand")
-    add("--budget", metavar="S", help=f"seconds after which no case is begun, default {gpu_runner.BUDGET:g}")
-    add("--jobs", metavar="N", help="processes that make kernels ahead; default: all CPUs but one")
 
 
 def _add_peers(parser: argparse.ArgumentParser) -> None:
@@ -57,9 +45,7 @@ def run_command(args: argparse.Namespace) -> int:
         return 0
     if gpu_cli.wanted(args):
         return gpu_cli.run_command(args)
-    for name in ("budget", "jobs"):
-        if getattr(args, name) is not None:
-            raise OptionError(f"--{name} is for GPUs: --architecture=cuda asks for one")
+    gpu_cli.refuse(args, gpu_cli.GPU_ONLY, gpu_cli.FOR_GPUS)
     found = peers.find(_peer_names(args.peers), args.hptt, args.mkl) if not args.list else peers.Found((), ())
     settings = cli_run.settings(args, found.peers)
     chosen = cli_run.chosen(args, settings)

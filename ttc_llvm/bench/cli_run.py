@@ -60,7 +60,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 def settings(args: argparse.Namespace, peers: tuple[Peer, ...]) -> Settings:
     """Checked settings; threads are placed as asked for from now on."""
     runtime.set_affinity(_affinity(args.affinity))
-    threads = None if args.numThreads is None else options.thread_count(integer("--numThreads", args.numThreads))
+    threads = None if args.numThreads is None else runtime.thread_count(integer("--numThreads", args.numThreads))
     return Settings(
         threads=threads,
         target=backend.resolve(None),

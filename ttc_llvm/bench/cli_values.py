@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from ..cli import values
 from ..errors import OptionError
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -9,7 +12,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 def words(flag: str, text: str) -> tuple[str, ...]:
     """Names between commas, each once; at least one."""
-    found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    found = values.words(text)
     if not found:
         raise OptionError(f"{flag}={text}: at least one name is expected")
     return found
@@ -18,7 +21,7 @@ def words(flag: str, text: str) -> tuple[str, ...]:
 def integer(flag: str, text: str) -> int:
     """An integer."""
     try:
-        return int(text)
+        return values.integer(text)
     except ValueError:
         raise OptionError(f"{flag}={text[:40]}: an integer is expected") from None
 
@@ -34,14 +37,14 @@ def positive(flag: str, text: str) -> int:
 def seconds(flag: str, text: str) -> float:
     """A number of seconds; whether it makes sense is for others to say."""
     try:
-        return float(text)
-    except ValueError:
-        raise OptionError(f"{flag}={text[:40]}: a number of seconds is expected") from None
+        return values.seconds(text)
+    except ValueError as error:
+        raise OptionError(f"{flag}={text[:40]}: {error}") from None
 
 
 def size(flag: str, text: str) -> int:
     """Bytes: `500000`, `512K`, `8M` or `1G`."""
     number, unit = (text[:-1], text[-1:].lower()) if text[-1:].isalpha() else (text, "")
-    if unit not in _UNITS or not number.isdecimal() or int(number) < 1:
+    if unit not in _UNITS or not re.fullmatch("[0-9]{1,15}", number) or int(number) < 1:
         raise OptionError(f"{flag}={text[:40]}: a size such as 500000, 512K, 8M or 1G is expected")
     return int(number) * _UNITS[unit]

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, backend
-from ..cli.report import problem_fields
 from ..target import Target
-
-__all__ = ["cpu_name", "machine", "problem_fields"]
+from ..wording import target_line
 
 
 def machine(target: Target) -> dict[str, Any]:
@@ -20,7 +18,7 @@ def machine(target: Target) -> dict[str, Any]:
     return {
         "machine": platform.node(),
         "cpu": cpu_name(),
-        "target": f"{target} ({target.cpu}, {target.vector_bits}-bit vectors)",
+        "target": target_line(target),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         **versions(),
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ..errors import OptionError, TargetError
 from ..gpu import devices
@@ -19,6 +20,9 @@ from .gpu_runner import BUDGET, MAX_IMPLEMENTATIONS, ROUNDS, GpuSettings, run
 from .result_file import ResultFile
 from .results import Result
 
+FOR_CPUS = "is for CPUs: a GPU's benchmark has no such option"
+FOR_GPUS = "is for GPUs: --architecture=cuda asks for one"
+GPU_ONLY = ("budget", "jobs")
 CPU_ONLY = ("numThreads", "affinity", "pattern", "hptt", "mkl", "database")
 
 
@@ -31,26 +35,54 @@ def wanted(args: argparse.Namespace) -> bool:
     return bool(named)
 
 
+def add_gpu(parser: argparse.ArgumentParser) -> None:
+    """The options that are for GPUs."""
+    add = parser.add_argument_group("GPUs").add_argument
+    add("--architecture", metavar="NAME", help=f"cuda: the GPU, not the CPU; suites {', '.join(gpu_suites.NAMES)};"
+        f" {MAX_IMPLEMENTATIONS} candidates, {ROUNDS} rounds")  # fmt: skip
+    add("--cpu", metavar="NAME", help="a GPU's name, as sm_90; default: the device at hand")
+    add("--budget", metavar="S", help=f"seconds after which no case is begun, default {BUDGET:g}")
+    add("--jobs", metavar="N", help="processes that make kernels ahead; default: all CPUs but one")
+
+
+def refuse(args: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """OptionError for options of these names that are given; why: what is wrong with them."""
+    for name in names:
+        if getattr(args, name) not in (None, False):
+            raise OptionError(f"--{name} {why}")
+
+
 def run_command(args: argparse.Namespace) -> int:
-    """Carry out what is asked for; returns the exit status. Raises TtcError subclasses."""
-    for name in CPU_ONLY:
-        if getattr(args, name):
-            raise OptionError(f"--{name} is for CPUs: a GPU's benchmark has no such option")
-    chosen = _chosen(args)
+    """Carry out what `ttc bench` is asked for; returns the exit status. Raises TtcError subclasses."""
+    refuse(args, CPU_ONLY, FOR_CPUS)
+    cases = chosen(args, gpu_suites.NAMES)
     if args.list:
-        print("\n".join(case.id for case in chosen))
+        print_list(cases)
         return 0
-    settings, notices = _settings(args)
-    file = None if args.output is None else ResultFile(args.output)
-    keys = {settings.key(case) for case in chosen}
+    how = settings(args)
+    names = None if args.peers is None else () if args.peers == "none" else words("--peers", args.peers)
+    found = gpu_peers.find(names)
+    print("\n".join(report.lines(measured(cases, replace(how, peers=found.peers), args.output, found.notices))))
+    return 0
+
+
+def print_list(cases: Sequence[Case]) -> None:
+    """Print one line a case."""
+    print("\n".join(case.id for case in cases))
+
+
+def measured(
+    cases: tuple[Case, ...], how: GpuSettings, output: str | None, notices: Sequence[str]
+) -> list[Result]:
+    """The results of these cases: from the file of this name, where they are there, or measured and appended now."""
+    file = None if output is None else ResultFile(output)
+    keys = {how.key(case) for case in cases}
     known = [result for result in (file.known() if file is not None else ()) if result.key in keys]
     if file is not None:
         file.prepare()
     for notice in notices:
         print(f"ttc: {notice}", file=sys.stderr)
-    results = _measured(chosen, settings, file, known)
-    print("\n".join(report.lines(results)))
-    return 0
+    return _measured(cases, how, file, known)
 
 
 def _measured(
@@ -70,26 +102,23 @@ def _measured(
     return results
 
 
-def _chosen(args: argparse.Namespace) -> tuple[Case, ...]:
-    given = "all" if args.suite is None else args.suite
+def chosen(args: argparse.Namespace, default: Sequence[str]) -> tuple[Case, ...]:
+    """The cases that the options choose. default: suites, where `--suite` names none."""
+    given = ",".join(default) if args.suite is None else args.suite
     suites = gpu_suites.NAMES if given == "all" else words("--suite", given)
     return narrowed(args, gpu_suites.cases(suites, KINDS if args.kind == "both" else (args.kind,)))
 
 
-def _settings(args: argparse.Namespace) -> tuple[GpuSettings, tuple[str, ...]]:
+def settings(args: argparse.Namespace) -> GpuSettings:
+    """Checked settings, without peers. Raises GpuError or TargetError where there is no such device."""
     target = devices.resolve(args.cpu or args.architecture)
-    device = devices.running(target)
-    names = None if args.peers is None else () if args.peers == "none" else words("--peers", args.peers)
-    found = gpu_peers.find(names)
     count = args.maxImplementations
-    settings = GpuSettings(
-        device,
+    return GpuSettings(
+        devices.running(target),
         target,
         MAX_IMPLEMENTATIONS if count is None else candidate_count(integer("--maxImplementations", count)),
         ROUNDS if args.rounds is None else positive("--rounds", args.rounds),
         not args.noTest,
         BUDGET if args.budget is None else time_limit_of(seconds("--budget", args.budget)),
         max(0, (os.cpu_count() or 1) - 1) if args.jobs is None else max(0, integer("--jobs", args.jobs)),
-        peers=found.peers,
     )
-    return settings, found.notices

@@ -14,6 +14,8 @@ from ..dtypes import DType
 from ..errors import OptionError
 from ..gpu.stage import Side
 from ..gpu.trial import Trial
+from ..problem import Problem
+from .results import Reference
 
 Run = Callable[[tuple[Side, Side]], None]
 _MOVED = {1: "i1", 2: "i2", 4: "i4", 8: "i8", 16: "c16"}  # plain moves as other libraries know them
@@ -32,6 +34,21 @@ class GpuPeer(Protocol):
 
     def run(self, trial: Trial, dtype: tuple[DType, DType]) -> Run | None:
         """It at work on a trial's tensors and stream, everything planned; None for what it cannot do."""
+
+
+class GpuReference(Protocol):
+    """A naive kernel by some compiler."""
+
+    @property
+    def name(self) -> str:
+        """In reports."""
+
+    @property
+    def version(self) -> str:
+        """Of the compiler, with its flags; part of a result's key."""
+
+    def at_work(self, trial: Trial, problem: Problem) -> tuple[Run, Reference]:
+        """It on a trial's tensors and stream, and how it was made; NotBuilt where it could not be."""
 
 
 @dataclass(frozen=True, slots=True)

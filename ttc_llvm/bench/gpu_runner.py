@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from statistics import median
 from typing import Any
 
 from ..canonical import Canonical
-from ..errors import GpuError, TtcError, VerificationError
+from ..errors import GpuError, VerificationError
 from ..gpu import compiling
 from ..gpu.devices import Device
 from ..gpu.plan import GpuPlan
@@ -22,16 +21,17 @@ from ..gpu.target import GpuTarget
 from ..gpu.trial import Built, Trial, ceiling_name
 from ..trial import Mode
 from ..tuning.search import Limits, Outcome, search
+from ..wording import problem_fields
 from . import facts
 from .cases import Case, run_bytes
-from .gpu_peers import GpuPeer, Run
+from .gpu_guests import CHECKED, CHECKED_ELEMENTS, Guests, in_turns
+from .gpu_peers import GpuPeer, GpuReference, Run
 from .gpu_prepare import Prepared, prepared
-from .results import Result, Timing
+from .results import Reference, Result, Timing
 
 _log = logging.getLogger(__name__)
 MAX_IMPLEMENTATIONS = 10
 ROUNDS = 3
-CHECKED, CHECKED_ELEMENTS = 8, 1 << 16  # boxes of our result that are compared, and elements of each
 BUDGET = 450.0  # seconds: device time is short, and the last case and the way there take some, too
 HOPELESS = 3  # cases that fail one after the other: the device, not the case, is at fault
 
@@ -42,7 +42,8 @@ class GpuSettings:
 
     max_implementations: candidates of a case, the model's first; rounds: of the final comparison, a median of many
     runs each; verify: check parts of our result, and that peers compute the same; budget: seconds after which no
-    case is begun; jobs: processes that make kernels ahead, 0 = none; assembled: they make cubins.
+    case is begun; jobs: processes that make kernels ahead, 0 = none; assembled: they make cubins; peers: other
+    libraries; references: naive kernels by compilers.
     """
 
     device: Device
@@ -54,10 +55,12 @@ class GpuSettings:
     jobs: int = 0
     assembled: bool = True
     peers: tuple[GpuPeer, ...] = ()
+    references: tuple[GpuReference, ...] = ()
 
     def key(self, case: Case) -> str:
         """What has to be equal for a result to be this case's, with these settings, on this machine and version."""
-        peers = [f"{peer.name} {peer.version}" for peer in self.peers]
+        peers = [f"{one.name} {one.version}" for one in self.peers]
+        peers += [f"{one.name} {one.version}" for one in self.references]
         parts = (
             case.id, case.text, str(self.device), self.target.key, self.max_implementations, self.rounds, self.verify,
             compiling.versions(), *peers,
@@ -117,59 +120,29 @@ class _Measured:
         own = partial(self.trial.launch, outcome.kernel)
         if self.settings.verify:
             self._check(outcome)
-        peers = self._peers()
+        settings, problem = self.settings, self.case.problem
+        guests = Guests.of(
+            self.trial, problem, settings.peers, settings.references, settings.verify, self.case.id
+        )
         ceilings = self.trial.ceilings()
-        seconds = self._rounds(own, [run for _, run in ceilings], list(peers.values()))
+        contenders: list[Run] = [own, *(run for _, run in ceilings), *guests.runs.values()]
+        seconds = in_turns(self.trial, contenders, settings.rounds)
         moved = self.canonical.bytes_moved
         mine, walks, others = seconds[0], seconds[1 : 1 + len(ceilings)], seconds[1 + len(ceilings) :]
         best = [Timing(size, times) for (size, _), times in zip(ceilings, walks, strict=True)]
         ceiling = {} if not best else {ceiling_name(self.canonical): max(best, key=lambda timing: timing.gibs)}
         return self._finished(
             outcome, Timing(moved, mine), ceiling,
-            {name: Timing(moved, times) for name, times in zip(peers, others, strict=True)},
+            {name: Timing(moved, times) for name, times in zip(guests.runs, others, strict=True)},
+            guests.references,
         )  # fmt: skip
 
     def _check(self, outcome: Outcome[GpuPlan, Built]) -> None:
-        wrong = self.trial.wrong(outcome.kernel, self._boxes())
+        wrong = self.trial.wrong(outcome.kernel, boxes(self.canonical, CHECKED, CHECKED_ELEMENTS))
         if wrong is not None:
             raise VerificationError(
                 f"{self.case.id}: the kernel of plan {outcome.best.plan} computed a wrong element at index {wrong}"
             )
-
-    def _boxes(self) -> Any:
-        return boxes(self.canonical, CHECKED, CHECKED_ELEMENTS)
-
-    def _peers(self) -> dict[str, Run]:
-        """Those who can do the case, and do it right."""
-        found = {}
-        for peer in self.settings.peers:
-            try:
-                run = peer.run(self.trial, (self.case.problem.a, self.case.problem.b))
-                if run is None:
-                    continue
-                if self.settings.verify and not self._agrees(run):
-                    _log.warning("%s is left out of %s: its result differs", peer.name, self.case.id)
-                    continue
-                found[peer.name] = run
-            except (TtcError, KeyboardInterrupt):
-                raise
-            except Exception as error:  # another library's: whatever it is, the others go on
-                _log.warning("%s is left out of %s: %s: %s", peer.name, self.case.id, type(error).__name__, error)
-        return found
-
-    def _agrees(self, run: Run) -> bool:
-        run(self.trial.stage.prepare())
-        return self.trial.stage.wrong((self.trial.alpha, self.trial.beta), self._boxes(), loose=True) is None
-
-    def _rounds(self, own: Run, walks: Sequence[Run], peers: Sequence[Run]) -> list[tuple[float, ...]]:
-        """Per contender the medians of its runs, one a round; everybody in turns."""
-        contenders = [own, *walks, *peers]
-        seconds: list[list[float]] = [[] for _ in contenders]
-        for number in range(self.settings.rounds):
-            order = range(len(contenders)) if number % 2 == 0 else reversed(range(len(contenders)))
-            for k in order:
-                seconds[k].append(median(self.trial.runs(contenders[k])))
-        return [tuple(times) for times in seconds]
 
     def _finished(
         self,
@@ -177,6 +150,7 @@ class _Measured:
         ours: Timing,
         ceilings: Mapping[str, Timing],
         peers: Mapping[str, Timing],
+        references: Mapping[str, Reference],
     ) -> Result:
         case, settings = self.case, self.settings
         first = next(timed for timed in outcome.timings if timed.plan == self.kernels.plans[0])
@@ -188,7 +162,7 @@ class _Measured:
             mode="cold",
             threads=1,
             case=case.text,
-            problem=facts.problem_fields(case.problem) | {"offset": 0},
+            problem=problem_fields(case.problem) | {"offset": 0},
             canonical=str(self.canonical),
             run_bytes=run_bytes(self.canonical),
             plan=str(outcome.best.plan),
@@ -201,7 +175,8 @@ class _Measured:
             before=0.0,
             ceilings=ceilings,
             peers=peers,
-            facts=self._facts() | {"model_first": outcome.best.score / first.score},
+            facts=self._facts() | {"model_first": min(t.score for t in outcome.timings) / first.score},
+            references=references,
         )
 
     def _facts(self) -> dict[str, Any]:

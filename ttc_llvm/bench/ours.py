@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from .. import kernel
 from ..canonical import UPDATE, Beta, Canonical, Placed, canonicalise
-from ..compiler import Planned
 from ..dtypes import Kind
 from ..executable import Executable
 from ..plan import CpuPlan
+from ..stored_plans import Planned
 from ..trial import scalars
 from ..tuning import buffers, peak
 from ..tuning.peak import Ceiling
@@ -107,8 +107,6 @@ def tiled(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
             built = kernel.cache.obtain(flat, wanted, stand.target)
             yield native(TILED, flat, built, _starts(stand), CEILING_SCALARS, stand.threads)
             return
-
-
 
 
 def pattern(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:

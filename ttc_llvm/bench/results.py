@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from math import isfinite
 from statistics import median
 from typing import Any
 
 from ..errors import OptionError
+from ..measurement import GIB
+from ..wording import printable
 
 FORMAT = 1
-GIB = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,22 +168,76 @@ def from_line(line: str) -> Result:
         for group in ("ceilings", "peers"):
             found[group] = {name: _timing(one) for name, one in found[group].items()}
         found["references"] = {name: _reference(one) for name, one in found["references"].items()}
-        if not all(isinstance(found[name], str) for name in ("key", "suite", "name", "kind", "case", "ceiling")):
-            raise TypeError
+        for names, holds in _RULES.items():
+            _require(*(holds(found[name]) for name in names))
         return Result(**found)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, OptionError):
             raise
         raise OptionError(f"a line is no result of a benchmark: {line[:60]!r}") from None
 
 
 def _timing(value: Any) -> Timing:
-    seconds = tuple(float(s) for s in value["seconds"])
-    if not seconds or min(seconds) <= 0:
-        raise ValueError("seconds")
-    return Timing(int(value["bytes"]), seconds)
+    found = Timing(value["bytes"], tuple(value["seconds"]))
+    _require(_is_count(found.bytes), found.bytes > 0, found.seconds, *map(_is_duration, found.seconds))
+    return found
 
 
 def _reference(value: Any) -> Reference:
     found = Reference(**value)
-    return replace(found, flags=tuple(found.flags), compile_s=float(found.compile_s))
+    texts = (found.compiler, found.version, found.traverse, found.message, *found.flags)
+    _require(*(isinstance(text, str) for text in texts), isinstance(found.flags, list), _is_number(found.compile_s))
+    return Reference(
+        printable(found.compiler),
+        printable(found.version),
+        tuple(map(printable, found.flags)),
+        printable(found.traverse),
+        float(found.compile_s),
+        bool(found.cached),
+        printable(found.message),
+    )
+
+
+def _require(*facts: object) -> None:
+    if not all(facts):
+        raise ValueError
+
+
+def _is_text(value: Any) -> bool:
+    """True for what may be printed: names go to terminals."""
+    return isinstance(value, str) and value.isprintable()
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
+
+
+def _is_number(value: Any) -> bool:
+    return _is_count(value) or (isinstance(value, float) and value >= 0 and isfinite(value))
+
+
+def _is_duration(value: Any) -> bool:
+    """True for seconds of a run, so that no ratio of two overflows."""
+    return _is_number(value) and 1e-15 < value < 1e15
+
+
+def _is_problem(value: Any) -> bool:
+    """True for the fields of `wording.problem_fields` that name a case."""
+    lists = (value["perm"], value["size"], value.get("lda") or [], value.get("ldb") or [])
+    return _is_text(value["dataType"]) and all(isinstance(one, list) and all(map(_is_count, one)) for one in lists)
+
+
+def _are_named(value: Any) -> bool:
+    return all(map(_is_text, value))
+
+
+_RULES: Mapping[tuple[str, ...], Callable[[Any], bool]] = {
+    ("key", "suite", "name", "mode", "case", "canonical", "plan", "source", "ceiling"): _is_text,
+    ("kind",): lambda value: value in ("copy", "update"),
+    ("threads", "run_bytes", "candidates"): _is_count,
+    ("elapsed", "before"): _is_number,
+    ("verified",): lambda value: isinstance(value, bool),
+    ("problem",): _is_problem,
+    ("facts",): lambda value: isinstance(value, dict),
+    ("ceilings", "peers", "references"): _are_named,
+}

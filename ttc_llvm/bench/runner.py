@@ -8,29 +8,29 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from statistics import median_low
 from typing import Any
 
 from .. import kernel, options, runtime
-from ..compiler import Planned, open_database, plan_canonical
+from ..compiler import plan_canonical
+from ..measurement import GIB
 from ..options import Options
+from ..stored_plans import Planned, open_database
 from ..target import Target
 from ..trial import Mode, check_runs_here
 from ..tuning import buffers
 from ..tuning.search import Progress
+from ..wording import problem_fields
 from . import facts, ours
 from .cases import Case, describe, run_bytes
 from .guests import Guests
 from .peers import Peer
-from .results import GIB, Result, Timing
+from .results import Result, Timing
+from .rounds import LEAST, in_turns
 from .stand import Contender, Memory, Stand
 
 _log = logging.getLogger(__name__)
 MAX_IMPLEMENTATIONS = 100
 ROUNDS = 10
-LEAST = 3  # rounds of whoever is far from us, and of the ceilings that do not count
-DRIFT = 1.25  # a round whose ceiling is this much faster or slower than usual does not count
-NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
 COPIES = 4  # of both tensors that have to fit: ours, the search's, and what results are compared with
 
 Report = Callable[[Case, Progress], None]
@@ -165,7 +165,7 @@ class _Measured:
             mode="hot" if case.hot else "cold",
             threads=chosen.threads,
             case=case.text,
-            problem=facts.problem_fields(case.problem) | {"offset": case.offset},
+            problem=problem_fields(case.problem) | {"offset": case.offset},
             canonical=str(stand.canonical),
             run_bytes=run_bytes(stand.canonical),
             plan=str(planned.plan),
@@ -197,60 +197,3 @@ def _best_gibs(stand: Stand, contenders: Sequence[Contender]) -> float:
     """The best of some runs of the best of these; 0 for none."""
     runs = [c.bytes_moved / stand.seconds(c) / GIB for _ in range(LEAST) for c in contenders]
     return max(runs, default=0.0)
-
-
-def in_turns(
-    stand: Stand, mine: Contender, others: Sequence[Contender], rounds: int, main: str = ""
-) -> dict[str, Timing]:
-    """The runs of everybody, by name. main: the ceiling that counts."""
-    return _Rounds(stand, mine, main, others).run(rounds)
-
-
-def steady(seconds: Sequence[float]) -> frozenset[int] | None:
-    """The rounds in which the ceiling took about as long as usual: a shared machine's memory may be twice as fast for
-    some of them, and best by best would compare our best with a ceiling of other rounds. None = all."""
-    if not seconds:
-        return None
-    usual = median_low(seconds)
-    return frozenset(i for i, s in enumerate(seconds) if usual / DRIFT < s < usual * DRIFT)
-
-
-def _kept(seconds: tuple[float, ...], rounds: frozenset[int] | None) -> tuple[float, ...]:
-    """The runs of these rounds; all of whoever ran in none of them."""
-    found = seconds if rounds is None else tuple(s for i, s in enumerate(seconds) if i in rounds)
-    return found or seconds
-
-
-class _Rounds:
-    """The final comparison: everybody in turns, every other round in the opposite order."""
-
-    def __init__(self, stand: Stand, mine: Contender, main: str, others: Sequence[Contender]) -> None:
-        self.stand, self.mine, self.main = stand, mine, main
-        self.alive = [mine, *others]
-        self.seconds: dict[tuple[str, int], list[float]] = {}
-        self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
-
-    def run(self, rounds: int) -> dict[str, Timing]:
-        """The runs of each contender by its name, of the rounds in which the machine had its usual pace."""
-        for number in range(rounds):
-            for contender in self.alive if number % 2 == 0 else reversed(self.alive):
-                key = contender.name, contender.variant
-                self.seconds.setdefault(key, []).append(self.stand.seconds(contender))
-            if number + 1 == LEAST:
-                self.alive = [contender for contender in self.alive if self._stays(contender)]
-        runs = {name: self._runs(name) for name in self.bytes}
-        kept = steady(runs.get(self.main, ()))
-        return {name: Timing(size, _kept(runs[name], kept)) for name, size in self.bytes.items()}
-
-    def _stays(self, contender: Contender) -> bool:
-        """Only near peers, and the best way to the ceiling that counts, decide anything after the first rounds."""
-        if contender is self.mine:
-            return True
-        own = self.seconds[contender.name, contender.variant]
-        if contender.name == self.main:
-            return tuple(own) == self._runs(contender.name)
-        return min(own) <= NEAR * min(self.seconds[self.mine.name, 0]) and contender.foreign
-
-    def _runs(self, name: str) -> tuple[float, ...]:
-        """Those of the fastest variant."""
-        return tuple(min((s for (n, _), s in self.seconds.items() if n == name), key=min))

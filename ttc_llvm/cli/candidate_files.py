@@ -11,8 +11,9 @@ from .. import kernel, names
 from .. import plan as plans
 from ..canonical import Canonical
 from ..errors import OptionError
+from ..measurement import GIB
 from ..plan import CpuPlan
-from ..solution import GIB, Solution
+from ..solution import Solution
 from ..tuning import candidates
 from ..tuning.choices import Forced
 from ..tuning.model import ranked

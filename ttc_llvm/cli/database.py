@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ttc_llvm.errors import DatabaseError, OptionError
-from ttc_llvm.tuning import exchange
-from ttc_llvm.tuning.database import SolutionFile, choose_path
-from ttc_llvm.tuning.records import EXHAUSTIVE, Record
-from ttc_llvm.tuning.solution_file import Cleared, Row
+from ..errors import DatabaseError, OptionError
+from ..tuning import exchange
+from ..tuning.database import SolutionFile, choose_path
+from ..tuning.records import EXHAUSTIVE, Record
+from ..tuning.solution_file import Cleared, Row
+from ..wording import printable
 
 Subparsers = Any  # argparse's own type of it is private
 Versions = Callable[[], str]
@@ -77,7 +78,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.packed_bytes / 1024:.1f}",
         record.created,
     )
-    return tuple(map(_printable, cells))
+    return tuple(map(printable, cells))
 
 
 def _print_table(rows: list[tuple[str, ...]]) -> None:
@@ -110,12 +111,12 @@ def _show(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> i
         return 0
     del fields["timings"], fields["format"]
     for name, value in fields.items():
-        print(f"{name + ':':14}{_printable('' if value is None else str(value))}".rstrip())
+        print(f"{name + ':':14}{printable('' if value is None else str(value))}".rstrip())
     for name, size in sizes.items():
-        print(f"{'object:':14}{_printable(name)} ({size} bytes)")
+        print(f"{'object:':14}{printable(name)} ({size} bytes)")
     for timing in sorted(record.timings, key=lambda t: min(t.seconds, default=float("inf"))):
         best = _milliseconds(min(timing.seconds, default=None))
-        print(f"{'timing:':14}{best} ms (best of {len(timing.seconds)}) {_printable(timing.plan)}")
+        print(f"{'timing:':14}{best} ms (best of {len(timing.seconds)}) {printable(timing.plan)}")
     return 0
 
 
@@ -216,11 +217,6 @@ def _effort(record: Record) -> str:
 
 def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.4g}"
-
-
-def _printable(text: str) -> str:
-    # An imported text may hold anything: no control sequence reaches the terminal, no tab breaks a column.
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 @dataclass(frozen=True, slots=True)

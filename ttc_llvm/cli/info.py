@@ -21,7 +21,8 @@ from ..trial import Mode, Trial
 from ..tuning import buffers
 from ..tuning.database import SolutionFile, choose_path
 from ..tuning.peak import Ceiling
-from .report import print_object, print_rows, target_fields
+from ..wording import target_fields
+from .report import print_object, print_rows
 
 CEILING_BYTES = 128 << 20  # per tensor, or an eighth of the free memory
 CACHE_FACTS = ("l1", "l2", "ways", "line", "page")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from .. import names, runtime
+from .. import names, runtime, wording
 from ..errors import OptionError, TtcError
 from ..native import library
 from ..native.library import Library
@@ -142,7 +142,7 @@ def _difference(first: Command, second: Command) -> Option | None:
 
 def _shown(value: object) -> str:
     if isinstance(value, (int, float, complex)):
-        return cli_report.number(value)
+        return wording.number(value)
     return "no value" if value is None else str(value)
 
 
@@ -152,8 +152,8 @@ def _name(command: Command, listed: tuple[Listed, ...]) -> str:
     name = listed[0].stem if command.manifest is None else Path(command.manifest).stem
     try:
         library.check_name(name)
-    except OptionError:
-        raise OptionError(f"the manifest's name {name!r} cannot name a library: give --name") from None
+    except OptionError as error:
+        raise OptionError(f"{error}: give --name") from None
     return name
 
 

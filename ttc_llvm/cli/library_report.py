@@ -9,16 +9,8 @@ from pathlib import Path
 from .. import __version__, names
 from ..bench.report import aligned, shape
 from ..native.library import Library
-from .report import (
-    Outcome,
-    measurement_fields,
-    print_lines,
-    print_object,
-    print_rows,
-    problem_fields,
-    target_fields,
-    target_line,
-)
+from ..wording import problem_fields, target_fields, target_line
+from .report import Outcome, measurement_fields, print_lines, print_object, print_rows
 
 HEAD = ("problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source")
 

@@ -7,26 +7,22 @@ Whatever is wrong is told as `FILE:LINE: FIELD ...`.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
+from . import manifest_fields
 from . import options as cli_options
-from .options import GROUPS, OPTIONS, Option
+from .manifest_fields import RUN_WIDE, shown
+from .options import OPTIONS
 
-# What holds for a whole run: the groups of the machine, of the files and of references, and these.
-_RUN_GROUPS = (
-    "the machine", "what comes out", "libraries of many problems", "references that the solution is compared with",
-)  # fmt: skip
-_RUN_FIELDS = {"affinity", "ignore_database", "database"}
-RUN_WIDE = _RUN_FIELDS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
-_PER_PROBLEM = {option.flag[2:]: option for option in OPTIONS if option.field not in RUN_WIDE}
+# How messages begin that say in words which field is meant.
+IN_WORDS = {"unknown data type": "dataType", "number of threads": "numThreads", "time limit": "time-limit"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,8 @@ class Entry:
     def place(self, message: str = "") -> str:
         """`FILE:LINE` of the field that a message begins with, or of the problem."""
         word = re.match(r"(?:--)?([A-Za-z][\w-]*)", message)
-        return f"{self.file}:{self.lines.get(word[1], self.line) if word else self.line}"
+        name = next((key for words, key in IN_WORDS.items() if message.startswith(words)), word[1] if word else "")
+        return f"{self.file}:{self.lines.get(name, self.line)}"
 
 
 class _Fault(ValueError):
@@ -94,8 +91,11 @@ def _text_entries(path: str, text: str) -> Iterator[Entry]:
             words = shlex.split(line, comments=True)
             if words:
                 yield Entry(path, number, _given(words))
-        except (ValueError, OptionError) as error:
+        except OptionError as error:
             raise _Fault(number, str(error)) from None
+        except ValueError as error:  # of shlex, which says no more
+            why = "a quotation mark" if "quotation" in str(error) else "a character behind the backslash"
+            raise _Fault(number, f"{why} is missing at the end of the line: every problem stands on one") from None
 
 
 def _given(words: list[str]) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class _Cursor:
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
-        self._decoder = json.JSONDecoder()
+        self._decoder = json.JSONDecoder(parse_constant=_no_constant)
 
     @property
     def line(self) -> int:
@@ -163,13 +163,18 @@ class _Cursor:
         return found
 
 
+def _no_constant(name: str) -> None:
+    """Python reads NaN and Infinity, other readers of JSON do not."""
+    raise ValueError(f"{name} is no number in JSON")
+
+
 def _json_entries(path: str, text: str) -> Iterator[Entry]:
     cursor = _Cursor(text)
     if cursor.peek() != "[":
         raise _Fault(cursor.line, "a JSON manifest is a list of objects: it begins with '['")
     for _ in _items(cursor, "[", "]"):
         if cursor.peek() != "{":
-            raise _Fault(cursor.line, f"{_shown(cursor.value())} stands where an object such as "
+            raise _Fault(cursor.line, f"{shown(cursor.value())} stands where an object such as "
                          '{"perm": [1, 0], "size": [48, 32]} is expected')  # fmt: skip
         line = cursor.line
         yield Entry(path, line, *_object(cursor))
@@ -194,84 +199,16 @@ def _object(cursor: _Cursor) -> tuple[dict[str, Any], dict[str, int]]:
         line = (cursor.peek(), cursor.line)[1]
         key = cursor.value()
         if not isinstance(key, str):
-            raise _Fault(line, f"{_shown(key)} stands where a key is expected")
+            raise _Fault(line, f"{shown(key)} stands where a key is expected")
         cursor.expect(":")
         value = cursor.value()
         if key in lines:
             raise _Fault(line, f"{key} is given twice")
         lines[key] = line
-        option = _option(key, line)
-        if value is not None:
-            given[option.field] = _converted(option, value, line)
+        try:
+            option = manifest_fields.option(key)
+            if value is not None:
+                given[option.field] = manifest_fields.converted(option, value)
+        except OptionError as error:
+            raise _Fault(line, str(error)) from None
     return given, lines
-
-
-def _option(key: str, line: int) -> Option:
-    if key in _PER_PROBLEM:
-        return _PER_PROBLEM[key]
-    if any(key == option.flag[2:] for option in OPTIONS):
-        raise _Fault(line, f"{key} holds for a whole run: give it on the command line")
-    known = {name.lower(): name for name in _PER_PROBLEM}
-    near = [known[name] for name in difflib.get_close_matches(key.lower(), known, n=3, cutoff=0.6)]
-    hint = f"near matches are {', '.join(near)}" if near else f"keys are {', '.join(_PER_PROBLEM)}"
-    raise _Fault(line, f"unknown key {_shown(key)}: {hint}")
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """How a value is written in JSON. fits: is it one; text: as the command line writes it; words: for errors."""
-
-    words: str
-    fits: Callable[[Any], bool]
-    text: Callable[[Any], str] = str
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _all(test: Callable[[Any], bool], count: int | None = None) -> Callable[[Any], bool]:
-    """Is it a list (of so many) whose items all pass the test?"""
-    return lambda value: isinstance(value, list) and count in (None, len(value)) and all(map(test, value))
-
-
-def _comma(value: list[int]) -> str:
-    return ",".join(map(str, value))
-
-
-_INTEGERS = _Form("a list of integers", _all(_is_integer), _comma)
-_IS_COMPLEX = _all(_is_number, 2)
-_FORMS = {  # by the option's metavar
-    "P,..": _INTEGERS,
-    "N,..": _INTEGERS,
-    "D,..": _INTEGERS,
-    "N": _Form("an integer", _is_integer),
-    "S": _Form("a number", _is_number, repr),
-    "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
-               lambda v: ",".join(map(repr, v)) if isinstance(v, list) else repr(v)),
-    "TYPE": _Form("a string", lambda v: isinstance(v, str)),
-    "AxB,..": _Form("a list of pairs of integers", _all(_all(_is_integer, 2)),
-                    lambda v: ",".join("x".join(map(str, pair)) for pair in v)),
-}  # fmt: skip
-_ORDERS = _Form("a list of lists of integers", _all(_all(_is_integer)), lambda v: "-".join(map(_comma, v)))
-
-
-def _converted(option: Option, value: Any, line: int) -> str | bool:
-    name = option.flag[2:]
-    if not option.metavar:
-        if not isinstance(value, bool):
-            raise _Fault(line, f"{name} is {_shown(value)}: true or false is expected")
-        return value
-    form = _ORDERS if option.field == "loop_perm" and _ORDERS.fits(value) else _FORMS[option.metavar]
-    if not form.fits(value):
-        raise _Fault(line, f"{name} is {_shown(value)}: {form.words} is expected")
-    return form.text(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -12,14 +11,12 @@ from typing import Any, NoReturn
 from ..dtypes import spellings
 from ..errors import OptionError
 from ..gpu.target import is_gpu
+from . import values
 
 SUBCOMMANDS = ("bench", "compare", "report", "explain", "info", "database")
 OBJECT_EMIT = ("obj", "header")
 LIBRARY_EMIT = ("static",)
 GPU_EMIT = ("kernel", "header")  # kernel: PTX, or a code object for AMD
-_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
-
-
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises OptionError instead of printing and exiting, and guesses no abbreviations."""
 
@@ -78,57 +75,6 @@ class Command:
     list_files: bool
 
 
-# --- readers: text -> value, ValueError with a rule where there is none ------------------------------------
-
-
-def _integer(text: str) -> int:
-    if _INTEGER.fullmatch(text.strip()) is None:
-        raise ValueError(f"{text[:40]!r} is not an integer")
-    return int(text)
-
-
-def _integers(text: str) -> tuple[int, ...]:
-    return tuple(_integer(part) for part in text.split(",")) if text.strip() else ()
-
-
-def _scalar(text: str) -> complex:
-    parts = text.replace(" ", "").split(",")
-    try:
-        return complex(parts[0]) if len(parts) == 1 else complex(*map(float, parts))
-    except (ValueError, TypeError):
-        raise ValueError("a number such as 2, -1.5e3, 1+2j or 1,2 (real, imaginary) is expected") from None
-
-
-def _seconds(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError("a number of seconds is expected") from None
-
-
-def _distances(text: str) -> tuple[int, ...]:
-    distances = tuple(dict.fromkeys(_integers(text)))
-    if not distances or min(distances) < 0:
-        raise ValueError("distances of 0 or more micro-tiles such as 0,2,4 are expected")
-    return distances
-
-
-def _blockings(text: str) -> tuple[tuple[int, int], ...]:
-    pairs = [re.fullmatch(r"\s*([0-9]{1,9})x([0-9]{1,9})\s*", part) for part in text.split(",")]
-    found = tuple((int(pair[1]), int(pair[2])) for pair in pairs if pair is not None)
-    if len(found) != len(pairs) or any(min(sides) < 1 for sides in found):
-        raise ValueError("positive sides in elements such as 16x16,32x64 (A x B) are expected")
-    return tuple(dict.fromkeys(found))
-
-
-def _orders(text: str) -> tuple[tuple[int, ...], ...]:
-    return tuple(dict.fromkeys(_integers(part) for part in text.split("-")))
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-
-
 # --- the table ---------------------------------------------------------------------------------------------
 
 
@@ -151,24 +97,24 @@ def _switch(flag: str, field: str, help: str, short: str = "") -> Option:
 
 GROUPS: dict[str, tuple[Option, ...]] = {
     "the transposition, column-major: index 0 of A has stride 1": (
-        Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", _integers),
-        Option("--size", "size", "N,..", "extents of A's indices (required)", _integers),
+        Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", values.integers),
+        Option("--size", "size", "N,..", "extents of A's indices (required)", values.integers),
         Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; default s", default="s"),
-        Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2", _scalar, 1.0),
-        Option("--beta", "beta", "X", "default 0: B is not read", _scalar, 0.0),
-        Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", _integers),
-        Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", _integers),
+        Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2", values.scalar, 1.0),
+        Option("--beta", "beta", "X", "default 0: B is not read", values.scalar, 0.0),
+        Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", values.integers),
+        Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", values.integers),
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
     ),
     "the search": (
         Option("--maxImplementations", "max_implementations", "N", "candidates to consider, default 200;"
-               " 1 = the cost model's choice, -1 = the paper's whole space", _integer, 200),
-        Option("--time-limit", "time_limit", "S", "seconds of tuning; default: none", _seconds),
+               " 1 = the cost model's choice, -1 = the paper's whole space", values.integer, 200),
+        Option("--time-limit", "time_limit", "S", "seconds of tuning; default: none", values.seconds),
         _switch("--generateOnly", "generate_only", "time and run nothing: the best stored plan, or the cost model's"),
         _switch("--noTest", "no_test", "do not check the winner's result element by element"),
         _switch("--hotA", "hot_a", "A is in the caches when a timed run starts"),
         _switch("--hotB", "hot_b", "B is in the caches when a timed run starts"),
-        Option("--numThreads", "num_threads", "N", "default: OMP_NUM_THREADS, or the CPUs at hand", _integer),
+        Option("--numThreads", "num_threads", "N", "default: OMP_NUM_THREADS, or the CPUs at hand", values.integer),
         Option("--affinity", "affinity", "WHERE", "compact (default), scatter, none, or CPUs such as 0,2,4-7"),
         _switch("--ignoreDatabase", "ignore_database", "look nothing up; the result is still stored"),
         Option("--database", "database", "PATH", "default: $TTC_DATABASE, or the user's cache"),
@@ -191,16 +137,16 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     ),
     "decisions taken for the search": (
         _switch("--streamingStores", "streaming_stores", "always store past the caches (beta = 0, aligned rows)"),
-        Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", _distances),
-        Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", _blockings),
-        Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", _orders),
-        Option("--threadsPerBlock", "threads_per_block", "N", "of a GPU's kernel, at most", _integer),
+        Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", values.distances),
+        Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", values.blockings),
+        Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", values.orders),
+        Option("--threadsPerBlock", "threads_per_block", "N", "of a GPU's kernel, at most", values.integer),
     ),
     "what comes out": (
         Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
         Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared;"
                " default obj,header, with --manifest static; may be empty; GPUs: ptx, cubin, hsaco, obj, header, llvm,"
-               " asm", _words),
+               " asm", values.words),
         _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
         _switch("--json", "json", "print one JSON object instead of the summary"),
         _switch("--quiet", "quiet", "print nothing but errors"),
@@ -258,8 +204,8 @@ def given(arguments: Sequence[str]) -> dict[str, Any]:
     texts, unknown = parser().parse_known_args(joined(arguments))
     if unknown:
         raise OptionError(_unknown(unknown[0]))
-    values = ((option.field, getattr(texts, option.field)) for option in OPTIONS)
-    return {field: value for field, value in values if value is not None and value is not False}
+    found = ((option.field, getattr(texts, option.field)) for option in OPTIONS)
+    return {field: value for field, value in found if value is not None and value is not False}
 
 
 def command(given: Mapping[str, Any], base: Command | None = None) -> Command:
@@ -267,13 +213,13 @@ def command(given: Mapping[str, Any], base: Command | None = None) -> Command:
 
     OptionError for malformed values.
     """
-    values = {option.field: _value(option, given[option.field]) for option in OPTIONS if option.field in given}
+    checked = {option.field: _value(option, given[option.field]) for option in OPTIONS if option.field in given}
     if base is not None:
-        return replace(base, **values)
+        return replace(base, **checked)
     on_gpu = any(is_gpu(given.get(field, "")) for field in ("architecture", "cpu"))
     emit = LIBRARY_EMIT if "manifest" in given else GPU_EMIT if on_gpu else OBJECT_EMIT
     defaults = {option.field: option.default for option in OPTIONS} | {"emit": emit}
-    return Command(**defaults | values)
+    return Command(**defaults | checked)
 
 
 def joined(arguments: Sequence[str]) -> list[str]:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import __version__
-from ..canonical import Alpha, Beta, Canonical
+from .. import __version__, wording
+from ..canonical import Canonical
+from ..compare.cli_single import comparison_fields, comparison_rows
+from ..compare.single import Comparison
 from ..gpu.solution import GpuSolution
-from ..problem import Problem
-from ..solution import Measurement
-from ..target import Target
-
-if TYPE_CHECKING:
-    from ..compare.single import Comparison
+from ..measurement import Measurement
 
 TOP = 10
 Rows = Sequence[tuple[str, Sequence[str]]]
@@ -70,12 +66,6 @@ def print_object(fields: dict[str, Any]) -> None:
     print(json.dumps(fields, indent=1))
 
 
-def bandwidth_rule(canonical: Canonical) -> str:
-    """The numerator of the problem's bandwidth, in words."""
-    read_a = [] if canonical.kinds.alpha is Alpha.ZERO else ["bytes of A"]
-    return " + ".join([*read_a, "2 x bytes of B" if canonical.kinds.beta is Beta.ANY else "bytes of B"])
-
-
 # --- for people -------------------------------------------------------------------------------------------
 
 
@@ -83,8 +73,8 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     """Print what was solved, how fast it is, how that compares with the machine, and the files written."""
     solution = outcome.solution
     rows: list[tuple[str, Sequence[str]]] = [
-        ("problem", [problem_line(solution.problem)]),
-        ("merged", [_merged_line(outcome.canonical)]),
+        ("problem", [wording.problem_line(solution.problem)]),
+        ("merged", [wording.merged_line(outcome.canonical)]),
         *_machine_rows(outcome),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
@@ -105,32 +95,9 @@ def _machine_rows(outcome: Outcome) -> Rows:
         spread = f"{blocks} of {launch.block} threads, {launch.shared} bytes of shared memory each"
         return [("target", [f"{solution.target} ({solution.target.triple})"]), ("launch", [spread])]
     return [
-        ("target", [target_line(solution.target, solution.others)]),
+        ("target", [wording.target_line(solution.target, solution.others)]),
         ("threads", [f"{solution.threads}, affinity {outcome.affinity}"]),
     ]
-
-
-def problem_line(problem: Problem) -> str:
-    """What is computed, with which permutation, sizes and type."""
-    name = "conj(A)" if problem.conjugate else "A"
-    update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
-    parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]
-    parts += [
-        f"{key} {_join(outer, 'x')}" for key, outer in (("lda", problem.lda), ("ldb", problem.ldb)) if outer
-    ]
-    return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
-
-
-def _merged_line(canonical: Canonical) -> str:
-    axes = " ".join(map(str, canonical.axes))
-    count = len(canonical.axes)
-    return f"{count} {'axis' if count == 1 else 'axes'} (extent:stride in A:stride in B) {axes}"
-
-
-def target_line(target: Target, others: tuple[Target, ...] = ()) -> str:
-    """A target in one line. others: further machines that the object serves."""
-    also = f"; objects also serve {', '.join(map(str, others))}" if others else ""
-    return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors){also}"
 
 
 def _measured_rows(outcome: Outcome) -> Rows:
@@ -140,7 +107,7 @@ def _measured_rows(outcome: Outcome) -> Rows:
             ("bandwidth", ["not measured: nothing was timed"]),
             ("source", ["cost model (computed now or stored earlier)"]),
         ]
-    rule = bandwidth_rule(outcome.canonical)
+    rule = wording.bandwidth_rule(outcome.canonical)
     speed = f"{measured.gibs:.1f} GiB/s ({rule}, per second), best run {measured.seconds * 1e3:.4g} ms"
     return [
         ("bandwidth", [speed + (", on a smaller stand-in" if measured.proxy else "")]),
@@ -176,22 +143,7 @@ def _best_lines(measured: Measurement) -> list[str]:
 
 
 def _compared_rows(outcome: Outcome) -> Rows:
-    from ..compare.cli_single import (
-        comparison_rows,  # which is built on the bench, and the bench on this module
-    )
-
     return [] if outcome.comparison is None else comparison_rows(outcome.comparison)
-
-
-def _join(values: Sequence[int], by: str) -> str:
-    return by.join(map(str, values)) or "()"
-
-
-def number(value: complex) -> str:
-    """A scalar as the command line takes it."""
-    if isinstance(value, complex) and value.imag != 0:
-        return str(value)
-    return f"{value.real:.12g}"
 
 
 # --- for programs -----------------------------------------------------------------------------------------
@@ -203,12 +155,12 @@ def print_json(outcome: Outcome) -> None:
     print_object(
         {
             "version": __version__,
-            "problem": problem_fields(solution.problem),
+            "problem": wording.problem_fields(solution.problem),
             "merged": {
                 "text": str(outcome.canonical),
                 "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
             },
-            "target": target_fields(solution.target),
+            "target": wording.target_fields(solution.target),
             "others": [machine.name for machine in solution.others],
             "threads": solution.threads,
             "affinity": outcome.affinity,
@@ -216,30 +168,10 @@ def print_json(outcome: Outcome) -> None:
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
             "measurement": measurement_fields(outcome),
-            "comparison": _compared_fields(outcome),
+            "comparison": compared_fields(outcome),
             "files": [str(path) for path in outcome.files],
         }
     )
-
-
-def problem_fields(problem: Problem) -> dict[str, Any]:
-    """A problem under the command line's own names."""
-    return {
-        "perm": problem.perm,
-        "size": problem.size,
-        "dataType": problem.dtype,
-        "lda": problem.lda,
-        "ldb": problem.ldb,
-        "alpha": _scalar_field(problem.alpha),
-        "beta": _scalar_field(problem.beta),
-        "conjugate": problem.conjugate,
-    }
-
-
-def target_fields(target: Target) -> dict[str, Any]:
-    """The facts of a target that name it."""
-    names = ("name", "triple", "cpu", "features", "vector_bits", "registers", "masked")
-    return {name: getattr(target, name) for name in names}
 
 
 def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
@@ -250,7 +182,7 @@ def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
     return {
         "seconds": measured.seconds,
         "gibs": measured.gibs,
-        "bandwidth": bandwidth_rule(outcome.canonical),
+        "bandwidth": wording.bandwidth_rule(outcome.canonical),
         "ceiling": measured.ceiling,
         "ceiling_gibs": measured.ceiling_gibs,
         "ratio": measured.ratio,
@@ -262,14 +194,8 @@ def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
     }
 
 
-def _compared_fields(outcome: Outcome) -> dict[str, Any] | None:
-    from ..compare.cli_single import comparison_fields
-
+def compared_fields(outcome: Outcome) -> dict[str, Any] | None:
+    """What `--compiler` found, None where it was not asked for."""
     return None if outcome.comparison is None else comparison_fields(outcome.comparison)
 
 
-def _scalar_field(value: complex) -> Any:
-    """A number, [real, imaginary], or text for what JSON has no number for."""
-    if isinstance(value, complex) and value.imag != 0:
-        return [_scalar_field(value.real), _scalar_field(value.imag)]
-    return value.real if math.isfinite(value.real) else str(value.real)

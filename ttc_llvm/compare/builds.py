@@ -1,4 +1,4 @@
-"""Sources become shared libraries: in a temporary folder, within a time limit, several at once, kept by content."""
+"""Sources become libraries and cubins: in a temporary folder, within a time limit, several at once, kept by content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,16 +23,17 @@ from ..pool import cpu_count
 from .compilers import Compiler
 
 LIMIT_SECONDS = 60.0
-KEPT = 4096  # libraries of about 16 KiB
+KEPT = 4096  # files of about 16 KiB
+PATIENCE = 2  # builds of a compiler that ran into the limit, and none that did not: it hangs
 SHOWN_LINES = 4  # of a compiler's message
 SHOWN = 400  # characters
 _TELLING = ("error", "cannot", "undefined")
-_SOURCE, _LIBRARY = "reference.cpp", "reference.so"
+_OWN = "own.cpp"
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be built. own: absolute path of a source file of the user's own, built together with `source`."""
+    """What is to be built. own: a second source, which takes in a file of the user's own; "" = none."""
 
     compiler: Compiler
     source: str
@@ -40,13 +42,13 @@ class Job:
     @property
     def key(self) -> str:
         """Equal for what gives equal code on this machine."""
-        parts = (*self.compiler.command((), ""), self.compiler.version, self.source)
+        parts = (*self.compiler.command(()), self.compiler.version, self.source)
         return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What came of it. library: None where there is none, then message says why; seconds: that compiling took."""
+    """What came of it. library: its file, None where there is none: message says why; seconds: that compiling took."""
 
     library: Path | None
     seconds: float
@@ -55,7 +57,7 @@ class Build:
 
 
 class Builder:
-    """Builds and remembers libraries. folder: of those remembered, None = the user's cache; limit: seconds a build."""
+    """Builds and remembers. folder: of what is remembered, None = the user's cache; limit: seconds a build."""
 
     def __init__(self, folder: Path | None = None, limit: float = LIMIT_SECONDS) -> None:
         self._folder = Path(platformdirs.user_cache_dir("ttc_llvm")) / "references" if folder is None else folder
@@ -64,6 +66,8 @@ class Builder:
         self._known: dict[Job, Build] = {}
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.Lock()
+        self._late: Counter[Compiler] = Counter()  # builds that ran into the limit
+        self._able: set[Compiler] = set()  # those that have built something
         self._stopped = False
 
     def obtain(self, job: Job) -> Build:
@@ -72,6 +76,13 @@ class Builder:
         if not self._stopped:
             self._known[job] = found
         return found
+
+    def obtain_anew(self, job: Job) -> Build:
+        """The same, built now: what was remembered turned out to be damaged."""
+        for path in self._places(job):
+            path.unlink(missing_ok=True)
+        self._known.pop(job, None)
+        return self.obtain(job)
 
     def obtain_all(self, jobs: Iterable[Job], report: Callable[[int, int], None] | None = None) -> None:
         """Make what is missing, as many at once as there are CPUs. report: (done, all). Ctrl-C ends the compilers."""
@@ -103,7 +114,8 @@ class Builder:
         return Build(library, seconds, cached=True)
 
     def _places(self, job: Job) -> tuple[Path, Path]:
-        return self._folder / f"{job.key}.so", self._folder / f"{job.key}.json"
+        kind = Path(job.compiler.product.made).suffix
+        return self._folder / f"{job.key}{kind}", self._folder / f"{job.key}.json"
 
     def _remember(self, job: Job, made: Path, seconds: float) -> Path:
         """The library's lasting place, or where it is if that cannot be written."""
@@ -120,7 +132,8 @@ class Builder:
         return library
 
     def _forget_oldest(self) -> None:
-        kept = sorted(self._folder.glob("*.so"), key=lambda path: path.stat().st_mtime, reverse=True)
+        made = [path for path in self._folder.iterdir() if path.suffix != ".json"]
+        kept = sorted(made, key=lambda path: path.stat().st_mtime, reverse=True)
         for library in kept[KEPT:]:
             for path in (library, library.with_suffix(".json")):
                 path.unlink(missing_ok=True)
@@ -128,24 +141,29 @@ class Builder:
     # --- built ---
 
     def _built(self, job: Job) -> Build:
+        compiler = job.compiler
+        if self._late[compiler] >= PATIENCE and compiler not in self._able:
+            return Build(None, 0.0, message=f"it took more than {self._limit:g} s for others")
         folder = Path(tempfile.mkdtemp(dir=self._temporary.name))
-        (folder / _SOURCE).write_text(job.source)
-        command = job.compiler.command([_SOURCE, *([job.own] if job.own else [])], _LIBRARY)
+        sources = {compiler.product.source: job.source} | ({_OWN: job.own} if job.own else {})
+        for name, text in sources.items():
+            (folder / name).write_text(text)
         start = time.perf_counter()
-        message = self._run(command, folder)
+        message = self._run(compiler, sources, folder)
         seconds = time.perf_counter() - start
-        made = folder / _LIBRARY
+        made = folder / compiler.product.made
         if message is None and not made.is_file():
             message = "it made no library"
         if message is not None:
             return Build(None, seconds, message=message)
+        self._able.add(compiler)
         return Build(made if job.own else self._remember(job, made, seconds), seconds)
 
-    def _run(self, command: Sequence[str], folder: Path) -> str | None:
+    def _run(self, compiler: Compiler, sources: Iterable[str], folder: Path) -> str | None:
         """Why a compiler failed, None where it did not. It runs in a group of its own, which ends with it."""
         try:
             running = subprocess.Popen(
-                command, cwd=folder, text=True, errors="replace", start_new_session=True,
+                compiler.command(tuple(sources)), cwd=folder, text=True, errors="replace", start_new_session=True,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )  # fmt: skip
         except OSError as error:
@@ -157,6 +175,7 @@ class Builder:
                 return "it was interrupted"
             output, _ = running.communicate(timeout=self._limit)
         except subprocess.TimeoutExpired:
+            self._late[compiler] += 1
             return f"it took more than {self._limit:g} s"
         finally:
             _end(running)
@@ -185,4 +204,11 @@ def _shown(output: str, status: int) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     chosen = [line for line in lines if any(word in line.lower() for word in _TELLING)] or lines
     text = "; ".join(chosen[:SHOWN_LINES])
-    return text[:SHOWN] if text else f"it ended with status {status}"
+    return text[:SHOWN] if text else f"it ended {ending(status)}"
+
+
+def ending(status: int) -> str:
+    """How a process ended, in words: `with status 3`, `by SIGSEGV`."""
+    if status >= 0:
+        return f"with status {status}"
+    return f"by {signal.Signals(-status).name}" if -status in set(signal.Signals) else f"by signal {-status}"

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..bench import cli_run
+from ..bench import gpu_cli as bench_gpu
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
 from ..bench.suites import SUITES
 from ..cli.progress import Display
 from ..errors import OptionError
-from . import references, table
+from . import gpu_cli, references, table
 from .cli_references import add_references, wanted
 
 
@@ -25,12 +26,13 @@ def add_parser(subparsers: Any) -> None:
         help="set solutions beside naive loop nests by other compilers, and by LLVM's own vectorisers",
         description="Set tuned solutions beside the naive loop nest (perfectly nested, OpenMP parallel for and simd),"
         " built by the compilers that are here and by LLVM's own optimiser in this process. All are checked, and"
-        " timed in turns on the same memory.",
+        " timed in turns on the same memory. --architecture=cuda does so on a GPU, with nvcc and LLVM's PTX.",
         epilog=f"Suites: {', '.join(SUITES)}. Results in a file given by --output are not measured again.",
     )
     cli_run.add_cases(parser, "update")
     add_references(parser)
     cli_run.add_search(parser)
+    bench_gpu.add_gpu(parser)
     cli_run.add_output(parser).add_argument("--csv", metavar="FILE", help="write the results as comma-separated values")
 
 
@@ -39,6 +41,13 @@ def run_command(args: argparse.Namespace) -> int:
     if args.report is not None:
         _finish(args, ResultFile(args.report).read())
         return 0
+    if bench_gpu.wanted(args):
+        _check_csv(args.csv)
+        results = gpu_cli.measured(args)
+        if results is not None:
+            _finish(args, results)
+        return 0
+    bench_gpu.refuse(args, bench_gpu.GPU_ONLY, bench_gpu.FOR_GPUS)
     asked = wanted(args.compiler, args.compilerFlags, args.traverse, args.against, args.compile_limit)
     found = references.find(asked) if not args.list else None
     if found is not None and not found.peers:

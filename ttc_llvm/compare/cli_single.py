@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 def prepare(command: Command, problem: Problem, machine: Target) -> Found | None:
     """The references that a command asks for, built: a mistake in a source is found before anything is tuned."""
     if command.compiler is None and command.against is None:
-        _check_alone(command)
+        check_alone(command)
         return None
     _check_comparable(command, problem, machine)
     names = cli_references.NONE if command.compiler is None else command.compiler
@@ -35,9 +35,12 @@ def prepare(command: Command, problem: Problem, machine: Target) -> Found | None
     return found
 
 
-def _check_alone(command: Command) -> None:
-    if command.compiler_flags is not None:
-        raise OptionError("--compilerFlags without --compiler or --against: nothing is built with them")
+def check_alone(command: Command) -> None:
+    """OptionError for options that say how to compare where nothing is compared."""
+    given = {"--compilerFlags": command.compiler_flags is not None, "--traverse": command.traverse != "output"}
+    for flag, is_given in given.items():
+        if is_given:
+            raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
 
 
 def _check_comparable(command: Command, problem: Problem, machine: Target) -> None:

@@ -15,17 +15,33 @@ from ..errors import OptionError
 
 LLVM = "llvm"  # LLVM's own optimiser and vectorisers, in this process
 PROBE_SECONDS = 20.0
-SHARED = ("-shared", "-fPIC")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What a compiler makes of a reference. source, made: names of files; flags: that ask for it."""
+
+    source: str
+    made: str
+    flags: tuple[str, ...]
+
+
+LIBRARY = Product("reference.cpp", "reference.so", ("-shared", "-fPIC"))
+CUBIN = Product("reference.cu", "reference.cubin", ("-cubin",))
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Compilers that are called alike. flags: of references unless told otherwise; device: their references run on a
-    GPU."""
+    """Compilers that are called alike. flags: of references unless told otherwise."""
 
     name: str
     flags: tuple[str, ...]
-    device: bool = False
+    product: Product = LIBRARY
+
+    @property
+    def device(self) -> bool:
+        """Whether its references run on a GPU."""
+        return self.product is CUBIN
 
 
 FAMILIES = {
@@ -36,26 +52,30 @@ FAMILIES = {
         Family("icpx", ("-O3", "-xHost", "-qopenmp")),
         Family("icpc", ("-O3", "-xHost", "-qopenmp", "-diag-disable=10441")),
         Family("nvc++", ("-O3", "-tp=native", "-mp")),
-        Family("nvcc", ("-O3", "-arch=native"), device=True),
+        Family("nvcc", ("-O3",), CUBIN),
     )
 }
 NAMES = (*FAMILIES, LLVM)
 _NAMED = re.compile(rf"({'|'.join(map(re.escape, FAMILIES))})(-[0-9][0-9.]*)?")
-_NO_DEVICE = "its reference is a kernel for a GPU, and no GPU can be used"
+_VERSION = re.compile(r"\d+\.\d+")
+_ARCHITECTURE = re.compile(r"-arch\b|-gencode\b|--gpu-architecture\b|--generate-code\b")
+_FOR_CPUS = "it compiles for CPUs: --architecture=cuda sets solutions beside nvcc and llvm"
+_FOR_GPUS = "it compiles for GPUs: --architecture=cuda sets solutions beside it"
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """One that is here. name: as it was asked for, in tables; path: of the program; version: its first line."""
+    """One that is here. name: as it was asked for, in tables; path: of the program; version: as it tells itself."""
 
     name: str
     path: str
     version: str
     flags: tuple[str, ...]
+    product: Product = LIBRARY
 
-    def command(self, sources: Sequence[str], library: str) -> tuple[str, ...]:
-        """What builds a shared library of these C++ sources."""
-        return (self.path, *self.flags, *SHARED, "-o", library, *sources)
+    def command(self, sources: Sequence[str]) -> tuple[str, ...]:
+        """What builds its product of these sources."""
+        return (self.path, *self.flags, *self.product.flags, "-o", self.product.made, *sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +87,38 @@ class Found:
     notices: tuple[str, ...]
 
 
-def find(wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ...]]) -> Found:
+def find(
+    wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ...]], gpu: str | None = None
+) -> Found:
     """The compilers of these names (`g++`, `g++-13`, a path, `llvm`); None: all that are present, and `llvm`.
 
-    flags: by name or family, "" for all of them, in place of the usual ones. Raises OptionError for an unknown name,
-    and for one that was asked for and is not here.
+    flags: by name or family, "" for all of them, in place of the usual ones; gpu: for which code is made, as `sm_90`,
+    None = this machine's CPU. Raises OptionError for an unknown name, and for one that was asked for and is not here.
     """
-    _check_flags(wanted, flags)
+    families = [family.name for family in FAMILIES.values() if family.device == (gpu is not None)]
+    names = families if wanted is None else [name for name in wanted if name != LLVM]
+    _check_flags(names, flags)
     compilers: list[Compiler] = []
-    notices: list[str] = []
-    for name in dict.fromkeys(FAMILIES if wanted is None else (n for n in wanted if n != LLVM)):
-        family = family_of(name)
-        path = shutil.which(name)
-        missing = _NO_DEVICE if family.device else "it is not found, or no program" if path is None else None
-        if missing is None and path is not None:
-            compilers.append(Compiler(_label(name), path, version(path), _flags(name, family, flags)))
+    for name in dict.fromkeys(names):
+        family, path = family_of(name), shutil.which(name)
+        if family.name not in families:
+            raise OptionError(f"compiler {name}: {_FOR_GPUS if family.device else _FOR_CPUS}")
+        if path is not None:
+            given = _with_gpu(_flags(name, family, flags), gpu)
+            compilers.append(Compiler(_label(name), path, version(path), given, family.product))
         elif wanted is not None:
-            raise OptionError(f"compiler {name}: {missing}")
-        elif family.device and path is not None:
-            notices.append(f"compiler {name} is left out: {_NO_DEVICE}")
+            raise OptionError(f"compiler {name}: it is not found, or no program")
+    notices: tuple[str, ...] = ()
     if wanted is None and not compilers:
-        hosts = ", ".join(family.name for family in FAMILIES.values() if not family.device)
-        notices.append(f"no compiler is found ({hosts}): LLVM's own optimiser is the only reference")
-    return Found(tuple(compilers), wanted is None or LLVM in wanted, tuple(notices))
+        notices = (f"no compiler is found ({', '.join(families)}): LLVM's own optimiser is the only reference",)
+    return Found(tuple(compilers), wanted is None or LLVM in wanted, notices)
+
+
+def _with_gpu(flags: tuple[str, ...], gpu: str | None) -> tuple[str, ...]:
+    """Flags that name a GPU: those given, if they do."""
+    if gpu is None or any(_ARCHITECTURE.match(flag) for flag in flags):
+        return flags
+    return (*flags, f"-arch={gpu}")
 
 
 def family_of(name: str) -> Family:
@@ -107,7 +136,7 @@ def parse_flags(text: str) -> dict[str, tuple[str, ...]]:
     flags: dict[str, tuple[str, ...]] = {}
     for part in text.split(";"):
         name, equals, rest = part.strip().partition("=")
-        given = bool(equals) and _NAMED.fullmatch(Path(name).name) is not None
+        given = bool(equals) and not name.startswith("-") and " " not in name
         try:
             flags[name if given else ""] = tuple(shlex.split(rest if given else part))
         except ValueError as error:
@@ -124,8 +153,7 @@ def _flags(name: str, family: Family, flags: Mapping[str, tuple[str, ...]]) -> t
     return next(given, family.flags)
 
 
-def _check_flags(wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ...]]) -> None:
-    names = [name for name in (FAMILIES if wanted is None else wanted) if name != LLVM]
+def _check_flags(names: Sequence[str], flags: Mapping[str, tuple[str, ...]]) -> None:
     known = {key for name in names for key in (name, _label(name), family_of(name).name, "")}
     for name in flags:
         if name not in known:
@@ -135,7 +163,7 @@ def _check_flags(wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ..
 
 @lru_cache(maxsize=32)
 def version(path: str) -> str:
-    """The first line of `--version` that says something; the path where there is none."""
+    """The first line of `--version` with a number as 13.0, else the first that says something; else the path."""
     try:
         done = subprocess.run(
             [path, "--version"], capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS,
@@ -143,4 +171,5 @@ def version(path: str) -> str:
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return path
-    return next((line.strip() for line in done.stdout.splitlines() if line.strip()), path)
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    return next((line for line in lines if _VERSION.search(line)), lines[0] if lines else path)

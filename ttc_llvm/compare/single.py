@@ -10,11 +10,12 @@ from ..bench import ours
 from ..bench.cases import Case, describe
 from ..bench.guests import Guests
 from ..bench.results import Reference, Timing
-from ..bench.runner import ROUNDS, fits, in_turns
+from ..bench.rounds import in_turns
+from ..bench.runner import ROUNDS, fits
 from ..bench.stand import Memory, Stand
-from ..compiler import Planned
 from ..errors import TtcError
 from ..solution import Solution
+from ..stored_plans import Planned
 from .references import Found
 
 

@@ -27,7 +27,12 @@ def prototype(problem: Problem) -> str:
 def reference(problem: Problem, traverse: Traverse) -> str:
     """A whole source: the nest, and what calls it."""
     nest = of(problem, traverse)
-    return "\n".join([_DEFINITIONS, *_types(nest), _function(problem, nest), shim(problem)])
+    return "\n".join([_DEFINITIONS, *types(nest), _function(problem, nest), shim(problem)])
+
+
+def own(problem: Problem, path: str) -> str:
+    """A source that takes in a file of the user's own behind the declaration that it has to agree with."""
+    return f'#include <stdint.h>\n\nextern "C" {prototype(problem)};\n\n#include "{path}"\n'
 
 
 def shim(problem: Problem) -> str:
@@ -102,7 +107,8 @@ extern "C" void ttc_reference_threads(int threads, void (*place)(int))
 # --- the nest ---------------------------------------------------------------------------------------------
 
 
-def _types(nest: Naive) -> list[str]:
+def types(nest: Naive) -> list[str]:
+    """The names of both tensors' elements and of the arithmetic's type."""
     named = {"type_a": nest.a, "type_b": nest.b, "wide": nest.compute}
     return [f"typedef {_cpp_type(t)} {name};" for name, t in named.items()]
 
@@ -121,7 +127,7 @@ def _function(problem: Problem, nest: Naive) -> str:
         "{",
         "    const type_a *__restrict__ from = static_cast<const type_a *>(A);",
         "    type_b *__restrict__ into = static_cast<type_b *>(B);",
-        *(f"    const wide {short} = {_scalar(nest, given)};" for short, given in _taken(nest)),
+        *(f"    const wide {short} = {_scalar(nest, given)};" for short, given in taken(nest)),
         *("    " + line for line in _loops(nest)),
         "}",
     ]  # fmt: skip
@@ -130,7 +136,8 @@ def _function(problem: Problem, nest: Naive) -> str:
     return "\n".join(lines)
 
 
-def _taken(nest: Naive) -> list[tuple[str, str]]:
+def taken(nest: Naive) -> list[tuple[str, str]]:
+    """The scalars that take part: what the body calls them, and their names."""
     wanted = (("p", "alpha", nest.scales), ("q", "beta", nest.reads_b))
     return [(short, name) for short, name, needed in wanted if needed and nest.compute.kind is not Kind.OPAQUE]
 
@@ -150,10 +157,11 @@ def _loops(nest: Naive) -> list[str]:
             lines.append(f"#pragma {pragmas[depth]}")
         i = f"i{loop.number}"
         lines.append(f"{'  ' * depth}for ({counter} {i} = 0; {i} < {loop.extent}; ++{i})")
-    return [*lines, *_element(nest, "  " * count)]
+    return [*lines, *element(nest, "  " * count)]
 
 
-def _element(nest: Naive, indent: str) -> list[str]:
+def element(nest: Naive, indent: str) -> list[str]:
+    """The innermost body, of tensors `from` and `into` at the indices `i0`, `i1` ..; scalars are `p` and `q`."""
     source = f"from[{_offset(nest.loops, 'stride_a')}]"
     sink = f"into[{_offset(nest.loops, 'stride_b')}]"
     lines = _complex(nest) if nest.compute.kind is Kind.COMPLEX else [_real(nest)]

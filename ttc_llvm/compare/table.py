@@ -73,8 +73,8 @@ def _built(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:
             key = (name, made.version, f"{' '.join(made.flags)} ({made.traverse})")
             groups.setdefault(key, []).append(made)
     for key, group in groups.items():
-        spent = sum(made.compile_s for made in group)
-        yield *key, f"compiled {len(group)} in {spent:.1f} s"
+        spent, timed = sum(made.compile_s for made in group), sum(not made.message for made in group)
+        yield *key, f"{timed} of {len(group)} timed, compiled in {spent:.1f} s"
 
 
 def _failed(results: Sequence[Result]) -> Iterator[str]:

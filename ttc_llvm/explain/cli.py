@@ -9,15 +9,17 @@ from pathlib import Path
 
 from .. import plan as plans
 from ..cli.compile import Job, prepare
-from ..cli.options import OPTIONS, Parser, parser, read
-from ..compiler import open_database, stored
+from ..cli.options import OPTIONS, Command, Parser, parser, read
 from ..errors import OptionError
+from ..gpu.target import is_gpu
 from ..solution import Solution
+from ..stored_plans import open_database, stored
 from ..tuning.model import model_plan
 from .explanation import RANKED, Explanation
 from .text import STAGES
 
 MOST_PLANS = 10_000
+ALONE = ("--version", "--cmake-dir")
 FILES = ("emit", "output_dir", "keep", "json", "manifest", "name", "library_version", "list_files")
 COMPARED = ("compiler", "compiler_flags", "traverse", "against")
 
@@ -45,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     given, rest = made.parse_known_args(list(arguments))
     own = _own(given)
     _check_silent(rest)
-    job = prepare(replace(read(rest), generate_only=True, emit=()))
+    job = prepare(replace(_check_cpu(read(rest)), generate_only=True, emit=()))
     explanation = _solution(job, own).explain(own.plans)
     if own.html is not None:
         _write(Path(own.html), explanation)
@@ -79,11 +81,21 @@ def _add_own(made: argparse.ArgumentParser) -> None:
 def _check_silent(arguments: Sequence[str]) -> None:
     """Options that say which files a compilation writes are refused: they would do nothing."""
     given = {argument.partition("=")[0] for argument in arguments}
+    for flag in ALONE:
+        if flag in given:
+            raise OptionError(f"{flag} stands alone: ttc {flag}")
     for option in OPTIONS:
         if option.field in FILES and option.flag in given:
             raise OptionError(f"{option.flag} says what a compilation writes: explain prints, or writes --html")
         if option.field in COMPARED and option.flag in given:
             raise OptionError(f"{option.flag} is for runs that are timed: explain times nothing")
+
+
+def _check_cpu(command: Command) -> Command:
+    for name in (command.architecture, command.cpu):
+        if name is not None and is_gpu(name):
+            raise OptionError(f"{name} is a GPU, and explain is for CPUs: --emit=llvm,asm writes a GPU kernel's forms")
+    return command
 
 
 def _own(given: argparse.Namespace) -> _Own:

@@ -19,7 +19,8 @@ from . import machine_code
 from .machine_code import MachineCode
 
 if TYPE_CHECKING:
-    from ..solution import Measurement, Solution
+    from ..measurement import Measurement
+    from ..solution import Solution
 
 RANKED = 10
 

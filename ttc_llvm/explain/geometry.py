@@ -57,7 +57,8 @@ def runs(canonical: Canonical, box: tuple[int, ...], tensor: str, target: Target
 @dataclass(frozen=True, slots=True)
 class Plane:
     """The two axes in which a tensor's tiles are drawn. across: the one along which it is contiguous (left to right);
-    down: the other tensor's, or the widest of the tile; extents, tile, block: of those two."""
+    down: the other tensor's, or the widest of the tile; extents, tile, block: of those two; across_first: which of them
+    micro-tiles walk first."""
 
     tensor: str
     across: int
@@ -65,6 +66,7 @@ class Plane:
     extents: tuple[int, int]
     tile: tuple[int, int]
     block: tuple[int, int]
+    across_first: bool
 
 
 def planes(canonical: Canonical, plan: CpuPlan) -> tuple[Plane, ...]:
@@ -85,7 +87,8 @@ def planes(canonical: Canonical, plan: CpuPlan) -> tuple[Plane, ...]:
 def _plane(name: str, k: int, m: int, extents: tuple[int, ...], plan: CpuPlan) -> Plane:
     tile = tuple(map(min, plan.tile, extents))
     block = tuple(map(min, plan.block, extents))
-    return Plane(name, k, m, (extents[k], extents[m]), (tile[k], tile[m]), (block[k], block[m]))
+    first = plan.inner.index(k) > plan.inner.index(m)
+    return Plane(name, k, m, (extents[k], extents[m]), (tile[k], tile[m]), (block[k], block[m]), first)
 
 
 def _unit(canonical: Canonical, side: str) -> int:

@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 
 from .. import __version__
-from . import drawing, text
+from . import drawing, text, tiles
 from .explanation import Explanation, Ranked, Tried
 from .machine_code import Class
 
@@ -41,7 +41,7 @@ def _body(e: Explanation) -> str:
     return "".join(
         [
             "<h1>From problem to instructions</h1>",
-            _pre(e.stage("problem")),
+            _pre(e.stage("problem"), "words"),
             "<h2>Merged axes</h2>",
             _pre(e.stage("merged")),
             *_pictures(e),
@@ -55,8 +55,9 @@ def _body(e: Explanation) -> str:
     )
 
 
-def _pre(words: str) -> str:
-    return f"<pre>{escape(words)}</pre>"
+def _pre(words: str, name: str = "") -> str:
+    kind = f" class={name}" if name else ""
+    return f"<pre{kind}>{escape(words)}</pre>"
 
 
 def _pair(pictures: tuple[str, ...]) -> str:
@@ -66,12 +67,17 @@ def _pair(pictures: tuple[str, ...]) -> str:
 def _pictures(e: Explanation) -> Iterator[str]:
     if not e.canonical.elements:
         return
-    tiles = drawing.tiles(e)
-    if tiles:
+    found = tiles.macro(e)
+    if found:
         yield "<h2>Tiles</h2><p>The plane of the two axes along which A and B are contiguous. Shaded: the first"
         yield " macro-tile; orange: its first micro-tile, which is permuted in registers. Sides of very different"
         yield " lengths are not to scale.</p>"
-        yield _pair(tiles)
+        yield _pair(found)
+    found = tiles.micro(e)
+    if found:
+        yield "<p>The first macro-tile: micro-tiles are read from their place in A and written to their place in B, in"
+        yield " the order of their numbers.</p>"
+        yield _pair(found)
     line = e.target.line
     yield "<h2>One tile in cache lines</h2><p>The runs of consecutive memory that one macro-tile touches; a box is"
     yield f" a line of {line} bytes, filled where it belongs to the tile. Numbers are byte offsets.</p>"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp
 
-from ..cli.report import bandwidth_rule, problem_line
 from ..errors import OptionError
 from ..plan import CpuPlan
 from ..tuning.cost import Terms
+from ..wording import bandwidth_rule, problem_line
 from . import geometry, pseudo
+from .columns import COLUMNS, count, folded, table, wrapped
 from .explanation import Explanation, Ranked, Tried
 from .machine_code import Class, MachineCode
 
-COLUMNS = 80
 GIB = 1 << 30
 EXCERPT = 24  # lines of a long form in the overview; its stage has them all
 FACTS = 8
@@ -50,15 +50,15 @@ def _heading(title: str) -> tuple[str, str]:
 
 
 def _problem(e: Explanation) -> Iterator[str]:
-    yield from _wrapped(problem_line(e.problem))
+    yield from wrapped(problem_line(e.problem))
     size = e.canonical.bytes_moved
     yield f"moves {size:,} bytes ({bandwidth_rule(e.canonical)})"
-    yield f"target {e.target} ({e.target.cpu}, {e.target.vector_bits}-bit vectors), {_count(e.threads, 'thread')}"
+    yield f"target {e.target} ({e.target.cpu}, {e.target.vector_bits}-bit vectors), {count(e.threads, 'thread')}"
 
 
 def _merged(e: Explanation) -> Iterator[str]:
     before = len(e.problem.size)
-    yield f"{_count(before, 'index', 'indices')} -> {_count(len(e.canonical.axes), 'axis', 'axes')}, by stride in B"
+    yield f"{count(before, 'index', 'indices')} -> {count(len(e.canonical.axes), 'axis', 'axes')}, by stride in B"
     yield from table(
         ("axis", "extent", "stride in A", "stride in B"),
         [(str(k), f"{a.extent}", f"{a.stride_a}", f"{a.stride_b}") for k, a in enumerate(e.canonical.axes)],
@@ -147,7 +147,7 @@ def _gibs(seconds: float, e: Explanation) -> float:
 
 def _loops(e: Explanation) -> Iterator[str]:
     for line in pseudo.lines(e.nest):
-        yield from _folded(line)
+        yield from folded(line)
     if e.nest.scratch:
         yield f"scratch: {e.nest.scratch} bytes per thread"
     if e.canonical.elements:
@@ -161,7 +161,7 @@ def _loops(e: Explanation) -> Iterator[str]:
 def runs_line(runs: geometry.Runs) -> str:
     """The runs of a box in one tensor, in words."""
     return (
-        f"{_count(runs.count, 'run')} of {runs.run} bytes, {_count(runs.lines, 'line')} of {runs.line},"
+        f"{count(runs.count, 'run')} of {runs.run} bytes, {count(runs.lines, 'line')} of {runs.line},"
         f" {runs.used:.0%} of their bytes used"
     )
 
@@ -228,27 +228,3 @@ STAGES: Mapping[str, tuple[str, Section]] = {
     "candidates": ("Candidates timed", _candidates),
 }
 LONG = ("ir", "assembly", "candidates")
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 0) -> list[str]:
-    """Columns of one width: the first `texts` flush left, numbers flush right."""
-    every = [head, *rows]
-    widths = [max(len(row[k]) for row in every) for k in range(len(head))]
-    return [
-        "  ".join(f"{cell:{'<' if k < texts else '>'}{widths[k]}}" for k, cell in enumerate(row)).rstrip()
-        for row in every
-    ]
-
-
-def _folded(line: str) -> list[str]:
-    """An indented line in as many as it takes, the rest indented further."""
-    pad = line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(line.strip(), COLUMNS, initial_indent=pad, subsequent_indent=f"{pad}    ") or [""]
-
-
-def _wrapped(line: str) -> list[str]:
-    return textwrap.wrap(line, COLUMNS, subsequent_indent="  ", break_long_words=True)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays import strided
+from ..arrays import pairs
 from ..arrays.overlaps import overlaps_itself, share
+from ..arrays.pairs import ALIGNED, NATIVE_SIZES, PLAIN, Scaling
 from ..arrays.public import scaled
 from ..arrays.recent import Recent
-from ..arrays.strided import ALIGNED, NATIVE_SIZES, PLAIN, Scaling
 from ..canonical import Placed
 from ..errors import ArrayError
 from . import compiling
@@ -96,11 +96,11 @@ def _mask(itemsize: int) -> int:
 
 def _placed(of: Array, to: Array, scale: Scaling, odd: int) -> Placed:
     if scale is PLAIN:
-        return strided.moves(of, to, strided.unit_of(of, to, odd))
+        return pairs.moves(of, to, pairs.unit_of(of, to, odd))
     for name, x in (("x", of), ("out", to)):
-        if odd or not strided.is_regular(x):
+        if odd or not pairs.is_regular(x):
             raise ArrayError(
                 f"{name} has elements of {x.dtype} at odd distances or addresses (strides {x.strides}):"
                 " arithmetic needs whole elements"
             )
-    return strided.elements(of, to, scale)
+    return pairs.elements(of, to, scale)

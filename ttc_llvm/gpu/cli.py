@@ -13,11 +13,13 @@ from ..cli import loop_order
 from ..cli import report as cli_report
 from ..cli.options import Command
 from ..cli.progress import Progressing
+from ..compare import gpu_single
 from ..errors import OptionError
 from ..options import candidate_count
 from ..problem import Problem
 from ..trial import Mode
 from ..tuning.gpu_candidates import GpuForced
+from ..wording import problem_fields
 from . import artifact, compiling, devices
 from .solution import GpuSolution
 from .target import GpuTarget, is_gpu
@@ -45,6 +47,7 @@ def run(command: Command) -> int:
     if not untimed and canonical.elements:
         _log.info("device %s", devices.timing(target))
     cli_compile.check_folder(command)
+    references = gpu_single.prepare(command, problem, target)
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet) as progress:
         solution = compiling.compile(
@@ -60,10 +63,11 @@ def run(command: Command) -> int:
             progress=progress.report,
         )
     elapsed = time.perf_counter() - start
+    comparison = None if references is None else gpu_single.compare(command, solution, references)
     files = solution.write(command.output_dir, command.emit) if command.emit else ()
     source = cli_compile.source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
-        solution, canonical, "none", source, elapsed, files, verified=not command.no_test
+        solution, canonical, "none", source, elapsed, files, not command.no_test, comparison
     )
     if command.json:
         cli_report.print_object(_fields(outcome, solution))
@@ -124,7 +128,7 @@ def _fields(outcome: cli_report.Outcome, solution: GpuSolution) -> dict[str, Any
     launch, target = solution.launch, solution.target
     return {
         "version": __version__,
-        "problem": cli_report.problem_fields(solution.problem),
+        "problem": problem_fields(solution.problem),
         "merged": {
             "text": str(outcome.canonical),
             "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
@@ -135,5 +139,6 @@ def _fields(outcome: cli_report.Outcome, solution: GpuSolution) -> dict[str, Any
         "source": outcome.source,
         "elapsed_s": outcome.elapsed,
         "measurement": cli_report.measurement_fields(outcome),
+        "comparison": cli_report.compared_fields(outcome),
         "files": [str(path) for path in outcome.files],
     }

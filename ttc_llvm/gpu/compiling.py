@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 
 from ..canonical import Canonical, canonicalise
-from ..compiler import STORED_TIMINGS, open_database
 from ..errors import PlanError
+from ..measurement import GIB, Measurement
 from ..options import MAX_IMPLEMENTATIONS, candidate_count
 from ..problem import Problem
-from ..solution import GIB, Measurement
+from ..stored_plans import STORED_TIMINGS, open_database
 from ..trial import Mode
 from ..tuning import gpu_candidates
 from ..tuning.choices import FREE, Forced

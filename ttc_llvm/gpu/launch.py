@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .. import dtypes
-from ..canonical import Alpha, Beta, Canonical, Kinds
+from ..canonical import Alpha, Beta, Canonical
 from ..dtypes import DType, Kind
 from .target import GpuTarget
 
@@ -71,20 +71,21 @@ def scalar_slots(compute: DType) -> tuple[Slot, ...]:
 
 
 def parameters(canonical: Canonical) -> tuple[Parameter, ...]:
-    """A kernel's parameters: both tensors, then the parts of those scalars that its kinds leave open, in the wider
-    of the two types."""
+    """A kernel's parameters: both tensors, then the parts of those scalars that its kinds leave open."""
+    kinds = canonical.kinds
+    compute = dtypes.compute_type(canonical.a, canonical.b)
+    return arguments(kinds.alpha is Alpha.ANY, kinds.beta is Beta.ANY, compute)
+
+
+def arguments(alpha: bool, beta: bool, compute: DType) -> tuple[Parameter, ...]:
+    """Parameters of a kernel that takes these scalars, in the type of the arithmetic."""
     return (
         Parameter("A", Slot.POINTER),
         Parameter("B", Slot.POINTER),
-        *_scalars(canonical.kinds, dtypes.compute_type(canonical.a, canonical.b)),
-    )
-
-
-def _scalars(kinds: Kinds, compute: DType) -> tuple[Parameter, ...]:
-    wanted = {"alpha": kinds.alpha is Alpha.ANY, "beta": kinds.beta is Beta.ANY}
-    return tuple(
-        Parameter(name + suffix, slot)
-        for name, needed in wanted.items()
-        if needed
-        for suffix, slot in zip(("", "_imag"), scalar_slots(compute), strict=False)
+        *(
+            Parameter(name + suffix, slot)
+            for name, needed in (("alpha", alpha), ("beta", beta))
+            if needed
+            for suffix, slot in zip(("", "_imag"), scalar_slots(compute), strict=False)
+        ),
     )

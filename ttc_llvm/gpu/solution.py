@@ -13,8 +13,10 @@ from .. import dtypes
 from ..canonical import Kinds, canonicalise
 from ..dtypes import Kind
 from ..errors import ArrayError, PlanError
+from ..handed import END_OF_MEMORY, number
+from ..measurement import Measurement
 from ..problem import Problem
-from ..solution import END_OF_MEMORY, KEPT_SCALARS, Measurement, number
+from ..solution import KEPT_SCALARS
 from ..tuning import gpu_candidates
 from . import lower as gpu_lower
 from .executable import Executable

@@ -11,7 +11,8 @@ from typing import Any
 
 from ..canonical import COPY, UPDATE, Axis, Beta, Canonical
 from ..dtypes import DType, carrier
-from ..trial import GIB, Mode
+from ..measurement import GIB
+from ..trial import Mode
 from ..tuning import gpu_candidates
 from . import kernel as gpu_kernel
 from .executable import ENTRY, Loaded, values

@@ -97,7 +97,7 @@ def _bounded(entry: Entry) -> list[str]:
     return [
         f"    double pay = {entry.bytes_per_element}.0 / {BYTES_PER_THREAD};",
         *(f"    pay *= size[{k}];" for k in range(len(entry.problem.size))),
-        "    if (parts > pay) parts = pay < 1 ? 1 : (int)pay;",
+        "    while (parts > 1 && parts > pay) --parts;",
     ]
 
 

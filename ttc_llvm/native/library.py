@@ -20,6 +20,14 @@ from .publish import publish
 
 LONGEST_NAME = 100
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*")
+# Of C's headers and of libraries that programs link without being told, and of our own CMake package.
+TAKEN = frozenset((
+    "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math",
+    "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbit", "stdbool", "stdckdint", "stddef",
+    "stdint", "stdio", "stdlib", "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar",
+    "wctype", "c", "c++", "dl", "gcc", "gfortran", "gomp", "iomp5", "m", "omp", "pthread", "rt", "stdc++",
+    "ttc_llvm",
+))  # fmt: skip
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){0,3}")
 
 
@@ -127,6 +135,8 @@ def check_name(name: str) -> None:
             f"library name {str(name)[:LONGEST_NAME]!r} is not a letter followed by letters, digits and _ . + -,"
             f" at most {LONGEST_NAME} characters"
         )
+    if name in TAKEN:
+        raise OptionError(f"library name {name!r} is that of a system library or header, which its files would hide")
 
 
 def check_version(version: str) -> None:

@@ -63,12 +63,12 @@ def _series(
 
 def speedup(inputs: Inputs) -> Iterator[Cases]:
     """How many times as fast as each compiler's loop nest we are (Figure 6)."""
-    return _contenders(inputs, compiled, "Speedup over the same loop nest by each compiler, best run by best run")
+    return _contenders(inputs, compiled, "Speedup over the same loop nest by each compiler")
 
 
 def peers(inputs: Inputs) -> Iterator[Cases]:
     """The same for other libraries."""
-    return _contenders(inputs, libraries, "Speedup over other libraries, best run by best run")
+    return _contenders(inputs, libraries, "Speedup over other libraries")
 
 
 def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], words: str) -> Iterator[Cases]:
@@ -77,11 +77,11 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
         names = tuple(name for name in group.names if name in best)
         found = []
         for peer in dict.fromkeys(peer for one in best.values() for peer in choose(one)):
-            values = tuple(best[n].speedup(peer) if peer in choose(best[n]) else None for n in names)
+            values = tuple(best[n].pairs(peer) if peer in choose(best[n]) else None for n in names)
             mean = geomean(v for v in values if v is not None)
             found.append(Series(f"{peer} (geomean {mean:.2f})", values))
         if found:
-            caption = f"{words}, the largest search; above 1 we are faster."
+            caption = f"{words}, median over the rounds in which both ran; the largest search; above 1 we are faster."
             yield Cases(group.title, caption, names, tuple(found), "times as fast", base=1, log=True)
 
 
@@ -114,26 +114,27 @@ def _gibs(result: Result, who: str) -> float:
 
 
 def searches(inputs: Inputs) -> Iterator[Curve]:
-    """What larger searches gain: bandwidth as a share of the best of all efforts."""
+    """What larger searches gain: bandwidth as a share of the ceiling, whose drift from run to run so cancels out."""
     for group in groups(inputs.results):
         efforts = [n for n in group.efforts if n > 0]
         found = [group.of_effort(n) for n in efforts]
-        common = [name for name in group.names if all(name in results for results in found)]
+        common = [name for name in group.names if all(name in r and r[name].ratio for r in found)]
         if len(efforts) < 2 or not common:
             continue
-        top = {name: max(results[name].ours.gibs for results in found) for name in common}
-        shares = [[results[name].ours.gibs / top[name] for name in common] for results in found]
+        shares = [[results[name].ratio or 0.0 for name in common] for results in found]
         series = (
             Series("geomean", tuple(map(geomean, shares))),
             Series("least of all cases", tuple(map(min, shares))),
         )
-        words = f"{len(common)} cases; 1 = the best that any of these searches found for a case."
-        yield Curve(group.title, words, tuple(map(float, efforts)), series, "maxImplementations", "share of the best")
+        words = f"{len(common)} cases that were searched with each. 1 = the ceiling, measured in the same run."
+        yield Curve(
+            group.title, words, tuple(map(float, efforts)), series, "maxImplementations", "share of the ceiling"
+        )
 
 
 def planning(inputs: Inputs) -> Iterator[Spread]:
     """Seconds from a problem to its measured result, by the size of the search; seconds of compilers."""
-    searched = [one for one in inputs.results if one.source != "database"]
+    searched = [one for one in inputs.results if one.source != "database" and one.elapsed > 0]
     efforts = sorted({effort(one) for one in searched}, key=lambda n: (n == -1, n))
     if searched:
         values = tuple(tuple(one.elapsed for one in searched if effort(one) == n) for n in efforts)

@@ -42,7 +42,7 @@ def read(paths: Sequence[str | Path]) -> Inputs:
     if not results and not solutions:
         raise OptionError("there is no file to report on")
     kept = {(one.key, one.id): one for one in results}
-    return Inputs(tuple(str(path) for path in paths), tuple(kept.values()), tuple(_distinct(solutions)))
+    return Inputs(tuple(Path(path).name for path in paths), tuple(kept.values()), tuple(_distinct(solutions)))
 
 
 def _distinct(solutions: Iterable[Record]) -> Iterable[Record]:
@@ -69,6 +69,8 @@ def _contents(path: Path) -> Sequence[Result | Record]:
 def _lines(path: Path, data: bytes) -> Sequence[Result | Record]:
     """The lines of one kind; the first line says which."""
     lines = data.split(b"\n")
+    if len(lines) == 1 and data.startswith(b'{"format"'):
+        return ()
     kinds = [_kind(line) for line in lines if line.strip()]
     other = next((number for number, kind in enumerate(kinds, 1) if kind != kinds[0] and kind), None)
     if not kinds[0]:

@@ -161,9 +161,10 @@ def _section(one: Drawn) -> str:
 
 def _picture(one: Picture) -> str:
     links = ", ".join(f'<a href="{escape(name)}">{escape(name.rpartition(".")[2].upper())}</a>' for name in one.files)
+    links = f" <small>{links}</small>" if links else ""
     return (
         f'<figure><div class="wide">{one.wide}</div><div class="narrow">{one.narrow}</div>'
-        f"<figcaption>{escape(one.chart.caption)} <small>{links}</small></figcaption></figure>"
+        f"<figcaption>{escape(one.chart.caption)}{links}</figcaption></figure>"
     )
 
 
@@ -186,7 +187,8 @@ def _table(results: Sequence[Result]) -> Iterator[str]:
     yield '<section id="table"><h2>All results</h2><div class="filter"><label for="filter">Only rows with</label>'
     yield f'<input id="filter" type="search"><output id="shown">{len(results)} rows</output></div>'
     yield '<div class="scroll" tabindex="0" role="region" aria-label="All results"><table class="sortable">'
-    yield "<caption>x name: how many times as fast as it we are, best run by best run.</caption><thead><tr>"
+    yield "<caption>x name: how many times as fast as it we are, median over the rounds in which both ran.</caption>"
+    yield "<thead><tr>"
     texts = [_is_text(table, k) for k in range(len(table.columns))]
     for column, text in zip(table.columns, texts, strict=True):
         kind = ' class="text"' if text else ""

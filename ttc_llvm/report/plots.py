@@ -18,12 +18,14 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from .charts import Bars, Cases, Chart, Cloud, Curve, Series, Spread
 
 INK = "#010203"
+HATCHES = ("", "///", "...", "xxx", "---")
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#999999")
 MARKERS = "os^DvPX"
 SIZES = {"wide": (9.2, 4.0), "narrow": (4.4, 4.2)}  # inches
 LABELS = {"wide": 20, "narrow": 8}  # cases that are named below the axis
 LONGEST = 18  # letters of a case's name
-LEFT = 0.68  # inches left of the axes
+LEFT = 0.72  # inches left of the axes
+APART = 0.6  # of the room between two cases: how far the first and the last series are from each other
 POINTS = 400  # of a cloud's series: more are thinned out evenly
 STYLE: Any = {
     "font.size": 10, "font.family": "sans-serif", "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
@@ -56,8 +58,9 @@ def _place(figure: Figure, axes: Axes, layout: str, below: float) -> None:
     rows = -(-len(handles) // columns)
     bottom = below + 0.2 * rows + (0.1 if rows else 0) + (0.22 if axes.get_xlabel() else 0)
     figure.subplots_adjust(LEFT / width, bottom / height, 1 - 0.12 / width, 1 - 0.32 / height)
-    axes.yaxis.set_label_coords(0.16 / width, (bottom + height) / 2 / height, figure.transFigure)
-    axes.xaxis.set_label_coords(0.5, (bottom - below - 0.12) / height, figure.transFigure)
+    axes.yaxis.set_label_coords(0.22 / width, (bottom + height) / 2 / height, figure.transFigure)
+    middle = (LEFT + width - 0.12) / 2 / width
+    axes.xaxis.set_label_coords(middle, (bottom - below - 0.12) / height, figure.transFigure)
     if handles:
         columns = min(len(handles), columns)
         figure.legend(loc="lower center", ncols=columns, markerscale=1.2, borderpad=0, columnspacing=1.2)
@@ -89,8 +92,9 @@ def _cases(axes: Axes, chart: Cases, layout: str) -> float:
     if chart.base is not None:
         axes.axhline(chart.base, color=INK, linewidth=1)
     size = 30 if len(at) <= 30 else 18
-    for series, colour, marker in _styled(chart.series):
-        points = [(k, value) for k, value in enumerate(series.values) if value is not None]
+    for number, (series, colour, marker) in enumerate(_styled(chart.series)):
+        aside = APART * ((number + 0.5) / len(chart.series) - 0.5)
+        points = [(k + aside, value) for k, value in enumerate(series.values) if value is not None]
         axes.scatter(
             [k for k, _ in points], [v for _, v in points], s=size, marker=marker, color=colour, label=series.label,
             linewidths=0.4, edgecolors=INK,
@@ -101,6 +105,7 @@ def _cases(axes: Axes, chart: Cases, layout: str) -> float:
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     axes.set_xlim(-0.7, len(at) - 0.3)
+    axes.set_xlabel("case")
     return _name_cases(axes, chart.names, layout)
 
 
@@ -123,8 +128,7 @@ def _logarithmic(axes: Axes) -> None:
     """A logarithmic axis whose few ticks are plain numbers."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    steps = (1, 2, 5) if high > 12 * low else (1, 1.5, 2, 3, 4, 6, 8)
-    ticks = [m * 10.0**p for p in range(-6, 7) for m in steps if low <= m * 10.0**p <= high]
+    ticks = _ticks(low, high)
     if len(ticks) >= 2:
         axes.set_yticks(ticks)
         axes.set_ylim(low, high)
@@ -132,13 +136,27 @@ def _logarithmic(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
+def _ticks(low: float, high: float) -> list[float]:
+    """A few round numbers between two others, for a logarithmic axis."""
+    steps: tuple[float, ...] = (1, 1.5, 2, 3, 4, 6, 8)
+    if high > 12 * low:
+        steps = (1, 2, 5) if high < 1e4 * low else (1,)
+    return [m * 10.0**p for p in range(-9, 13) for m in steps if low <= m * 10.0**p <= high]
+
+
 def _bars(axes: Axes, chart: Bars, layout: str) -> float:
     width = 0.8 / len(chart.series)
+    digits = 9 if layout == "wide" else 7
     for k, (series, colour, _) in enumerate(_styled(chart.series)):
         at = [number + (k - (len(chart.series) - 1) / 2) * width for number in range(len(chart.names))]
         heights = [value or 0.0 for value in series.values]
-        axes.bar(at, heights, 0.92 * width, color=colour, label=series.label, edgecolor=INK, linewidth=0.5)
-    axes.set_xticks(range(len(chart.names)), list(chart.names))
+        bars = axes.bar(
+            at, heights, 0.92 * width, color=colour, label=series.label, edgecolor=INK, linewidth=0.5,
+            hatch=HATCHES[k % len(HATCHES)],
+        )  # fmt: skip
+        axes.bar_label(bars, [f"{height:.3g}" for height in heights], padding=1, fontsize=digits)
+    axes.set_xticks(range(len(chart.names)), list(chart.names), fontsize=10 if layout == "wide" else 8)
+    axes.set_xlim(-0.6, max(len(chart.names), 3) - 0.4)
     axes.set_ylabel(chart.unit)
     return 0.3
 
@@ -148,7 +166,7 @@ def _curve(axes: Axes, chart: Curve, layout: str) -> float:
         values = [float("nan") if value is None else value for value in series.values]
         axes.plot(chart.at, values, color=colour, marker=marker, label=series.label)
     axes.set_xscale("log")
-    axes.set_xticks(chart.at, [f"{value:g}" for value in chart.at])
+    axes.set_xticks(chart.at, [f"{value:,g}" for value in chart.at])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(chart.across)
     axes.set_ylabel(chart.unit)
@@ -157,18 +175,22 @@ def _curve(axes: Axes, chart: Curve, layout: str) -> float:
 
 
 def _cloud(axes: Axes, chart: Cloud, layout: str) -> float:
-    every = [value for _, points in chart.series for point in points for value in point]
-    low, high = min(every) * 0.8, max(every) * 1.25
-    axes.plot([low, high], [low, high], color=INK, linewidth=1)
     for k, (name, points) in enumerate(chart.series):
         shown = points[:: -(-len(points) // POINTS)]
         axes.scatter(
-            [x for x, _ in shown], [y for _, y in shown], s=9, alpha=0.6, label=f"{name} ({len(points)})",
+            [x for x, _ in shown], [y for _, y in shown], s=14, alpha=0.7, label=f"{name} ({len(points):,})",
             color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], linewidths=0,
         )  # fmt: skip
-    axes.set_xlim(low, high)
-    axes.set_ylim(low, high)
-    axes.set_aspect("equal", adjustable="box", anchor="W")
+    sides = [[point[k] for _, points in chart.series for point in points] for k in (0, 1)]
+    ends = min(map(min, sides)), max(map(max, sides))
+    axes.plot(ends, ends, color=INK, linewidth=1)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis, values in zip((axes.xaxis, axes.yaxis), sides, strict=True):
+        low, high = min(values) * 0.95, max(values) * 1.05
+        axis.set_view_interval(low, high, ignore=True)
+        axis.set_ticks(_ticks(low, high), labels=[f"{tick:g}" for tick in _ticks(low, high)])
+        axis.set_minor_locator(NullLocator())
     axes.set_xlabel(chart.across)
     axes.set_ylabel(chart.unit)
     return 0.3
@@ -177,7 +199,7 @@ def _cloud(axes: Axes, chart: Cloud, layout: str) -> float:
 def _spread(axes: Axes, chart: Spread, layout: str) -> float:
     at = range(1, len(chart.names) + 1)
     axes.boxplot(
-        chart.values, positions=list(at), widths=0.5, showfliers=False,
+        chart.values, positions=list(at), widths=0.4, showfliers=False,
         medianprops={"color": COLOURS[3], "linewidth": 2}, boxprops={"color": INK},
         whiskerprops={"color": INK}, capprops={"color": INK},
     )  # fmt: skip
@@ -185,6 +207,7 @@ def _spread(axes: Axes, chart: Spread, layout: str) -> float:
         shown = values[:: -(-len(values) // POINTS)]
         jitter = [k + 0.18 * ((7 * n) % 11 / 5.5 - 1) for n in range(len(shown))]
         axes.scatter(jitter, shown, s=10, color=COLOURS[0], alpha=0.6, linewidths=0)
+    axes.set_xlim(0.4, max(len(chart.names), 4) + 0.6)
     names = [name.replace(" ", "\n", 1) for name in chart.names]
     axes.set_xticks(list(at), names, fontsize=10 if layout == "wide" else 8)
     axes.set_ylabel(chart.unit)

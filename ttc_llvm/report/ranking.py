@@ -13,6 +13,7 @@ from ..canonical import Canonical
 from ..errors import PlanError, ProblemError, TargetError
 from ..target import Target
 from ..target import find as find_target
+from ..trial import Mode
 from ..tuning.cost import Model
 from ..tuning.features import kind
 from ..tuning.records import Record
@@ -20,6 +21,7 @@ from .charts import Cloud
 from .groups import geomean
 from .inputs import Inputs
 
+LEAST_BYTES = 1 << 20  # below it a run is mostly starting and ending, which the model leaves out
 LEAST = 5  # candidates of a solution whose order says something
 GIB = 1 << 30
 
@@ -49,30 +51,46 @@ def clouds(inputs: Inputs) -> Iterator[Cloud]:
     found = [one for record in inputs.solutions if (one := ranked(record)) is not None]
     if not found:
         return
-    series: dict[str, list[tuple[float, float]]] = {}
-    for one in found:
-        points = series.setdefault(one.kind, [])
-        points += [(one.bytes / e / GIB, one.bytes / m / GIB) for e, m in one.pairs]
     known = [c for one in found if (c := one.correlation) is not None]
     candidates = sum(len(one.pairs) for one in found)
     words = f"Stored solutions: {len(found)}, with {candidates:,} candidates; the database keeps the fastest of each."
     words += f" Median rank correlation {median(known):.2f}." if known else ""
     words += f" The model's first of them reaches {geomean(one.first for one in found):.2f} of the best (geomean)."
+    bandwidths = [(one, [(one.bytes / e / GIB, one.bytes / m / GIB) for e, m in one.pairs]) for one in found]
     yield Cloud(
-        "Bandwidth of candidates", words, tuple((name, tuple(points)) for name, points in series.items()),
-        "GiB/s expected", "GiB/s measured",
-    )  # fmt: skip
+        "Bandwidth of candidates", words, _by_kind(bandwidths), "GiB/s expected", "GiB/s measured"
+    )
+    within = [(one, _within(one.pairs)) for one in found]
+    words = "The same within each solution: 1 = the candidate that is best expected, and best measured."
+    yield Cloud(
+        "Candidates of one problem", words, _by_kind(within), "share of the best expected", "share of the best measured"
+    )
+
+
+Points = Sequence[tuple[float, float]]
+
+
+def _by_kind(found: Sequence[tuple[Ranked, Points]]) -> tuple[tuple[str, tuple[tuple[float, float], ...]], ...]:
+    series: dict[str, list[tuple[float, float]]] = {}
+    for one, points in found:
+        series.setdefault(one.kind, []).extend(points)
+    return tuple((name, tuple(points)) for name, points in series.items())
+
+
+def _within(pairs: Points) -> Points:
+    expected, measured = min(e for e, _ in pairs), min(m for _, m in pairs)
+    return [(expected / e, measured / m) for e, m in pairs]
 
 
 def ranked(record: Record) -> Ranked | None:
     """A record's candidates with what the model, as it is now, expects of them; None where they are too few, were
-    timed on a stand-in, or belong to a machine or version that is not known here."""
+    timed on a stand-in or in the caches, move less than LEAST_BYTES, or belong to a machine that is not known here."""
     target = _target(record.request.target)
     try:
         canonical = forms.parse(record.request.problem)
     except ProblemError:
         return None
-    if target is None or record.note or not canonical.elements:
+    if target is None or record.note or canonical.bytes_moved < LEAST_BYTES or record.request.mode != Mode.COLD.value:
         return None
     model = Model(canonical, target, record.request.threads)
     pairs = tuple(pair for timing in record.timings if (pair := _pair(timing.plan, timing.seconds, canonical, model)))

@@ -42,7 +42,7 @@ def _ceiling(one: Result) -> float | None:
 
 
 def _peer(name: str) -> Column:
-    return Column(f"x {name}", lambda one: one.speedup(name) if name in one.peers else None)
+    return Column(f"x {name}", lambda one: one.pairs(name) if name in one.peers else None)
 
 
 def _join(one: Result, field: str, by: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import OptionError
@@ -17,8 +18,9 @@ MISSING = "ttc report draws with matplotlib, which is not installed: pip install
 PAGE = "index.html"
 
 
-def write(inputs: Inputs, folder: Path, title: str = TITLE) -> tuple[Path, ...]:
-    """Write index.html and a PNG and an SVG for every picture into a folder, which is made; returns their paths.
+def write(inputs: Inputs, folder: Path, title: str = TITLE, page_only: bool = False) -> tuple[Path, ...]:
+    """Write index.html into a folder, which is made, and unless `page_only` a PNG and an SVG for every picture; returns
+    their paths.
 
     Raises OptionError where matplotlib is missing or the folder cannot be written.
     """
@@ -29,22 +31,19 @@ def write(inputs: Inputs, folder: Path, title: str = TITLE) -> tuple[Path, ...]:
     del plots
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files: list[Path] = []
-        drawn = [Drawn(figure, tuple(_pictures(figure, inputs, folder, files))) for figure in FIGURES]
+        beside = None if page_only else folder
+        drawn = [Drawn(figure, tuple(_pictures(figure, inputs, beside))) for figure in FIGURES]
         target = folder / PAGE
         target.write_text(page(inputs, drawn, title), encoding="utf-8")
     except OSError as error:
         raise OptionError(f"--output={folder} cannot be written: {error.strerror or error}") from None
-    return target, *files
+    return target, *(folder / name for one in drawn for picture in one.pictures for name in picture.files)
 
 
-def _pictures(figure: Figure, inputs: Inputs, folder: Path, files: list[Path]) -> list[Picture]:
-    found = []
+def _pictures(figure: Figure, inputs: Inputs, folder: Path | None) -> Iterator[Picture]:
     for number, chart in enumerate(figure.make(inputs), 1):
         stem = f"{figure.name}-{number}-{_slug(chart.title)}"
-        found.append(_picture(chart, folder, stem, f"{figure.name[0]}{figure.name[-1]}{number}"))
-        files += [folder / name for name in found[-1].files]
-    return found
+        yield _picture(chart, folder, stem, f"{figure.name[0]}{figure.name[-1]}{number}")
 
 
 def _slug(title: str) -> str:
@@ -52,14 +51,17 @@ def _slug(title: str) -> str:
     return words[:60].strip("-")
 
 
-def _picture(chart: Chart, folder: Path, stem: str, prefix: str) -> Picture:
+def _picture(chart: Chart, folder: Path | None, stem: str, prefix: str) -> Picture:
+    """A chart drawn. folder: for its files, None = none."""
     from . import plots
 
-    wide = plots.draw(chart, "wide")
-    text = plots.svg(wide)
-    (folder / f"{stem}.svg").write_text(text.replace(plots.INK, "#000000"), encoding="utf-8")
-    (folder / f"{stem}.png").write_bytes(plots.png(wide))
+    figure = plots.draw(chart, "wide")
+    wide, narrow = plots.svg(figure), plots.svg(plots.draw(chart, "narrow"))
+    files: tuple[str, ...] = ()
+    if folder is not None:
+        files = (f"{stem}.svg", f"{stem}.png")
+        (folder / files[0]).write_text(wide.replace(plots.INK, "#000000"), encoding="utf-8")
+        (folder / files[1]).write_bytes(plots.png(figure))
     label = f"{chart.title}. {chart.caption}"
-    narrow = plots.svg(plots.draw(chart, "narrow"))
-    elements = [inline(svg, f"{prefix}{k}", label, plots.INK) for k, svg in (("w", text), ("n", narrow))]
-    return Picture(chart, elements[0], elements[1], (f"{stem}.svg", f"{stem}.png"))
+    elements = [inline(svg, f"{prefix}{k}", label, plots.INK) for k, svg in (("w", wide), ("n", narrow))]
+    return Picture(chart, elements[0], elements[1], files)

@@ -1,0 +1,103 @@
+"""Two arrays of one shape and any strides as a problem: the scaling from one to the other, and their canonical form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import dtypes
+from ..addresses import data_address
+from ..canonical import COPY, Axis, Kinds, Placed, from_axes
+from ..errors import ArrayError, ProblemError
+from ..problem import Problem
+
+Array = npt.NDArray[Any]
+NATIVE_SIZES = (1, 2, 4, 8, 16)
+ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """alpha, beta and conjugation as kernels take them. name: their part of keys; address: that of the values."""
+
+    name: str
+    kinds: Kinds
+    values: Array | None = None
+    alpha: complex = 1.0
+    beta: complex = 0.0
+    conjugate: bool = False
+    address: int = 0
+
+
+PLAIN = Scaling("plain", COPY)
+"""Items are moved as they are."""
+
+
+@lru_cache(maxsize=256)
+def scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool) -> Scaling:
+    """The scaling of elements of type `of` into elements of type `to`.
+
+    Raises ArrayError where the types do not go together, ProblemError where they do not admit the arithmetic.
+    """
+    kinds = Kinds.of(alpha, beta)
+    if of == to and kinds == COPY and not conjugate:
+        return PLAIN
+    checked = Problem((), (), _pair(of, to), alpha=alpha, beta=beta, conjugate=conjugate)
+    values = np.array([checked.alpha, checked.beta], dtypes.to_numpy(checked.compute))
+    scalars = (checked.alpha, checked.beta, conjugate)
+    return Scaling(f"{kinds} {conjugate}", kinds, values, *scalars, address=data_address(values))
+
+
+def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> str:
+    """The data type of a problem between these; only for arithmetic are different ones admitted."""
+    a, b = dtypes.from_numpy(of), dtypes.from_numpy(to)
+    try:
+        if of == to or a != b:
+            return dtypes.pair_name(a, b)
+    except ProblemError:
+        pass
+    raise ArrayError(
+        f"out has dtype {to} for an array of {of}: it must be equal, or float32 for float64, complex64 for"
+        " complex128, or the other way round"
+    )
+
+
+def _steps(x: Array) -> list[int]:
+    """The strides that are ever taken, in bytes."""
+    return [stride for extent, stride in zip(x.shape, x.strides, strict=True) if extent > 1]
+
+
+def is_regular(x: Array) -> bool:
+    """True where every element lies a whole number of elements from the first."""
+    return all(step % x.dtype.itemsize == 0 for step in _steps(x))
+
+
+def unit_of(of: Array, to: Array, odd: int = 0) -> int:
+    """Bytes that are moved at a time: whole items, or the largest power of two that divides all distances.
+
+    odd: address bits that are set and should not be."""
+    size = of.dtype.itemsize
+    if size in NATIVE_SIZES and not odd and is_regular(of) and is_regular(to):
+        return size
+    return gcd(ALIGNED, odd, size, *_steps(of), *_steps(to))
+
+
+def moves(of: Array, to: Array, unit: int) -> Placed:
+    """A bit-exact copy in units: items of several units get an axis of their own."""
+    item = dtypes.carrier(unit)
+    strides = zip(of.shape, of.strides, to.strides, strict=True)
+    axes = [Axis(extent, s // unit, t // unit) for extent, s, t in strides]
+    return from_axes([Axis(of.dtype.itemsize // unit, 1, 1), *axes], item, item, COPY)
+
+
+def elements(of: Array, to: Array, scale: Scaling) -> Placed:
+    """A transposition with arithmetic, element by element."""
+    a, b = dtypes.from_numpy(of.dtype), dtypes.from_numpy(to.dtype)
+    strides = zip(of.shape, of.strides, to.strides, strict=True)
+    axes = [Axis(extent, s // a.itemsize, t // b.itemsize) for extent, s, t in strides]
+    return from_axes(axes, a, b, scale.kinds, scale.conjugate)

@@ -1,0 +1,70 @@
+"""The final comparison: everybody in turns on the same memory, and which rounds and runs of it count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median_low
+
+from .results import Timing
+from .stand import Contender, Stand
+
+LEAST = 3  # rounds of whoever is far from us, and of the ceilings that do not count
+DRIFT = 1.25  # a round whose ceiling is this much faster or slower than usual does not count
+NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
+
+
+def in_turns(
+    stand: Stand, mine: Contender, others: Sequence[Contender], rounds: int, main: str = ""
+) -> dict[str, Timing]:
+    """The runs of everybody, by name. main: the ceiling that counts."""
+    return Rounds(stand, mine, main, others).run(rounds)
+
+
+def steady(seconds: Sequence[float]) -> frozenset[int] | None:
+    """The rounds in which the ceiling took about as long as usual: a shared machine's memory may be twice as fast for
+    some of them, and best by best would compare our best with a ceiling of other rounds. None = all."""
+    if not seconds:
+        return None
+    usual = median_low(seconds)
+    return frozenset(i for i, s in enumerate(seconds) if usual / DRIFT < s < usual * DRIFT)
+
+
+def _kept(seconds: tuple[float, ...], rounds: frozenset[int] | None) -> tuple[float, ...]:
+    """The runs of these rounds; all of whoever ran in none of them."""
+    found = seconds if rounds is None else tuple(s for i, s in enumerate(seconds) if i in rounds)
+    return found or seconds
+
+
+class Rounds:
+    """The final comparison: everybody in turns, every other round in the opposite order."""
+
+    def __init__(self, stand: Stand, mine: Contender, main: str, others: Sequence[Contender]) -> None:
+        self.stand, self.mine, self.main = stand, mine, main
+        self.alive = [mine, *others]
+        self.seconds: dict[tuple[str, int], list[float]] = {}
+        self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
+
+    def run(self, rounds: int) -> dict[str, Timing]:
+        """The runs of each contender by its name, of the rounds in which the machine had its usual pace."""
+        for number in range(rounds):
+            for contender in self.alive if number % 2 == 0 else reversed(self.alive):
+                key = contender.name, contender.variant
+                self.seconds.setdefault(key, []).append(self.stand.seconds(contender))
+            if number + 1 == LEAST:
+                self.alive = [contender for contender in self.alive if self._stays(contender)]
+        runs = {name: self._runs(name) for name in self.bytes}
+        kept = steady(runs.get(self.main, ()))
+        return {name: Timing(size, _kept(runs[name], kept)) for name, size in self.bytes.items()}
+
+    def _stays(self, contender: Contender) -> bool:
+        """Only near peers, and the best way to the ceiling that counts, decide anything after the first rounds."""
+        if contender is self.mine:
+            return True
+        own = self.seconds[contender.name, contender.variant]
+        if contender.name == self.main:
+            return tuple(own) == self._runs(contender.name)
+        return min(own) <= NEAR * min(self.seconds[self.mine.name, 0]) and contender.foreign
+
+    def _runs(self, name: str) -> tuple[float, ...]:
+        """Those of the fastest variant."""
+        return tuple(min((s for (n, _), s in self.seconds.items() if n == name), key=min))

@@ -1,0 +1,94 @@
+"""What a manifest says of a problem: which options may stand there, and how JSON writes their values."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import OptionError
+from .options import GROUPS, OPTIONS, Option
+
+# What holds for a whole run: the groups of the machine, of the files and of references, and these.
+_RUN_GROUPS = (
+    "the machine", "what comes out", "libraries of many problems", "references that the solution is compared with",
+)  # fmt: skip
+_RUN_FIELDS = {"affinity", "ignore_database", "database"}
+RUN_WIDE = _RUN_FIELDS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
+PER_PROBLEM = {option.flag[2:]: option for option in OPTIONS if option.field not in RUN_WIDE}
+
+
+def option(key: str) -> Option:
+    """The option of a key; OptionError for keys that are none of a problem."""
+    if key in PER_PROBLEM:
+        return PER_PROBLEM[key]
+    if any(key == known.flag[2:] for known in OPTIONS):
+        raise OptionError(f"{key} holds for a whole run: give it on the command line")
+    known = {name.lower(): name for name in PER_PROBLEM}
+    near = [known[name] for name in difflib.get_close_matches(key.lower(), known, n=3, cutoff=0.6)]
+    hint = f"near matches are {', '.join(near)}" if near else f"keys are {', '.join(PER_PROBLEM)}"
+    raise OptionError(f"unknown key {shown(key)}: {hint}")
+
+
+def shown(value: object) -> str:
+    """A JSON value as errors quote it."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a value is written in JSON. fits: is it one; text: as the command line writes it; words: for errors."""
+
+    words: str
+    fits: Callable[[Any], bool]
+    text: Callable[[Any], str] = str
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _all(test: Callable[[Any], bool], count: int | None = None) -> Callable[[Any], bool]:
+    """Is it a list (of so many) whose items all pass the test?"""
+    return lambda value: isinstance(value, list) and count in (None, len(value)) and all(map(test, value))
+
+
+def _comma(value: list[int]) -> str:
+    return ",".join(map(str, value))
+
+
+_INTEGERS = _Form("a list of integers", _all(_is_integer), _comma)
+_IS_COMPLEX = _all(_is_number, 2)
+FORMS = {  # by the option's metavar
+    "P,..": _INTEGERS,
+    "N,..": _INTEGERS,
+    "D,..": _INTEGERS,
+    "N": _Form("an integer", _is_integer),
+    "S": _Form("a number", _is_number, repr),
+    "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
+               lambda v: ",".join(map(repr, v)) if isinstance(v, list) else repr(v)),
+    "TYPE": _Form("a string", lambda v: isinstance(v, str)),
+    "AxB,..": _Form("a list of pairs of integers", _all(_all(_is_integer, 2)),
+                    lambda v: ",".join("x".join(map(str, pair)) for pair in v)),
+}  # fmt: skip
+_ORDERS = _Form("a list of lists of integers", _all(_all(_is_integer)), lambda v: "-".join(map(_comma, v)))
+
+
+def converted(option: Option, value: Any) -> str | bool:
+    """A JSON value as the command line writes it; a switch as it is. OptionError for values of another form."""
+    name = option.flag[2:]
+    if not option.metavar:
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} is {shown(value)}: true or false is expected")
+        return value
+    form = _ORDERS if option.field == "loop_perm" and _ORDERS.fits(value) else FORMS[option.metavar]
+    if not form.fits(value):
+        raise OptionError(f"{name} is {shown(value)}: {form.words} is expected")
+    return form.text(value)

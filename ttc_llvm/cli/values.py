@@ -1,0 +1,63 @@
+"""Texts of options become values: ValueError says which rule a text breaks."""
+
+from __future__ import annotations
+
+import re
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+
+
+def integer(text: str) -> int:
+    """An integer of at most 40 digits."""
+    if _INTEGER.fullmatch(text.strip()) is None:
+        raise ValueError(f"{text[:40]!r} is not an integer")
+    return int(text)
+
+
+def integers(text: str) -> tuple[int, ...]:
+    """Integers between commas; none for an empty text."""
+    return tuple(integer(part) for part in text.split(",")) if text.strip() else ()
+
+
+def scalar(text: str) -> complex:
+    """A number, real or complex: `2`, `-1.5e3`, `1+2j` or `1,2`."""
+    parts = text.replace(" ", "").split(",")
+    try:
+        return complex(parts[0]) if len(parts) == 1 else complex(*map(float, parts))
+    except (ValueError, TypeError):
+        raise ValueError("a number such as 2, -1.5e3, 1+2j or 1,2 (real, imaginary) is expected") from None
+
+
+def seconds(text: str) -> float:
+    """A number of seconds; whether it makes sense is for others to say."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("a number of seconds is expected") from None
+
+
+def distances(text: str) -> tuple[int, ...]:
+    """Distances of at least 0 between commas, each once."""
+    found = tuple(dict.fromkeys(integers(text)))
+    if not found or min(found) < 0:
+        raise ValueError("distances of 0 or more micro-tiles such as 0,2,4 are expected")
+    return found
+
+
+def blockings(text: str) -> tuple[tuple[int, int], ...]:
+    """Pairs of positive sides, `AxB`, between commas, each once."""
+    pairs = [re.fullmatch(r"\s*([0-9]{1,9})x([0-9]{1,9})\s*", part) for part in text.split(",")]
+    found = tuple((int(pair[1]), int(pair[2])) for pair in pairs if pair is not None)
+    if len(found) != len(pairs) or any(min(sides) < 1 for sides in found):
+        raise ValueError("positive sides in elements such as 16x16,32x64 (A x B) are expected")
+    return tuple(dict.fromkeys(found))
+
+
+def orders(text: str) -> tuple[tuple[int, ...], ...]:
+    """Lists of integers between hyphens, each once."""
+    return tuple(dict.fromkeys(integers(part) for part in text.split("-")))
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Words between commas, each once; none for an empty text."""
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

@@ -1,0 +1,110 @@
+"""What users hand over to a call: the memory of tensors, as an address, and scalars."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import dtypes
+from .addresses import data_address
+from .dtypes import Kind
+from .errors import ArrayError, ProblemError
+from .problem import Problem
+
+END_OF_MEMORY = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What the memory of a tensor must be.
+
+    dtype: of its elements, and exact: no other of that size; elements: their least number, outer sizes included;
+    bytes: what they take; written: it must not be read-only.
+    """
+
+    name: Literal["A", "B"]
+    dtype: np.dtype[Any]
+    exact: bool
+    elements: int
+    written: bool
+    bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bytes", self.elements * self.dtype.itemsize)
+
+    @classmethod
+    def of(cls, problem: Problem, name: Literal["A", "B"]) -> Storage:
+        """A or B of a problem. Plain moves take any items of that size: unsigned integers, ml_dtypes' bfloat16 ..."""
+        own = problem.a if name == "A" else problem.b
+        exact = problem.compute.kind is not Kind.OPAQUE
+        elements = problem.storage("a" if name == "A" else "b")
+        return cls(name, dtypes.to_numpy(own), exact, elements, written=name == "B")
+
+    def address(self, x: Any) -> int:
+        """Where it starts: x is an array, a buffer or an integer address. ArrayError for memory that does not fit."""
+        if type(x) is np.ndarray:  # what most calls bring, checked in no time
+            flags = x.flags
+            fits = x.dtype == self.dtype and x.size >= self.elements and flags.forc
+            if fits and (flags.writeable or not self.written):
+                return data_address(x)
+        elif type(x) is int and 0 < x < END_OF_MEMORY:
+            return x
+        return self._checked(x)
+
+    def _checked(self, x: Any) -> int:
+        """The address of anything else that may be handed over, or the rule that it breaks."""
+        if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+            return self._checked_integer(int(x))
+        array = x if isinstance(x, np.ndarray) else _as_array(x, self.name, self.dtype)
+        if not self._admits(array.dtype):
+            raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.dtype}")
+        if not array.flags.forc:
+            raise ArrayError(f"{self.name} is not contiguous (strides {array.strides}): pass its whole storage")
+        if array.size < self.elements:
+            raise ArrayError(f"{self.name} holds {array.size} elements: the problem needs {self.elements}")
+        if self.written and not array.flags.writeable:
+            raise ArrayError(f"{self.name} is read-only: the result is written to it")
+        return data_address(array)
+
+    def _checked_integer(self, address: int) -> int:
+        if not 0 < address < END_OF_MEMORY and (self.elements or address):
+            raise ArrayError(f"{self.name} is the integer {address}, which is no address")
+        return address
+
+    def _admits(self, dtype: np.dtype[Any]) -> bool:
+        if self.exact:
+            return dtype == self.dtype
+        return dtype.itemsize == self.dtype.itemsize and not dtype.hasobject
+
+
+def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
+    """An array over the memory of any other buffer: ctypes arrays, memoryviews, array.array, bytearray ..."""
+    choices = "pass an array, a buffer or an integer address"
+    if isinstance(x, (np.generic, bool, float, complex, str)):
+        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}")
+    if hasattr(x, "__array_interface__"):
+        return np.asarray(x)
+    if isinstance(x, ctypes._Pointer):
+        raise ArrayError(f"{name} is a ctypes pointer: pass its address as an integer")
+    try:
+        view = memoryview(x)
+    except TypeError:
+        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}") from None
+    if view.format not in ("B", "b", "c"):
+        try:
+            return np.asarray(view)
+        except ValueError as error:  # pointers, wide characters: items that NumPy has no dtype for
+            raise ArrayError(f"{name} is a {type(x).__name__}: {error}") from None
+    return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)
+
+
+def number(name: str, value: Any) -> complex:
+    """Any number, also an array of no axes, as a Python number; ProblemError for everything else."""
+    try:
+        return complex("" if isinstance(value, str) else value)  # complex() would read a string's text
+    except (TypeError, ValueError, OverflowError):
+        raise ProblemError(f"{name} = {value!r} is not a number") from None

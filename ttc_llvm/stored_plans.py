@@ -1,0 +1,149 @@
+"""Plans and rows of the solutions database: what is asked for, what a row answers, what is stored of a search."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from . import kernel
+from . import plan as plans
+from .canonical import Canonical
+from .errors import PlanError
+from .measurement import GIB, Measurement
+from .options import Options
+from .plan import CpuPlan
+from .trial import Mode, Trial
+from .tuning import peak
+from .tuning.database import Database, choose_path
+from .tuning.peak import Ceiling
+from .tuning.records import Answer, Record, Request, Timing
+from .tuning.search import Outcome
+
+_log = logging.getLogger(__name__)
+STORED_TIMINGS = 50
+PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan of a canonical form. measurement: None where nothing was timed; code: its object code, if known."""
+
+    plan: CpuPlan
+    measurement: Measurement | None = None
+    code: bytes | None = None
+
+
+@lru_cache(maxsize=16)
+def _database(path: Path, ignore: bool) -> Database:
+    return Database(path, read=not ignore)
+
+
+def open_database(path: str | Path | None, ignore: bool = False) -> Database:
+    """The solutions database at this path (None: TTC_DATABASE, else the user's cache directory)."""
+    return _database(choose_path(path), ignore)
+
+
+def request(canonical: Canonical, options: Options) -> Request:
+    """The row that these options ask for: all that a plan depends on."""
+    forced = " ".join(filter(None, (str(options.forced), "" if options.verify else "unverified")))
+    return Request(
+        str(canonical), options.target.key, options.threads, options.mode.value, forced, kernel.versions()
+    )
+
+
+def stored(canonical: Canonical, options: Options, store: Database) -> Planned | None:
+    """What the database answers with, None where it knows nothing that suffices; nothing is compiled or timed."""
+    answer = store.find(request(canonical, options), options.max_implementations)
+    return answered(canonical, options, answer)
+
+
+def answered(canonical: Canonical, options: Options, answer: Answer) -> Planned | None:
+    """The plan of an answer; None where it does not suffice."""
+    if not answer.sufficient or answer.record is None:
+        return None
+    return _known(canonical, options.mode, answer.record)
+
+
+def _known(canonical: Canonical, mode: Mode, record: Record) -> Planned | None:
+    """The stored plan and its object code, to be linked without optimisation; None if the row is unusable."""
+    try:
+        plan = plans.check(plans.parse(record.plan), canonical)
+    except PlanError as error:
+        _log.warning("a stored plan is ignored: %s", error)
+        return None
+    measured = None
+    if record.seconds is not None:
+        timings = tuple((t.plan, t.seconds) for t in record.timings)
+        bytes_moved = _proxy_bytes(record.note)
+        measured = _measurement(
+            ceiling_of(canonical, mode),
+            bytes_moved or canonical.bytes_moved,
+            record.seconds,
+            record.ceiling_gibs,
+            timings,
+            bool(bytes_moved),
+        )
+    return Planned(plan, measured, dict(record.objects).get(kernel.NAME))
+
+
+def hints(canonical: Canonical, options: Options, answer: Answer) -> Iterator[CpuPlan]:
+    """Plans that won under other options; none where decisions are forced, which they need not follow."""
+    if str(options.forced):
+        return
+    for text in answer.hints:
+        try:
+            yield plans.check(plans.parse(text), canonical)
+        except PlanError:
+            continue
+
+
+def finished(
+    options: Options, request: Request, trial: Trial, outcome: Outcome[CpuPlan, kernel.Kernel], ceiling: float
+) -> tuple[Planned, Record]:
+    """The winner of a search and the row that remembers it. ceiling: GiB/s, 0 where it was not measured."""
+    plan, seconds = outcome.best.plan, outcome.best.best
+    which = ceiling_of(trial.canonical, options.mode)
+    timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
+    measured = replace(
+        _measurement(which, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy),
+        interrupted=outcome.interrupted,
+    )
+    code = None if trial.is_proxy else outcome.kernel.code
+    effort = len(timings) if outcome.interrupted else options.max_implementations
+    record = Record(
+        request,
+        max(effort, 1) if effort != -1 else -1,
+        str(plan),
+        seconds,
+        tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS]),
+        ((kernel.NAME, code),) if code else (),
+        ceiling_gibs=ceiling or None,
+        note=f"{PROXY} {trial.canonical.bytes_moved}" if trial.is_proxy else "",
+    )
+    return Planned(plan, measured, code), record
+
+
+def _proxy_bytes(note: str) -> int | None:
+    """The bytes that a stand-in's timed runs moved, from its record's note."""
+    word, _, count = note.partition(" ")
+    return int(count) if word == PROXY and count.isdecimal() else None
+
+
+def ceiling_of(canonical: Canonical, mode: Mode) -> Ceiling:
+    """The ceiling that results are compared with."""
+    return peak.of(canonical, hot=mode is Mode.HOT)
+
+
+def _measurement(
+    which: Ceiling,
+    bytes_moved: int,
+    seconds: float,
+    ceiling: float | None,
+    timings: tuple[tuple[str, tuple[float, ...]], ...],
+    proxy: bool = False,
+) -> Measurement:
+    gibs = bytes_moved / seconds / GIB
+    return Measurement(seconds, gibs, ceiling, which.value, timings, proxy)
