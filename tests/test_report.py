@@ -158,6 +158,15 @@ def test_speedups_are_of_compilers_and_peers_of_libraries() -> None:
     assert compilers[0].base == 1
 
 
+def test_a_bench_without_compilers_does_not_hide_a_comparison_of_the_same_effort() -> None:
+    """Files of `ttc compare` and of `ttc bench` together: each figure takes the results that have what it shows."""
+    compared = [one for one in RESULTS if one.kind == "update"]
+    benched = [replace(one, key=f"bench {one.key}", peers={}, references={}) for one in compared]
+    alone, both = of(*compared), of(*compared, *benched)
+    assert list(figures.speedup(both)) == list(figures.speedup(alone))
+    assert list(figures.affinities(both)) == list(figures.affinities(alone))
+
+
 def test_affinities_are_compared_on_the_cases_that_they_share() -> None:
     lone = [one for one in RESULTS if not (one.facts["affinity"] == "scatter" and one.name == RESULTS[0].name)]
     chart = next(figures.affinities(of(*lone)))

@@ -73,7 +73,7 @@ def peers(inputs: Inputs) -> Iterator[Cases]:
 
 def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], words: str) -> Iterator[Cases]:
     for group in groups(inputs.results):
-        best = {one.name: one for n in group.efforts for one in group.of_effort(n).values() if choose(one)}
+        best = {one.name: one for one in group.by_effort if choose(one)}
         names = tuple(name for name in group.names if name in best)
         found = []
         for peer in dict.fromkeys(peer for one in best.values() for peer in choose(one)):
@@ -87,7 +87,8 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
 
 def affinities(inputs: Inputs) -> Iterator[Bars]:
     """Geometric mean bandwidth of every contender under each affinity (Figure 7)."""
-    for group in groups(inputs.results, by_affinity=False):
+    compared = tuple(one for one in inputs.results if compiled(one))
+    for group in groups(compared or inputs.results, by_affinity=False):
         places = tuple(dict.fromkeys(place for one in group.results if (place := affinity(one))))
         if len(places) < 2:
             continue

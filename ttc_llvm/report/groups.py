@@ -29,6 +29,11 @@ class Group:
         """What the searches were allowed, ascending; -1, the whole space, last."""
         return tuple(sorted({effort(one) for one in self.results}, key=lambda n: (n == -1, n)))
 
+    @property
+    def by_effort(self) -> tuple[Result, ...]:
+        """The results, those of the smallest searches first."""
+        return tuple(sorted(self.results, key=lambda one: self.efforts.index(effort(one))))
+
     def of_effort(self, wanted: int) -> dict[str, Result]:
         """The results of one effort by case."""
         return {one.name: one for one in self.results if effort(one) == wanted}
