@@ -309,6 +309,15 @@ def test_what_is_missing_is_said_with_the_command_that_measures_it(tmp_path: Pat
     assert "ttc database export" in page
 
 
+def test_threads_that_were_not_placed_are_a_fact_like_others(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    facts = RESULTS[0].facts
+    placed = [replace(RESULTS[0], key=to, facts={**facts, "affinity": to}) for to in ("none", "0,1")]
+    results = write(tmp_path / "a.jsonl", placed)
+    assert cli.main(["report", str(results), "--page-only", f"--output={tmp_path / 'out'}"]) == 0
+    assert "none; 0,1" in (tmp_path / "out" / "index.html").read_text()
+
+
 def test_solutions_alone_make_a_report(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     stored = tmp_path / "s.jsonl"

@@ -121,19 +121,19 @@ def _varying(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
 
 def _libraries(one: Result) -> str:
     peers = _mapping(one.facts.get("peers"))
-    return _pairs({name: version for name, version in peers.items() if name not in one.references})
+    return _pairs({name: version for name, version in peers.items() if name not in one.references}, "")
 
 
 def _distinct(values: Iterable[str]) -> str:
-    return "; ".join(value for value in dict.fromkeys(values) if value not in ("", "none")) or "none"
+    return "; ".join(value for value in dict.fromkeys(values) if value) or "none"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _pairs(value: Any) -> str:
-    return ", ".join(f"{name} {one}" for name, one in _mapping(value).items()) or "none"
+def _pairs(value: Any, nothing: str = "none") -> str:
+    return ", ".join(f"{name} {one}" for name, one in _mapping(value).items()) or nothing
 
 
 def _meanings(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
