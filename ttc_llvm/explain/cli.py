@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import plan as plans
+from ..cli import values
 from ..cli.compile import Job, prepare
 from ..cli.options import OPTIONS, Command, Parser, parser, read
 from ..errors import OptionError
@@ -111,9 +113,10 @@ def _own(given: argparse.Namespace) -> _Own:
 def _plans(text: str | None) -> int:
     if text is None:
         return RANKED
-    if not text.isdecimal() or int(text) > MOST_PLANS:
-        raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
-    return int(text)
+    with suppress(ValueError):
+        if 0 <= values.integer(text) <= MOST_PLANS:
+            return values.integer(text)
+    raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
 
 
 def _solution(job: Job, own: _Own) -> Solution:
