@@ -167,7 +167,7 @@ def test_interrupted_it_prints_what_is_there(bench: Any, monkeypatch: pytest.Mon
     status, out, err = bench(*QUICK, "--cases=3,9")
     assert status == 0
     assert "ttc57/03/copy" in out and "ttc57/09/copy" not in out
-    assert err == "ttc: stopped early: 1 of 4 cases\n"
+    assert err == "ttc: 1 of 4 cases are measured\n"
     calls.append(None)
     monkeypatch.setattr(runner._Measured, "result", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     status, out, err = bench(*QUICK, "--cases=3,9")

@@ -17,7 +17,7 @@ from ttc_llvm.bench import ours as own
 from ttc_llvm.bench.array_peers import Numpy, views
 from ttc_llvm.bench.cases import UPDATE, as_kind, shrunk
 from ttc_llvm.bench.check import Check
-from ttc_llvm.bench.rounds import Rounds, steady
+from ttc_llvm.bench.rounds import Rounds, drifts, kept
 from ttc_llvm.bench.selection import select
 from ttc_llvm.bench.stand import Contender, Memory, Stand
 from ttc_llvm.bench.suites import SUITES
@@ -296,7 +296,12 @@ def test_rounds_at_another_pace_do_not_count() -> None:
     assert found["ttc"].seconds == (1.0, 1.01, 1.02, 1.03, 1.04)
     assert found["SAXPY"].best == 0.8
     assert found["far"].seconds == (2.0, 2.0)
-    assert steady([]) is None and steady([1.0, 9.0]) == frozenset({0})
+    assert drifts([1.0, 9.0]) == (1.0, 9.0)
+
+
+def test_whoever_left_at_another_pace_keeps_the_run_nearest_to_the_usual_one() -> None:
+    assert kept((5.0, 4.0, 6.0), (2.0, 1.5, 1.6, 1.0, 1.0)) == (4.0,)
+    assert kept((5.0, 4.0, 6.0), (2.0, 1.2, 1.1)) == (4.0, 6.0)
 
 
 def test_everybody_takes_turns_and_only_the_near_stay() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from . import cli_run, gpu_cli, peers, report
 from .cli_values import words
 from .result_file import ResultFile
 from .results import Result
+from .runner import run
 from .suites import SUITES
 
 
@@ -22,7 +24,7 @@ def add_parser(subparsers: Any) -> None:
         " beside other libraries where they are present. Sizes are about 200 MiB a tensor: a suite takes a while.",
         epilog=f"Suites: {', '.join(SUITES)}. Results in a file given by --output are not measured again.",
     )
-    cli_run.add_cases(parser, "both")
+    cli_run.add_cases(parser, cli_run.BOTH)
     cli_run.add_search(parser)
     gpu_cli.add_gpu(parser)
     _add_peers(parser)
@@ -52,9 +54,9 @@ def run_command(args: argparse.Namespace) -> int:
     if args.list:
         cli_run.print_list(chosen)
         return 0
-    file, there = cli_run.known(chosen, settings, args.output)
+    file, there = cli_run.known(settings.keys(chosen), args.output)
     cli_run.notify(found.notices)
-    _print(cli_run.measure(chosen, settings, file, there))
+    _print(cli_run.measure(len(chosen), file, there, partial(run, chosen, settings)))
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from .. import affinity as affinities
@@ -19,12 +19,13 @@ from .cli_values import integer, positive, seconds, size, words
 from .peers import Peer
 from .result_file import ResultFile
 from .results import Result
-from .runner import MAX_IMPLEMENTATIONS, ROUNDS, Settings, run
+from .runner import MAX_IMPLEMENTATIONS, ROUNDS, Report, Settings
 from .selection import select
 from .suites import SUITES, cases
 
 _log = logging.getLogger(__name__)
-DEFAULT = ("ttc57",)
+DEFAULT, BOTH = ("ttc57",), "both"
+Start = Callable[[Collection[str], Report], Iterator[Result]]  # keys of what is done already, and who hears of searches
 
 
 def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
@@ -32,7 +33,7 @@ def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
     group = parser.add_argument_group("what is measured")
     add = group.add_argument
     add("--suite", metavar="NAME,..", help=f"or all; default: {','.join(DEFAULT)}")
-    add("--kind", metavar="KIND", default=kind, help=f"copy (beta = 0), update (beta != 0) or both; default: {kind}")
+    add("--kind", metavar="KIND", default=kind, help=f"copy (beta = 0), update (beta != 0) or {BOTH}; default: {kind}")
     add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
     add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
     add("--sample", metavar="N", help="at most so many cases, drawn by lot")
@@ -83,9 +84,15 @@ def chosen(args: argparse.Namespace, how: Settings) -> tuple[Case, ...]:
     """The cases that the options choose; OptionError for none."""
     given = ",".join(DEFAULT) if args.suite is None else args.suite
     suites = tuple(SUITES) if given == "all" else words("--suite", given)
-    kinds = KINDS if args.kind == "both" else (args.kind,)
     threads = runtime.num_threads() if how.threads is None else how.threads
-    return narrowed(args, cases(suites, kinds, threads))
+    return narrowed(args, cases(suites, kinds(args.kind), threads))
+
+
+def kinds(text: str) -> tuple[str, ...]:
+    """The kinds that `--kind` names. Raises OptionError."""
+    if text not in (*KINDS, BOTH):
+        raise OptionError(f"unknown kind {text!r}: the choices are {', '.join((*KINDS, BOTH))}")
+    return KINDS if text == BOTH else (text,)
 
 
 def narrowed(args: argparse.Namespace, every: tuple[Case, ...]) -> tuple[Case, ...]:
@@ -126,9 +133,8 @@ def _affinity(text: str | None) -> affinities.Affinity:
 # --- measuring --------------------------------------------------------------------------------------------
 
 
-def known(found: Sequence[Case], how: Settings, output: str | None) -> tuple[ResultFile | None, list[Result]]:
-    """The file that results go to, ready to be appended to, and those of these cases that are in it."""
-    keys = {how.key(case, how.options(case)) for case in found}  # mistakes of the options are found here
+def known(keys: Collection[str], output: str | None) -> tuple[ResultFile | None, list[Result]]:
+    """The file that results go to, ready to be appended to, and those with one of these keys that are in it."""
     if output is None:
         return None, []
     file = ResultFile(output)
@@ -137,16 +143,15 @@ def known(found: Sequence[Case], how: Settings, output: str | None) -> tuple[Res
     return file, list(there.values())
 
 
-def measure(
-    found: Sequence[Case], how: Settings, file: ResultFile | None, there: Sequence[Result]
-) -> tuple[Result, ...]:
+def measure(total: int, file: ResultFile | None, there: Sequence[Result], start: Start) -> tuple[Result, ...]:
     """Measure what is not there yet, appending each result; all results, in the order in which they came.
 
-    Ctrl-C ends it with those that there are: KeyboardInterrupt only where there is none."""
+    total: the number of cases. start: begins to measure those whose key is not among the given ones. Ctrl-C ends it
+    with the results that there are: KeyboardInterrupt only where there is none."""
     results = list(there)
-    with _Display(len(found), len(results)) as display:
+    with _Display(total, len(results)) as display:
         try:
-            for result in run(found, how, {result.key for result in there}, display.searching):
+            for result in start({result.key for result in there}, display.searching):
                 results.append(result)
                 if file is not None:
                     file.append(result)
@@ -154,9 +159,8 @@ def measure(
         except KeyboardInterrupt:
             if not results:
                 raise
-            display.stopped = f"stopped early: {len(results)} of {len(found)} cases"
-    if display.stopped:
-        print(f"ttc: {display.stopped}", file=sys.stderr)
+    if len(results) < total:
+        print(f"ttc: {len(results)} of {total} cases are measured", file=sys.stderr)
     return tuple(results)
 
 
@@ -166,7 +170,6 @@ class _Display(Display):
     def __init__(self, total: int, done: int) -> None:
         super().__init__(sys.stderr.isatty(), total, done)
         self._total, self._done = total, done
-        self.stopped = ""
 
     def searching(self, case: Case, progress: Progress) -> None:
         """A batch of candidates was timed."""

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import OptionError, TargetError
 from ..gpu import devices
 from ..gpu import target as gpu_target
 from ..options import candidate_count, time_limit_of
-from . import gpu_peers, gpu_suites, report
-from .cases import KINDS, Case
-from .cli_run import narrowed
+from . import cli_run, gpu_peers, gpu_suites, report
+from .cases import Case
 from .cli_values import integer, positive, seconds, words
 from .gpu_runner import BUDGET, MAX_IMPLEMENTATIONS, ROUNDS, GpuSettings, run
-from .result_file import ResultFile
 from .results import Result
 
 FOR_CPUS = "is for CPUs: a GPU's benchmark has no such option"
@@ -57,7 +54,7 @@ def run_command(args: argparse.Namespace) -> int:
     refuse(args, CPU_ONLY, FOR_CPUS)
     cases = chosen(args, gpu_suites.NAMES)
     if args.list:
-        print_list(cases)
+        cli_run.print_list(cases)
         return 0
     how = settings(args)
     names = None if args.peers is None else () if args.peers == "none" else words("--peers", args.peers)
@@ -66,47 +63,20 @@ def run_command(args: argparse.Namespace) -> int:
     return 0
 
 
-def print_list(cases: Sequence[Case]) -> None:
-    """Print one line a case."""
-    print("\n".join(case.id for case in cases))
-
-
 def measured(
     cases: tuple[Case, ...], how: GpuSettings, output: str | None, notices: Sequence[str]
-) -> list[Result]:
+) -> tuple[Result, ...]:
     """The results of these cases: from the file of this name, where they are there, or measured and appended now."""
-    file = None if output is None else ResultFile(output)
-    keys = {how.key(case) for case in cases}
-    known = [result for result in (file.known() if file is not None else ()) if result.key in keys]
-    if file is not None:
-        file.prepare()
-    for notice in notices:
-        print(f"ttc: {notice}", file=sys.stderr)
-    return _measured(cases, how, file, known)
-
-
-def _measured(
-    chosen: tuple[Case, ...], settings: GpuSettings, file: ResultFile | None, known: Iterable[Result]
-) -> list[Result]:
-    results = list(known)
-    try:
-        for result in run(chosen, settings, {result.key for result in results}):
-            results.append(result)
-            if file is not None:
-                file.append(result)
-    except KeyboardInterrupt:
-        if not results:
-            raise
-    if len(results) < len(chosen):
-        print(f"ttc: {len(results)} of {len(chosen)} cases are measured", file=sys.stderr)
-    return results
+    file, there = cli_run.known([how.key(case) for case in cases], output)
+    cli_run.notify(notices)
+    return cli_run.measure(len(cases), file, there, lambda done, _: run(cases, how, done))
 
 
 def chosen(args: argparse.Namespace, default: Sequence[str]) -> tuple[Case, ...]:
     """The cases that the options choose. default: suites, where `--suite` names none."""
     given = ",".join(default) if args.suite is None else args.suite
     suites = gpu_suites.NAMES if given == "all" else words("--suite", given)
-    return narrowed(args, gpu_suites.cases(suites, KINDS if args.kind == "both" else (args.kind,)))
+    return cli_run.narrowed(args, gpu_suites.cases(suites, cli_run.kinds(args.kind)))
 
 
 def settings(args: argparse.Namespace) -> GpuSettings:

@@ -20,19 +20,17 @@ def in_turns(
     return Rounds(stand, mine, main, others).run(rounds)
 
 
-def steady(seconds: Sequence[float]) -> frozenset[int] | None:
-    """The rounds in which the ceiling took about as long as usual: a shared machine's memory may be twice as fast for
-    some of them, and best by best would compare our best with a ceiling of other rounds. None = all."""
-    if not seconds:
-        return None
-    usual = median_low(seconds)
-    return frozenset(i for i, s in enumerate(seconds) if usual / DRIFT < s < usual * DRIFT)
+def drifts(ceiling: Sequence[float]) -> tuple[float, ...]:
+    """How many times faster or slower than usual the ceiling was in each round: a shared machine's memory may be twice
+    as fast for some of them, and best by best would compare our best with a ceiling of other rounds."""
+    usual = median_low(ceiling)
+    return tuple(max(s / usual, usual / s) for s in ceiling)
 
 
-def _kept(seconds: tuple[float, ...], rounds: frozenset[int] | None) -> tuple[float, ...]:
-    """The runs of these rounds; all of whoever ran in none of them."""
-    found = seconds if rounds is None else tuple(s for i, s in enumerate(seconds) if i in rounds)
-    return found or seconds
+def kept(seconds: tuple[float, ...], drift: Sequence[float]) -> tuple[float, ...]:
+    """The runs of the rounds at the usual pace; of whoever left before there was one, the run nearest to it."""
+    found = tuple(s for s, d in zip(seconds, drift, strict=False) if d < DRIFT)
+    return found or (min(zip(drift, seconds, strict=False))[1],)
 
 
 class Rounds:
@@ -53,8 +51,8 @@ class Rounds:
             if number + 1 == LEAST:
                 self.alive = [contender for contender in self.alive if self._stays(contender)]
         runs = {name: self._runs(name) for name in self.bytes}
-        kept = steady(runs.get(self.main, ()))
-        return {name: Timing(size, _kept(runs[name], kept)) for name, size in self.bytes.items()}
+        drift = drifts(runs[self.main]) if self.main in runs else (1.0,) * rounds
+        return {name: Timing(size, kept(runs[name], drift)) for name, size in self.bytes.items()}
 
     def _stays(self, contender: Contender) -> bool:
         """Only near peers, and the best way to the ceiling that counts, decide anything after the first rounds."""

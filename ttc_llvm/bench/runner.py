@@ -65,6 +65,10 @@ class Settings:
             self.max_implementations, threads, self.target, self.time_limit, mode, verify=self.verify
         )
 
+    def keys(self, cases: Iterable[Case]) -> dict[str, Case]:
+        """Cases by the keys of their results. Raises OptionError or TargetError for settings that cannot be."""
+        return {self.key(case, self.options(case)): case for case in cases}
+
     def key(self, case: Case, chosen: Options) -> str:
         """What has to be equal for a result to be this case's, with these settings, on this machine and version."""
         peers = [f"{peer.name} {peer.version}" for peer in self.peers]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,11 +133,8 @@ def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
         return 0
     if Path(args.file).exists() and Path(args.file).resolve() == file.path.resolve():
         raise OptionError(f"{args.file} is the database itself: export to another file")
-    try:
-        with open(args.file, "wb") as stream:
-            count = file.export(stream, objects=not args.no_objects)
-    except OSError as error:
-        raise DatabaseError(f"export to {args.file} failed: {error.strerror}") from None
+    with _failing(f"export to {args.file}"), open(args.file, "wb") as stream:
+        count = file.export(stream, objects=not args.no_objects)
     print(f"exported {_count(count)} to {args.file}")
     return 0
 
@@ -150,13 +148,19 @@ def _import(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
     if args.file == "-":
         changed = file.import_(sys.stdin.buffer, "standard input", objects=not args.no_objects)
     else:
-        try:
-            with open(args.file, "rb") as stream:
-                changed = file.import_(stream, args.file, objects=not args.no_objects)
-        except OSError as error:
-            raise DatabaseError(f"import of {args.file} failed: {error.strerror}") from None
+        with _failing(f"import of {args.file}"), open(args.file, "rb") as stream:
+            changed = file.import_(stream, args.file, objects=not args.no_objects)
     print(f"read {_count(len(changed))}, {sum(changed)} of them new or better than what was stored")
     return 0
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """Files that cannot be opened, read or written are errors of the database's own kind."""
+    try:
+        yield
+    except OSError as error:
+        raise DatabaseError(f"{what} failed: {error.strerror}") from None
 
 
 def _configure_clear(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..bench import cli_run
 from ..bench import gpu_cli as bench_gpu
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
+from ..bench.runner import run
 from ..bench.suites import SUITES
 from ..cli.progress import Display
 from ..errors import OptionError
@@ -58,12 +60,12 @@ def run_command(args: argparse.Namespace) -> int:
         cli_run.print_list(chosen)
         return 0
     _check_csv(args.csv)
-    file, there = cli_run.known(chosen, settings, args.output)
+    keys = settings.keys(chosen)
+    file, there = cli_run.known(keys, args.output)
     cli_run.notify(found.notices)
     done = {result.key for result in there}
-    problems = [case.problem for case in chosen if settings.key(case, settings.options(case)) not in done]
-    _build(found, problems)
-    _finish(args, cli_run.measure(chosen, settings, file, there))
+    _build(found, [case.problem for key, case in keys.items() if key not in done])
+    _finish(args, cli_run.measure(len(chosen), file, there, partial(run, chosen, settings)))
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..bench import gpu_cli
+from ..bench import cli_run, gpu_cli
 from ..bench.results import Result
 from ..errors import OptionError
 from . import gpu_references
@@ -21,7 +21,7 @@ def measured(args: argparse.Namespace) -> Sequence[Result] | None:
     gpu_cli.refuse(args, CPU_ONLY, gpu_cli.FOR_CPUS)
     cases = gpu_cli.chosen(args, SUITES)
     if args.list:
-        gpu_cli.print_list(cases)
+        cli_run.print_list(cases)
         return None
     asked = wanted(args.compiler, args.compilerFlags, args.traverse, args.against, args.compile_limit)
     how = gpu_cli.settings(args)
