@@ -72,7 +72,8 @@ class Ragged:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a side's registers are reached: element type, register width in elements, tail rule, known alignment."""
+    """How a side's registers are reached: element type, register width in elements, tail rule, known alignment.
+    crowded: what a masked store leaves out is read soon, and that load would wait until the store is in the cache."""
 
     module: ir.Module
     target: Target
@@ -80,6 +81,7 @@ class Access:
     lanes: int
     align: int
     ragged: Ragged | None = None
+    crowded: bool = False
 
     @property
     def vector(self) -> ir.VectorType:
@@ -111,7 +113,7 @@ class Access:
         self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, streaming: bool
     ) -> None:
         """Write the register's active lanes and nothing else; streaming: past the caches, whole aligned vectors."""
-        mask = self._mask(b, register)
+        mask = None if self.crowded and self.ragged is None else self._mask(b, register)
         if mask is not None:
             name = f"llvm.masked.store.{suffix(self.vector)}.p0"
             _masked_store(self.module, b, name, value, pointer, mask, self.align)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from llvmlite import ir
 
@@ -162,7 +163,7 @@ class Emission:
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
         known = view.space is Space.SCRATCH or self.tile.machine.natural  # else tensors may lie anywhere
         align = min(view.dtype.itemsize, 8) if known else 1
-        return Access(self.module, self.tile.machine, view.dtype, s.lanes, align, ragged)
+        return Access(self.module, self.tile.machine, view.dtype, s.lanes, align, ragged, _is_crowded(self.tile, view))
 
     def address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
         """Where a register's first element lies, from the block's own."""
@@ -248,6 +249,14 @@ def _rows_apart(node: Micro, view: View, lanes: int, extra: float) -> bool:
         return False
     stages, padded = (lanes - 1).bit_length(), 1 << length.bit_length()
     return stages * padded / length + extra < min(length, lanes) - 1
+
+
+def _is_crowded(tile: Tile, view: View) -> bool:
+    """True where B is updated and its rows follow each other within the vector that ends a row."""
+    if view is not tile.node.target or tile.node.op.beta is Beta.ZERO:
+        return False
+    row = prod(tile.node.block[k] for k in tile.b.run)
+    return any(isinstance(s, int) and row <= abs(s) < row + -row % tile.b.lanes for s in view.strides)
 
 
 def _streams(tile: Tile) -> bool:

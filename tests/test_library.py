@@ -311,7 +311,6 @@ def test_a_second_run_takes_the_database_and_writes_the_same_bytes(ttc: Ttc, tmp
     second = ttc(*arguments, "--output-dir=two")
     assert {p["source"] for p in first["problems"]} == {"tuned"}
     assert {p["source"] for p in second["problems"]} == {"database"}
-    assert second["elapsed_s"] < first["elapsed_s"]
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
 
 

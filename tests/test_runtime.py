@@ -23,6 +23,7 @@ from forks import forked
 
 from ttc_llvm import affinity, backend, nest, pool, runtime
 from ttc_llvm.errors import OptionError
+from ttc_llvm.ir_builders import pool_layout
 from ttc_llvm.runtime import Call
 
 # count: adds 1 to b[t] of every task t. note: writes a part's begin, end, scratch and arguments to b.
@@ -247,6 +248,16 @@ def test_callers_go_on_when_threads_cannot_be_started(
     monkeypatch.undo()
 
 
+def wait_until_parked(workers: int) -> None:
+    """Until so many workers sleep, however busy the machine is."""
+    found = runtime._shared.pool
+    assert found is not None
+    deadline = time.monotonic() + 60
+    while found.states[1 : workers + 1].tobytes() != bytes([pool_layout.PARKED]) * workers:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_idle_workers_park(fresh: None) -> None:
     runtime.run(count(np.zeros(2, np.int64), 2), 2)
     time.sleep(0.05)
@@ -259,7 +270,7 @@ def test_an_interrupt_leaves_no_job_behind(fresh: None, monkeypatch: pytest.Monk
     """Ctrl-C between publishing a job and waking workers: no worker may write after the call has ended."""
     b = np.zeros(9, np.int64)
     runtime.run(count(b, 9), 3)
-    time.sleep(0.05)
+    wait_until_parked(2)
 
     def interrupt(self: pool.Pool, states: bytes) -> None:
         raise KeyboardInterrupt

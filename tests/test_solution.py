@@ -24,6 +24,7 @@ import ttc_llvm
 from ttc_llvm import addresses, backend, dtypes, kernel, lower
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
+from ttc_llvm.plan import Staging
 from ttc_llvm.problem import Problem, column_major
 from ttc_llvm.solution import Solution
 
@@ -131,6 +132,28 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
         b[:] = np.nan
         solution(a, b)
         assert b.tobytes() == a.reshape(128, 64).T.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["s", "d", "z", "ds", "i16"])
+def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
+    """Rows of half a KiB or less on vector boundaries, if only B were on one: they leave scratch several at a time."""
+    problem = Problem((1, 0, 2), (70, 32, 6), dtype)
+    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), streaming=True)
+    solution = Solution(problem, backend.host_target(), plan, 1)
+    a, inner = storage(problem, "a"), storage(problem, "b")
+    after = wanted(problem, a, inner, 1, 0)
+    for shift in (1, 2, 4, 8, 16, 24, 62):
+        raw = np.full(inner.nbytes + 256, 0xA5, np.uint8)
+        start = -raw.ctypes.data % 64 + 64 + shift
+        b = raw[start : start + inner.nbytes].view(inner.dtype)
+        solution(a, b)
+        assert agrees(problem, b, after, 1, 0)
+        assert (raw[:start] == 0xA5).all()
+        assert (raw[start + inner.nbytes :] == 0xA5).all()
+    (ready,) = solution._ready.values()
+    if backend.host_target().vector_bits == 512:
+        other = ready.executable._by_rows
+        assert other is not None and other.plan.staging is Staging.B and other._streaming is not None
 
 
 @pytest.mark.parametrize("dtype", ["s", "d", "z", "sd", "cz", "i16"])

@@ -12,7 +12,7 @@ from . import backend, kernel, runtime
 from .canonical import Beta, Canonical, Placed, static
 from .errors import CompileError, TargetError
 from .kernel import Kernel
-from .lower import alignment, has_aligned_rows
+from .lower import alignment, has_aligned_rows, off_boundary
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
@@ -74,7 +74,7 @@ class Executable:
     returned: ClassVar[bool] = True
 
     __slots__ = (
-        "_alignment", "_code", "_offsets", "_ordinary", "_rows", "_splits", "_streaming",
+        "_alignment", "_by_rows", "_code", "_offsets", "_ordinary", "_rows", "_splits", "_streaming",
         "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
@@ -87,6 +87,7 @@ class Executable:
         streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
         self._alignment = alignment(canonical, plan, target) if streams else 0
         self._rows = canonical.b.itemsize if streams and _has_long_rows(canonical, self._alignment) else 0
+        self._by_rows = _by_rows(canonical, plan, target) if self._alignment > canonical.b.itemsize else None
         self._splits: dict[int, tuple[Executable, Executable]] = {}
         self._ordinary: _Body | None = None
         self._streaming: _Body | None = None
@@ -104,6 +105,9 @@ class Executable:
             body = self._streaming or self._made(True)
         elif self._rows and odd % self._rows == 0:
             self._run_split(a, b, scalars, threads, (self._alignment - odd) // self._rows)
+            return
+        elif self._by_rows is not None and b % self.placed.canonical.b.itemsize == 0:
+            self._by_rows.run(a, b, scalars, threads)
             return
         else:
             body = self._ordinary or self._made(False)
@@ -169,6 +173,12 @@ class Executable:
             except CompileError as error:
                 _log.warning("stored object code is ignored: %s", error)
         return kernel.cache.obtain(canonical, plan, self.target)
+
+
+def _by_rows(canonical: Canonical, plan: CpuPlan, target: Target) -> Executable | None:
+    """The way that streams to rows wherever they begin; None where that is not worth it."""
+    other = off_boundary(canonical, plan, target)
+    return Executable(Placed(canonical, 0, 0), other, target) if other.streaming else None
 
 
 def _has_long_rows(canonical: Canonical, alignment: int) -> bool:

@@ -12,6 +12,9 @@ from .plan import CpuPlan, Fetch, Staging, check, spans
 from .target import Target
 from .tile_loops import Tile, loops
 
+SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
+LONG_ROW = 4 << 10  # bytes: shorter rows of B are put together whole
+
 
 def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
     """The nest of this plan. Raises PlanError where the plan does not fit the canonical form.
@@ -59,12 +62,31 @@ def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
 
 def _is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
     """True where B is written run by run: none of its rows need start on a boundary then."""
-    if has_aligned_rows(canonical, vector) or not all(isinstance(s, int) for s in canonical.strides("b")):
+    if not all(isinstance(s, int) for s in canonical.strides("b")):
         return False
     if plan.staging is Staging.B and canonical.kinds.alpha is not Alpha.ZERO:
         return bool(_run(canonical, plan))
     first = canonical.axes[0]
-    return plan.staging is Staging.NONE and first.stride_a == first.stride_b == 1
+    same = plan.staging is Staging.NONE and first.stride_a == first.stride_b == 1
+    return same and not has_aligned_rows(canonical, vector)
+
+
+def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+    """What runs instead of a streaming plan where B begins on no vector boundary, as large arrays of NumPy and malloc
+    do not: runs of B leave scratch as rows, which find the boundaries between their ends, if they are long; else
+    the plan with ordinary stores."""
+    ordinary = replace(plan, streaming=False)
+    if not plan.streaming or canonical.kinds.beta is not Beta.ZERO or canonical.kinds.alpha is Alpha.ZERO:
+        return ordinary
+    size, row = canonical.b.itemsize, static(canonical.axes[0].extent)
+    first = row if row * size <= LONG_ROW else plan.tile[0]
+    staged = replace(
+        plan, tile=(first, *plan.tile[1:]), panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS
+    )
+    extents = _tile_extents(canonical, staged)
+    run = prod(extents[k] for k in _run(canonical, staged)) * size
+    fits = prod(extents) * canonical.a.itemsize <= target.l2 // 2
+    return staged if run >= SHORT_RUN and fits and _is_by_rows(canonical, staged, size) else ordinary
 
 
 def _run(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:

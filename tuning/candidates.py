@@ -17,7 +17,7 @@ from functools import lru_cache
 from math import log
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
@@ -25,7 +25,7 @@ from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_pr
 from .neighbours import CHANGES, neighbours, settled
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
-LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows
+LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows, and of B where they leave scratch
 DESCENTS = 2  # seeds that descend before the first plan is offered
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
@@ -122,7 +122,7 @@ def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], .
     if forced.prefetch:
         return ((Fetch.BLOCKS, forced.prefetch[0]),)
     usual = (Fetch.BLOCKS, usual_prefetch(canonical))
-    return (usual,) if same_unit_axis(canonical) else (usual, (Fetch.BLOCKS, 0), (Fetch.ROWS, 1))
+    return tuple(dict.fromkeys((usual, (Fetch.BLOCKS, 0), (Fetch.ROWS, 1))))
 
 
 def _shapes(
@@ -135,13 +135,16 @@ def _shapes(
             yield block, _paper_tile(canonical, block, *sides)
         return
     block = blocks(canonical, target)[0]
-    lengths = LONG_RUNS if same_unit_axis(canonical) else RUNS
-    runs = [
-        [cover(canonical, which, max(1, run // item), compact=False) for run in lengths]
-        for which, item in (("a", canonical.a.itemsize), ("b", canonical.b.itemsize))
-    ]
-    shapes = (divided(canonical, block, merge(a, b)) for a, b in itertools.product(*runs))
+    rows = same_unit_axis(canonical)
+    staged = allowed_stores(canonical, target, forced)[0][1] is Staging.B
+    runs_a = _runs(canonical, "a", canonical.a.itemsize, LONG_RUNS if rows else RUNS)
+    runs_b = _runs(canonical, "b", canonical.b.itemsize, LONG_RUNS if rows or staged else RUNS)
+    shapes = (divided(canonical, block, merge(a, b)) for a, b in itertools.product(runs_a, runs_b))
     yield from ((block, tile) for tile in dict.fromkeys(shapes))
+
+
+def _runs(canonical: Canonical, which: str, itemsize: int, lengths: tuple[int, ...]) -> list[dict[int, int]]:
+    return [cover(canonical, which, max(1, length // itemsize), compact=False) for length in lengths]
 
 
 def divided(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from .blocks import same_unit_axis, unit_axes
 DISTANCES = {Fetch.BLOCKS: (0, 1, 2, 4, 6, 8, 12), Fetch.ROWS: (1, 2)}  # of prefetches, by what they ask for
 PANELS = (1 << 10, 2 << 10, 4 << 10)  # bytes of a panel's sides
 FETCHES = ((Fetch.ROWS, 1), (Fetch.BLOCKS, 6))
+ROWS_ALONE = 1 << 10  # bytes: shorter rows off the vector boundary are not worth a way past the caches each
 CACHED = 2  # tensors up to so many times one core's L2 are expected in the caches
 
 
@@ -71,16 +72,15 @@ def stores(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
     size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
     if not target.streams or not can_stream(canonical) or size <= CACHED * target.l2:
         return (ORDINARY,)
-    if same_unit_axis(canonical) or has_aligned_rows(canonical, target.vector_bits // 8):
-        return (*_streaming(canonical, target), ORDINARY)
-    return ORDINARY, *_streaming(canonical, target)
+    return (*_streaming(canonical, target), ORDINARY)
 
 
 def _streaming(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
     direct, staged = (True, Staging.NONE), (True, Staging.B)
     if has_aligned_rows(canonical, target.vector_bits // 8) or canonical.kinds.alpha is Alpha.ZERO:
         return (direct,)
-    return (staged, direct) if same_unit_axis(canonical) else (staged,)
+    row = static(canonical.axes[0].extent) * canonical.b.itemsize
+    return (staged, direct) if same_unit_axis(canonical) and row >= ROWS_ALONE else (staged,)
 
 
 def allowed_stores(canonical: Canonical, target: Target, forced: Forced) -> tuple[Stores, ...]:

@@ -68,7 +68,7 @@ class Features:
         """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
         fetch = plan.fetch.value if plan.prefetch else "blocks"
         of = f"{fetch} {self.streams if plan.streaming else 'stores'}: "
-        inner = "a" if plan.inner[-1] == self.units[0] else "b"
+        inner = self._innermost(plan.inner[-1])
         return (
             ("simple", (of, plan.prefetch, plan.staging.value, inner)),
             ("micro", (of, plan.block)),
@@ -146,6 +146,15 @@ class Features:
                 scattered *= box[k]
         touched = ceil(run / line) if aligned == line else (run + line - aligned) / line
         return Footprint(run, scattered * max(1.0, span / self.target.page), touched * line / run)
+
+    def _innermost(self, axis: int) -> str:
+        """Whose runs the innermost loop inside a tile goes along: A's, B's, those of rows that both share, or none."""
+        if self.units[0] != self.units[1]:
+            return "a" if axis == self.units[0] else "b"
+        if axis == self.units[0]:
+            return "rows"
+        after = [side[1] if len(side) > 1 else axis for side in self.orders]
+        return "a" if axis == after[0] else "b" if axis == after[1] else "none"
 
     def _path(self, plan: CpuPlan) -> str:
         """Whose memory the two innermost loops over tiles walk: on from where the last tile ended in A, in B, in both

@@ -11,7 +11,7 @@ from ttc_llvm.canonical import Canonical
 from ttc_llvm.plan import CpuPlan, Fetch, Staging, spans
 from ttc_llvm.target import Target
 
-from .blocks import blocks, same_unit_axis
+from .blocks import blocks
 from .choices import DISTANCES, FETCHES, PANELS, Forced, allowed_stores, inner_orders, panel, tile_orders
 
 
@@ -58,7 +58,7 @@ def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> I
 
 
 def _other_fetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    if forced.prefetch is None and not same_unit_axis(c):
+    if forced.prefetch is None:
         for fetch, distance in FETCHES:
             yield replace(plan, prefetch=distance, fetch=fetch)
 

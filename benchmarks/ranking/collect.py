@@ -31,21 +31,28 @@ from ttc_llvm.tuning.choices import DISTANCES, FREE, PANELS, inner_orders, panel
 BYTES = 128 << 20  # of each tensor
 DTYPES = ("s",) * 6 + ("d", "d", "c", "z")
 LONGEST = 1 << 21  # elements of a tile, at most
-UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32)
+UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32, 64, 128)
 TRIES = 10  # runs until one falls into the machine's usual pace
 DRIFT = 1.2
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
 
 
-def problems(seed: int, count: int) -> Iterator[Problem]:
-    """Random problems of 2 to 6 indices that cannot be merged, alternately alpha = 2, beta = 4 and plain copies."""
+def problems(seed: int, count: int, ragged: bool = False, rows: bool = False) -> Iterator[Problem]:
+    """Random problems of 2 to 6 indices that cannot be merged, alternately alpha = 2, beta = 4 and plain copies.
+    ragged: plain copies of odd extents only, whose rows start anywhere in a vector; rows: short ones, which stay."""
     rng = random.Random(seed)
     for number in range(count):
-        rank = rng.choice((2, 3, 3, 4, 4, 5, 6))
+        rank = rng.choice((3, 3, 4, 5) if rows else (2, 3, 3, 4, 4, 5, 6))
         perm = _permutation(rng, rank)
+        while rows and perm[0] != 0:
+            perm = _permutation(rng, rank)
         dtype = rng.choice(DTYPES)
         size = _size(rng, rank, BYTES // {"s": 4, "d": 8, "c": 8, "z": 16}[dtype])
-        alpha, beta = ((2, 4), (1, 0))[number % 2]
+        if ragged:
+            size = tuple(extent | 1 for extent in size)
+        if rows:
+            size = _shortened(rng, size)
+        alpha, beta = (1, 0) if ragged else ((2, 4), (1, 0))[number % 2]
         yield Problem(perm, size, dtype, alpha=alpha, beta=beta)
 
 
@@ -61,6 +68,14 @@ def _size(rng: random.Random, rank: int, elements: int) -> tuple[int, ...]:
     unit = rng.choice((1, 1, 4, 8, 16))
     sizes = [2 ** (share / sum(shares) * log(elements, 2)) for share in shares]
     return tuple(max(2, round(size / unit) * unit if size > 2 * unit else round(size)) for size in sizes)
+
+
+def _shortened(rng: random.Random, size: tuple[int, ...]) -> tuple[int, ...]:
+    """The same number of elements or so, in rows of 3 to 100 elements, or of whole lines."""
+    row = round(2 ** rng.uniform(1.6, 6.6))
+    if rng.random() < 0.5:
+        row = 16 * -(-row // 16)
+    return (row, round(size[1] * size[0] / row), *size[2:])
 
 
 def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
@@ -178,9 +193,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--first", type=int, default=0, help="leave out the problems before this one")
+    parser.add_argument("--ragged", action="store_true", help="plain copies of odd extents")
+    parser.add_argument("--rows", action="store_true", help="short rows that stay rows")
     args = parser.parse_args()
     runtime.set_affinity(affinity.parse("compact"))
-    for number, problem in enumerate(problems(args.seed, args.problems)):
+    for number, problem in enumerate(problems(args.seed, args.problems, args.ragged, args.rows)):
         if number < args.first:
             continue
         row = explored(problem, args.seconds, number)

@@ -41,6 +41,7 @@ HERE = Path(__file__).parent
 DATA = HERE / "timings.jsonl.xz"
 WEIGHTS = HERE.parent.parent / "tuning" / "weights.py"
 FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
+LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its pace
 PLANS = 300  # kept of a problem: the best third, and others by lot
 GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
 RIDGE = (4.0, 8.0, 12.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
@@ -73,7 +74,7 @@ def read(path: Path) -> list[Row]:
 
 def add(rows: list[Row], more: Iterable[Row]) -> None:
     """Store rows and further ones, thinned out."""
-    found = {_name(row): _thin(row) for row in (*rows, *more)}
+    found = {_name(row): _thin(row) for row in (*rows, *more) if len(row["plans"]) >= LEAST}  # type: ignore[arg-type]
     with lzma.open(DATA, "wt", preset=9 | lzma.PRESET_EXTREME) as output:
         output.writelines(json.dumps(row) + "\n" for row in found.values())
 
