@@ -175,14 +175,22 @@ def _switch(b: ir.IRBuilder, call: _Call, otherwise: ir.Block, done: ir.Block) -
 
 def _run_body(b: ir.IRBuilder, call: _Call, body: Body) -> None:
     name = f"{call.bodies.label}.{body.kinds}"
-    if body.streaming is None:
-        _call_kernel(b, call, body.nest, name)
+    labels = ("streaming", "rows")[: len(body.streaming)]
+    named = [(nest, f"{name}.{label}") for nest, label in zip(body.streaming, labels, strict=True)]
+    _run_first(b, call, [*named, (body.nest, name)])
+
+
+def _run_first(b: ir.IRBuilder, call: _Call, nests: list[tuple[LoopNest, str]]) -> None:
+    """Run the first nest for which B is aligned; the last one takes any."""
+    (nest, name), *others = nests
+    if not others:
+        _call_kernel(b, call, nest, name)
         return
-    with b.if_else(_is_aligned(b, call, body.streaming)) as (aligned, other):
+    with b.if_else(_is_aligned(b, call, nest)) as (aligned, other):
         with aligned:
-            _call_kernel(b, call, body.streaming, f"{name}.streaming")
+            _call_kernel(b, call, nest, name)
         with other:
-            _call_kernel(b, call, body.nest, name)
+            _run_first(b, call, others)
 
 
 def _is_aligned(b: ir.IRBuilder, call: _Call, nest: LoopNest) -> ir.Value:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from . import any_size
 from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, canonicalise, static
 from .dtypes import Kind
-from .lower import lower
+from .lower import lower, off_boundary
 from .nest import LoopNest
 from .plan import CpuPlan
 from .problem import Problem
@@ -26,11 +26,17 @@ PlanFor = Callable[[Canonical], CpuPlan]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A nest for given kinds. streaming: its twin with non-temporal stores, for a B on a vector boundary."""
+    """A nest for given kinds and any address of B. streaming: with non-temporal stores, the one that demands most of
+    B's address first: a vector boundary, then an element's."""
 
     kinds: Kinds
     nest: LoopNest
-    streaming: LoopNest | None = None
+    streaming: tuple[LoopNest, ...] = ()
+
+    @property
+    def nests(self) -> tuple[LoopNest, ...]:
+        """All of them, in the order in which they are preferred."""
+        return (*self.streaming, self.nest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class Bodies:
     @property
     def scratch(self) -> int:
         """Bytes of scratch that the largest of them needs; any-size bodies need none."""
-        return max((body.nest.scratch for body in self.specialised), default=0)
+        return max((nest.scratch for body in self.specialised for nest in body.nests), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,12 @@ def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
     ordinary = lower(canonical, replace(plan, streaming=False), target)
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
         return Body(canonical.kinds, ordinary)
-    return Body(canonical.kinds, ordinary, lower(canonical, plan, target))
+    streaming = lower(canonical, plan, target)
+    if streaming.params or streaming.alignment <= canonical.b.itemsize:
+        return Body(canonical.kinds, ordinary, (streaming,))
+    other = off_boundary(canonical, plan, target)
+    more = (lower(canonical, other, target),) if other.streaming else ()
+    return Body(canonical.kinds, ordinary, (streaming, *more))
 
 
 def _any_size(problem: Problem, kinds: Kinds, target: Target, own: CpuPlan | None = None) -> Body:
