@@ -172,7 +172,7 @@ def _tuned(
         ceiling = trial.ceiling()
         outcome = search(
             chain(_hints(canonical, chosen, answer), gpu_candidates.plans(canonical, chosen.target, chosen.forced)),
-            lambda found: gpu_candidates.neighbours(canonical, found, chosen.forced),
+            lambda found: gpu_candidates.neighbours(canonical, found, chosen.target, chosen.forced),
             trial,
             Limits(chosen.max_implementations, chosen.time_limit, chosen.verify),
             progress,

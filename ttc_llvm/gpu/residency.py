@@ -16,11 +16,12 @@ RESERVED = 1024  # bytes of shared memory that the driver takes for itself
 def resident(nest: GpuNest, target: GpuTarget, spare: int = 0) -> int:
     """Blocks that a multiprocessor holds at a time, where a thread takes so many registers more than expected."""
     shared = 0 if nest.shared is None else nest.shared.elements * nest.canonical.a.itemsize
+    lanes = -(-nest.threads // target.warp) * target.warp  # whole warps, whatever of them is used
     bounds = (
         target.blocks,
-        target.threads // nest.threads,
+        target.threads // lanes,
         target.shared_total // (shared + RESERVED) if shared else target.blocks,
-        target.registers // ((registers(nest) + spare) * nest.threads),
+        target.registers // ((registers(nest) + spare) * lanes),
     )
     return max(1, min(bounds))
 
