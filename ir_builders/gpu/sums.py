@@ -44,7 +44,7 @@ class Arithmetic:
 
     def divided(self, value: Sum, by: int) -> tuple[Sum, Sum]:
         """Quotient and remainder of a sum that is not negative. Sums whose constants differ by multiples of the divisor
-        have quotients that differ by constants: thousands of sums may have few terms among them."""
+        have quotients that differ by constants: many sums have few terms among them."""
         if by == 1:
             return value, Sum()
         whole, rest = divmod(value.constant, by)

@@ -82,7 +82,7 @@ def _fill(b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
     for batch in _batches(items, held, walk.own_addresses):
         loaded = []
         for turn in batch:
-            start = walk.source(turn, _bytes(strides, size), place.sums)
+            start = walk.load_offset(turn, _bytes(strides, size), place.sums)
             addresses = [place.at(start.plus(r * row)) for r in range(walk.phase.rows)]
             loaded.append([words.load(b, address, source, align, True, "a") for address in addresses])
         for turn, rows in zip(batch, loaded, strict=True):
@@ -154,7 +154,7 @@ class _Store:
         """A's elements of one vector of B: one access where they are neighbours, else one for each."""
         strides = sides(self.tile.canonical, "a")
         size = self.source.itemsize
-        start = self.walk.source(turn, _bytes(strides, size), place.sums)
+        start = self.walk.load_offset(turn, _bytes(strides, size), place.sums)
         along = self.walk.phase.run.axes[0] if self.walk.phase.run.axes else -1
         if self.source.count == 1 or strides[along] == 1:
             align = size * min(self.source.count, self.tile.nest.align[0])
@@ -183,7 +183,7 @@ class _Store:
         return _bytes(sides(self.tile.canonical, "b"), self.target.itemsize)
 
     def _old(self, turn: Round) -> ir.Value:
-        address = self.place.at(self.walk.source(turn, self._strides, self.place.sums))
+        address = self.place.at(self.walk.load_offset(turn, self._strides, self.place.sums))
         carrier = scale.carrier_type(self.tile.canonical.b, self.target.count)
         return self.b.load(address, typ=carrier, align=self._align, name="b")
 
@@ -193,7 +193,7 @@ class _Store:
 
     def _write(self, turn: Round, value: list[ir.Value] | None, old: ir.Value | None) -> None:
         result = self._result(value, old)
-        address = self.place.at(self.walk.target(turn, self._strides, self.place.sums))
+        address = self.place.at(self.walk.store_offset(turn, self._strides, self.place.sums))
         exists = self.walk.exists(turn)
         with nullcontext() if exists is None else guarded(self.b, exists, "store"):
             self.b.store(result, address, align=self._align)

@@ -55,17 +55,23 @@ class Walk:
 
     def _slot(self, number: int, turn: Round) -> Sum:
         """The same, at most the last one of a whole tile."""
-        digit, raw = self.phase.digits[number], self._raw(number, turn)
-        if digit.exact or turn[number] + 1 < digit.rounds:
+        raw = self._raw(number, turn)
+        if self._is_full(number, turn):
             return raw
-        return self.sums.clamped(raw, ir.Constant(I32, digit.count))
+        return self.sums.clamped(raw, ir.Constant(I32, self.phase.digits[number].count))
+
+    def _is_full(self, number: int, turn: Round) -> bool:
+        """True where all threads have a position of a whole tile in this round."""
+        digit = self.phase.digits[number]
+        return digit.exact or turn[number] + 1 < digit.rounds
 
     def exists(self, turn: Round) -> ir.Value | None:
         """Whether a round's item lies in the tile and belongs to this thread; None = always.
 
         One comparison with a constant a round: all else that decides is in what is compared, for many rounds at once.
         """
-        bounded = [number for number in range(len(turn)) if self._is_bounded(number, turn)]
+        limited = [limit is not None for limit in self._limits]
+        bounded = [number for number in range(len(turn)) if limited[number] or not self._is_full(number, turn)]
         if not bounded:
             return self._is_busy() if self.idle else None
         most = max(bounded, key=lambda number: self.phase.digits[number].rounds)
@@ -74,10 +80,6 @@ class Walk:
 
     def _is_busy(self) -> ir.Value:
         return self.b.icmp_unsigned("<", self.thread, ir.Constant(I32, self.phase.threads))
-
-    def _is_bounded(self, number: int, turn: Round) -> bool:
-        digit = self.phase.digits[number]
-        return self._limits[number] is not None or not (digit.exact or turn[number] + 1 < digit.rounds)
 
     def _reaches(self, left: ir.Value, number: int, turn: int) -> ir.Value:
         start = ir.Constant(I32, turn * self.phase.digits[number].threads)
@@ -97,12 +99,12 @@ class Walk:
             self._known_left[key] = left
         return self._known_left[key]
 
-    def source(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
+    def load_offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
         """Where a round's item starts in a tensor of these strides, along whose runs its vectors lie; the last item of
         the tile for rounds beyond: it may be loaded always."""
         return self._offset(turn, strides, sums, self._existing)
 
-    def target(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
+    def store_offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
         """The same where the item is stored, if it `exists`: rounds differ by constants."""
         return self._offset(turn, strides, sums, self._raw)
 
