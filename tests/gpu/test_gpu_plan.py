@@ -172,6 +172,19 @@ def test_warps_take_registers_as_a_whole() -> None:
         assert held * target.warp * residency.registers(half) <= target.registers
 
 
+@pytest.mark.parametrize("threads", [16, 32, 64, 96, 160, 224, 512])
+def test_assemblers_leave_the_registers_that_threads_need(threads: int) -> None:
+    """As ptxas reckons: warps are dealt out to four parts, whose 16384 registers are given out in eights."""
+    c = canonicalise(Problem((1, 0), (1152, 1024), "s")).canonical
+    plan = gpu_plan.parse("gpu1 tile=64,96 block=1,1 order=1,0 threads=96 vector=1,1 shared=b padding=1 panel=none")
+    for target in (gpu_target.find("sm_50"), gpu_target.find("sm_100")):
+        nest = replace(lower(c, plan, target), threads=threads)
+        warps = residency.asked_for(nest, target) * -(-threads // 32)
+        left = 16384 // (32 * -(-warps // 4)) // 8 * 8
+        assert residency.registers(nest) == residency.FIXED + 64
+        assert left >= residency.registers(nest) + residency.SPARE
+
+
 @pytest.mark.parametrize(
     ("size", "tile", "panel", "wanted"),
     [
