@@ -39,9 +39,9 @@ def asked_for(nest: GpuNest, target: GpuTarget) -> int:
 
 
 def _granted(nest: GpuNest, target: GpuTarget, spare: int) -> int:
-    """Blocks whose threads get all these registers, as they are given out: in eights, by each part of a multiprocessor
-    to the warps that it runs. An assembler reckons so; ranking needs no such steps."""
-    each = -(-(registers(nest) + spare) // GRAIN) * GRAIN
+    """Blocks whose threads get these registers, as they are given out: in eights, by each part of a multiprocessor to
+    the warps that it runs. An assembler reckons so; ranking needs no such steps."""
+    each = (registers(nest) + spare) // GRAIN * GRAIN
     warps = target.registers // PARTS // (each * target.warp) * PARTS
     return warps // -(-nest.threads // target.warp)
 
