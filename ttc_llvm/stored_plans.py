@@ -74,19 +74,17 @@ def _known(canonical: Canonical, mode: Mode, record: Record) -> Planned | None:
     except PlanError as error:
         _log.warning("a stored plan is ignored: %s", error)
         return None
-    measured = None
-    if record.seconds is not None:
-        timings = tuple((t.plan, t.seconds) for t in record.timings)
-        bytes_moved = _proxy_bytes(record.note)
-        measured = _measurement(
-            ceiling_of(canonical, mode),
-            bytes_moved or canonical.bytes_moved,
-            record.seconds,
-            record.ceiling_gibs,
-            timings,
-            bool(bytes_moved),
-        )
+    proxy = _proxy_bytes(record.note)
+    measured = remembered(record, ceiling_of(canonical, mode).value, proxy or canonical.bytes_moved, bool(proxy))
     return Planned(plan, measured, dict(record.objects).get(kernel.NAME))
+
+
+def remembered(record: Record, ceiling: str, bytes_moved: int, proxy: bool = False) -> Measurement | None:
+    """What a row says of time; None where nothing was timed. ceiling: the name of what results are compared with."""
+    if record.seconds is None:
+        return None
+    timings = tuple((t.plan, t.seconds) for t in record.timings)
+    return measurement(ceiling, bytes_moved, record.seconds, record.ceiling_gibs, timings, proxy)
 
 
 def hints(canonical: Canonical, options: Options, answer: Answer) -> Iterator[CpuPlan]:
@@ -105,10 +103,10 @@ def finished(
 ) -> tuple[Planned, Record]:
     """The winner of a search and the row that remembers it. ceiling: GiB/s, 0 where it was not measured."""
     plan, seconds = outcome.best.plan, outcome.best.best
-    which = ceiling_of(trial.canonical, options.mode)
+    which = ceiling_of(trial.canonical, options.mode).value
     timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
     measured = replace(
-        _measurement(which, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy),
+        measurement(which, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy),
         interrupted=outcome.interrupted,
     )
     code = None if trial.is_proxy else outcome.kernel.code
@@ -137,13 +135,13 @@ def ceiling_of(canonical: Canonical, mode: Mode) -> Ceiling:
     return peak.of(canonical, hot=mode is Mode.HOT)
 
 
-def _measurement(
-    which: Ceiling,
+def measurement(
+    ceiling: str,
     bytes_moved: int,
     seconds: float,
-    ceiling: float | None,
+    ceiling_gibs: float | None,
     timings: tuple[tuple[str, tuple[float, ...]], ...],
     proxy: bool = False,
 ) -> Measurement:
-    gibs = bytes_moved / seconds / GIB
-    return Measurement(seconds, gibs, ceiling, which.value, timings, proxy)
+    """A best time with all that were taken, beside a ceiling of that name."""
+    return Measurement(seconds, bytes_moved / seconds / GIB, ceiling_gibs, ceiling, timings, proxy)

@@ -99,7 +99,7 @@ class _Walk:
             return None
         if plan not in self.expanded:
             self.expanded.add(plan)
-            for other in neighbours(self.canonical, plan, self.forced):
+            for other in neighbours(self.canonical, plan, self.target, self.forced):
                 self.push(other)
             self._wait(price, plan)
             return None
@@ -199,7 +199,7 @@ def _register_blocks(c: Canonical, base: GpuPlan) -> Iterator[tuple[int, ...]]:
             yield tuple(block)
 
 
-def neighbours(c: Canonical, plan: GpuPlan, forced: GpuForced) -> Iterator[GpuPlan]:
+def neighbours(c: Canonical, plan: GpuPlan, target: GpuTarget, forced: GpuForced) -> Iterator[GpuPlan]:
     """Plans that differ in one decision which the cost model does not see well: the order of blocks, their grouping,
     threads, and narrower vectors."""
     if forced.order is None:
@@ -212,7 +212,7 @@ def neighbours(c: Canonical, plan: GpuPlan, forced: GpuForced) -> Iterator[GpuPl
         yield replace(plan, panel=panel)
     if forced.threads is None:
         for count in (plan.threads // 2, plan.threads * 2):
-            if plan.tile_elements // min(plan.vector) <= MOST_ACCESSES * count:
+            if count >= target.warp and plan.tile_elements // min(plan.vector) <= MOST_ACCESSES * count:
                 yield replace(plan, threads=count)
 
 

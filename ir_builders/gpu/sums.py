@@ -43,16 +43,15 @@ class Arithmetic:
         return Sum(terms, value.constant * factor)
 
     def divided(self, value: Sum, by: int) -> tuple[Sum, Sum]:
-        """Quotient and remainder of a sum that is not negative."""
+        """Quotient and remainder of a sum that is not negative. Sums whose constants differ by multiples of the divisor
+        have quotients that differ by constants: many sums have few terms among them."""
         if by == 1:
             return value, Sum()
+        whole, rest = divmod(value.constant, by)
         if not value.terms:
-            return Sum((), value.constant // by), Sum((), value.constant % by)
-        if value.constant % by:
-            value = Sum((self.total(value),))
-        whole = self.total(Sum(value.terms))
-        quotient = self._once("udiv", whole, by)
-        return Sum((quotient,), value.constant // by), Sum((self._once("urem", whole, by),))
+            return Sum((), whole), Sum((), rest)
+        start = self.total(Sum(value.terms, rest))
+        return Sum((self._once("udiv", start, by),), whole), Sum((self._once("urem", start, by),))
 
     def total(self, value: Sum) -> ir.Value:
         """The value of a sum."""
@@ -69,7 +68,7 @@ class Arithmetic:
         if key not in self._known:
             position = self.total(value)
             last = self.b.sub(limit, self.const(1), flags=("nsw", "nuw"))
-            inside = self.b.icmp_unsigned("<", position, limit)
+            inside = self.b.icmp_unsigned("<", position, last)
             self._known[key] = self.b.select(inside, position, last)
         return Sum((self._known[key],))
 

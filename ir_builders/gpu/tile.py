@@ -82,7 +82,7 @@ def _fill(b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
     for batch in _batches(items, held, walk.own_addresses):
         loaded = []
         for turn in batch:
-            start = walk.offset(turn, _bytes(strides, size), place.sums)
+            start = walk.load_offset(turn, _bytes(strides, size), place.sums)
             addresses = [place.at(start.plus(r * row)) for r in range(walk.phase.rows)]
             loaded.append([words.load(b, address, source, align, True, "a") for address in addresses])
         for turn, rows in zip(batch, loaded, strict=True):
@@ -136,11 +136,13 @@ class _Store:
 
     def from_shared(self, early: Sequence[ir.Value] | None) -> None:
         """Read the tile back in B's order and store it. early: B's elements, where they are loaded already."""
-        held = _registers(self.source) + (_registers(self.target) if self.reads_old and early is None else 0)
+        late = self.reads_old and early is None
+        held = _registers(self.source) + (_registers(self.target) if late else 0)
         if spread(self.tile.nest, self.walk.phase):
             held += self.source.count
         ready = iter(early) if early is not None else None
-        for batch in _batches(self.walk.rounds(), held, self.walk.own_addresses):
+        own = self.walk.own_addresses if late else self.walk.own_slots
+        for batch in _batches(self.walk.rounds(), held, own):
             found = [self._from_shared(turn) for turn in batch]
             old: list[ir.Value | None] = [None] * len(batch)
             if self.reads_old:
@@ -152,7 +154,7 @@ class _Store:
         """A's elements of one vector of B: one access where they are neighbours, else one for each."""
         strides = sides(self.tile.canonical, "a")
         size = self.source.itemsize
-        start = self.walk.offset(turn, _bytes(strides, size), place.sums)
+        start = self.walk.load_offset(turn, _bytes(strides, size), place.sums)
         along = self.walk.phase.run.axes[0] if self.walk.phase.run.axes else -1
         if self.source.count == 1 or strides[along] == 1:
             align = size * min(self.source.count, self.tile.nest.align[0])
@@ -176,13 +178,14 @@ class _Store:
         elements = [words.load(self.b, address, single, size, name="s") for address in addresses]
         return words.join(self.b, elements, self.source)
 
-    def _address(self, turn: Round) -> ir.Value:
-        strides = _bytes(sides(self.tile.canonical, "b"), self.target.itemsize)
-        return self.place.at(self.walk.offset(turn, strides, self.place.sums))
+    @property
+    def _strides(self) -> tuple[int, ...]:
+        return _bytes(sides(self.tile.canonical, "b"), self.target.itemsize)
 
     def _old(self, turn: Round) -> ir.Value:
+        address = self.place.at(self.walk.load_offset(turn, self._strides, self.place.sums))
         carrier = scale.carrier_type(self.tile.canonical.b, self.target.count)
-        return self.b.load(self._address(turn), typ=carrier, align=self._align, name="b")
+        return self.b.load(address, typ=carrier, align=self._align, name="b")
 
     @property
     def _align(self) -> int:
@@ -190,7 +193,7 @@ class _Store:
 
     def _write(self, turn: Round, value: list[ir.Value] | None, old: ir.Value | None) -> None:
         result = self._result(value, old)
-        address = self._address(turn)
+        address = self.place.at(self.walk.store_offset(turn, self._strides, self.place.sums))
         exists = self.walk.exists(turn)
         with nullcontext() if exists is None else guarded(self.b, exists, "store"):
             self.b.store(result, address, align=self._align)

@@ -1,12 +1,12 @@
 """Where the items of a phase lie.
 
-Positions of threads are decoded once; rounds of one thread differ by constants, which end up inside the accesses,
-except where the last round is not full or the tile is ragged: there positions are clamped to the last one.
+Positions of threads are decoded once; rounds of one thread differ by constants, which end up inside the accesses. Where
+the last round is not full or the tile is ragged, positions to be loaded are clamped to the last one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 
 from llvmlite import ir
@@ -32,51 +32,89 @@ class Walk:
         self.thread = thread
         self._limits = [self._limit(digit, limits) for digit in phase.digits]
         self._threads = self._decoded(thread)
+        self._known_left: dict[tuple[int, tuple[tuple[int, int], ...]], ir.Value] = {}
 
     @property
     def own_addresses(self) -> bool:
-        """Whether rounds need addresses of their own: clamped positions differ by more than constants."""
-        clamped = any(limit is not None for limit in self._limits)
-        return clamped or not all(digit.exact for digit in self.phase.digits)
+        """Whether loads from memory need addresses of their own: clamped positions differ by more than constants."""
+        return self.own_slots or any(limit is not None for limit in self._limits)
+
+    @property
+    def own_slots(self) -> bool:
+        """Whether accesses to shared memory do. Ragged tiles need none: a whole one has room there."""
+        return not all(digit.exact for digit in self.phase.digits)
 
     def rounds(self) -> Iterator[Round]:
         """Every item of the thread, the last digit's rounds slowest."""
         return gpu_trace.rounds(self.phase)
 
-    def position(self, number: int, turn: Round) -> Sum:
-        """The position of a round along a digit, at most the last one."""
-        digit, limit = self.phase.digits[number], self._limits[number]
+    def _existing(self, number: int, turn: Round) -> Sum:
+        """The position of a round along a digit, at most the last one of this tile."""
+        limit = self._limits[number]
+        return self._slot(number, turn) if limit is None else self.sums.clamped(self._raw(number, turn), limit)
+
+    def _slot(self, number: int, turn: Round) -> Sum:
+        """The same, at most the last one of a whole tile."""
         raw = self._raw(number, turn)
-        if limit is not None:
-            return self.sums.clamped(raw, limit)
-        if digit.exact or turn[number] + 1 < digit.rounds:
+        if self._is_full(number, turn):
             return raw
-        return self.sums.clamped(raw, ir.Constant(I32, digit.count))
+        return self.sums.clamped(raw, ir.Constant(I32, self.phase.digits[number].count))
+
+    def _is_full(self, number: int, turn: Round) -> bool:
+        """True where all threads have a position of a whole tile in this round."""
+        digit = self.phase.digits[number]
+        return digit.exact or turn[number] + 1 < digit.rounds
 
     def exists(self, turn: Round) -> ir.Value | None:
-        """Whether a round's item lies in the tile and belongs to this thread; None = always."""
-        conditions = []
-        for number, digit in enumerate(self.phase.digits):
-            limit = self._limits[number]
-            if limit is None and (digit.exact or turn[number] + 1 < digit.rounds):
-                continue
-            bound = ir.Constant(I32, digit.count) if limit is None else limit
-            position = self.sums.total(self._raw(number, turn))
-            conditions.append(self.b.icmp_unsigned("<", position, bound))
-        if self.idle:
-            bound = ir.Constant(I32, self.phase.threads)
-            conditions.append(self.b.icmp_unsigned("<", self.thread, bound))
-        found: ir.Value | None = None
-        for condition in conditions:
-            found = condition if found is None else self.b.and_(found, condition)
-        return found
+        """Whether a round's item lies in the tile and belongs to this thread; None = always.
 
-    def offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
-        """Where a round's item starts in a tensor of these strides, along whose runs its vectors lie."""
+        One comparison with a constant a round: all else that decides is in what is compared, for many rounds at once.
+        """
+        limited = [limit is not None for limit in self._limits]
+        bounded = [number for number in range(len(turn)) if limited[number] or not self._is_full(number, turn)]
+        if not bounded:
+            return self._is_busy() if self.idle else None
+        most = max(bounded, key=lambda number: self.phase.digits[number].rounds)
+        others = tuple((number, turn[number]) for number in bounded if number != most)
+        return self._reaches(self._left(most, others), most, turn[most])
+
+    def _is_busy(self) -> ir.Value:
+        return self.b.icmp_unsigned("<", self.thread, ir.Constant(I32, self.phase.threads))
+
+    def _reaches(self, left: ir.Value, number: int, turn: int) -> ir.Value:
+        start = ir.Constant(I32, turn * self.phase.digits[number].threads)
+        return self.b.icmp_signed(">", left, start)
+
+    def _left(self, number: int, others: tuple[tuple[int, int], ...]) -> ir.Value:
+        """Positions of a digit from the thread's own on; none where other digits, or the thread, have no item."""
+        key = (number, others)
+        if key not in self._known_left:
+            limit, mine = self._limits[number], self._threads[number]
+            left = ir.Constant(I32, self.phase.digits[number].count) if limit is None else limit
+            if mine is not None:
+                left = self.b.sub(left, mine, flags=("nsw",))
+            conditions = [self._reaches(self._left(other, ()), other, turn) for other, turn in others]
+            for condition in conditions or ([self._is_busy()] if self.idle else []):
+                left = self.b.select(condition, left, ir.Constant(I32, 0))
+            self._known_left[key] = left
+        return self._known_left[key]
+
+    def load_offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
+        """Where a round's item starts in a tensor of these strides, along whose runs its vectors lie; the last item of
+        the tile for rounds beyond: it may be loaded always."""
+        return self._offset(turn, strides, sums, self._existing)
+
+    def store_offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
+        """The same where the item is stored, if it `exists`: rounds differ by constants."""
+        return self._offset(turn, strides, sums, self._raw)
+
+    def _offset(
+        self, turn: Round, strides: tuple[int, ...], sums: Arithmetic, position: Callable[[int, Round], Sum]
+    ) -> Sum:
         total = Sum()
         for number, digit in enumerate(self.phase.digits):
-            position = sums.widened(self.position(number, turn))
-            total += sums.times(position, digit.step * strides[digit.axes[0]])
+            found = sums.widened(position(number, turn))
+            total += sums.times(found, digit.step * strides[digit.axes[0]])
         return total
 
     def shared(self, turn: Round, tile: SharedTile, inside: int = 0) -> Sum:
@@ -84,7 +122,7 @@ class Walk:
         total = Sum()
         for number, digit in enumerate(self.phase.digits):
             along = digit.axes == self.phase.run.axes
-            total += self._placed(self.position(number, turn), inside if along else 0, digit, tile)
+            total += self._placed(self._slot(number, turn), inside if along else 0, digit, tile)
         return total
 
     def _placed(self, position: Sum, inside: int, digit: Digit, tile: SharedTile) -> Sum:

@@ -193,11 +193,11 @@ entry.endif.else:
   %".184" = icmp ult i32 %".183", 8
   %".185" = select  i1 %".184", i32 %".183", i32 7
   %".186" = sub nsw nuw i32 %".180", 1
-  %".187" = icmp ult i32 %".182", %".180"
+  %".187" = icmp ult i32 %".182", %".186"
   %".188" = select  i1 %".187", i32 %".182", i32 %".186"
   %".189" = mul nsw i32 %".188", 16
   %".190" = sub nsw nuw i32 %".181", 1
-  %".191" = icmp ult i32 %".185", %".181"
+  %".191" = icmp ult i32 %".185", %".190"
   %".192" = select  i1 %".191", i32 %".185", i32 %".190"
   %".193" = mul nsw i32 %".192", 208
   %".194" = add nsw i32 %".189", %".193"
@@ -211,11 +211,11 @@ entry.endif.else:
   %".201" = icmp ult i32 %".200", 4
   %".202" = select  i1 %".201", i32 %".200", i32 3
   %".203" = sub nsw nuw i32 %".197", 1
-  %".204" = icmp ult i32 %".199", %".197"
+  %".204" = icmp ult i32 %".199", %".203"
   %".205" = select  i1 %".204", i32 %".199", i32 %".203"
   %".206" = mul nsw i32 %".205", 16
   %".207" = sub nsw nuw i32 %".198", 1
-  %".208" = icmp ult i32 %".202", %".198"
+  %".208" = icmp ult i32 %".202", %".207"
   %".209" = select  i1 %".208", i32 %".202", i32 %".207"
   %".210" = mul nsw i32 %".209", 320
   %".211" = add nsw i32 %".206", %".210"
@@ -228,8 +228,8 @@ entry.endif.else:
   %"a.4" = load <2 x i64>, ptr addrspace(1) %".214", align 16, !invariant.load !3
   %".217" = extractelement <2 x i64> %"a.4", i32 0
   %".218" = extractelement <2 x i64> %"a.4", i32 1
-  %".219" = mul nsw i32 %".205", 18
-  %".220" = mul nsw i32 %".209", 2
+  %".219" = mul nsw i32 %".199", 18
+  %".220" = mul nsw i32 %".202", 2
   %".221" = mul nsw i32 %".219", 8
   %".222" = mul nsw i32 %".220", 8
   %".223" = add nsw i32 %".221", %".222"
@@ -245,9 +245,9 @@ entry.endif.else:
   fence syncscope("workgroup") release
   call void @"llvm.amdgcn.s.barrier"()
   fence syncscope("workgroup") acquire
-  %".236" = mul nsw i32 %".188", 2
-  %".237" = udiv i32 %".192", 2
-  %".238" = urem i32 %".192", 2
+  %".236" = mul nsw i32 %".182", 2
+  %".237" = udiv i32 %".185", 2
+  %".238" = urem i32 %".185", 2
   %".239" = mul nsw i32 %".237", 18
   %".240" = mul nsw i32 %".238", 8
   %".241" = mul nsw i32 %".236", 8
@@ -279,12 +279,19 @@ entry.endif.else:
   %".266" = fadd <4 x float> %".263", %".265"
   %".267" = fadd <4 x float> %".261", %".266"
   %".268" = bitcast <4 x float> %".267" to <2 x double>
-  %".269" = icmp ult i32 %".182", %".180"
-  %".270" = icmp ult i32 %".185", %".181"
-  %".271" = icmp ult i32 %"thread", 32
-  %".272" = and i1 %".269", %".270"
-  %".273" = and i1 %".272", %".271"
-  br i1 %".273", label %"store.then.1", label %"store.end.1"
+  %".269" = mul nsw i32 %".182", 16
+  %".270" = mul nsw i32 %".185", 208
+  %".271" = add nsw i32 %".269", %".270"
+  %".272" = zext i32 %".271" to i64
+  %".273" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".272"
+  %".274" = sub nsw i32 %".180", %".182"
+  %".275" = sub nsw i32 %".181", %".185"
+  %".276" = icmp ult i32 %"thread", 32
+  %".277" = select  i1 %".276", i32 %".275", i32 0
+  %".278" = icmp sgt i32 %".277", 0
+  %".279" = select  i1 %".278", i32 %".274", i32 0
+  %".280" = icmp sgt i32 %".279", 0
+  br i1 %".280", label %"store.then.1", label %"store.end.1"
 entry.endif.endif:
   ret void
 store.then:
@@ -293,7 +300,7 @@ store.then:
 store.end:
   br label %"entry.endif.endif"
 store.then.1:
-  store <2 x double> %".268", ptr addrspace(1) %".196", align 16
+  store <2 x double> %".268", ptr addrspace(1) %".273", align 16
   br label %"store.end.1"
 store.end.1:
   br label %"entry.endif.endif"

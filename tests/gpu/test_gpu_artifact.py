@@ -11,7 +11,7 @@ from pathlib import Path
 import fake_gpu
 import pytest
 from device import hosted
-from toolchain import assembler
+from toolchain import assemblers_for
 
 import ttc_llvm
 from ttc_llvm import backend, cli
@@ -100,13 +100,13 @@ def test_one_ptx_holds_every_kernel_and_assembles(dtype: str, tmp_path: Path) ->
     assert text.count(".version") == text.count(".address_size") == 1
     for entry in entries:
         assert f'#define {entry}_ENTRY "{entry}"' in header.read_text()
-    command = [assembler(found.target), "-arch=sm_80", str(path), "-o", str(tmp_path / "out.cubin")]
+    command = [assemblers_for(found.target)[0], "-arch=sm_80", str(path), "-o", str(tmp_path / "out.cubin")]
     subprocess.run(command, check=True)
 
 
 def test_cubins(tmp_path: Path) -> None:
     found = solution()
-    assembler(found.target)
+    assemblers_for(found.target)[0]
     (path,) = found.write(tmp_path, ["cubin"])
     assert path.suffix == ".cubin" and path.read_bytes().startswith(b"\x7fELF")
 

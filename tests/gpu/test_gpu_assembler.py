@@ -1,20 +1,25 @@
-"""Every kernel of a broad matrix assembled: by ptxas for NVIDIA's GPUs, by LLVM for AMD's. Nothing spills."""
+"""Every kernel of a broad matrix assembled: by ptxas for NVIDIA's GPUs, by LLVM for AMD's. Nothing spills.
+
+`PYTHONPATH=. pytest -m full tests/gpu/test_gpu_assembler.py -k sm_50` with TTC_FULL=1 takes one GPU's whole matrix.
+"""
 
 from __future__ import annotations
 
 import re
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
 from gpu_matrix import matrix
-from toolchain import assemble
+from toolchain import assemble, assemblers_for
 
 from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.gpu import lower as gpu_lower
 from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu.launch import GpuImage
 from ttc_llvm.gpu.plan import GpuPlan
 from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.tuning import gpu_candidates
@@ -36,37 +41,64 @@ def first_plans(c: Canonical, target: GpuTarget, count: int) -> list[GpuPlan]:
     return [*found, gpu_lower.unaligned(c, found[0])]
 
 
-def check_nvidia(name: str, problems: tuple[tuple[str, Canonical], ...], count: int, folder: Path) -> None:
-    """Assemble the kernels of these problems."""
-    target = gpu_target.find(name)
-    for problem, c in problems:
-        for plan in first_plans(c, target, count):
-            report = assemble(gpu_kernel.build(c, plan, target).code, target, folder)
-            assert not report.stack and not report.spilled, f"{problem} for {name} with {plan}: {report}"
+def kernels(problem: tuple[str, Canonical], target: GpuTarget, count: int) -> Iterator[tuple[str, GpuImage]]:
+    """A problem's kernels with words for what each is."""
+    name, c = problem
+    for plan in first_plans(c, target, count):
+        yield f"{name} for {target} with {plan}", gpu_kernel.build(c, plan, target)
 
 
-def check_amd(name: str, problems: tuple[tuple[str, Canonical], ...], count: int) -> None:
-    """The same for AMD: no private memory, no spilled registers."""
+def spilt_nvidia(image: GpuImage, assembler: str, folder: Path) -> str:
+    """What ptxas puts into memory of this kernel; nothing where all stays in registers."""
+    report = assemble(image.code, image.target, assembler, folder)
+    return f"{report} of {assembler}" if report.stack or report.spilled else ""
+
+
+def spilt_amd(image: GpuImage) -> str:
+    """The same for AMD: private memory and spilled registers."""
+    assert image.code.startswith(b"\x7fELF")
+    facts = dict(re.findall(r"\.(\w+):\s+(\d+)", backend.assembly(image.llvm_ir, image.target)))
+    assert int(facts["group_segment_fixed_size"]) == image.launch.shared
+    held = {key: facts.get(key, "0") for key in ("private_segment_fixed_size", "vgpr_spill_count")}
+    return "" if set(held.values()) == {"0"} else str(held)
+
+
+def check(found: Iterable[tuple[str, str]]) -> None:
+    """Every kernel that spills, in one go."""
+    bad = [f"{words}: {spilt}" for words, spilt in found if spilt]
+    assert not bad, "\n".join([f"{len(bad)} kernels spill", *bad])
+
+
+def check_amd(name: str, problems: Iterable[tuple[str, Canonical]], count: int) -> None:
+    """The kernels of these problems for one of AMD's GPUs."""
     target = gpu_target.find(name)
-    for problem, c in problems:
-        for plan in first_plans(c, target, count):
-            image = gpu_kernel.build(c, plan, target)
-            assert image.code.startswith(b"\x7fELF")
-            facts = dict(re.findall(r"\.(\w+):\s+(\d+)", backend.assembly(image.llvm_ir, target)))
-            held = {key: facts.get(key, "0") for key in ("private_segment_fixed_size", "vgpr_spill_count")}
-            assert set(held.values()) == {"0"}, f"{problem} for {name} with {plan}: {held}"
-            assert int(facts["group_segment_fixed_size"]) == image.launch.shared
+    check((words, spilt_amd(image)) for problem in problems for words, image in kernels(problem, target, count))
 
 
 @pytest.mark.parametrize("name", NVIDIA)
 def test_ptxas_takes_a_share_of_the_matrix(name: str, tmp_path: Path) -> None:
-    check_nvidia(name, chosen(NVIDIA.index(name) * 2, STRIDE), 1, tmp_path)
+    """One assembler takes a problem's kernels, all of them in turns."""
+    target = gpu_target.find(name)
+    turns = zip(chosen(NVIDIA.index(name) * 2, STRIDE), cycle(assemblers_for(target)), strict=False)
+    check(
+        (words, spilt_nvidia(image, one, tmp_path))
+        for problem, one in turns
+        for words, image in kernels(problem, target, 1)
+    )
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", NVIDIA)
 def test_ptxas_takes_the_whole_matrix(name: str, tmp_path: Path) -> None:
-    check_nvidia(name, chosen(0, 1), 3, tmp_path)
+    """Every assembler that knows the GPU takes each kernel."""
+    target = gpu_target.find(name)
+    every = assemblers_for(target)
+    check(
+        (words, spilt_nvidia(image, one, tmp_path))
+        for problem in MATRIX
+        for words, image in kernels(problem, target, 3)
+        for one in every
+    )
 
 
 @pytest.mark.parametrize("name", AMD)
@@ -77,4 +109,4 @@ def test_amd_objects_of_a_share_of_the_matrix(name: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("name", AMD)
 def test_amd_objects_of_the_whole_matrix(name: str) -> None:
-    check_amd(name, chosen(0, 1), 2)
+    check_amd(name, MATRIX, 2)

@@ -9,9 +9,12 @@ from gpu_strategies import gpu_executions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ttc_llvm.gpu import plan as gpu_plan
 from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.gpu.lower import unaligned
 from ttc_llvm.gpu.plan import GpuPlan
 from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.problem import Problem
 
 FLUSH = st.sampled_from(("start", "end"))
 
@@ -23,6 +26,18 @@ def test_random_plans_of_random_problems(
 ) -> None:
     case, plan, target = found
     check(case, plan, target, (flush_a, flush_b))
+
+
+@pytest.mark.parametrize("panel", ["none", "512,384"])
+def test_smaller_tiles_for_unaligned_tensors(panel: str) -> None:
+    """A tile of more bytes than the largest block moves one by one, at ragged ends and in panels."""
+    case = Case.of(Problem((1, 0), (300, 700), "i8"), 3)
+    plan = gpu_plan.parse(
+        f"gpu1 tile=256,128 block=16,4 order=1,0 threads=512 vector=4,4 shared=b padding=4 panel={panel}"
+    )
+    single = unaligned(case.placed.canonical, plan)
+    assert single.tile == (128, 128)
+    check(case, single, gpu_target.find("sm_90"))
 
 
 @pytest.mark.full

@@ -146,6 +146,32 @@ def test_few_instructions_per_element() -> None:
     assert instructions / (tiles / found.launch.block) <= 4
 
 
+def kernel_of(c: Canonical, plan: str) -> str:
+    """The PTX of a plan."""
+    return gpu_kernel.build(c, gpu_plan.parse(plan), gpu_target.find("sm_90")).code.decode()
+
+
+def test_ragged_ends_cost_one_comparison_a_store_and_no_addresses() -> None:
+    """Positions to be loaded are clamped by a minimum, stores and shared memory have constant distances."""
+    plan = "gpu1 tile=33,51 block=1,1 order=1,0 threads=64 vector=1,1 shared=a padding=4 panel=none"
+    ptx = kernel_of(form("s", (355, 751)), plan)
+    assert len(widths(ptx, "ld", "global")) == 2 * 33
+    assert len(widths(ptx, "st", "global")) == 2 * 51
+    assert len(re.findall(r"\bsetp\.", ptx)) <= 51 + 8
+    assert len(re.findall(r"\bselp\.", ptx)) <= 8
+    assert len(re.findall(r"\bmin\.", ptx)) <= 33 + 1
+    assert len(set(re.findall(r"\.shared\.\S+ .*\[(%rd\d+)", ptx))) == 2 * 2
+
+
+def test_vectors_across_short_axes_share_addresses() -> None:
+    """Elements of an RGB image have three places to go, at constant distances: not one for each of 64."""
+    plan = "gpu1 tile=1320,3 block=1,1 order=1,0 threads=64 vector=8,8 shared=b padding=8 panel=none"
+    ptx = kernel_of(form("bf16", (3, 1320 * 200), (1, 0)), plan)
+    stored = re.findall(r"st\.shared\.b16 .*\[(%rd\d+)", ptx)
+    assert len(stored) == 64
+    assert len(set(stored)) == 3 + 3, "the last round's thread may be another one"
+
+
 def test_in_tile_offsets_have_32_bits() -> None:
     ptx = image(form("s", (70_000, 70_000)), "sm_90").code.decode()
     assert len(re.findall(r"mul\.(lo|hi)\.[su]64", ptx)) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -14,9 +15,10 @@ from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import PlanError, TargetError
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.gpu import plan as gpu_plan
+from ttc_llvm.gpu import residency
 from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.launch import Slot
-from ttc_llvm.gpu.lower import lower
+from ttc_llvm.gpu.lower import lower, unaligned
 from ttc_llvm.gpu.plan import GpuPlan
 from ttc_llvm.gpu.solution import GpuSolution
 from ttc_llvm.gpu.target import GpuTarget
@@ -156,6 +158,54 @@ def test_launches_say_what_the_driver_needs() -> None:
     assert nest.shared is not None
     assert launch.shared == nest.shared.elements * 16
     assert "blocks 320" in str(nest)
+
+
+def test_warps_take_registers_as_a_whole() -> None:
+    """Blocks of 16 threads take as much of a multiprocessor as blocks of 32."""
+    c = canonicalise(Problem((1, 0), (1024, 1024), "z")).canonical
+    plan = gpu_plan.parse("gpu1 tile=16,32 block=1,1 order=1,0 threads=16 vector=1,1 shared=none padding=0 panel=none")
+    for target in (gpu_target.find("sm_50"), H100, gpu_target.find("gfx90a")):
+        half = lower(c, plan, target)
+        held = residency.resident(half, target)
+        assert half.threads == 16
+        assert held == residency.resident(replace(half, threads=target.warp), target)
+        assert held * target.warp * residency.registers(half) <= target.registers
+
+
+@pytest.mark.parametrize("threads", [16, 32, 64, 96, 160, 224, 512])
+def test_assemblers_leave_the_registers_that_threads_need(threads: int) -> None:
+    """As ptxas reckons: warps are dealt out to four parts, whose 16384 registers are given out in eights."""
+    c = canonicalise(Problem((1, 0), (1152, 1024), "s")).canonical
+    plan = gpu_plan.parse("gpu1 tile=64,96 block=1,1 order=1,0 threads=96 vector=1,1 shared=b padding=1 panel=none")
+    for target in (gpu_target.find("sm_50"), gpu_target.find("sm_100")):
+        nest = replace(lower(c, plan, target), threads=threads)
+        warps = residency.asked_for(nest, target) * -(-threads // 32)
+        left = 16384 // (32 * -(-warps // 4)) // 8 * 8
+        assert residency.registers(nest) == residency.FIXED + 64
+        assert left >= residency.registers(nest) + residency.SPARE
+
+
+@pytest.mark.parametrize(
+    ("size", "tile", "panel", "wanted"),
+    [
+        ((7000, 5000), "250,128", "none", ((125, 128), ())),
+        ((7000, 5000), "250,128", "500,384", ((125, 128), (250, 384))),
+        ((7000, 5000), "300,120", "none", ((75, 120), ())),
+        ((7000, 5000), "128,128", "none", ((128, 128), ())),
+        ((1 << 19, 1 << 17), "256,128", "none", ((256, 128), ())),  # a grid of more than 2^22 blocks otherwise
+    ],
+)
+def test_unaligned_plans_have_few_accesses_a_thread(
+    size: tuple[int, int], tile: str, panel: str, wanted: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    c = canonicalise(Problem((1, 0), size, "i8")).canonical
+    plan = gpu_plan.parse(
+        f"gpu1 tile={tile} block=1,1 order=1,0 threads=512 vector=1,1 shared=a padding=1 panel={panel}"
+    )
+    found = unaligned(c, plan)
+    assert (found.tile, found.panel) == wanted
+    assert found.threads == 1024
+    lower(c, found, gpu_target.find("gfx90a"))
 
 
 def test_nothing_to_do_is_no_block() -> None:

@@ -11,9 +11,9 @@ from .. import options, runtime
 from ..addresses import data_address
 from ..errors import ArrayError
 from ..gpu.handed import is_on_device
-from ..handed import number
 from . import shortcut
-from .pairs import PLAIN, Array, Scaling, scaling
+from .checks import check_beta, check_result, permuted, scaled
+from .pairs import PLAIN, Array, Scaling
 from .strided import assign
 
 Order = Literal["C", "F", "A", "K"]
@@ -22,7 +22,6 @@ ALONE_BYTES = 64 << 10  # smaller arrays are not worth a second thread, nor the 
 LARGE_BYTES = 1 << 20  # larger results start on a cache line, so that whole lines can be stored
 LINE = 64
 ZERO, ONE = 0, 1  # the defaults, which a call that leaves them alone passes on as they are
-_NUMBERS = frozenset((int, float, complex))
 
 
 def transpose(
@@ -77,11 +76,11 @@ def transpose(
         return _on_device(x, axes, out, (alpha, beta, conjugate), order, stream, effort)
     if stream is not None:
         raise ArrayError("stream is for arrays on a device: this one is on the host")
-    view = _permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
+    view = permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
     if out is None:
         scale = scaled(view.dtype, view.dtype, alpha, beta, conjugate)
-        if scale is not PLAIN and scale.beta != 0:
-            raise ArrayError(f"beta = {beta} without out: there is nothing to be scaled")
+        if scale is not PLAIN:
+            check_beta(beta)
         if usual:
             return _usual(cast(Array, x), axes, view, threads)
         return _copied(view, scale, order, threads, effort)
@@ -203,35 +202,15 @@ def _aligned(view: Array, order: Order) -> Array:
 # --- arguments ------------------------------------------------------------------------------------------
 
 
-def _permuted(x: Array, axes: Any) -> Array:
-    try:
-        view: Array = x.transpose(axes)
-    except (TypeError, ValueError) as error:
-        raise ArrayError(f"axes {axes!r} do not permute the {x.ndim} axes of the array: {error}") from None
-    return view
-
-
 def _check_out(out: Any, view: Array) -> None:
     if not isinstance(out, np.ndarray):
         raise ArrayError(f"out is a {type(out).__name__}: it must be an array")
     if isinstance(out, np.ma.MaskedArray) or isinstance(view, np.ma.MaskedArray):
         raise ArrayError("out and masked arrays do not go together: transpose data and mask one by one")
-    if out.shape != view.shape:
-        raise ArrayError(f"out has shape {out.shape}: the transposed array has {view.shape}")
-    if not out.flags.writeable:
-        raise ArrayError("out is read-only: the result is written to it")
+    check_result(out.shape, out.flags.writeable, view)
     for x in (view, out):
         if x.dtype.hasobject:
             raise ArrayError(f"dtype {x.dtype} holds Python objects: only fixed-size plain data can be moved")
-
-
-def scaled(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any) -> Scaling:
-    """The checked scaling of elements of type `of` into elements of type `to`."""
-    if type(alpha) not in _NUMBERS or type(beta) not in _NUMBERS:
-        alpha, beta = number("alpha", alpha), number("beta", beta)
-    if alpha == 1 and beta == 0 and not conjugate and of == to:
-        return PLAIN
-    return scaling(of, to, alpha, beta, bool(conjugate))
 
 
 def _threads(threads: int | None, view: Array) -> int:

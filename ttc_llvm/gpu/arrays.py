@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import pairs
+from ..arrays.checks import check_beta, check_result, permuted, scaled
 from ..arrays.overlaps import overlaps_itself, share
 from ..arrays.pairs import ALIGNED, NATIVE_SIZES, PLAIN, Scaling
-from ..arrays.public import scaled
 from ..arrays.recent import Recent
 from ..canonical import Placed
 from ..errors import ArrayError
@@ -30,9 +30,9 @@ def transpose(x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: 
     Raises ArrayError, ProblemError or OptionError as for arrays of the host, GpuError where the driver refuses.
     """
     source = handed(x, "x")
-    view = _permuted(source.view, axes)
-    if out is None and scale[1] != 0:
-        raise ArrayError(f"beta = {scale[1]} without out: there is nothing to be scaled")
+    view = permuted(source.view, axes)
+    if out is None:
+        check_beta(scale[1])
     result = empty_like(x, source, view.shape) if out is None else out
     target = handed(result, "out")
     if out is not None:
@@ -48,19 +48,8 @@ def transpose(x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: 
     return result
 
 
-def _permuted(view: Array, axes: Any) -> Array:
-    try:
-        found: Array = view.transpose(axes)
-    except (TypeError, ValueError) as error:
-        raise ArrayError(f"axes {axes!r} do not permute the {view.ndim} axes of the array: {error}") from None
-    return found
-
-
 def _check_out(target: Handed, view: Array) -> None:
-    if target.view.shape != view.shape:
-        raise ArrayError(f"out has shape {target.view.shape}: the transposed array has {view.shape}")
-    if not target.writeable:
-        raise ArrayError("out is read-only: the result is written to it")
+    check_result(target.view.shape, target.writeable, view)
     if overlaps_itself(target.view):
         raise ArrayError(f"elements of out share memory (strides {target.view.strides}): which value wins?")
 

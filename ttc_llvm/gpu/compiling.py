@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ..canonical import Canonical, canonicalise
 from ..errors import PlanError
-from ..measurement import GIB, Measurement
+from ..measurement import Measurement
 from ..options import MAX_IMPLEMENTATIONS, candidate_count
 from ..problem import Problem
-from ..stored_plans import STORED_TIMINGS, open_database
+from ..stored_plans import STORED_TIMINGS, measurement, open_database, remembered
 from ..trial import Mode
 from ..tuning import gpu_candidates
 from ..tuning.choices import FREE, Forced
@@ -132,10 +132,7 @@ def _known(canonical: Canonical, chosen: GpuOptions, record: Record) -> GpuPlann
     except PlanError as error:
         _log.warning("a stored plan is ignored: %s", error)
         return None
-    measured = None
-    if record.seconds is not None:
-        timings = tuple((t.plan, t.seconds) for t in record.timings)
-        measured = _measurement(canonical, record.seconds, record.ceiling_gibs, timings, record.note)
+    measured = remembered(record, _ceiling_name(canonical, record.note), canonical.bytes_moved)
     return GpuPlanned(found, measured, image)
 
 
@@ -172,7 +169,7 @@ def _tuned(
         ceiling = trial.ceiling()
         outcome = search(
             chain(_hints(canonical, chosen, answer), gpu_candidates.plans(canonical, chosen.target, chosen.forced)),
-            lambda found: gpu_candidates.neighbours(canonical, found, chosen.forced),
+            lambda found: gpu_candidates.neighbours(canonical, found, chosen.target, chosen.forced),
             trial,
             Limits(chosen.max_implementations, chosen.time_limit, chosen.verify),
             progress,
@@ -192,8 +189,9 @@ def _finished(
 ) -> tuple[GpuPlanned, Record]:
     best, seconds, image = outcome.best.plan, outcome.best.best, outcome.kernel.image
     timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
+    which = _ceiling_name(canonical, str(device))
     measured = replace(
-        _measurement(canonical, seconds, ceiling or None, timings, str(device)), interrupted=outcome.interrupted
+        measurement(which, canonical.bytes_moved, seconds, ceiling or None, timings), interrupted=outcome.interrupted
     )
     effort = max(len(timings), 1) if outcome.interrupted else chosen.max_implementations
     record = Record(
@@ -209,16 +207,9 @@ def _finished(
     return GpuPlanned(best, measured, image), record
 
 
-def _measurement(
-    canonical: Canonical,
-    seconds: float,
-    ceiling: float | None,
-    timings: tuple[tuple[str, tuple[float, ...]], ...],
-    device: str,
-) -> Measurement:
+def _ceiling_name(canonical: Canonical, device: str) -> str:
     name = ceiling_name(canonical)
-    gibs = canonical.bytes_moved / seconds / GIB
-    return Measurement(seconds, gibs, ceiling, f"{name} of {device}" if device else name, timings)
+    return f"{name} of {device}" if device else name
 
 
 def _hints(canonical: Canonical, chosen: GpuOptions, answer: Answer) -> Iterator[GpuPlan]:

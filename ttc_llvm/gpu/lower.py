@@ -17,6 +17,7 @@ from .target import GpuTarget
 MOST_THREADS = 1024  # of a block on every machine
 FEW_ACCESSES = 16  # of one thread to one tensor, element by element: beyond, single bytes may spill
 LEAST_SHARED = 48 << 10  # bytes of shared memory that a block has on every machine
+LEAST_BLOCKS = (1 << 22) - 1  # that a grid may have on every machine
 
 
 def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
@@ -40,16 +41,28 @@ def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
 def unaligned(canonical: Canonical, plan: GpuPlan) -> GpuPlan:
     """The plan for tensors whose addresses are multiples of an element and no more: single elements at a time.
 
-    It fits wherever the plan fits: gaps in shared memory are given up where there is no room for them, and blocks get
-    more threads where each would have too many accesses.
+    It fits wherever the plan fits. Where each thread would have too many accesses, blocks get more threads; where they
+    have all there are, tiles are smaller. Gaps in shared memory are given up where there is no room for them.
     """
-    threads = max(plan.threads, min(MOST_THREADS, 1 << (prod(plan.tile) // FEW_ACCESSES).bit_length()))
-    single = replace(plan, threads=threads, vector=(1, 1), block=(1,) * len(plan.tile), padding=0)
+    smaller = _few_accesses(canonical, plan)
+    threads = max(plan.threads, min(MOST_THREADS, 1 << (prod(smaller.tile) // FEW_ACCESSES).bit_length()))
+    single = replace(smaller, threads=threads, vector=(1, 1), block=(1,) * len(plan.tile), padding=0)
     if plan.shared is Shared.NONE or not canonical.elements:
         return single
     room = max(_shared_tile(canonical, plan).elements, LEAST_SHARED // canonical.a.itemsize)
     gaps = replace(single, padding=1)
     return gaps if _shared_tile(canonical, gaps).elements <= room else single
+
+
+def _few_accesses(c: Canonical, plan: GpuPlan) -> GpuPlan:
+    """The plan with tiles of few elements a thread of the largest block; itself where a grid has not so many blocks."""
+    tile = list(plan.tile)
+    while prod(tile) > FEW_ACCESSES * MOST_THREADS:
+        longest = max(range(len(tile)), key=lambda k: tile[k])
+        tile[longest] = -(-tile[longest] // 2)
+    panel = tuple(p // t * new for p, t, new in zip(plan.panel, plan.tile, tile, strict=False))
+    found = replace(plan, tile=tuple(tile), panel=panel)
+    return found if prod(loop.count for loop in _loops(c, found)) <= LEAST_BLOCKS else plan
 
 
 def register_block(canonical: Canonical, plan: GpuPlan) -> tuple[int, int]:

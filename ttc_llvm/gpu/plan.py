@@ -15,7 +15,7 @@ from .target import GpuTarget
 
 VERSION = "gpu1"
 MAX_REGISTER_BYTES = 256  # of one thread's registers that a register block may take up: beyond, spills come near
-MAX_SPREAD = 64  # elements of one thread that have addresses of their own in shared memory: beyond, spills come near
+MAX_SPREAD = 64  # elements of one thread that may have addresses of their own in shared memory: else spills come near
 MAX_ACCESSES = 512  # of one thread to A or to B, all unrolled: code grows with them
 
 

@@ -10,17 +10,19 @@ BATCH = 64  # registers for a thread's share of a tile: what does not fit is loa
 NARROW = 3  # registers of an access to less than 4 bytes, its address among them
 FIXED = 24  # registers of a thread that do not depend on the tile
 SPARE, SPARE_CLAMPED = 8, 40  # registers that an assembler may use beyond, the latter where positions are clamped
+GRAIN, PARTS = 8, 4  # registers of a thread that are given out at a time; parts of a multiprocessor with some of them
 RESERVED = 1024  # bytes of shared memory that the driver takes for itself
 
 
 def resident(nest: GpuNest, target: GpuTarget, spare: int = 0) -> int:
     """Blocks that a multiprocessor holds at a time, where a thread takes so many registers more than expected."""
     shared = 0 if nest.shared is None else nest.shared.elements * nest.canonical.a.itemsize
+    lanes = -(-nest.threads // target.warp) * target.warp  # whole warps, whatever of them is used
     bounds = (
         target.blocks,
-        target.threads // nest.threads,
+        target.threads // lanes,
         target.shared_total // (shared + RESERVED) if shared else target.blocks,
-        target.registers // ((registers(nest) + spare) * nest.threads),
+        target.registers // ((registers(nest) + spare) * lanes),
     )
     return max(1, min(bounds))
 
@@ -32,7 +34,16 @@ def asked_for(nest: GpuNest, target: GpuTarget) -> int:
     if any(spread(nest, phase) for phase in nest.phases):
         return 0
     clamped = nest.edge is not None or any(not digit.exact for phase in nest.phases for digit in phase.digits)
-    return resident(nest, target, SPARE_CLAMPED if clamped else SPARE)
+    spare = SPARE_CLAMPED if clamped else SPARE
+    return max(1, min(resident(nest, target, spare), _granted(nest, target, spare)))
+
+
+def _granted(nest: GpuNest, target: GpuTarget, spare: int) -> int:
+    """Blocks whose threads get these registers, as they are given out: in eights, by each part of a multiprocessor to
+    the warps that it runs. An assembler reckons so; ranking needs no such steps."""
+    each = (registers(nest) + spare) // GRAIN * GRAIN
+    warps = target.registers // PARTS // (each * target.warp) * PARTS
+    return warps // -(-nest.threads // target.warp)
 
 
 def spread(nest: GpuNest, phase: Phase) -> bool:
