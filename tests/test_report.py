@@ -119,6 +119,13 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytes
     assert "cannot be written" in capsys.readouterr().err
 
 
+def test_cases_have_the_order_of_their_suite_whenever_they_were_measured() -> None:
+    found = tuple(made(efforts=(1,), kinds=("copy",), affinities=("compact",), step=9))
+    late = tuple(replace(one, name="of another version") for one in found[:1])
+    (group,) = groups.groups((*late, *reversed(found)))
+    assert group.names == (*(one.name for one in found), "of another version")
+
+
 def test_without_matplotlib_one_sentence_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import exp, log
 
 from ..bench.results import Result
+from ..bench.suites import SUITES
 
 RULES = {"copy": "bytes of A + bytes of B", "update": "bytes of A + 2 x bytes of B"}
 KINDS = {"copy": "beta = 0", "update": "beta != 0"}
@@ -14,15 +16,17 @@ KINDS = {"copy": "beta = 0", "update": "beta != 0"}
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Results of one title, in the order in which their cases first appear."""
+    """Results of one title, of one suite."""
 
     title: str
     results: tuple[Result, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The cases, each once."""
-        return tuple(dict.fromkeys(one.name for one in self.results))
+        """The cases, each once, in the order of the suite; those that it does not have behind, as they first appear."""
+        places = _places(self.results[0].suite, max(one.threads for one in self.results))
+        found = dict.fromkeys(one.name for one in self.results)
+        return tuple(sorted(found, key=lambda name: places.get(name, len(places))))
 
     @property
     def efforts(self) -> tuple[int, ...]:
@@ -77,6 +81,12 @@ def groups(results: Sequence[Result], by_affinity: bool = True) -> tuple[Group, 
         parts += [machine(one)] if len(machines) > 1 else []
         found.setdefault(", ".join(parts), []).append(one)
     return tuple(Group(title, tuple(group)) for title, group in found.items())
+
+
+@cache
+def _places(suite: str, threads: int) -> dict[str, int]:
+    shapes = SUITES[suite](threads) if suite in SUITES else ()
+    return {case.name: number for number, case in enumerate(shapes)}
 
 
 def geomean(values: Iterable[float]) -> float:
