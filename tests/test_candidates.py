@@ -171,3 +171,14 @@ def test_operations_of_micro_tiles() -> None:
     assert operations(problem, (16, 16), AVX512) == 16 + 16 + 64
     rows = canonical((0, 2, 1), (64, 10, 10), beta=1)
     assert operations(rows, (64, 1, 1), AVX512) == 8  # four loads, four stores, nothing to shuffle
+
+
+def test_scratch_leaves_room_in_the_cache() -> None:
+    """Long runs of B leave scratch, but a tile of them must not push the tensors out of L2."""
+    problem = canonical((3, 2, 0, 5, 1, 4), (39, 5, 15, 119, 15, 15), beta=0)
+    offered = list(itertools.islice(candidates.enumerate_plans(problem, AVX512, FREE, Model(problem, AVX512, 2)), 300))
+    staged = [plan for plan in offered if plan.staging is Staging.B]
+    assert len(staged) > 100
+    for plan in staged:
+        tile = [min(size, extent) for size, extent in zip(plan.tile, problem.extents, strict=True)]
+        assert math.prod(tile) * problem.a.itemsize <= AVX512.l2 // 2

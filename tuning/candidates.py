@@ -22,7 +22,7 @@ from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
 from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_prefetch
-from .neighbours import CHANGES, neighbours, settled
+from .neighbours import CHANGES, has_room, neighbours, settled
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
 LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows, and of B where they leave scratch
@@ -39,7 +39,8 @@ def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, cost: 
     walk = _Walk(canonical, target, forced, cost)
     extents = canonical.extents
     for plan in seeds(canonical, target, forced):
-        walk.push(settled(extents, forced, plan))
+        if has_room(canonical, target, plan) or forced.blockings:
+            walk.push(settled(extents, forced, plan))
     for plan in heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__):
         walk.descend(plan)
     while walk.heap:
@@ -64,9 +65,10 @@ class _Walk:
 
     def descend(self, plan: CpuPlan) -> None:
         """Push the plan's neighbours, and those of the best one after every kind of decision."""
-        extents, forced = self.problem[0].extents, self.problem[2]
+        canonical, target, forced = self.problem
         for change in CHANGES:
-            found = [plan, *(settled(extents, forced, other) for other in change(*self.problem, plan))]
+            others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
+            found = [plan, *(other for other in others if has_room(canonical, target, other))]
             for other in found:
                 self.push(other)
             plan = min(found, key=self.costs.__getitem__)

@@ -22,9 +22,17 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
     seen = {plan, settled(extents, forced, plan)}
     for group in itertools.zip_longest(*found):
         for other in (settled(extents, forced, other) for other in group if other is not None):
-            if other not in seen:
+            if other not in seen and has_room(canonical, target, other):
                 seen.add(other)
                 yield other
+
+
+def has_room(canonical: Canonical, target: Target, plan: CpuPlan) -> bool:
+    """True where scratch, if the plan has any, leaves half of L2 to the tensors."""
+    if plan.staging is Staging.NONE:
+        return True
+    elements = prod(min(size, extent) for size, extent in zip(plan.tile, canonical.extents, strict=True))
+    return elements * canonical.a.itemsize <= target.l2 // 2
 
 
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
@@ -106,8 +114,7 @@ def _other_orders(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
 
 def _other_stores(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     for streaming, staging in allowed_stores(c, t, forced):
-        if staging is Staging.NONE or _scratch_bytes(c, plan) <= t.l2 // 2:
-            yield replace(plan, streaming=streaming, staging=staging)
+        yield replace(plan, streaming=streaming, staging=staging)
 
 
 def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -116,11 +123,6 @@ def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
             spans(size, e) or size % u == 0 for size, e, u in zip(plan.tile, c.extents, block, strict=True)
         ):
             yield replace(plan, block=block)
-
-
-def _scratch_bytes(c: Canonical, plan: CpuPlan) -> int:
-    elements = prod(min(size, e) for size, e in zip(plan.tile, c.extents, strict=True))
-    return elements * c.a.itemsize
 
 
 def _whole_tiles(panel: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
