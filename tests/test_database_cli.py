@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ttc_llvm.cli import command
 from ttc_llvm.cli import database as database_cli
 from ttc_llvm.errors import TtcError
 from ttc_llvm.tuning.records import EXHAUSTIVE, Record, Request, Timing
@@ -226,6 +227,34 @@ def test_errors_are_one_line_and_change_nothing(
     assert captured.err.startswith("ttc: ") and captured.err.count("\n") == 1
     assert complaint in captured.err
     assert len(SolutionFile(path).rows()) == 2
+
+
+def test_an_export_does_not_replace_the_database_under_another_name(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for other in (path.parent / "hard", path.parent / "soft"):
+        (other.hardlink_to if other.name == "hard" else other.symlink_to)(path)
+        assert ttc("export", other, "--database", path) == 2
+        assert "is the database itself" in capsys.readouterr().err
+        assert len(SolutionFile(path).rows()) == 2
+
+
+def test_a_damaged_file_costs_no_older_export(path: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup.jsonl"
+    assert ttc("export", backup, "--database", path) == 0
+    before = backup.read_bytes()
+    path.write_bytes(os.urandom(3000))
+    assert ttc("export", backup, "--database", path) == 2
+    assert backup.read_bytes() == before != b""
+
+
+def test_a_closed_standard_input_is_an_empty_one(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words, outcome in ((("import", "-"), "read 0 solutions"), (("clear", "--all"), "removed 2 solutions")):
+        monkeypatch.setattr(sys, "stdin", None)
+        assert command.main(["database", *words, f"--database={path}"]) == 0
+        assert outcome in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process' own) and return its exit status; nothing is raised."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
-    for name in ("stdout", "stderr"):
+    for name, access in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller: no file of ours may take its number
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, access))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a path may hold anything
             stream.reconfigure(errors="backslashreplace")

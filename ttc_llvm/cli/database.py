@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import Any
 
 from ..errors import DatabaseError, OptionError
@@ -131,10 +133,13 @@ def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
         file.export(sys.stdout.buffer, objects=not args.no_objects)
         sys.stdout.buffer.flush()
         return 0
-    if Path(args.file).exists() and Path(args.file).resolve() == file.path.resolve():
+    if os.path.exists(args.file) and file.path.exists() and os.path.samefile(args.file, file.path):
         raise OptionError(f"{args.file} is the database itself: export to another file")
-    with _failing(f"export to {args.file}"), open(args.file, "wb") as stream:
-        count = file.export(stream, objects=not args.no_objects)
+    with _failing(f"export to {args.file}"), TemporaryFile() as whole:
+        count = file.export(whole, objects=not args.no_objects)
+        whole.seek(0)  # all of it was read: a damaged database costs no older export
+        with open(args.file, "wb") as stream:
+            copyfileobj(whole, stream)
     print(f"exported {_count(count)} to {args.file}")
     return 0
 
