@@ -13,7 +13,7 @@ from .target import Target
 from .tile_loops import Tile, loops
 
 SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
-LONG_ROW = 4 << 10  # bytes: shorter rows of B are put together whole
+LONG_RUN = 1 << 10  # bytes: runs of B are made so long where its rows follow each other
 
 
 def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
@@ -78,15 +78,27 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan
     ordinary = replace(plan, streaming=False)
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO or canonical.kinds.alpha is Alpha.ZERO:
         return ordinary
-    size, row = canonical.b.itemsize, static(canonical.axes[0].extent)
-    first = row if row * size <= LONG_ROW else plan.tile[0]
-    staged = replace(
-        plan, tile=(first, *plan.tile[1:]), panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS
-    )
-    extents = _tile_extents(canonical, staged)
+    tile = _with_long_runs(canonical, plan)
+    staged = replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
+    extents, size = _tile_extents(canonical, staged), canonical.b.itemsize
     run = prod(extents[k] for k in _run(canonical, staged)) * size
     fits = prod(extents) * canonical.a.itemsize <= target.l2 // 2
     return staged if run >= SHORT_RUN and fits and _is_by_rows(canonical, staged, size) else ordinary
+
+
+def _with_long_runs(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The plan's tile, longer along the axes that continue a run of B until it is a long one."""
+    tile, strides = list(plan.tile), [abs(static(stride)) for stride in canonical.strides("b")]
+    length, wanted = 1, max(1, LONG_RUN // canonical.b.itemsize)
+    for k in sorted(range(len(tile)), key=strides.__getitem__):
+        extent, unit = canonical.extents[k], plan.block[k]
+        if strides[k] != length or length >= wanted:
+            break
+        tile[k] = min(extent, max(tile[k], -(-wanted // (length * unit)) * unit))
+        length *= tile[k]
+        if tile[k] < extent:
+            break
+    return tuple(tile)
 
 
 def _run(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
