@@ -18,7 +18,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import problems
+from strategies import plans, problems
 
 import ttc_llvm
 from ttc_llvm import addresses, backend, dtypes, kernel, lower
@@ -154,6 +154,26 @@ def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
     if backend.host_target().vector_bits == 512:
         other = ready.executable._by_rows
         assert other is not None and other.plan.staging is Staging.B and other._streaming is not None
+
+
+@settings(max_examples=80)
+@given(problems(elements=6000, ranks=(1, 5)), st.data())
+def test_any_streaming_plan_serves_any_address_of_b(problem: Problem, data: st.DataObject) -> None:
+    problem = dataclasses.replace(problem, beta=0)
+    canonical, target = canonicalise(problem).canonical, backend.host_target()
+    plan = dataclasses.replace(data.draw(plans(canonical, target)), streaming=True)
+    solution = Solution(problem, target, plan, data.draw(st.integers(1, 2)))
+    a, inner = storage(problem, "a"), storage(problem, "b")
+    after = wanted(problem, a, inner, problem.alpha, 0)
+    for shift in data.draw(st.lists(st.integers(0, 63), min_size=2, max_size=2)):
+        raw = np.full(inner.nbytes + 256, 0xA5, np.uint8)
+        start = -raw.ctypes.data % 64 + 64 + shift
+        b = raw[start : start + inner.nbytes].view(inner.dtype)
+        b[:] = inner
+        solution(a, b)
+        assert agrees(problem, b, after, problem.alpha, 0)
+        assert (raw[:start] == 0xA5).all()
+        assert (raw[start + inner.nbytes :] == 0xA5).all()
 
 
 @pytest.mark.parametrize("dtype", ["s", "d", "z", "sd", "cz", "i16"])
