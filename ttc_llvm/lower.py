@@ -82,8 +82,14 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan
     staged = replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
     extents, size = _tile_extents(canonical, staged), canonical.b.itemsize
     run = prod(extents[k] for k in _run(canonical, staged)) * size
-    fits = prod(extents) * canonical.a.itemsize <= target.l2 // 2
-    return staged if run >= SHORT_RUN and fits and _is_by_rows(canonical, staged, size) else ordinary
+    pays = run >= SHORT_RUN and has_room(canonical, staged, target) and _is_by_rows(canonical, staged, size)
+    return staged if pays else ordinary
+
+
+def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
+    """True where scratch, if the plan has any, leaves half of L2 to the tensors."""
+    tile = _tile_extents(canonical, plan)
+    return plan.staging is Staging.NONE or prod(tile) * canonical.a.itemsize <= target.l2 // 2
 
 
 def _with_long_runs(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:

@@ -17,12 +17,13 @@ from functools import lru_cache
 from math import log
 
 from ttc_llvm.canonical import Canonical
+from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
 from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_prefetch
-from .neighbours import CHANGES, has_room, neighbours, settled
+from .neighbours import CHANGES, neighbours, settled
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
 LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows, and of B where they leave scratch
@@ -39,7 +40,7 @@ def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, cost: 
     walk = _Walk(canonical, target, forced, cost)
     extents = canonical.extents
     for plan in seeds(canonical, target, forced):
-        if has_room(canonical, target, plan) or forced.blockings:
+        if has_room(canonical, plan, target) or forced.blockings:
             walk.push(settled(extents, forced, plan))
     for plan in heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__):
         walk.descend(plan)
@@ -68,7 +69,7 @@ class _Walk:
         canonical, target, forced = self.problem
         for change in CHANGES:
             others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
-            found = [plan, *(other for other in others if has_room(canonical, target, other))]
+            found = [plan, *(other for other in others if has_room(canonical, other, target))]
             for other in found:
                 self.push(other)
             plan = min(found, key=self.costs.__getitem__)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan, Fetch, Staging, spans
+from ttc_llvm.lower import has_room
+from ttc_llvm.plan import CpuPlan, Fetch, spans
 from ttc_llvm.target import Target
 
 from .blocks import blocks
@@ -22,17 +22,9 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
     seen = {plan, settled(extents, forced, plan)}
     for group in itertools.zip_longest(*found):
         for other in (settled(extents, forced, other) for other in group if other is not None):
-            if other not in seen and has_room(canonical, target, other):
+            if other not in seen and has_room(canonical, other, target):
                 seen.add(other)
                 yield other
-
-
-def has_room(canonical: Canonical, target: Target, plan: CpuPlan) -> bool:
-    """True where scratch, if the plan has any, leaves half of L2 to the tensors."""
-    if plan.staging is Staging.NONE:
-        return True
-    elements = prod(min(size, extent) for size, extent in zip(plan.tile, canonical.extents, strict=True))
-    return elements * canonical.a.itemsize <= target.l2 // 2
 
 
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
