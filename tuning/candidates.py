@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import log
 
-from ttc_llvm.canonical import Canonical
+from ttc_llvm.canonical import Canonical, static
 from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
@@ -28,6 +28,8 @@ from .neighbours import CHANGES, neighbours, settled
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
 LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows, and of B where they leave scratch
 DESCENTS = 2  # seeds that descend before the first plan is offered
+ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
+WALKS = (0, 4, 6)  # distances of their prefetches
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 WASTE = 6.0  # how much more a tile's remainders count than its distance from the wanted size, both in log
@@ -119,6 +121,24 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     for block, tile in _shapes(canonical, target, forced):
         for fetch, distance in _fetches(canonical, forced):
             yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, staging, fetch)
+    yield from _walks(canonical, target, forced)
+
+
+def _walks(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
+    """Micro-tiles that follow each other along rows of A, or of B, to their ends, one or a few side by side: hardware
+    recognises these streams by itself, and prefetches into L1 have to ask for the other side only."""
+    streaming, staging = allowed_stores(canonical, target, forced)[0]
+    if same_unit_axis(canonical) or staging is not Staging.NONE or forced.blockings:
+        return
+    axes, units = range(len(canonical.axes)), unit_axes(canonical)
+    block = blocks(canonical, target)[0]
+    for side, across in zip("ab", reversed(units), strict=True):
+        along = tuple(sorted(axes, key=lambda k: -abs(static(canonical.strides(side)[k]))))
+        order = forced.orders[0] if forced.orders else along
+        for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS):
+            wide = min(canonical.extents[across], block[across] * count)
+            tile = (*block[:across], wide, *block[across + 1 :])
+            yield CpuPlan(tile, block, order, along, min(2, len(axes)), distance, streaming, staging)
 
 
 def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

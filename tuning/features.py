@@ -19,7 +19,9 @@ from .blocks import same_unit_axis, unit_axes
 
 Fact = tuple[str, int | str]
 Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
+Step = tuple[int, int, int]  # a loop around a micro-tile: axis, step, iterations
 
+STEPS = 4  # loops around a micro-tile, counted from within, that tell how micro-tiles follow each other
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
 
@@ -74,6 +76,7 @@ class Features:
             ("micro", (of, plan.block)),
             ("shape", (of, inner, plan.tile)),
             ("walk", (of, plan.tile, plan.order, plan.panel)),
+            ("steps", (of, plan.block, self._steps(plan), plan.prefetch if fetch == "blocks" else 0)),
         )
 
     def simple(self, of: str, distance: int, staging: str, inner: str) -> list[Fact]:
@@ -118,6 +121,61 @@ class Features:
             (f"{of}reach", self._reach(plan, tile)),
             (f"{of}panel", "some" if panel else "none"),
         ]
+
+    def steps(self, of: str, block: tuple[int, ...], steps: tuple[Step, ...], distance: int) -> list[Fact]:
+        """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself, and
+        how many of the lines that are on their way to L1 share its sets."""
+        a, b = (_log2(self._stream(which, block, steps), 6, 13) for which in (0, 1))
+        found: list[Fact] = [
+            (f"{of}stream a", a),
+            (f"{of}stream b", b),
+            (f"{of}streams", f"{_class(a)} {_class(b)}"),
+        ]
+        if distance:
+            found += [(f"{of}flight {side}", self._flight(i, block, steps, distance)) for i, side in enumerate("ab")]
+        return found
+
+    def _steps(self, plan: CpuPlan) -> tuple[Step, ...]:
+        """The loops from micro-tile to micro-tile, innermost first, as far as any run of memory may go on."""
+        found = []
+        for k in reversed(plan.inner):
+            inside, unit = min(plan.tile[k], self.extents[k]), plan.block[k]
+            if inside > unit:
+                found.append((k, unit, -(-inside // unit)))
+        for k, step in reversed(plan.loops(self.extents)):
+            found.append((k, step, -(-self.extents[k] // step)))
+        return tuple(found[:STEPS])
+
+    def _stream(self, which: int, block: tuple[int, ...], steps: tuple[Step, ...]) -> int:
+        """Bytes of consecutive memory that each row of successive micro-tiles covers."""
+        strides, run = self.strides[which], self.sizes[which]
+        for k in self.orders[which]:
+            if strides[k] == run:
+                run *= block[k]
+            if strides[k] and block[k] < self.extents[k]:
+                break
+        for k, step, trips in steps:
+            if strides[k] * step != run:
+                break
+            run = strides[k] * min(step * trips, self.extents[k])
+        return run
+
+    def _flight(self, which: int, block: tuple[int, ...], steps: tuple[Step, ...], distance: int) -> int:
+        """Lines of so many micro-tiles by the room for them in the L1 sets that they fall into, log2 in halves."""
+        line, ways = self.target.line, self.target.ways
+        strides, unit = self.strides[which], self.units[which]
+        period = max(line, self.target.l1 // ways)
+        rows = [0]
+        for k, extent in enumerate(block):
+            if k != unit and extent > 1:
+                rows = [row + i * strides[k] for row in rows for i in range(extent)]
+        ahead = [0]
+        for k, step, trips in steps:
+            if len(ahead) > distance:
+                break
+            ahead = [at + i * step * strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
+        lines = [(row + at) % period // line for at in ahead[: distance + 1] for row in rows]
+        return max(-8, min(6, round(2 * log2(len(lines) / (len(set(lines)) * ways)))))
 
     def footprint(self, which: int, box: tuple[int, ...]) -> Footprint:
         """What a box touches in A (0) or B (1)."""
@@ -196,3 +254,8 @@ class Features:
 
 def _log2(size: float, low: int, high: int) -> int:
     return max(low, min(high, int(size).bit_length() - 1))
+
+
+def _class(run: int) -> str:
+    """log2 of bytes in words: lines, parts of a page, pages."""
+    return "lines" if run < 9 else "parts" if run < 12 else "pages"

@@ -2,8 +2,9 @@
 
     python benchmarks/ranking/collect.py --seed=1 --problems=24 --seconds=20 --output=timings.jsonl
 
-Each problem gets half of its time for random plans, the rest for changes to the best so far. One line of JSON per
-problem: its text, the ceiling in the same run, and the plans with their bandwidth relative to that ceiling.
+Each problem gets some of its time for what the present model likes best, where its errors matter most, then for
+random plans, and half of it for changes to the best so far. One line of JSON per problem: its text, the ceiling in the
+same run, and the plans with their bandwidth relative to that ceiling.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ttc_llvm.target import Target
 from ttc_llvm.trial import GIB, Mode, Trial
 from ttc_llvm.tuning import blocks, neighbours, peak
 from ttc_llvm.tuning.choices import DISTANCES, FREE, PANELS, inner_orders, panel, stores, tile_orders
+from ttc_llvm.tuning.model import ranked
 
 BYTES = 128 << 20  # of each tensor
 DTYPES = ("s",) * 6 + ("d", "d", "c", "z")
@@ -34,6 +36,8 @@ LONGEST = 1 << 21  # elements of a tile, at most
 UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32, 64, 128)
 TRIES = 10  # runs until one falls into the machine's usual pace
 DRIFT = 1.2
+FAVOURITES, HALF = 0.2, 0.55  # share of the time after which the model's own plans, and random ones, end
+THIN = 0.4  # share of random plans whose tiles are a few micro-tiles
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
 
 
@@ -81,9 +85,12 @@ def _shortened(rng: random.Random, size: tuple[int, ...]) -> tuple[int, ...]:
 def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
     """Any plan: a usual block, and everything else by lot."""
     block = rng.choice(blocks.blocks(c, target)[:7])
-    tile = _random_tile(rng, c, block)
+    thin = rng.random() < THIN
+    tile = _thin_tile(rng, c, block) if thin else _random_tile(rng, c, block)
     order = list(rng.choice(tile_orders(c)))
     inner = list(rng.choice(inner_orders(c)))
+    if thin and rng.random() < 0.7:
+        order = inner
     for axes in (order, inner):
         if rng.random() < 0.3:
             rng.shuffle(axes)
@@ -115,6 +122,15 @@ def _random_tile(rng: random.Random, c: Canonical, block: tuple[int, ...]) -> tu
     return tuple(tile)
 
 
+def _thin_tile(rng: random.Random, c: Canonical, block: tuple[int, ...]) -> tuple[int, ...]:
+    """A few micro-tiles, or the whole of one axis: successive ones then walk along rows of A or of B."""
+    tile = [unit * rng.choice((1, 1, 1, 2)) for unit in block]
+    if rng.random() < 0.4:
+        k = rng.randrange(len(tile))
+        tile[k] = block[k] * rng.choice((4, 8, 16, 64))
+    return tuple(extent if 4 * t >= 3 * extent else t for t, extent in zip(tile, c.extents, strict=True))
+
+
 class Steady:
     """A bench on a shared machine, whose memory may be twice as fast for some seconds: only runs between two of the
     ceiling's that are about as fast as it was at the start count."""
@@ -141,25 +157,26 @@ class Steady:
         return steady
 
 
-def explored(problem: Problem, seconds: float, seed: int) -> dict[str, object]:
+def explored(problem: Problem, seconds: float, seed: int, threads: int | None) -> dict[str, object]:
     """One problem's timings."""
     c = canonicalise(problem).canonical
     target = backend.host_target()
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    threads = runtime.num_threads()
+    threads = threads or runtime.num_threads()
     trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     which = peak.of(c)
     trial.ceiling(which, 1)  # starts the threads
     os.sched_setaffinity(0, {0})
     bench = Steady(trial, which)
     rng, found = random.Random(seed), dict[CpuPlan, float]()
+    favourites = ranked(c, target, threads)
     start = time.monotonic()
     while (spent := (time.monotonic() - start) / seconds) < 1:
-        plan = _next(rng, c, target, found, spent)
+        plan = next(favourites) if spent < FAVOURITES else _next(rng, c, target, found, spent)
         if plan in found or prod(plan.tile) > LONGEST:
             continue
         kernel = trial.build(plan)
-        if kernel.tasks < 2:
+        if kernel.tasks < min(2, threads):
             continue
         took = bench.seconds(kernel)
         if took < 1.3 * min(found.values(), default=took):
@@ -177,7 +194,7 @@ def explored(problem: Problem, seconds: float, seed: int) -> dict[str, object]:
 def _next(
     rng: random.Random, c: Canonical, target: Target, found: dict[CpuPlan, float], spent: float
 ) -> CpuPlan:
-    if spent < 0.5 or rng.random() < 0.1:
+    if spent < HALF or rng.random() < 0.1:
         return random_plan(rng, c, target)
     parent = rng.choice(sorted(found, key=found.__getitem__)[:6])
     return rng.choice(list(neighbours.neighbours(c, target, FREE, parent)))
@@ -193,6 +210,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--first", type=int, default=0, help="leave out the problems before this one")
+    parser.add_argument("--threads", type=int, help="all by default; one knows no pace of a shared memory")
     parser.add_argument("--ragged", action="store_true", help="plain copies of odd extents")
     parser.add_argument("--rows", action="store_true", help="short rows that stay rows")
     args = parser.parse_args()
@@ -200,7 +218,7 @@ def main() -> None:
     for number, problem in enumerate(problems(args.seed, args.problems, args.ragged, args.rows)):
         if number < args.first:
             continue
-        row = explored(problem, args.seconds, number)
+        row = explored(problem, args.seconds, number, args.threads)
         with args.output.open("a") as output:
             print(json.dumps(row), file=output)
         plans: dict[str, float] = row["plans"]  # type: ignore[assignment]
