@@ -126,14 +126,16 @@ class Features:
         """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself, and
         how many of the lines that are on their way to L1 share its sets."""
         a, b = (_log2(self._stream(which, block, steps), 6, 13) for which in (0, 1))
-        found: list[Fact] = [
+        flights = [self._flight(which, block, steps, distance) for which in (0, 1)] if distance else []
+        pages = [round(log2(self.footprint(which, block).pages)) for which in (0, 1)]
+        return [
             (f"{of}stream a", a),
             (f"{of}stream b", b),
-            (f"{of}streams", f"{_class(a)} {_class(b)}"),
+            (f"{of}streams", f"{_length(a)} {_length(b)} {_crowd(flights)}"),
+            (f"{of}pages a", pages[0]),
+            (f"{of}pages b", pages[1]),
+            *((f"{of}flight {side}", flight) for side, flight in zip("ab", flights, strict=False)),
         ]
-        if distance:
-            found += [(f"{of}flight {side}", self._flight(i, block, steps, distance)) for i, side in enumerate("ab")]
-        return found
 
     def _steps(self, plan: CpuPlan) -> tuple[Step, ...]:
         """The loops from micro-tile to micro-tile, innermost first, as far as any run of memory may go on."""
@@ -142,9 +144,11 @@ class Features:
             inside, unit = min(plan.tile[k], self.extents[k]), plan.block[k]
             if inside > unit:
                 found.append((k, unit, -(-inside // unit)))
-        for k, step in reversed(plan.loops(self.extents)):
-            found.append((k, step, -(-self.extents[k] // step)))
-        return tuple(found[:STEPS])
+        outer, around = list(self.extents), []
+        for k, step in plan.loops(self.extents):
+            around.append((k, step, -(-outer[k] // step)))
+            outer[k] = step
+        return (*found, *reversed(around))[:STEPS]
 
     def _stream(self, which: int, block: tuple[int, ...], steps: tuple[Step, ...]) -> int:
         """Bytes of consecutive memory that each row of successive micro-tiles covers."""
@@ -256,6 +260,12 @@ def _log2(size: float, low: int, high: int) -> int:
     return max(low, min(high, int(size).bit_length() - 1))
 
 
-def _class(run: int) -> str:
+def _length(run: int) -> str:
     """log2 of bytes in words: lines, parts of a page, pages."""
     return "lines" if run < 9 else "parts" if run < 12 else "pages"
+
+
+def _crowd(flights: list[int]) -> str:
+    """What prefetches leave of L1 sets, in words."""
+    most = max(flights, default=-9)
+    return "alone" if most < -8 else "loose" if most <= -4 else "tight" if most <= 0 else "over"
