@@ -41,9 +41,12 @@ THIN = 0.4  # share of random plans whose tiles are a few micro-tiles
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
 
 
-def problems(seed: int, count: int, ragged: bool = False, rows: bool = False) -> Iterator[Problem]:
+def problems(
+    seed: int, count: int, ragged: bool = False, rows: bool = False, unit: int | None = None
+) -> Iterator[Problem]:
     """Random problems of 2 to 6 indices that cannot be merged, alternately alpha = 2, beta = 4 and plain copies.
-    ragged: plain copies of odd extents only, whose rows start anywhere in a vector; rows: short ones, which stay."""
+    ragged: plain copies of odd extents only, whose rows start anywhere in a vector; rows: short ones, which stay;
+    unit: what longer extents are multiples of, by lot if None: powers of two make rows share the sets of a cache."""
     rng = random.Random(seed)
     for number in range(count):
         rank = rng.choice((3, 3, 4, 5) if rows else (2, 3, 3, 4, 4, 5, 6))
@@ -51,7 +54,7 @@ def problems(seed: int, count: int, ragged: bool = False, rows: bool = False) ->
         while rows and perm[0] != 0:
             perm = _permutation(rng, rank)
         dtype = rng.choice(DTYPES)
-        size = _size(rng, rank, BYTES // {"s": 4, "d": 8, "c": 8, "z": 16}[dtype])
+        size = _size(rng, rank, BYTES // {"s": 4, "d": 8, "c": 8, "z": 16}[dtype], unit)
         if ragged:
             size = tuple(extent | 1 for extent in size)
         if rows:
@@ -67,9 +70,9 @@ def _permutation(rng: random.Random, rank: int) -> tuple[int, ...]:
             return tuple(perm)
 
 
-def _size(rng: random.Random, rank: int, elements: int) -> tuple[int, ...]:
+def _size(rng: random.Random, rank: int, elements: int, unit: int | None) -> tuple[int, ...]:
     shares = [rng.uniform(0.6, 1.4) for _ in range(rank)]
-    unit = rng.choice((1, 1, 4, 8, 16))
+    unit = unit or rng.choice((1, 1, 4, 8, 16))
     sizes = [2 ** (share / sum(shares) * log(elements, 2)) for share in shares]
     return tuple(max(2, round(size / unit) * unit if size > 2 * unit else round(size)) for size in sizes)
 
@@ -213,9 +216,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="all by default; one knows no pace of a shared memory")
     parser.add_argument("--ragged", action="store_true", help="plain copies of odd extents")
     parser.add_argument("--rows", action="store_true", help="short rows that stay rows")
+    parser.add_argument("--unit", type=int, help="longer extents are multiples of this")
     args = parser.parse_args()
     runtime.set_affinity(affinity.parse("compact"))
-    for number, problem in enumerate(problems(args.seed, args.problems, args.ragged, args.rows)):
+    for number, problem in enumerate(problems(args.seed, args.problems, args.ragged, args.rows, args.unit)):
         if number < args.first:
             continue
         row = explored(problem, args.seconds, number, args.threads)

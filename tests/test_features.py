@@ -1,0 +1,56 @@
+"""The cost model's facts: how micro-tiles follow each other."""
+
+from __future__ import annotations
+
+from ttc_llvm import Problem
+from ttc_llvm import target as targets
+from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.tuning.features import Features
+
+AVX512 = targets.find("avx512")
+
+
+def canonical(perm: tuple[int, ...], size: tuple[int, ...]) -> Canonical:
+    return canonicalise(Problem(perm, size, "s", alpha=2, beta=4)).canonical
+
+
+def facts(problem: Canonical, plan: CpuPlan) -> dict[str, int | str]:
+    """The facts by name, without the mode that they are of."""
+    return {name.partition(": ")[2]: bucket for name, bucket in Features(problem, AVX512)(plan)}
+
+
+def walking(tile: tuple[int, ...], order: tuple[int, ...], distance: int = 6) -> CpuPlan:
+    block = tuple(min(16, extent) for extent in tile)
+    return CpuPlan(tile, block, order, order, 2, distance)
+
+
+def test_rows_are_walked_to_their_ends_and_on_where_memory_goes_on() -> None:
+    problem = canonical((2, 1, 0), (40, 30, 480))  # axis 0 is B's unit axis, axis 2 A's, of 40 elements
+    along_a = facts(problem, walking((16, 1, 40), (0, 1, 2)))
+    assert (along_a["stream a"], along_a["stream b"]) == (12, 6)  # 40 x 30 elements, 16 elements
+    along_b = facts(problem, walking((16, 1, 16), (2, 1, 0)))
+    assert (along_b["stream a"], along_b["stream b"]) == (6, 13)  # 16 elements, 480 x 30
+
+
+def test_a_panel_ends_a_walk() -> None:
+    problem = canonical((1, 0), (4096, 4096))
+    plan = CpuPlan((16, 16), (16, 16), (0, 1), (0, 1), 2, 6, panel=(64, 256))
+    assert facts(problem, plan)["stream a"] == 10
+    assert facts(problem, walking((16, 16), (0, 1)))["stream a"] == 13
+
+
+def test_what_is_asked_for_shares_the_sets_of_l1() -> None:
+    crowded, spread = canonical((1, 0), (8192, 8192)), canonical((1, 0), (8272, 8272))
+    plan = walking((16, 16), (0, 1))
+    assert facts(crowded, plan)["streams"] == "pages lines over"
+    assert facts(spread, plan)["streams"] == "pages lines loose"
+    assert "flight a" not in facts(crowded, walking((16, 16), (0, 1), distance=0))
+    rows = CpuPlan((16, 16), (16, 16), (0, 1), (0, 1), 2, 1, fetch=Fetch.ROWS)  # into L2
+    assert facts(crowded, rows)["streams"] == "pages lines alone"
+
+
+def test_pages_of_a_micro_tile() -> None:
+    near, far = canonical((1, 0, 2), (96, 64, 1000)), canonical((2, 1, 0), (96, 1000, 64))
+    assert facts(near, walking((16, 16, 1), (2, 0, 1)))["pages b"] == 0  # 16 rows of B, 256 bytes apart
+    assert facts(far, walking((16, 1, 16), (0, 1, 2)))["pages b"] == 4
