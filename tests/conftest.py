@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ settings.register_profile(
     "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("fixed")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs ignore Ctrl-C, and so would processes
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # that tests start and interrupt
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
