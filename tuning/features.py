@@ -22,6 +22,7 @@ Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
 Step = tuple[int, int, int]  # a loop around a micro-tile: axis, step, iterations
 
 STEPS = 4  # loops around a micro-tile, counted from within, that tell how micro-tiles follow each other
+FAMILIES = {"znver": " on Zen"}  # processors with weights of their own, by how LLVM's names for them begin
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
 
@@ -60,6 +61,7 @@ class Features:
         self.units = unit_axes(canonical)
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
         self.streams = "streaming" if aligned else "ragged"
+        self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
 
     def __call__(self, plan: CpuPlan) -> list[Fact]:
@@ -82,7 +84,7 @@ class Features:
     def simple(self, of: str, distance: int, staging: str, inner: str) -> list[Fact]:
         """Decisions as they are."""
         named = {"mode": "any", "distance": str(distance), "staging": staging, "inner": inner}
-        return [(of + name, value) for name, value in named.items()]
+        return self._here([(of + name, value) for name, value in named.items()])
 
     def micro(self, of: str, block: tuple[int, ...]) -> list[Fact]:
         """The micro-tile's sides."""
@@ -128,14 +130,19 @@ class Features:
         a, b = (_log2(self._stream(which, block, steps), 6, 13) for which in (0, 1))
         flights = [self._flight(which, block, steps, distance) for which in (0, 1)] if distance else []
         pages = [round(log2(self.footprint(which, block).pages)) for which in (0, 1)]
-        return [
+        found: list[Fact] = [
             (f"{of}stream a", a),
             (f"{of}stream b", b),
             (f"{of}streams", f"{_length(a)} {_length(b)} {_crowd(flights)}"),
             (f"{of}pages a", pages[0]),
             (f"{of}pages b", pages[1]),
-            *((f"{of}flight {side}", flight) for side, flight in zip("ab", flights, strict=False)),
         ]
+        found += [(f"{of}flight {side}", flight) for side, flight in zip("ab", flights, strict=False)]
+        return self._here(found)
+
+    def _here(self, facts: list[Fact]) -> list[Fact]:
+        """These facts, and once more as facts of this family of processors: prefetchers differ."""
+        return [*facts, *((name + self.family, bucket) for name, bucket in facts)] if self.family else facts
 
     def _steps(self, plan: CpuPlan) -> tuple[Step, ...]:
         """The loops from micro-tile to micro-tile, innermost first, as far as any run of memory may go on."""

@@ -44,7 +44,7 @@ FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # w
 LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its pace
 PLANS = 300  # kept of a problem: the best third, and others by lot
 GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
-RIDGE = (4.0, 8.0, 12.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
+RIDGE = (8.0, 24.0, 40.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
 SMOOTH = 2.0  # of a step between neighbouring buckets, relative to that
 FOLDS = 5
 GLUE = "\0"  # a blank at which no line ends
@@ -122,8 +122,10 @@ class Fit:
 
     def __init__(self, data: Sequence[Timings]) -> None:
         self.columns: dict[Column, int] = {}
+        self.seen: set[str] = set()  # names of facts; of others nothing is known
         for d in data:
             for fact in {fact for facts in d.facts for fact in facts}:
+                self.seen.add(fact[0])
                 for column in levels(d.kind, fact):
                     self.columns.setdefault(column, len(self.columns))
         size = len(self.columns)
@@ -188,6 +190,8 @@ class Fit:
             for stores in ("stores",) if "update" in kind else ("stores", "streaming", "ragged"):
                 for name, bucket in sorted(facts, key=str):
                     fact = f"{of} {stores}: {name}"
+                    if fact not in self.seen:
+                        continue
                     columns = [c for c in levels(kind, (fact, bucket)) if c in self.columns]
                     value = sum(float(self.solution[self.columns[c]]) for c in columns)
                     found.setdefault(fact, {})[bucket] = value
