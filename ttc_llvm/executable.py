@@ -147,7 +147,7 @@ class Executable:
             canonical = replace(whole, axes=(replace(axis, extent=extent), *whole.axes[1:]))
             return Executable(Placed(canonical, 0, 0), plan, self.target)
 
-        return part(skip, kernel.ordinary(self.plan)), part(static(axis.extent) - skip, self.plan)
+        return part(skip, self.plan.ordinary), part(static(axis.extent) - skip, self.plan)
 
     def _made(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):
@@ -164,7 +164,7 @@ class Executable:
 
     def _kernel(self, streams: bool) -> Kernel:
         """Where B is not aligned, the plan without its streaming stores serves."""
-        plan = self.plan if streams else kernel.ordinary(self.plan)
+        plan = self.plan if streams else self.plan.ordinary
         stored = self._code if plan == self.plan else None
         canonical = self.placed.canonical
         if stored is not None:
