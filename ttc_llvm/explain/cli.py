@@ -114,8 +114,9 @@ def _plans(text: str | None) -> int:
     if text is None:
         return RANKED
     with suppress(ValueError):
-        if 0 <= values.integer(text) <= MOST_PLANS:
-            return values.integer(text)
+        number = values.integer(text)
+        if 0 <= number <= MOST_PLANS:
+            return number
     raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
 
 
