@@ -34,7 +34,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    from .options import SUBCOMMANDS, parser, read
+    from .options import SUBCOMMANDS, parser
+    from .reading import read
 
     if argv and argv[0] in SUBCOMMANDS:
         return _subcommand(argv)

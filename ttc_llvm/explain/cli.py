@@ -11,7 +11,8 @@ from pathlib import Path
 from .. import plan as plans
 from ..cli import values
 from ..cli.compile import Job, prepare
-from ..cli.options import OPTIONS, Command, Parser, parser, read
+from ..cli.options import OPTIONS, Parser, parser
+from ..cli.reading import Command, read
 from ..errors import OptionError
 from ..gpu.target import is_gpu
 from ..solution import Solution
