@@ -14,8 +14,9 @@ from ttc_llvm.target import Target
 from . import fetch
 from .ahead import Step
 from .drain import Share, share
+from .emission import Emission
 from .memory import fence
-from .micro_tile import Emission, Sizes, Tile
+from .micro_tile import Sizes, Tile
 from .rows import Run
 from .scale import Scalars, load_scalars
 from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul

@@ -18,8 +18,8 @@ from ttc_llvm.target import Target
 
 from .module import ARGUMENTS, KERNEL_TYPE, new_module
 from .naive_element import PLAIN, REALS, Element, Value
-from .seam import Vectorised
 from .values import Int, add, at, counted, i64, mul
+from .vectorised import Vectorised
 
 TASKS = 1024
 

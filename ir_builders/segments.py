@@ -23,7 +23,8 @@ from .tuples import load_segments, store_segments
 from .values import I32, I64, i64, mul
 
 if TYPE_CHECKING:
-    from .micro_tile import Emission, Tile
+    from .emission import Emission
+    from .micro_tile import Tile
 
 FIELDS = 8  # registers that one instruction stores, at most
 

@@ -126,7 +126,7 @@ def _nest(canonical: Canonical, run: Run, values: Sequence[int]) -> LoopNest:
     steps = [values[s.index] * canonical.b.itemsize for s in canonical.strides("b") if isinstance(s, Param)]
     if all(step % nest.alignment == 0 for step in steps):
         return nest
-    return lower(canonical, replace(run.plan, streaming=False), run.target)
+    return lower(canonical, run.plan.ordinary, run.target)
 
 
 def _flush_b(run: Run, nbytes: int) -> str:

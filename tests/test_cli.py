@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -15,9 +16,11 @@ from typing import Any
 
 import pytest
 from conftest import Ttc
+from processes import attempt
 
 import ttc_llvm
 from ttc_llvm import backend, cli
+from ttc_llvm.cli import command
 from ttc_llvm.cli import compile as cli_compile
 from ttc_llvm.cli import options as cli_options
 
@@ -462,10 +465,17 @@ def test_a_wrong_result_is_an_error(
     assert "wrong element at index (1, 2)" in capsys.readouterr().err
 
 
+def caused(error: Exception, cause: BaseException) -> Exception:
+    """As Python up to 3.11 wraps what strikes while a dataclass is made."""
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("raised", "status", "said"),
     [
         (KeyboardInterrupt(), 130, "interrupted before there was any result"),
+        (caused(RuntimeError("__set_name__"), KeyboardInterrupt()), 130, "interrupted before there was any result"),
         (MemoryError(), 2, "out of memory"),
         (OSError(28, "No space left on device"), 2, "No space left on device"),
         (ZeroDivisionError("x\ny"), 1, "internal error: ZeroDivisionError: x y"),
@@ -668,5 +678,47 @@ def test_blockings_are_taken_as_they_are(ttc: Ttc, perm: str, tiles: set[str]) -
 
 
 def test_the_entry_point_loads_nothing_heavy_before_it_is_guarded() -> None:
-    program = "import sys, ttc_llvm.cli; sys.exit('numpy' in sys.modules or 'llvmlite' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60, check=False).returncode == 0
+    heavy = {"typing", "contextlib", "logging", "argparse", "numpy", "llvmlite"}
+    program = f"import sys, ttc_llvm.cli; sys.exit({heavy} & set(sys.modules) or None)"
+    done = subprocess.run([sys.executable, "-S", "-c", program], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+STRUCK = """
+import sys
+
+class Struck:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            exec("raise KeyboardInterrupt")  # as one that strikes while a dataclass is made
+
+sys.meta_path.insert(0, Struck())
+from ttc_llvm.cli import main
+sys.exit(main(["bench"]))
+"""
+
+
+@pytest.mark.parametrize("module", ["ttc_llvm.cli.command", "ttc_llvm.cli.options", "ttc_llvm.bench.cli", "numpy"])
+def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path: Path, module: str) -> None:
+    (tmp_path / "struck.py").write_text(STRUCK)  # run by -m: what is given by -c or as a file ends otherwise
+    environment = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    done = attempt(sys.executable, "-m", "struck", module, env=environment)
+    said = "ttc: interrupted before there was any result\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+
+
+class Deaf(io.StringIO):
+    """A stream whose reader is gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("stream", [None, Deaf()])
+def test_ctrl_c_is_its_status_where_nobody_listens(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None) -> None:
+    def struck(arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "run", struck)
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert cli.main([]) == 130

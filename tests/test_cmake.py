@@ -19,8 +19,7 @@ from native_build import compiler, run
 from processes import attempt
 
 import ttc_llvm
-from ttc_llvm.cli import manifest
-from ttc_llvm.cli import options as cli_options
+from ttc_llvm.cli import manifest, reading
 from ttc_llvm.native.library import Library
 from ttc_llvm.problem import Problem
 
@@ -383,7 +382,7 @@ def test_both_manifests_of_the_page_are_the_same() -> None:
         for name, text in (("m.txt", shown("text")[0]), ("m.json", shown("json")[0])):
             path = Path(folder) / name
             path.write_text(text)
-            found.append([cli_options.command(entry.given) for entry in manifest.read(str(path))])
+            found.append([reading.command(entry.given) for entry in manifest.read(str(path))])
     assert found[0] == found[1] and len(found[0]) == 3
 
 

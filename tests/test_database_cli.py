@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ttc_llvm.cli import command
+from ttc_llvm import cli
 from ttc_llvm.cli import database as database_cli
 from ttc_llvm.errors import TtcError
 from ttc_llvm.tuning.records import EXHAUSTIVE, Record, Request, Timing
@@ -253,7 +253,7 @@ def test_a_closed_standard_input_is_an_empty_one(
 ) -> None:
     for words, outcome in ((("import", "-"), "read 0 solutions"), (("clear", "--all"), "removed 2 solutions")):
         monkeypatch.setattr(sys, "stdin", None)
-        assert command.main(["database", *words, f"--database={path}"]) == 0
+        assert cli.main(["database", *words, f"--database={path}"]) == 0
         assert outcome in capsys.readouterr().out
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ttc_llvm import cli
 from ttc_llvm.cli import library as cli_library
-from ttc_llvm.cli import manifest, manifest_fields
+from ttc_llvm.cli import manifest, manifest_fields, reading
 from ttc_llvm.cli import options as cli_options
 from ttc_llvm.cli.manifest import Entry
 from ttc_llvm.errors import OptionError
@@ -33,7 +33,7 @@ def entries(text: str, name: str = "p.txt") -> tuple[Entry, ...]:
 def problems(text: str, *options: str, name: str = "p.txt") -> list[Problem]:
     """The checked problems of a manifest with this text, with options beside it."""
     Path(name).write_text(text)
-    listed = cli_library.prepare(cli_options.read([f"--manifest={name}", *options]))
+    listed = cli_library.prepare(reading.read([f"--manifest={name}", *options]))
     return [one.job.problem for one in listed]
 
 
@@ -63,7 +63,7 @@ JSON = """\
 
 def test_both_forms_mean_the_same() -> None:
     commands = [
-        [cli_options.command(entry.given) for entry in entries(text, name)]
+        [reading.command(entry.given) for entry in entries(text, name)]
         for text, name in ((TEXT, "p.txt"), (JSON, "p.json"))
     ]
     assert commands[0] == commands[1]
@@ -96,7 +96,7 @@ def test_options_on_the_command_line_hold_for_every_problem() -> None:
         Problem((1, 0), (48, 32), "d", alpha=2),
         Problem((1, 0), (48, 33), "s", alpha=3),
     ]
-    listed = cli_library.prepare(cli_options.read(["--manifest=p.txt", "--maxImplementations=5", "--cpu=haswell"]))
+    listed = cli_library.prepare(reading.read(["--manifest=p.txt", "--maxImplementations=5", "--cpu=haswell"]))
     assert [(one.job.options.max_implementations, one.job.options.target.cpu) for one in listed] == [(5, "haswell")] * 2
 
 

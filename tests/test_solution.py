@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from strategies import plans, problems
 
 import ttc_llvm
-from ttc_llvm import addresses, backend, dtypes, kernel, lower
+from ttc_llvm import addresses, backend, dtypes, executable, kernel, lower
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
-from ttc_llvm.plan import Staging
+from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem, column_major
 from ttc_llvm.solution import Solution
 
@@ -152,8 +152,28 @@ def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
         assert (raw[start + inner.nbytes :] == 0xA5).all()
     (ready,) = solution._ready.values()
     if backend.host_target().vector_bits == 512:
-        other = ready.executable._by_rows
+        other = ready.executable._off_boundary
         assert other is not None and other.plan.staging is Staging.B and other._streaming is not None
+
+
+def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[object] = []
+
+    def noted(*arguments: Any) -> CpuPlan:
+        planned.append(arguments)
+        return lower.off_boundary(*arguments)
+
+    monkeypatch.setattr(executable, "off_boundary", noted)
+    problem = Problem((1, 0, 2), (70, 32, 6))
+    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), streaming=True)
+    solution = Solution(problem, backend.host_target(), plan, 1)
+    a, raw = storage(problem, "a"), np.zeros(problem.elements + 64, "f4")
+    first = -raw.ctypes.data % 64 // 4
+    for start, plans_made in ((first, 0), (first + 1, 1), (first + 2, 1), (first, 1)):
+        b = raw[start : start + problem.elements]
+        solution(a, b)
+        assert agrees(problem, b, wanted(problem, a, b, 1, 0), 1, 0)
+        assert len(planned) == plans_made
 
 
 @settings(max_examples=80)

@@ -6,11 +6,13 @@ Names are imported when they are first used, so that `import ttc_llvm` loads nei
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # as `typing` says, whose import takes longer than all that `ttc` does before it minds Ctrl-C
 if TYPE_CHECKING:
+    from typing import Any
+
     from .arrays.public import ascontiguousarray, asfortranarray, transpose
     from .errors import (
         ArrayError,

@@ -21,6 +21,8 @@ from .target import Target
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
+    Compiling = tuple[llvm.TargetMachine, llvm.ModuleRef]
+
 # IR arrives planned: nothing here may reorder lanes, vectorise or unroll. Code generation merges addresses
 # and hoists invariants itself: behind GVN or InstCombine kernels came out the same or longer, 3 ms later.
 PASSES = ("simplify_cfg",)
@@ -177,7 +179,7 @@ def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: b
 
 
 @contextmanager
-def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
+def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[Compiling]:
     """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
     binding = _llvm()
     with llvm_lock.held():
@@ -199,9 +201,7 @@ def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[tup
 
 
 @contextmanager
-def _optimised(
-    ir_text: str, wanted: Target | GpuTarget, pic: bool
-) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
+def _optimised(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[Compiling]:
     binding = _llvm()
     with (
         _parsed(ir_text, wanted, pic) as (machine, module),
@@ -216,9 +216,7 @@ def _optimised(
 
 
 @contextmanager
-def _vectorised(
-    ir_text: str, wanted: Target
-) -> Iterator[tuple[llvm.TargetMachine, llvm.ModuleRef]]:
+def _vectorised(ir_text: str, wanted: Target) -> Iterator[Compiling]:
     binding = _llvm()
     with (
         _parsed(ir_text, wanted, True) as (machine, module),

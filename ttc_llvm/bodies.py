@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from . import any_size
 from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, canonicalise, static
@@ -98,7 +98,7 @@ def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
 
 
 def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
-    ordinary = lower(canonical, replace(plan, streaming=False), target)
+    ordinary = lower(canonical, plan.ordinary, target)
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
         return Body(canonical.kinds, ordinary)
     streaming = lower(canonical, plan, target)

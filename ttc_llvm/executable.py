@@ -74,7 +74,7 @@ class Executable:
     returned: ClassVar[bool] = True
 
     __slots__ = (
-        "_alignment", "_by_rows", "_code", "_offsets", "_ordinary", "_rows", "_splits", "_streaming",
+        "_alignment", "_code", "_items", "_off_boundary", "_offsets", "_ordinary", "_rows", "_splits", "_streaming",
         "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
@@ -86,9 +86,11 @@ class Executable:
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
         self._alignment = alignment(canonical, plan, target) if streams else 0
+        # Bytes of an item where long rows are split, and where `_off_boundary` serves; else 0.
         self._rows = canonical.b.itemsize if streams and _has_long_rows(canonical, self._alignment) else 0
-        self._by_rows = _by_rows(canonical, plan, target) if self._alignment > canonical.b.itemsize else None
+        self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
         self._splits: dict[int, tuple[Executable, Executable]] = {}
+        self._off_boundary: Executable | None = None
         self._ordinary: _Body | None = None
         self._streaming: _Body | None = None
 
@@ -106,8 +108,8 @@ class Executable:
         elif self._rows and odd % self._rows == 0:
             self._run_split(a, b, scalars, threads, (self._alignment - odd) // self._rows)
             return
-        elif self._by_rows is not None and b % self.placed.canonical.b.itemsize == 0:
-            self._by_rows.run(a, b, scalars, threads)
+        elif self._items and b % self._items == 0:
+            (self._off_boundary or self._made_off_boundary()).run(a, b, scalars, threads)
             return
         else:
             body = self._ordinary or self._made(False)
@@ -147,7 +149,14 @@ class Executable:
             canonical = replace(whole, axes=(replace(axis, extent=extent), *whole.axes[1:]))
             return Executable(Placed(canonical, 0, 0), plan, self.target)
 
-        return part(skip, kernel.ordinary(self.plan)), part(static(axis.extent) - skip, self.plan)
+        return part(skip, self.plan.ordinary), part(static(axis.extent) - skip, self.plan)
+
+    def _made_off_boundary(self) -> Executable:
+        """What streams to rows wherever they begin, or has ordinary stores where that is not worth it."""
+        canonical = self.placed.canonical
+        made = Executable(Placed(canonical, 0, 0), off_boundary(canonical, self.plan, self.target), self.target)
+        self._off_boundary = made
+        return made
 
     def _made(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):
@@ -164,7 +173,7 @@ class Executable:
 
     def _kernel(self, streams: bool) -> Kernel:
         """Where B is not aligned, the plan without its streaming stores serves."""
-        plan = self.plan if streams else kernel.ordinary(self.plan)
+        plan = self.plan if streams else self.plan.ordinary
         stored = self._code if plan == self.plan else None
         canonical = self.placed.canonical
         if stored is not None:
@@ -173,12 +182,6 @@ class Executable:
             except CompileError as error:
                 _log.warning("stored object code is ignored: %s", error)
         return kernel.cache.obtain(canonical, plan, self.target)
-
-
-def _by_rows(canonical: Canonical, plan: CpuPlan, target: Target) -> Executable | None:
-    """The way that streams to rows wherever they begin; None where that is not worth it."""
-    other = off_boundary(canonical, plan, target)
-    return Executable(Placed(canonical, 0, 0), other, target) if other.streaming else None
 
 
 def _has_long_rows(canonical: Canonical, alignment: int) -> bool:

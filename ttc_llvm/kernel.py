@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -79,11 +79,6 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
     loaded = backend.load(code, (NAME,))
     tasks = 0 if nest.params else nest.tasks
     return Kernel(loaded.address(NAME), tasks, nest.scratch, nest.alignment, code, loaded)
-
-
-def ordinary(plan: CpuPlan) -> CpuPlan:
-    """The same plan without streaming stores: what runs where B's base is not aligned."""
-    return replace(plan, streaming=False)
 
 
 class KernelCache:

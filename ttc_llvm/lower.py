@@ -25,7 +25,7 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
     if any(axis.extent == 0 for axis in canonical.axes):
         return LoopNest(canonical, (), _params(canonical), 0)
     if canonical.kinds.beta is not Beta.ZERO:
-        plan = replace(plan, streaming=False)
+        plan = plan.ordinary
     if canonical.kinds.alpha is Alpha.ZERO:
         plan = replace(plan, staging=Staging.NONE)
     body = (
@@ -75,15 +75,14 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan
     """What runs instead of a streaming plan where B begins on no vector boundary, as large arrays of NumPy and malloc
     do not: runs of B leave scratch as rows, which find the boundaries between their ends, if they are long; else
     the plan with ordinary stores."""
-    ordinary = replace(plan, streaming=False)
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO or canonical.kinds.alpha is Alpha.ZERO:
-        return ordinary
+        return plan.ordinary
     tile = _with_long_runs(canonical, plan)
     staged = replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
     extents, size = _tile_extents(canonical, staged), canonical.b.itemsize
     run = prod(extents[k] for k in _run(canonical, staged)) * size
     pays = run >= SHORT_RUN and has_room(canonical, staged, target) and _is_by_rows(canonical, staged, size)
-    return staged if pays else ordinary
+    return staged if pays else plan.ordinary
 
 
 def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from math import prod
 from typing import Any
@@ -83,6 +83,11 @@ class CpuPlan(Plan):
                 break
             found[k] = step
         return tuple(found.items())
+
+    @property
+    def ordinary(self) -> CpuPlan:
+        """The same plan with ordinary stores, which need no aligned B."""
+        return replace(self, streaming=False)
 
     @property
     def block_elements(self) -> int:

@@ -15,8 +15,9 @@ from ttc_llvm.nest import Op
 
 from ..scale import Scalars
 from ..values import F32, F64, I8, I32, I64
+from .body import emit
 from .intrinsics import ROWS, Machine
-from .tile import Tile, emit
+from .tile import Tile
 
 _SLOTS = {Slot.F32: F32, Slot.F64: F64}
 

@@ -1,26 +1,23 @@
-"""What one block does with its tile: loads, shared memory, barrier, arithmetic, stores."""
+"""A tile in the hands of one thread: where it lies, how accesses to shared memory are aligned, what is in flight."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import gcd
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Beta, Canonical
-from ttc_llvm.gpu.nest import Body, GpuNest, Phase, SharedTile
-from ttc_llvm.gpu.residency import BATCH, spread
+from ttc_llvm.canonical import Canonical
+from ttc_llvm.gpu.nest import GpuNest, SharedTile
+from ttc_llvm.gpu.residency import BATCH
 from ttc_llvm.gpu.runs import sides
 from ttc_llvm.gpu.trace import Round
 from ttc_llvm.nest import Op
 
-from .. import scale
 from ..scale import Scalars
-from ..values import I64, guarded
-from . import words
+from ..values import I64
 from .intrinsics import Machine
 from .place import Place
 from .sums import Arithmetic
@@ -34,7 +31,7 @@ ALIGN = 16  # bytes: of the tile in shared memory, and of the widest access
 @dataclass(frozen=True, slots=True)
 class Tile:
     """A tile in the hands of one thread. a, b: addresses of its first elements; storage: of shared memory, None =
-    there is none; limits: lengths along ragged axes."""
+    there is none."""
 
     machine: Machine
     nest: GpuNest
@@ -50,209 +47,42 @@ class Tile:
         """The problem."""
         return self.nest.canonical
 
-
-def emit(b: ir.IRBuilder, tile: Tile, body: Body, limits: Mapping[int, ir.Value]) -> None:
-    """The instructions of one body; they end where the kernel returns."""
-
-    def walk(phase: Phase) -> Walk:
-        return Walk(b, phase, tile.thread, tile.nest.threads, tile.nest.tile, limits)
-
-    store = _Store(b, tile, walk(body.store))
-    if body.load is None:
-        store.directly()
-        return
-    early = store.old_elements()
-    _fill(b, tile, walk(body.load))
-    tile.machine.barrier(b)
-    store.from_shared(early)
-
-
-def _fill(b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
-    """Load A in the order of its runs, batch by batch, and write it to shared memory."""
-    size = tile.canonical.a.itemsize
-    source = Words(size, walk.phase.run.vector)
-    strides = sides(tile.canonical, "a")
-    place, shared = _device_place(b, walk, tile, "a"), _shared_place(b, walk, tile)
-    align = size * source.count
-    row = strides[walk.phase.row_axis] * size if walk.phase.rows > 1 else 0
-    items = walk.rounds()
-    held = walk.phase.rows * _registers(source)
-    if spread(tile.nest, walk.phase):
-        held += source.count
-    for batch in _batches(items, held, walk.own_addresses):
-        loaded = []
-        for turn in batch:
-            start = walk.load_offset(turn, _bytes(strides, size), place.sums)
-            addresses = [place.at(start.plus(r * row)) for r in range(walk.phase.rows)]
-            loaded.append([words.load(b, address, source, align, True, "a") for address in addresses])
-        for turn, rows in zip(batch, loaded, strict=True):
-            _to_shared(tile, walk, shared, turn, rows, source)
-
-
-def _to_shared(
-    tile: Tile, walk: Walk, place: Place, turn: Round, rows: list[list[ir.Value]], source: Words
-) -> None:
-    b, shared, size = walk.b, _shared(tile), source.itemsize
-    if walk.phase.rows == 1 and shared.holds(walk.phase.run, tile.nest.tile):
-        address = place.at(walk.sums.times(walk.shared(turn, shared), size))
-        words.store(b, rows[0], address, _alignment(tile, walk.phase.run.axes, source))
-        return
-    target = Words(size, walk.phase.rows)
-    align = _alignment(tile, (walk.phase.row_axis,) if target.count > 1 else (), target)
-    for inside, column in enumerate(words.transpose(b, rows, source, target)):
-        offset = walk.sums.times(walk.shared(turn, shared, inside), size)
-        words.store(b, column, place.at(offset), align)
-
-
-class _Store:
-    """The walk in which B is written: rounds of one vector each."""
-
-    def __init__(self, b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
-        self.b, self.tile, self.walk = b, tile, walk
-        self.place = _device_place(b, walk, tile, "b")
-        self.shared = None if tile.storage is None else _shared_place(b, walk, tile)
-        c = tile.canonical
-        self.source = Words(c.a.itemsize, walk.phase.run.vector)
-        self.target = Words(c.b.itemsize, walk.phase.run.vector)
-        self.reads_old = c.kinds.beta is Beta.ANY
-
-    def directly(self) -> None:
-        """Every thread loads from A what it stores."""
-        place = None if self.tile.a is None else _device_place(self.b, self.walk, self.tile, "a")
-        held = _registers(self.source) + (_registers(self.target) if self.reads_old else 0)
-        for batch in _batches(self.walk.rounds(), held, self.walk.own_addresses):
-            found = [self._element_of_a(turn, place) if place else None for turn in batch]
-            old = [self._old(turn) for turn in batch] if self.reads_old else [None] * len(batch)
-            for turn, value, before in zip(batch, found, old, strict=True):
-                self._write(turn, value, before)
-
-    def old_elements(self) -> list[ir.Value] | None:
-        """B's elements, asked for before anything waits for A, so that both latencies overlap; None where they and
-        their addresses would take too many registers, or where B is not read."""
-        each = _registers(self.target) + (ADDRESS if self.walk.own_addresses else 0)
-        if not self.reads_old or self.walk.phase.rounds * each > BATCH:
-            return None
-        return [self._old(turn) for turn in self.walk.rounds()]
-
-    def from_shared(self, early: Sequence[ir.Value] | None) -> None:
-        """Read the tile back in B's order and store it. early: B's elements, where they are loaded already."""
-        late = self.reads_old and early is None
-        held = _registers(self.source) + (_registers(self.target) if late else 0)
-        if spread(self.tile.nest, self.walk.phase):
-            held += self.source.count
-        ready = iter(early) if early is not None else None
-        own = self.walk.own_addresses if late else self.walk.own_slots
-        for batch in _batches(self.walk.rounds(), held, own):
-            found = [self._from_shared(turn) for turn in batch]
-            old: list[ir.Value | None] = [None] * len(batch)
-            if self.reads_old:
-                old = [self._old(turn) if ready is None else next(ready) for turn in batch]
-            for turn, value, before in zip(batch, found, old, strict=True):
-                self._write(turn, value, before)
-
-    def _element_of_a(self, turn: Round, place: Place) -> list[ir.Value]:
-        """A's elements of one vector of B: one access where they are neighbours, else one for each."""
-        strides = sides(self.tile.canonical, "a")
-        size = self.source.itemsize
-        start = self.walk.load_offset(turn, _bytes(strides, size), place.sums)
-        along = self.walk.phase.run.axes[0] if self.walk.phase.run.axes else -1
-        if self.source.count == 1 or strides[along] == 1:
-            align = size * min(self.source.count, self.tile.nest.align[0])
-            return words.load(self.b, place.at(start), self.source, align, True, "a")
-        single = Words(size, 1)
-        steps = range(self.source.count)
-        addresses = [place.at(start.plus(k * strides[along] * size)) for k in steps]
-        elements = [words.load(self.b, address, single, size, True, "a") for address in addresses]
-        return words.join(self.b, elements, self.source)
-
-    def _from_shared(self, turn: Round) -> list[ir.Value]:
-        shared, place, size = _shared(self.tile), self.shared, self.source.itemsize
-        assert place is not None
-        if shared.holds(self.walk.phase.run, self.tile.nest.tile):
-            address = place.at(self.walk.sums.times(self.walk.shared(turn, shared), size))
-            align = _alignment(self.tile, self.walk.phase.run.axes, self.source)
-            return words.load(self.b, address, self.source, align, name="s")
-        single = Words(size, 1)
-        offsets = [self.walk.shared(turn, shared, inside) for inside in range(self.source.count)]
-        addresses = [place.at(self.walk.sums.times(offset, size)) for offset in offsets]
-        elements = [words.load(self.b, address, single, size, name="s") for address in addresses]
-        return words.join(self.b, elements, self.source)
-
     @property
-    def _strides(self) -> tuple[int, ...]:
-        return _bytes(sides(self.tile.canonical, "b"), self.target.itemsize)
+    def shared(self) -> SharedTile:
+        """The tile in shared memory, where there is one."""
+        assert self.nest.shared is not None
+        return self.nest.shared
 
-    def _old(self, turn: Round) -> ir.Value:
-        address = self.place.at(self.walk.load_offset(turn, self._strides, self.place.sums))
-        carrier = scale.carrier_type(self.tile.canonical.b, self.target.count)
-        return self.b.load(address, typ=carrier, align=self._align, name="b")
+    def strides(self, side: str) -> tuple[int, ...]:
+        """Bytes from element to element of A or B along every axis."""
+        t = self.canonical.a if side == "a" else self.canonical.b
+        return tuple(stride * t.itemsize for stride in sides(self.canonical, side))
 
-    @property
-    def _align(self) -> int:
-        return self.target.itemsize * self.target.count
+    def device_place(self, b: ir.IRBuilder, walk: Walk, side: str) -> Place:
+        """Addresses in A or B. Offsets inside a tile are 32 bits wide where they can be."""
+        strides = self.strides(side)
+        reach = sum((e - 1) * abs(s) for e, s in zip(self.nest.tile, strides, strict=True))
+        base = self.a if side == "a" else self.b
+        assert base is not None
+        sums = walk.sums if reach < 1 << 31 else Arithmetic(b, I64)
+        return Place(b, base, sums, any(s < 0 for s in strides))
 
-    def _write(self, turn: Round, value: list[ir.Value] | None, old: ir.Value | None) -> None:
-        result = self._result(value, old)
-        address = self.place.at(self.walk.store_offset(turn, self._strides, self.place.sums))
-        exists = self.walk.exists(turn)
-        with nullcontext() if exists is None else guarded(self.b, exists, "store"):
-            self.b.store(result, address, align=self._align)
+    def shared_place(self, b: ir.IRBuilder, walk: Walk) -> Place:
+        """Addresses in shared memory."""
+        assert self.storage is not None
+        return Place(b, self.storage, walk.sums)
 
-    def _result(self, value: list[ir.Value] | None, old: ir.Value | None) -> ir.Value:
-        """What is stored: the very words of a plain move, else the result of the arithmetic as B's carrier."""
-        c, op, b = self.tile.canonical, self.tile.op, self.b
-        if value is not None and c.is_move:
-            return value[0] if len(value) == 1 else words.vector(b, value)
-        count = self.target.count
-        x = None
-        if value is not None:
-            carried = b.bitcast(words.vector(b, value), scale.carrier_type(c.a, count))
-            x = scale.convert(b, carried, c.a, op.compute)
-        before = None if old is None else scale.convert(b, old, c.b, op.compute)
-        return scale.convert(b, scale.apply(b, op, self.tile.scalars, x, before, count), op.compute, c.b)
-
-
-def _device_place(b: ir.IRBuilder, walk: Walk, tile: Tile, side: str) -> Place:
-    """Addresses in A or B. Offsets inside a tile are 32 bits wide where they can be."""
-    t = tile.canonical.a if side == "a" else tile.canonical.b
-    strides = sides(tile.canonical, side)
-    reach = sum((e - 1) * abs(s) for e, s in zip(tile.nest.tile, strides, strict=True)) * t.itemsize
-    base = tile.a if side == "a" else tile.b
-    assert base is not None
-    sums = walk.sums if reach < 1 << 31 else Arithmetic(b, I64)
-    return Place(b, base, sums, any(s < 0 for s in strides))
+    def alignment(self, along: tuple[int, ...], accessed: Words) -> int:
+        """Bytes of which every address of such accesses to shared memory, along these axes, is a multiple."""
+        steps = [s for k, s in enumerate(self.shared.strides) if k not in along and self.nest.tile[k] > 1]
+        if self.shared.split >= 0:
+            steps.append(self.shared.outer)
+        return gcd(ALIGN, *(accessed.itemsize * step for step in (accessed.count, *steps)))
 
 
-def _shared_place(b: ir.IRBuilder, walk: Walk, tile: Tile) -> Place:
-    assert tile.storage is not None
-    return Place(b, tile.storage, walk.sums)
-
-
-def _shared(tile: Tile) -> SharedTile:
-    assert tile.nest.shared is not None
-    return tile.nest.shared
-
-
-def _alignment(tile: Tile, along: tuple[int, ...], accessed: Words) -> int:
-    """Bytes of which every address of such accesses to shared memory, along these axes, is a multiple."""
-    shared = _shared(tile)
-    steps = [s for k, s in enumerate(shared.strides) if k not in along and tile.nest.tile[k] > 1]
-    if shared.split >= 0:
-        steps.append(shared.outer)
-    return gcd(ALIGN, *(accessed.itemsize * step for step in (accessed.count, *steps)))
-
-
-def _bytes(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
-    return tuple(stride * size for stride in strides)
-
-
-def _registers(found: Words) -> int:
-    return max(1, found.number * found.bits // 32)
-
-
-def _batches(turns: Iterator[Round], registers: int, own_addresses: bool) -> Iterator[list[Round]]:
+def batches(turns: Iterator[Round], held: int, own_addresses: bool) -> Iterator[list[Round]]:
     """Rounds whose elements fit into registers together, with their addresses where each has its own."""
     address = ADDRESS if own_addresses else 0
-    size = max(1, (BATCH + address) // (registers + address))
+    size = max(1, (BATCH + address) // (held + address))
     while batch := list(islice(turns, size)):
         yield batch

@@ -38,6 +38,11 @@ class Words:
         return 8 * self.itemsize * self.count // self.bits
 
     @property
+    def registers(self) -> int:
+        """Registers of 32 bits that all of them take."""
+        return max(1, self.number * self.bits // 32)
+
+    @property
     def lanes(self) -> int:
         """Elements in one word; 1 for elements of two words."""
         return max(1, self.bits // (8 * self.itemsize))

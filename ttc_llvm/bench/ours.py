@@ -103,7 +103,7 @@ def tiled(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
         )
         flat = replace(stand.canonical, axes=axes)
         if _fits(stand, flat):
-            wanted = plan if side == "b" else kernel.ordinary(plan)
+            wanted = plan if side == "b" else plan.ordinary
             built = kernel.cache.obtain(flat, wanted, stand.target)
             yield native(TILED, flat, built, _starts(stand), CEILING_SCALARS, stand.threads)
             return
@@ -115,5 +115,5 @@ def pattern(stand: Stand, plan: CpuPlan) -> Iterator[Contender]:
 
     addresses = stand.a.address, stand.b.address
     aligned = addresses[1] % (stand.target.vector_bits // 8) == 0
-    built = patterns.build(stand.canonical, plan if aligned else kernel.ordinary(plan), stand.target)
+    built = patterns.build(stand.canonical, plan if aligned else plan.ordinary, stand.target)
     yield native(PATTERN, stand.canonical, built, addresses, CEILING_SCALARS, stand.threads)

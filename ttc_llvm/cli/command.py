@@ -20,8 +20,8 @@ from ..errors import OptionError, TtcError
 _log = logging.getLogger(__name__)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line (default: the process' own) and return its exit status; nothing is raised."""
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (default: the process' own) and return its exit status; raises only KeyboardInterrupt."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     for name, access in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller: no file of ours may take its number
@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    from .options import SUBCOMMANDS, parser, read  # with NumPy: Ctrl-C may come while it is imported
+    from .options import SUBCOMMANDS, parser
+    from .reading import read
 
     if argv and argv[0] in SUBCOMMANDS:
         return _subcommand(argv)
@@ -97,8 +98,6 @@ def _guarded(work: Callable[[], int]) -> int:
         return status
     except SystemExit as stop:  # argparse, after it has printed its help
         return stop.code if isinstance(stop.code, int) else 0
-    except KeyboardInterrupt as stop:
-        return _fail(str(stop) or "interrupted before there was any result", 130)
     except BrokenPipeError:
         _forget_stdout()
         return 141
@@ -109,6 +108,8 @@ def _guarded(work: Callable[[], int]) -> int:
     except OSError as error:
         return _fail(f"error: {error}")
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # so Python up to 3.11 wraps one that strikes __set_name__
+            raise error.__cause__ from None
         _log.info("the defect, for a report", exc_info=True)
         hint = "please report it; --verbose shows where"
         return _fail(f"internal error: {type(error).__name__}: {error} ({hint})", 1)

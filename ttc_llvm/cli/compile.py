@@ -24,8 +24,8 @@ from ..target import Target
 from ..trial import Mode
 from . import candidate_files, decisions
 from . import report as cli_report
-from .options import Command
 from .progress import Progressing
+from .reading import Command
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from ..target import Target
 from ..tuning import blocks
 from ..tuning.choices import Forced, can_stream
 from . import loop_order
-from .options import Command
+from .reading import Command
 
 
 def forced(command: Command, problem: Problem, canonical: Canonical, machine: Target) -> Forced:

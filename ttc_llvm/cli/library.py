@@ -19,13 +19,13 @@ from ..native.library import Library
 from ..native.package_files import LIBRARIES
 from . import compile as cli_compile
 from . import library_report as cli_library_report
-from . import manifest
-from . import options as cli_options
+from . import manifest, reading
 from . import report as cli_report
 from .compile import Job
 from .manifest import Entry
-from .options import Command, Option
+from .options import OPTIONS, Option
 from .progress import Progressing
+from .reading import Command
 from .report import Outcome
 
 _log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ def prepare(command: Command) -> tuple[Listed, ...]:
 
 def _job(command: Command, entry: Entry) -> Job:
     with _placed(entry):
-        return cli_compile.prepare(cli_options.command(entry.given, command))
+        return cli_compile.prepare(reading.command(entry.given, command))
 
 
 @contextlib.contextmanager
@@ -133,7 +133,7 @@ def _distinct(found: Sequence[tuple[Entry, Job]]) -> tuple[Listed, ...]:
 
 def _difference(first: Command, second: Command) -> Option | None:
     """An option in which two problems of one name differ."""
-    for option in cli_options.OPTIONS:
+    for option in OPTIONS:
         differs = getattr(first, option.field) != getattr(second, option.field)
         if differs and option.field not in (*IN_MANIFEST, "data_type"):
             return option

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
-from . import manifest_fields
-from . import options as cli_options
+from . import manifest_fields, reading
 from .manifest_fields import RUN_WIDE, shown
 from .options import OPTIONS
 
@@ -99,13 +98,13 @@ def _text_entries(path: str, text: str) -> Iterator[Entry]:
 
 
 def _given(words: list[str]) -> dict[str, Any]:
-    flags = [word.partition("=")[0] for word in cli_options.joined(words)]
+    flags = [word.partition("=")[0] for word in reading.joined(words)]
     for flag in flags:
         if flag.startswith("-") and flags.count(flag) > 1:
             raise OptionError(f"{flag} is given twice")
         if flag in ("-h", "--help", "--version", "--cmake-dir"):
             raise OptionError(f"{flag} is no option of a problem")
-    found = cli_options.given(words)
+    found = reading.given(words)
     for option in OPTIONS:
         if option.field in found and option.field in RUN_WIDE:
             raise OptionError(f"{option.flag} holds for a whole run: give it on the command line")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from .. import backend
-from ..cli.options import Command
+from ..cli.reading import Command
 from ..errors import OptionError, TargetError
 from ..problem import Problem
 from ..solution import Solution

@@ -9,7 +9,7 @@ from ..bench.gpu_guests import Guests, in_turns
 from ..bench.gpu_runner import ROUNDS
 from ..bench.results import Timing
 from ..canonical import canonicalise
-from ..cli.options import Command
+from ..cli.reading import Command
 from ..errors import OptionError
 from ..gpu import devices
 from ..gpu.session import Session

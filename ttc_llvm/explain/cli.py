@@ -11,7 +11,8 @@ from pathlib import Path
 from .. import plan as plans
 from ..cli import values
 from ..cli.compile import Job, prepare
-from ..cli.options import OPTIONS, Command, Parser, parser, read
+from ..cli.options import OPTIONS, Parser, parser
+from ..cli.reading import Command, read
 from ..errors import OptionError
 from ..gpu.target import is_gpu
 from ..solution import Solution
@@ -114,8 +115,9 @@ def _plans(text: str | None) -> int:
     if text is None:
         return RANKED
     with suppress(ValueError):
-        if 0 <= values.integer(text) <= MOST_PLANS:
-            return values.integer(text)
+        number = values.integer(text)
+        if 0 <= number <= MOST_PLANS:
+            return number
     raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
 
 

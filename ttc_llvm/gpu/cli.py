@@ -11,8 +11,8 @@ from ..canonical import Canonical, canonicalise
 from ..cli import compile as cli_compile
 from ..cli import loop_order
 from ..cli import report as cli_report
-from ..cli.options import Command
 from ..cli.progress import Progressing
+from ..cli.reading import Command
 from ..compare import gpu_single
 from ..errors import OptionError
 from ..options import candidate_count

@@ -1,0 +1,31 @@
+"""The door of the command line: Ctrl-C ends it with one line and status 130, also while its modules are imported."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # as `typing` says, which nobody need wait for here
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (default: the process' own) and return its exit status; nothing is raised."""
+    try:
+        from . import command
+
+        return command.run(arguments)
+    except KeyboardInterrupt as stop:
+        exec("")  # or else one that struck inside an exec() would end the process by a signal, though it is handled
+        _say(str(stop) or "interrupted before there was any result")
+        return 130
+
+
+def _say(message: str) -> None:
+    """One line on stderr, if anybody reads it."""
+    if sys.stderr is None:  # closed by the caller
+        return
+    try:
+        print(f"ttc: {message}", file=sys.stderr, flush=True)
+    except OSError:
+        return
