@@ -17,7 +17,7 @@ __all__ = ["browser"]
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The explanation of one problem, untimed."""
     path = tmp_path_factory.mktemp("explain") / "page.html"
-    options = ("--perm=2,1,0", "--size=384,55,384", "--cpu=skylake-avx512", "--ignoreDatabase")
+    options = ("--perm=2,1,0", "--size=384,55,384", "--cpu=skylake-avx512", "--blockings=64x64", "--ignoreDatabase")
     assert cli.main(["explain", *options, f"--html={path}"]) == 0
     return path
 
