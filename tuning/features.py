@@ -15,13 +15,12 @@ from ttc_llvm.lower import has_aligned_rows
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
+from . import succession
 from .blocks import same_unit_axis, unit_axes
 
 Fact = tuple[str, int | str]
 Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
-Step = tuple[int, int, int]  # a loop around a micro-tile: axis, step, iterations
 
-STEPS = 4  # loops around a micro-tile, counted from within, that tell how micro-tiles follow each other
 FAMILIES = {"znver": " on Zen"}  # processors with weights of their own, by how LLVM's names for them begin
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
@@ -59,6 +58,7 @@ class Features:
         )
         self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
         self.units = unit_axes(canonical)
+        self.sides = tuple(map(succession.Side, self.strides, self.sizes, self.units))
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
         self.streams = "streaming" if aligned else "ragged"
         family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
@@ -79,7 +79,7 @@ class Features:
             ("micro", (of, plan.block)),
             ("shape", (of, inner, plan.tile)),
             ("walk", (of, plan.tile, plan.order, plan.panel)),
-            ("steps", (of, plan.block, self._steps(plan), plan.prefetch if fetch == "blocks" else 0)),
+            ("steps", (of, plan.block, succession.steps(plan, self.extents), 0 if fetch == "rows" else plan.prefetch)),
         )
 
     def simple(self, of: str, distance: int, staging: str, inner: str) -> list[Fact]:
@@ -125,16 +125,16 @@ class Features:
             (f"{of}panel", "some" if panel else "none"),
         ]
 
-    def steps(self, of: str, block: tuple[int, ...], steps: tuple[Step, ...], distance: int) -> list[Fact]:
+    def steps(self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> list[Fact]:
         """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself, and
         how many of the lines that are on their way to L1 share its sets."""
-        a, b = (_log2(self._stream(which, block, steps), 6, 13) for which in (0, 1))
-        flights = [self._flight(which, block, steps, distance) for which in (0, 1)] if distance else []
+        a, b = (_log2(succession.stream(side, block, self.extents, steps), 6, 13) for side in self.sides)
+        flights = [succession.flight(side, block, steps, distance, self.target) for side in self.sides] if distance else []
         pages = [round(log2(self.footprint(which, block).pages)) for which in (0, 1)]
         found: list[Fact] = [
             (f"{of}stream a", a),
             (f"{of}stream b", b),
-            (f"{of}streams", f"{_length(a)} {_length(b)} {_crowd(flights)}"),
+            (f"{of}streams", f"{succession.length(a)} {succession.length(b)} {succession.crowd(flights)}"),
             (f"{of}pages a", pages[0]),
             (f"{of}pages b", pages[1]),
         ]
@@ -144,50 +144,6 @@ class Features:
     def _here(self, facts: list[Fact]) -> list[Fact]:
         """These facts, and once more as facts of this family of processors: prefetchers differ."""
         return [*facts, *((name + self.family, bucket) for name, bucket in facts)] if self.family else facts
-
-    def _steps(self, plan: CpuPlan) -> tuple[Step, ...]:
-        """The loops from micro-tile to micro-tile, innermost first, as far as any run of memory may go on."""
-        found = []
-        for k in reversed(plan.inner):
-            inside, unit = min(plan.tile[k], self.extents[k]), plan.block[k]
-            if inside > unit:
-                found.append((k, unit, -(-inside // unit)))
-        outer, around = list(self.extents), []
-        for k, step in plan.loops(self.extents):
-            around.append((k, step, -(-outer[k] // step)))
-            outer[k] = step
-        return (*found, *reversed(around))[:STEPS]
-
-    def _stream(self, which: int, block: tuple[int, ...], steps: tuple[Step, ...]) -> int:
-        """Bytes of consecutive memory that each row of successive micro-tiles covers."""
-        strides, run = self.strides[which], self.sizes[which]
-        for k in self.orders[which]:
-            if strides[k] == run:
-                run *= block[k]
-            if strides[k] and block[k] < self.extents[k]:
-                break
-        for k, step, trips in steps:
-            if strides[k] * step != run:
-                break
-            run = strides[k] * min(step * trips, self.extents[k])
-        return run
-
-    def _flight(self, which: int, block: tuple[int, ...], steps: tuple[Step, ...], distance: int) -> int:
-        """Lines of so many micro-tiles by the room for them in the L1 sets that they fall into, log2 in halves."""
-        line, ways = self.target.line, self.target.ways
-        strides, unit = self.strides[which], self.units[which]
-        period = max(line, self.target.l1 // ways)
-        rows = [0]
-        for k, extent in enumerate(block):
-            if k != unit and extent > 1:
-                rows = [row + i * strides[k] for row in rows for i in range(extent)]
-        ahead = [0]
-        for k, step, trips in steps:
-            if len(ahead) > distance:
-                break
-            ahead = [at + i * step * strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
-        lines = [(row + at) % period // line for at in ahead[: distance + 1] for row in rows]
-        return max(-8, min(6, round(2 * log2(len(lines) / (len(set(lines)) * ways)))))
 
     def footprint(self, which: int, box: tuple[int, ...]) -> Footprint:
         """What a box touches in A (0) or B (1)."""
@@ -267,13 +223,3 @@ class Features:
 def _log2(size: float, low: int, high: int) -> int:
     return max(low, min(high, int(size).bit_length() - 1))
 
-
-def _length(run: int) -> str:
-    """log2 of bytes in words: lines, parts of a page, pages."""
-    return "lines" if run < 9 else "parts" if run < 12 else "pages"
-
-
-def _crowd(flights: list[int]) -> str:
-    """What prefetches leave of L1 sets, in words."""
-    most = max(flights, default=-9)
-    return "alone" if most < -8 else "loose" if most <= -4 else "tight" if most <= 0 else "over"

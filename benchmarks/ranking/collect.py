@@ -36,7 +36,7 @@ LONGEST = 1 << 21  # elements of a tile, at most
 UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32, 64, 128)
 TRIES = 10  # runs until one falls into the machine's usual pace
 DRIFT = 1.2
-FAVOURITES, HALF = 0.2, 0.55  # share of the time after which the model's own plans, and random ones, end
+FAVOURITES, RANDOM = 0.2, 0.55  # shares of the time after which the model's own plans, then random ones, end
 THIN = 0.4  # share of random plans whose tiles are a few micro-tiles
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
 
@@ -197,7 +197,7 @@ def explored(problem: Problem, seconds: float, seed: int, threads: int | None) -
 def _next(
     rng: random.Random, c: Canonical, target: Target, found: dict[CpuPlan, float], spent: float
 ) -> CpuPlan:
-    if spent < HALF or rng.random() < 0.1:
+    if spent < RANDOM or rng.random() < 0.1:
         return random_plan(rng, c, target)
     parent = rng.choice(sorted(found, key=found.__getitem__)[:6])
     return rng.choice(list(neighbours.neighbours(c, target, FREE, parent)))

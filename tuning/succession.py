@@ -1,0 +1,83 @@
+"""How micro-tiles follow each other: what hardware fetches by itself, and what prefetches into L1 displace.
+
+Prefetchers of the hardware follow a few runs of memory that go on from one micro-tile to the next. Lines that are asked
+for wait in L1 for their use; too many in one set displace each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+
+from ttc_llvm.plan import CpuPlan
+from ttc_llvm.target import Target
+
+STEPS = 4  # loops around a micro-tile, counted from within, that matter
+Step = tuple[int, int, int]  # such a loop: axis, step, iterations
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A tensor: bytes from one element to the next per axis, bytes of an element, the axis of smallest stride."""
+
+    strides: Sequence[int]
+    size: int
+    unit: int
+
+
+def steps(plan: CpuPlan, extents: tuple[int, ...]) -> tuple[Step, ...]:
+    """The loops from micro-tile to micro-tile, innermost first."""
+    inside = [(k, min(plan.tile[k], extents[k]), plan.block[k]) for k in reversed(plan.inner)]
+    found = [(k, unit, -(-length // unit)) for k, length, unit in inside if length > unit]
+    outer, around = list(extents), []
+    for k, step in plan.loops(extents):
+        around.append((k, step, -(-outer[k] // step)))
+        outer[k] = step
+    return (*found, *reversed(around))[:STEPS]
+
+
+def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: tuple[Step, ...]) -> int:
+    """Bytes of consecutive memory that each row of successive micro-tiles covers."""
+    strides, run = side.strides, side.size
+    for k in sorted(range(len(strides)), key=strides.__getitem__):
+        if strides[k] == 0:
+            continue
+        if strides[k] != run:
+            break
+        run *= block[k]
+        if block[k] < extents[k]:
+            break
+    for k, step, trips in steps:
+        if strides[k] * step != run:
+            break
+        run = strides[k] * min(step * trips, extents[k])
+    return run
+
+
+def flight(side: Side, block: tuple[int, ...], steps: tuple[Step, ...], distance: int, target: Target) -> int:
+    """Lines of so many micro-tiles by the room for them in the sets of L1 that they fall into, log2 in halves."""
+    line, ways = target.line, target.ways
+    period = max(line, target.l1 // ways)
+    rows = [0]
+    for k, extent in enumerate(block):
+        if k != side.unit and extent > 1:
+            rows = [row + i * side.strides[k] for row in rows for i in range(extent)]
+    ahead = [0]
+    for k, step, trips in steps:
+        if len(ahead) > distance:
+            break
+        ahead = [at + i * step * side.strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
+    lines = [(row + at) % period // line for at in ahead[: distance + 1] for row in rows]
+    return max(-8, min(6, round(2 * log2(len(lines) / (len(set(lines)) * ways)))))
+
+
+def length(run: int) -> str:
+    """log2 of a run's bytes in words: lines, parts of a page, pages."""
+    return "lines" if run < 9 else "parts" if run < 12 else "pages"
+
+
+def crowd(flights: Sequence[int]) -> str:
+    """What prefetches leave of the sets of L1, in words."""
+    most = max(flights, default=-9)
+    return "alone" if most < -8 else "loose" if most <= -4 else "tight" if most <= 0 else "over"
