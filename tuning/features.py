@@ -129,7 +129,8 @@ class Features:
         """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself, and
         how many of the lines that are on their way to L1 share its sets."""
         a, b = (_log2(succession.stream(side, block, self.extents, steps), 6, 13) for side in self.sides)
-        flights = [succession.flight(side, block, steps, distance, self.target) for side in self.sides] if distance else []
+        asked = self.sides if distance else ()
+        flights = [succession.flight(side, block, steps, distance, self.target) for side in asked]
         pages = [round(log2(self.footprint(which, block).pages)) for which in (0, 1)]
         found: list[Fact] = [
             (f"{of}stream a", a),
