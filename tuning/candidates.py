@@ -16,13 +16,13 @@ from dataclasses import replace
 from functools import lru_cache
 from math import log
 
-from ttc_llvm.canonical import Canonical, static
+from ttc_llvm.canonical import Canonical
 from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
-from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_prefetch
+from .choices import Forced, allowed_stores, along, inner_orders, tile_orders, usual_prefetch
 from .neighbours import CHANGES, neighbours, settled
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
@@ -130,15 +130,14 @@ def _walks(canonical: Canonical, target: Target, forced: Forced) -> Iterator[Cpu
     streaming, staging = allowed_stores(canonical, target, forced)[0]
     if same_unit_axis(canonical) or staging is not Staging.NONE or forced.blockings:
         return
-    axes, units = range(len(canonical.axes)), unit_axes(canonical)
     block = blocks(canonical, target)[0]
-    for side, across in zip("ab", reversed(units), strict=True):
-        along = tuple(sorted(axes, key=lambda k: -abs(static(canonical.strides(side)[k]))))
-        order = forced.orders[0] if forced.orders else along
+    for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
+        inner = along(canonical, side)
+        order = forced.orders[0] if forced.orders else inner
         for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS):
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
-            yield CpuPlan(tile, block, order, along, min(2, len(axes)), distance, streaming, staging)
+            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, streaming, staging)
 
 
 def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

@@ -111,8 +111,7 @@ def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
     axes = range(len(canonical.axes))
     a = [abs(static(s)) for s in canonical.strides("a")]
     b = [abs(static(s)) for s in canonical.strides("b")]
-    by_b = tuple(sorted(axes, key=lambda k: -b[k]))
-    by_a = tuple(sorted(axes, key=lambda k: -a[k]))
+    by_a, by_b = along(canonical, "a"), along(canonical, "b")
     both = tuple(sorted(axes, key=lambda k: -(a[k] + b[k])))
     least = tuple(sorted(axes, key=lambda k: -min(a[k], b[k])))
     unit, _ = unit_axes(canonical)
@@ -123,8 +122,10 @@ def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
 
 def inner_orders(canonical: Canonical) -> list[tuple[int, ...]]:
     """Orders of the loops inside a tile: B's or A's smallest stride innermost."""
-    axes = range(len(canonical.axes))
-    found = [
-        tuple(sorted(axes, key=lambda k: -abs(static(canonical.strides(side)[k])))) for side in ("b", "a")
-    ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys((along(canonical, "b"), along(canonical, "a"))))
+
+
+def along(canonical: Canonical, side: str) -> tuple[int, ...]:
+    """The axes in the order of loops that go along a side's memory, its smallest stride innermost."""
+    strides = canonical.strides(side)
+    return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))

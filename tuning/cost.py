@@ -119,12 +119,8 @@ class Model:
     def _crowd(self, which: int, block: tuple[int, ...]) -> float:
         line, ways = self.target.line, self.target.ways
         sets = max(1, self.target.l1 // (line * ways))
-        strides, unit = self._features.strides[which], self._features.units[which]
-        rows = [0]
-        for k, extent in enumerate(block):
-            if k != unit:
-                rows = [row + i * strides[k] for row in rows for i in range(extent)]
-        most = max(Counter(row // line % sets for row in set(rows)).values())
+        rows = set(self._features.sides[which].rows(block))
+        most = max(Counter(row // line % sets for row in rows).values())
         return max(0.0, log2(most / ways))
 
     def _computing(self, plan: CpuPlan) -> float:

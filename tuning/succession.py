@@ -25,6 +25,14 @@ class Side:
     size: int
     unit: int
 
+    def rows(self, block: tuple[int, ...]) -> list[int]:
+        """Byte offsets of a micro-tile's rows."""
+        rows = [0]
+        for k, extent in enumerate(block):
+            if k != self.unit:
+                rows = [row + i * self.strides[k] for row in rows for i in range(extent)]
+        return rows
+
 
 def steps(plan: CpuPlan, extents: tuple[int, ...]) -> tuple[Step, ...]:
     """The loops from micro-tile to micro-tile, innermost first."""
@@ -59,10 +67,7 @@ def flight(side: Side, block: tuple[int, ...], steps: tuple[Step, ...], distance
     """Lines of so many micro-tiles by the room for them in the sets of L1 that they fall into, log2 in halves."""
     line, ways = target.line, target.ways
     period = max(line, target.l1 // ways)
-    rows = [0]
-    for k, extent in enumerate(block):
-        if k != side.unit and extent > 1:
-            rows = [row + i * side.strides[k] for row in rows for i in range(extent)]
+    rows = side.rows(block)
     ahead = [0]
     for k, step, trips in steps:
         if len(ahead) > distance:
