@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import OptionError, TtcError
+from .entry import say
 
 _log = logging.getLogger(__name__)
 
@@ -116,8 +117,7 @@ def _guarded(work: Callable[[], int]) -> int:
 
 
 def _fail(message: str, status: int = 2) -> int:
-    with contextlib.suppress(OSError):
-        print(f"ttc: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    say(" ".join(message.split()))
     return status
 
 

@@ -17,11 +17,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command.run(arguments)
     except KeyboardInterrupt as stop:
         exec("")  # or else one that struck inside an exec() would end the process by a signal, though it is handled
-        _say(str(stop) or "interrupted before there was any result")
+        say(str(stop) or "interrupted before there was any result")
         return 130
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
     """One line on stderr, if anybody reads it."""
     if sys.stderr is None:  # closed by the caller
         return
