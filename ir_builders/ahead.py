@@ -64,6 +64,23 @@ def split(trail: tuple[Step, ...], tile: tuple[int, ...]) -> tuple[tuple[Step, .
     return tuple(tiles), inside
 
 
+def short(
+    b: ir.IRBuilder, trail: tuple[Step, ...], moves: tuple[Move, ...], block: tuple[int, ...]
+) -> dict[int, tuple[int, ir.Value]]:
+    """Axes along which some blocks are short: how long these are, and whether the one `moves` ahead is one of them."""
+    found: dict[int, tuple[int, ir.Value]] = {}
+    for k, unit in enumerate(block):
+        around = [step for step in trail if step.axis == k]
+        extent = around[0].length if around else 0
+        if not isinstance(extent, int) or extent % unit == 0:
+            continue
+        end: Int = unit
+        for distance in (*(step.counter for step in around), *(move.distance for move in moves if move.axis == k)):
+            end = add(b, end, distance)
+        found[k] = (extent % unit, b.icmp_signed(">", i64(end), i64(extent)))
+    return found
+
+
 def _whole(step: Step) -> Int:
     """What brings the loop back to its start."""
     return -(-step.length // step.step) * step.step if isinstance(step.length, int) else step.length

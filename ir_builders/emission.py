@@ -158,7 +158,18 @@ class Emission:
         a = None if self.net is None else self._value(self.net.outputs[number])
         old = None
         if node.op.beta is Beta.ANY:
-            old = convert(b, self.store_side.load(b, address, register), node.target.dtype, node.op.compute)
+            loaded = self.store_side.load(b, self._unwritten(address, register), register)
+            old = convert(b, loaded, node.target.dtype, node.op.compute)
         result = apply(b, node.op, self.scalars, a, old, self.tile.b.lanes)
         value = convert(b, result, node.op.compute, node.target.dtype)
         self.store_side.store(b, value, address, register, self.streams)
+
+    def _unwritten(self, address: ir.Value, register: Register) -> ir.Value:
+        """Where a register of B is loaded from. What a ragged block lacks is addressed as its first row: no lane is
+        active, yet each such load would wait for the store before it, one after the other."""
+        if self.ragged is None or not self.read_a:
+            return address
+        found = (self.ragged.exists(self.b, k, register) for k in range(len(register.start)))
+        for exists in (condition for condition in found if condition is not None):
+            address = self.b.select(exists, address, self.source)
+        return address

@@ -1,55 +1,26 @@
-"""What a micro-tile asks memory for in advance: the lines of a micro-tile further on, or rows of the next tile.
-
-Rows: the micro-tiles that lie side by side along a run of memory share the rows that cross them. Each asks for
-some of these rows from end to end, so that lines of one page follow each other, rather than for its own line of
-every row: neighbouring lines come in pairs, a page's translation is looked up once, and the hardware's
-prefetchers recognise the run.
-"""
+"""What a micro-tile asks memory for in advance: the lines of a micro-tile further on, or rows of the next tile."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Iterable
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha, static
-from ttc_llvm.layout import Register, Side, run_axes
+from ttc_llvm.canonical import Alpha
+from ttc_llvm.layout import Register, unflatten
 from ttc_llvm.nest import Space, View
 
 from . import ahead
 from .ahead import Move, Step
-from .memory import L1, L2, beyond, prefetch
+from .fetch_rows import Rows
+from .memory import L1, beyond
 from .micro_tile import Sizes, Tile
+from .request import Read, Request
 from .seam import freeze
-from .values import I64, Int, add, at, mul
+from .values import Int, add, i64, mul
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One line: a base, a byte offset (to be added to one that is read from a table), and the cache level that the
-    line should come to."""
-
-    base: ir.Value
-    offset: Int
-    level: int
-    entry: ir.Value | None = None
-
-    def emit(self, module: ir.Module, b: ir.IRBuilder) -> None:
-        """The prefetch itself; the table is read here, so that few addresses are live at a time."""
-        base = self.base if self.entry is None else beyond(b, self.base, b.load(self.entry, typ=I64, align=8))
-        prefetch(module, b, beyond(b, base, self.offset), self.level)
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """One side of a micro-tile that is read: where it lies now, and its registers."""
-
-    pointer: ir.Value
-    view: View
-    side: Side
+Index = tuple[int, ...]  # of an element in a block
 
 
 def requests(
@@ -69,21 +40,38 @@ def requests(
     if wanted.tile:
         tiles, inside = ahead.split(trail, wanted.tile)
         moves = ahead.moves(b, tiles, wanted.distance)
-        shares = [_Rows(module, b, tile, side, sizes, wanted.tile, inside).requests(moves) for side in sides]
+        shares = [Rows(module, b, tile, side, sizes, wanted.tile, inside).requests(moves) for side in sides]
         return list(itertools.chain(*shares))
     moves = ahead.moves(b, trail, wanted.distance)
-    return list(itertools.chain(*(_block(b, tile, side, sizes, moves) for side in sides))) if moves else []
+    if not moves:
+        return []
+    short = ahead.short(b, trail, moves, tile.node.block)
+    return list(itertools.chain(*(_block(b, tile, side, sizes, moves, short) for side in sides)))
 
 
-def _block(b: ir.IRBuilder, tile: Tile, read: Read, sizes: Sizes, moves: tuple[Move, ...]) -> list[Request]:
-    """The lines of the micro-tile that lies `moves` further."""
+def _block(
+    b: ir.IRBuilder,
+    tile: Tile,
+    read: Read,
+    sizes: Sizes,
+    moves: tuple[Move, ...],
+    short: dict[int, tuple[int, ir.Value]],
+) -> list[Request]:
+    """The lines of the micro-tile that lies `moves` further. Where it is a ragged one, the rows that it lacks would
+    bring other memory: they ask for its first row again."""
     found = []
+    size, run = read.view.dtype.itemsize, read.side.run
     base = freeze(b, beyond(b, read.pointer, _bytes(b, read.view, sizes, moves)))
-    for register in _line_starts(tile, read):
+    steps: dict[tuple[int, int], Int] = {}
+    for element in _lines(tile, read):
         offset: Int = 0
-        for i, stride in zip(register.start, read.view.strides, strict=True):
-            offset = add(b, offset, mul(b, i, sizes(stride)))
-        found.append(Request(base, mul(b, offset, read.view.dtype.itemsize), L1))
+        for k, i in enumerate(element):
+            if (k, i) not in steps:
+                step = mul(b, i, mul(b, sizes(read.view.strides[k]), size))
+                lacking = k in short and k not in run and i >= short[k][0]
+                steps[k, i] = b.select(short[k][1], i64(0), i64(step)) if lacking else step
+            offset = add(b, offset, steps[k, i])
+        found.append(Request(base, offset, L1))
     return found
 
 
@@ -105,142 +93,16 @@ def _bytes(b: ir.IRBuilder, view: View, sizes: Sizes, moves: tuple[Move, ...]) -
     return offset
 
 
-def _line_starts(tile: Tile, read: Read) -> list[Register]:
-    """One register per line of a row: the first of every 64 bytes."""
-    s = read.side
+def _lines(tile: Tile, read: Read) -> Iterable[Index]:
+    """Elements, one in every line that a row may touch: the first of every 64 bytes, and the row's last, because rows
+    begin anywhere in a line unless all strides, and the base, happen to be multiples of one."""
+    s, block = read.side, tile.node.block
     per_line = max(1, tile.machine.line // (s.lanes * read.view.dtype.itemsize))
-    rows: dict[tuple[int, ...], int] = {}
-    chosen = []
+    rows: dict[Index, list[Register]] = {}
     for register in s.registers:
-        row = tuple(0 if k in s.run else i for k, i in enumerate(register.start))
-        seen = rows.get(row, 0)
-        rows[row] = seen + 1
-        if seen % per_line == 0:
-            chosen.append(register)
-    return chosen
-
-
-# --- rows of the next tile ------------------------------------------------------------------------------
-
-
-Place = tuple[int, ...]  # a line of a row: what steps of run-time size lead to it, one number each, then bytes
-
-
-class _Rows:
-    """The share of one micro-tile in the rows of a tile, on one side."""
-
-    def __init__(
-        self,
-        module: ir.Module,
-        b: ir.IRBuilder,
-        tile: Tile,
-        read: Read,
-        sizes: Sizes,
-        extents: tuple[int, ...],
-        inside: dict[int, Step],
-    ) -> None:
-        self.module, self.b, self.tile, self.read, self.inside = module, b, tile, read, inside
-        self.size = read.view.dtype.itemsize
-        self.strides = read.view.strides
-        self.steps = [mul(b, sizes(stride), self.size) for stride in self.strides]  # bytes
-        self.extents = extents
-        self.run = run_axes(extents, self.strides)
-        self.counts = [-(-extents[k] // tile.node.block[k]) for k in self.run]
-        self.far = [k for k, stride in enumerate(self.strides) if not isinstance(stride, int)]
-
-    def requests(self, moves: tuple[Move, ...]) -> list[Request]:
-        """This micro-tile's lines of the tile that lies `moves` further."""
-        b = self.b
-        base: Int = self._low()
-        for k in self.run:
-            if k in self.inside:
-                base = add(b, base, mul(b, self.inside[k].counter, -static(self.strides[k]) * self.size))
-        for move in moves:
-            base = add(b, base, mul(b, move.distance, self.steps[move.axis]))
-        start = freeze(b, beyond(b, self.read.pointer, base))
-        return self._shared(start, self._shares())
-
-    def _low(self) -> int:
-        """Bytes from the first element of a run to its lowest address."""
-        return self.size * sum(min(0, (self.extents[k] - 1) * static(self.strides[k])) for k in self.run)
-
-    def _shares(self) -> list[list[Place]]:
-        """The lines of all rows that cross a micro-tile, row after row, in equal shares for the micro-tiles along a
-        run."""
-        length = prod(self.extents[k] for k in self.run) * self.size
-        offsets = [*range(0, length, self.tile.machine.line), *self._last(length)]
-        lines = [(*row[:-1], row[-1] + offset) for row in self._rows() for offset in offsets]
-        groups = prod(self.counts)
-        each = -(-len(lines) // groups)
-        shares = [lines[i * each : (i + 1) * each] for i in range(groups)]
-        return [share + [lines[-1]] * (each - len(share)) for share in shares]
-
-    def _last(self, length: int) -> list[int]:
-        """The last byte of a run, which is in a line of its own where runs are known not to start with one."""
-        line = self.tile.machine.line
-        rows = [s * self.size for k, s in enumerate(self.strides) if k not in self.run and isinstance(s, int)]
-        return [] if length % line == 0 and all(step % line == 0 for step in rows) else [length - 1]
-
-    def _rows(self) -> list[Place]:
-        """The rows that cross a micro-tile."""
-        starts = [
-            tuple(0 if k in self.run else i for k, i in enumerate(register.start))
-            for register in self.read.side.registers
-        ]
-        return [self._place(start) for start in dict.fromkeys(starts)]
-
-    def _place(self, start: tuple[int, ...]) -> Place:
-        near = [i * s for i, s in zip(start, self.strides, strict=True) if isinstance(s, int)]
-        return (*(start[k] for k in self.far), self.size * sum(near))
-
-    def _bytes(self, place: Sequence[Int]) -> Int:
-        """The distance of a place from the tile's first element."""
-        *far, near = place
-        for k, number in zip(self.far, far, strict=True):
-            near = add(self.b, near, mul(self.b, number, self.steps[k]))
-        return near
-
-    def _shared(self, start: ir.Value, shares: list[list[Place]]) -> list[Request]:
-        """The share that this micro-tile has: from a table, as far as shares differ."""
-        if len(shares) == 1:
-            return [Request(start, self._bytes(place), L2) for place in shares[0]]
-        relative = [[_apart(place, share[0]) for place in share] for share in shares]
-        if all(other == relative[0] for other in relative):
-            first = self._entry([share[:1] for share in shares])
-            row = beyond(self.b, start, self._bytes(self._read_place(first, 0)))
-            return [Request(row, self._bytes(place), L2) for place in relative[0]]
-        first = self._entry(shares)
-        if self.far:
-            places = [self._read_place(first, i) for i in range(len(shares[0]))]
-            return [Request(start, self._bytes(place), L2) for place in places]
-        return [Request(start, 0, L2, at(self.b, first, 8 * i)) for i in range(len(shares[0]))]
-
-    def _read_place(self, first: ir.Value, number: int) -> list[Int]:
-        width = len(self.far) + 1
-        entries = (at(self.b, first, 8 * (number * width + i)) for i in range(width))
-        return [self.b.load(entry, typ=I64, align=8) for entry in entries]
-
-    def _entry(self, rows: list[list[Place]]) -> ir.Value:
-        """Where this micro-tile's row of a constant table begins."""
-        numbers = [list(itertools.chain(*row)) for row in rows]
-        kind = ir.ArrayType(I64, len(numbers) * len(numbers[0]))
-        table = ir.GlobalVariable(self.module, kind, self.module.get_unique_name("rows"))
-        table.initializer = ir.Constant(kind, list(itertools.chain(*numbers)))
-        table.global_constant, table.linkage = True, "private"
-        return at(self.b, table, mul(self.b, self._position(), len(numbers[0]) * 8))
-
-    def _position(self) -> Int:
-        """Which of the micro-tiles along the run this is."""
-        position: Int = 0
-        radix = 1
-        for k, count in zip(self.run, self.counts, strict=True):
-            step = self.inside.get(k)
-            if step is not None:
-                number = self.b.udiv(step.counter, ir.Constant(I64, step.step))
-                position = add(self.b, position, mul(self.b, number, radix))
-            radix *= count
-        return position
-
-
-def _apart(place: Place, other: Place) -> Place:
-    return tuple(x - y for x, y in zip(place, other, strict=True))
+        rows.setdefault(tuple(0 if k in s.run else i for k, i in enumerate(register.start)), []).append(register)
+    found: dict[Index, None] = {}
+    for row in rows.values():
+        found |= dict.fromkeys(register.start for register in row[::per_line])
+        found[unflatten(row[-1].elements[-1], block)] = None
+    return found

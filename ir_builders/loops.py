@@ -17,6 +17,7 @@ from .drain import Share, share
 from .emission import Emission
 from .memory import fence
 from .micro_tile import Sizes, Tile
+from .request import Request
 from .rows import Run
 from .scale import Scalars, load_scalars
 from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
@@ -149,7 +150,7 @@ class Emitter:
 
     def _requests(
         self, b: ir.IRBuilder, tile: Tile, pointers: tuple[ir.Value, ir.Value], box: Box
-    ) -> list[fetch.Request]:
+    ) -> list[Request]:
         if tile.node.prefetch is None:
             return []
         return fetch.requests(self.module, b, tile, pointers, self.sizes, box.trail)

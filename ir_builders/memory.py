@@ -28,17 +28,20 @@ class Ragged:
     below: dict[tuple[int, tuple[int, ...]], ir.Value] = field(default_factory=dict)
     exist: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
 
+    def exists(self, b: ir.IRBuilder, k: int, register: Register) -> ir.Value | None:
+        """Whether any of a register's elements lies below an axis' length; None where the first one always does."""
+        least = min(unflatten(element, self.block)[k] for element in register.elements) if k in self.lengths else 0
+        if least == 0:
+            return None
+        if (k, least) not in self.exist:
+            self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
+        return self.exist[(k, least)]
+
     def inside(self, b: ir.IRBuilder, k: int, register: Register, offset: Int) -> Int:
         """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its
         lanes is active, but processors take hundreds of cycles to find out where its address is not mapped."""
-        if k not in self.lengths or offset == 0:
-            return offset
-        least = min(unflatten(element, self.block)[k] for element in register.elements)
-        if least == 0:
-            return offset
-        if (k, least) not in self.exist:
-            self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
-        return b.select(self.exist[(k, least)], i64(offset), i64(0))
+        exists = None if offset == 0 else self.exists(b, k, register)
+        return offset if exists is None else b.select(exists, i64(offset), i64(0))
 
     def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
         """The lanes of a register whose elements exist: every ragged index below its length."""

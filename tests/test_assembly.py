@@ -99,6 +99,19 @@ def compiled(
     return Code.parse(backend.assembly(str(module.build(lower(c, plan, wanted), wanted)), wanted))
 
 
+def shared_text(machine: str, dtype: str, edge: int, kinds: Kinds = COPY) -> str:
+    """Three axes with remainders, whose seven edges share one masked micro-tile of edge x 2 x edge elements."""
+    wanted = target.find(machine)
+    c = canonicalise(Problem((2, 1, 0), (253, 7, 251), dtype), kinds).canonical
+    plan = CpuPlan((4 * edge, 4, 4 * edge), (edge, 2, edge), (2, 1, 0), (2, 1, 0), 1)
+    return str(module.build(lower(c, plan, wanted), wanted))
+
+
+def shared_edges(machine: str, dtype: str, edge: int, kinds: Kinds = COPY) -> Code:
+    """The same, compiled."""
+    return Code.parse(backend.assembly(shared_text(machine, dtype, edge, kinds), target.find(machine)))
+
+
 INSERT = re.compile(r"vinsert[fi](128|32x4|64x2|32x8|64x4) \$\d, [^%]*\(%r")
 SQUARES = [
     # machine, dtype, edge, register, shuffles of a plain copy where whole registers are loaded
@@ -182,8 +195,8 @@ def test_rows_that_crowd_a_cache_set_are_loaded_once(rows: int, pieces: int) -> 
 
 def test_edges_known_at_run_time_are_loaded_whole() -> None:
     """The masks of one ragged body say which elements exist: in pieces they would be sixty-four."""
-    code = compiled("avx512", "s", (16, 16), size=(253, 251))
-    assert inserts(code.every) == 16
+    code = shared_edges("avx512", "s", 16)
+    assert inserts(code.every) == 32
     assert inserts(code.tile) == 0
 
 
@@ -301,7 +314,7 @@ def test_rows_stream_if_all_of_them_start_on_a_vector_boundary(
 
 @pytest.mark.parametrize("kinds", [COPY, UPDATE], ids=str)
 def test_masked_edges_use_mask_registers_on_avx512(kinds: Kinds) -> None:
-    code = compiled("avx512", "s", (16, 16), kinds, size=(253, 251))
+    code = shared_edges("avx512", "s", 16, kinds)
     masked = [line for line in code.every if re.search(r"\{%k\d\}", line)]
     assert len(masked) >= 16
     assert all("zmm" in line for line in masked if "mov" in line)
@@ -311,8 +324,26 @@ def test_masked_edges_use_mask_registers_on_avx512(kinds: Kinds) -> None:
 
 @pytest.mark.parametrize(("dtype", "edge"), [("s", 8), ("d", 4)])
 def test_masked_edges_use_vector_masks_on_avx2(dtype: str, edge: int) -> None:
-    code = compiled("avx2", dtype, (edge, edge), size=(253, 251))
-    assert sum(mnemonic(line).startswith(("vmaskmov", "vpmaskmov")) for line in code.every) == 2 * edge
+    code = shared_edges("avx2", dtype, edge)
+    assert sum(mnemonic(line).startswith(("vmaskmov", "vpmaskmov")) for line in code.every) == 4 * edge
+
+
+def test_two_axes_with_remainders_have_edges_of_their_own() -> None:
+    """No calls, no masks computed: fewer instructions per line, so more lines are on their way."""
+    code = compiled("avx512", "s", (16, 16), UPDATE, size=(249, 249))
+    assert not [line for line in code.every if line.startswith(("call", "vpcmp"))]
+    shared = shared_edges("avx512", "s", 16, UPDATE)
+    assert [line for line in shared.every if line.startswith("call")]
+    assert [line for line in shared.every if line.startswith("vpcmp")]
+
+
+def test_no_load_waits_for_the_store_of_a_row_that_is_not_there() -> None:
+    """Old elements of absent rows come from A's address: that of the row stored just before would make them wait."""
+    text = shared_text("avx512", "s", 16, UPDATE)
+    elsewhere = re.findall(r'(%"\S+") = select\s+i1 \S+, ptr \S+, ptr \S+', text)
+    assert len(elsewhere) == 2 * 15 + 16  # rows that may be absent along the one axis and along the other
+    stores = re.findall(r'@"llvm.masked.store\S+\(<16 x float> \S+, ptr (\S+),', text)
+    assert len(stores) >= 32 and not {*stores} & {*elsewhere}
 
 
 @pytest.mark.parametrize(
@@ -326,11 +357,12 @@ def test_edges_without_masks_are_narrower_micro_tiles(machine: str, dtype: str, 
     assert sum("mm" in line for line in code.every) > 4 * edge
 
 
-def test_prefetch_asks_for_one_line_per_row_of_both_sides() -> None:
+def test_prefetch_asks_for_both_ends_of_every_row() -> None:
+    """Rows of one line's length may begin anywhere in a line."""
     copy = compiled("avx512", "s", (16, 16), prefetch=2)
     update = compiled("avx512", "s", (16, 16), UPDATE, prefetch=2)
-    assert sum(line.startswith("prefetch") for line in copy.tile) == 32  # ordinary stores read B's lines, too
-    assert sum(line.startswith("prefetch") for line in update.tile) == 32
+    assert sum(line.startswith("prefetch") for line in copy.tile) == 64  # ordinary stores read B's lines, too
+    assert sum(line.startswith("prefetch") for line in update.tile) == 64
     assert not copy.spills()
     assert not update.spills()
 

@@ -62,7 +62,7 @@ def test_one_static_remainder_gets_its_own_micro_tile() -> None:
         """)
 
 
-def test_two_remainders_share_one_masked_micro_tile() -> None:
+def test_two_remainders_get_micro_tiles_of_their_own() -> None:
     assert body(lower(form(131, 129), replace(PLAN, streaming=True, parallel=2), AVX512)) == lines("""
         for i1 in 129 step 64 task
           for i0 in 131 step 32 task
@@ -70,14 +70,24 @@ def test_two_remainders_share_one_masked_micro_tile() -> None:
               for i1 in 129 step 8 serial
                 micro 8x8 a->b streaming
               tail i1
-                micro 8x8 a->b ragged i1
+                micro 8x1 a->b streaming
             tail i0
               for i1 in 129 step 8 serial
-                micro 8x8 a->b ragged i0
+                micro 3x8 a->b streaming
               tail i1
-                micro 8x8 a->b ragged i0,i1
+                micro 3x1 a->b streaming
         fence
         """)
+
+
+def test_three_remainders_share_one_masked_micro_tile() -> None:
+    axes = (Axis(11, 100, 1), Axis(7, 10, 12), Axis(9, 1, 90))
+    nest = lower(
+        Canonical(axes, I32, I32, COPY), CpuPlan((11, 7, 9), (4, 4, 8), (0, 1, 2), (0, 1, 2), 0), AVX512
+    )
+    edges = [micro.ragged for micro in _micros(nest) if micro.ragged]
+    assert edges == [(2,), (1,), (1, 2), (0,), (0, 2), (0, 1), (0, 1, 2)]
+    assert all(micro.block == (4, 4, 8) for micro in _micros(nest))
 
 
 def test_run_time_remainders_without_masks_shrink_by_halves() -> None:

@@ -9,6 +9,10 @@ from .canonical import Axis, Param
 from .layout import run_axes
 from .nest import Bind, Loop, Micro, Node
 
+OWN_EDGES = (
+    2  # axes with remainders whose edges are compiled one by one: three bodies beside the whole blocks'
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -24,9 +28,13 @@ class Tile:
 
 
 def loops(t: Tile) -> tuple[Node, ...]:
-    """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule."""
+    """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule.
+
+    Remainders known now have bodies of their own, unless these are many: run-time masks take twice the instructions,
+    and so many fewer lines are on their way.
+    """
     ragged = [k for k in t.inner if _remainder(t, k) != 0]
-    shared = t.masks and (len(ragged) > 1 or any(_remainder(t, k) is None for k in ragged))
+    shared = t.masks and (len(ragged) > OWN_EDGES or any(_remainder(t, k) is None for k in ragged))
     return _nest(t, list(t.inner), t.leaf, shared)
 
 

@@ -41,12 +41,20 @@ THIN = 0.4  # share of random plans whose tiles are a few micro-tiles
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
 
 
+KINDS = {"update": ((2, 4),), "copy": ((1, 0),), "both": ((2, 4), (1, 0))}  # alpha and beta, in turn
+
+
 def problems(
-    seed: int, count: int, ragged: bool = False, rows: bool = False, unit: int | None = None
+    seed: int,
+    count: int,
+    kind: str = "both",
+    ragged: bool = False,
+    rows: bool = False,
+    unit: int | None = None,
 ) -> Iterator[Problem]:
-    """Random problems of 2 to 6 indices that cannot be merged, alternately alpha = 2, beta = 4 and plain copies.
-    ragged: plain copies of odd extents only, whose rows start anywhere in a vector; rows: short ones, which stay;
-    unit: what longer extents are multiples of, by lot if None: powers of two make rows share the sets of a cache."""
+    """Random problems of 2 to 6 indices that cannot be merged. kind: one of KINDS; ragged: odd extents only, whose
+    rows start anywhere in a line; rows: short ones, which stay; unit: what longer extents are multiples of, by lot if
+    None: powers of two make rows share the sets of a cache."""
     rng = random.Random(seed)
     for number in range(count):
         rank = rng.choice((3, 3, 4, 5) if rows else (2, 3, 3, 4, 4, 5, 6))
@@ -59,7 +67,7 @@ def problems(
             size = tuple(extent | 1 for extent in size)
         if rows:
             size = _shortened(rng, size)
-        alpha, beta = (1, 0) if ragged else ((2, 4), (1, 0))[number % 2]
+        alpha, beta = KINDS[kind][number % len(KINDS[kind])]
         yield Problem(perm, size, dtype, alpha=alpha, beta=beta)
 
 
@@ -214,12 +222,16 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--first", type=int, default=0, help="leave out the problems before this one")
     parser.add_argument("--threads", type=int, help="all by default; one knows no pace of a shared memory")
-    parser.add_argument("--ragged", action="store_true", help="plain copies of odd extents")
+    parser.add_argument(
+        "--kind", choices=KINDS, default="both", help="updates, plain copies, or both in turn"
+    )
+    parser.add_argument("--ragged", action="store_true", help="odd extents")
     parser.add_argument("--rows", action="store_true", help="short rows that stay rows")
     parser.add_argument("--unit", type=int, help="longer extents are multiples of this")
     args = parser.parse_args()
     runtime.set_affinity(affinity.parse("compact"))
-    for number, problem in enumerate(problems(args.seed, args.problems, args.ragged, args.rows, args.unit)):
+    drawn = problems(args.seed, args.problems, args.kind, args.ragged, args.rows, args.unit)
+    for number, problem in enumerate(drawn):
         if number < args.first:
             continue
         row = explored(problem, args.seconds, number, args.threads)

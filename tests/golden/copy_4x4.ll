@@ -79,44 +79,60 @@ i0.body.1:
   %".58" = freeze ptr %".57"
   %".59" = getelementptr i8, ptr %".51", i64 0
   call void @"llvm.prefetch.p0"(ptr %".59", i32 0, i32 3, i32 1)
-  %".61" = getelementptr i8, ptr %".51", i64 32
+  %".61" = getelementptr i8, ptr %".51", i64 12
   call void @"llvm.prefetch.p0"(ptr %".61", i32 0, i32 3, i32 1)
-  %".63" = getelementptr i8, ptr %".51", i64 64
+  %".63" = getelementptr i8, ptr %".51", i64 32
   call void @"llvm.prefetch.p0"(ptr %".63", i32 0, i32 3, i32 1)
-  %".65" = getelementptr i8, ptr %".51", i64 96
+  %".65" = getelementptr i8, ptr %".51", i64 44
   call void @"llvm.prefetch.p0"(ptr %".65", i32 0, i32 3, i32 1)
-  %".67" = getelementptr i8, ptr %".58", i64 0
+  %".67" = getelementptr i8, ptr %".51", i64 64
   call void @"llvm.prefetch.p0"(ptr %".67", i32 0, i32 3, i32 1)
-  %".69" = getelementptr i8, ptr %".58", i64 48
+  %".69" = getelementptr i8, ptr %".51", i64 76
   call void @"llvm.prefetch.p0"(ptr %".69", i32 0, i32 3, i32 1)
-  %".71" = getelementptr i8, ptr %".58", i64 96
+  %".71" = getelementptr i8, ptr %".51", i64 96
   call void @"llvm.prefetch.p0"(ptr %".71", i32 0, i32 3, i32 1)
-  %".73" = getelementptr i8, ptr %".58", i64 144
+  %".73" = getelementptr i8, ptr %".51", i64 108
   call void @"llvm.prefetch.p0"(ptr %".73", i32 0, i32 3, i32 1)
-  %".75" = freeze ptr %"a.i0.1"
-  %".76" = freeze ptr %"b.i0.1"
-  %".77" = load <4 x float>, ptr %".75", align 1
-  %".78" = getelementptr inbounds i8, ptr %".75", i64 32
-  %".79" = load <4 x float>, ptr %".78", align 1
-  %".80" = shufflevector <4 x float> %".77", <4 x float> %".79", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".81" = shufflevector <4 x float> %".77", <4 x float> %".79", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".82" = getelementptr inbounds i8, ptr %".75", i64 64
-  %".83" = load <4 x float>, ptr %".82", align 1
-  %".84" = getelementptr inbounds i8, ptr %".75", i64 96
-  %".85" = load <4 x float>, ptr %".84", align 1
-  %".86" = shufflevector <4 x float> %".83", <4 x float> %".85", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
-  %".87" = shufflevector <4 x float> %".83", <4 x float> %".85", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
-  %".88" = shufflevector <4 x float> %".80", <4 x float> %".86", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".89" = shufflevector <4 x float> %".80", <4 x float> %".86", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".88", ptr %".76", align 1
-  %".91" = getelementptr inbounds i8, ptr %".76", i64 48
-  store <4 x float> %".89", ptr %".91", align 1
-  %".93" = getelementptr inbounds i8, ptr %".76", i64 96
-  %".94" = shufflevector <4 x float> %".81", <4 x float> %".87", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
-  %".95" = shufflevector <4 x float> %".81", <4 x float> %".87", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
-  store <4 x float> %".94", ptr %".93", align 1
-  %".97" = getelementptr inbounds i8, ptr %".76", i64 144
-  store <4 x float> %".95", ptr %".97", align 1
+  %".75" = getelementptr i8, ptr %".58", i64 0
+  call void @"llvm.prefetch.p0"(ptr %".75", i32 0, i32 3, i32 1)
+  %".77" = getelementptr i8, ptr %".58", i64 12
+  call void @"llvm.prefetch.p0"(ptr %".77", i32 0, i32 3, i32 1)
+  %".79" = getelementptr i8, ptr %".58", i64 48
+  call void @"llvm.prefetch.p0"(ptr %".79", i32 0, i32 3, i32 1)
+  %".81" = getelementptr i8, ptr %".58", i64 60
+  call void @"llvm.prefetch.p0"(ptr %".81", i32 0, i32 3, i32 1)
+  %".83" = getelementptr i8, ptr %".58", i64 96
+  call void @"llvm.prefetch.p0"(ptr %".83", i32 0, i32 3, i32 1)
+  %".85" = getelementptr i8, ptr %".58", i64 108
+  call void @"llvm.prefetch.p0"(ptr %".85", i32 0, i32 3, i32 1)
+  %".87" = getelementptr i8, ptr %".58", i64 144
+  call void @"llvm.prefetch.p0"(ptr %".87", i32 0, i32 3, i32 1)
+  %".89" = getelementptr i8, ptr %".58", i64 156
+  call void @"llvm.prefetch.p0"(ptr %".89", i32 0, i32 3, i32 1)
+  %".91" = freeze ptr %"a.i0.1"
+  %".92" = freeze ptr %"b.i0.1"
+  %".93" = load <4 x float>, ptr %".91", align 1
+  %".94" = getelementptr inbounds i8, ptr %".91", i64 32
+  %".95" = load <4 x float>, ptr %".94", align 1
+  %".96" = shufflevector <4 x float> %".93", <4 x float> %".95", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".97" = shufflevector <4 x float> %".93", <4 x float> %".95", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".98" = getelementptr inbounds i8, ptr %".91", i64 64
+  %".99" = load <4 x float>, ptr %".98", align 1
+  %".100" = getelementptr inbounds i8, ptr %".91", i64 96
+  %".101" = load <4 x float>, ptr %".100", align 1
+  %".102" = shufflevector <4 x float> %".99", <4 x float> %".101", <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+  %".103" = shufflevector <4 x float> %".99", <4 x float> %".101", <4 x i32> <i32 2, i32 6, i32 3, i32 7>
+  %".104" = shufflevector <4 x float> %".96", <4 x float> %".102", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".105" = shufflevector <4 x float> %".96", <4 x float> %".102", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".104", ptr %".92", align 1
+  %".107" = getelementptr inbounds i8, ptr %".92", i64 48
+  store <4 x float> %".105", ptr %".107", align 1
+  %".109" = getelementptr inbounds i8, ptr %".92", i64 96
+  %".110" = shufflevector <4 x float> %".97", <4 x float> %".103", <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %".111" = shufflevector <4 x float> %".97", <4 x float> %".103", <4 x i32> <i32 2, i32 3, i32 6, i32 7>
+  store <4 x float> %".110", ptr %".109", align 1
+  %".113" = getelementptr inbounds i8, ptr %".92", i64 144
+  store <4 x float> %".111", ptr %".113", align 1
   br label %"i0.head.1"
 i0.done.1:
   br label %"i0.head"
