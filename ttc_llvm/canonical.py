@@ -114,6 +114,11 @@ class Canonical:
         """Strides of A (`"a"`) or B (`"b"`) in elements."""
         return tuple(axis.stride_a if side == "a" else axis.stride_b for axis in self.axes)
 
+    def along(self, side: str) -> tuple[int, ...]:
+        """The axes in the order of loops that go along a side's memory, its smallest stride innermost."""
+        strides = self.strides(side)
+        return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
+
     @property
     def elements(self) -> int:
         """Elements moved."""

@@ -185,21 +185,14 @@ def _stage(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, .
         run = _run(canonical, plan)
         width = prod(canonical.extents[k] for k in run[:-1])
         row = Row(scratch, sink, op, run, width, prefetch=ahead if late else None)
-        return (Stage(buffer, filling, _rows(canonical, plan, row, _row_order(canonical, plan))),)
+        return (Stage(buffer, filling, _rows(canonical, plan, row, canonical.along("b"))),)
     drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
 def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
-    inner = plan.inner if leaf.block == plan.block else _row_order(canonical, plan)
+    inner = plan.inner if leaf.block == plan.block else canonical.along("a" if plan.staging is Staging.A else "b")
     return loops(Tile(canonical.axes, plan.tile, inner, leaf, _masked(leaf, target), target.vector_bits // 8))
-
-
-def _row_order(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
-    """Rows are copied in the order in which the unpermuted side stores them: innermost axis last."""
-    side = "a" if plan.staging is Staging.A else "b"
-    strides = canonical.strides(side)
-    return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
 
 
 def _tile_extents(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
-from .choices import Forced, allowed_stores, along, inner_orders, tile_orders, usual_prefetch
+from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_prefetch
 from .neighbours import CHANGES, neighbours, settled
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
@@ -132,7 +132,7 @@ def _walks(canonical: Canonical, target: Target, forced: Forced) -> Iterator[Cpu
         return
     block = blocks(canonical, target)[0]
     for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
-        inner = along(canonical, side)
+        inner = canonical.along(side)
         order = forced.orders[0] if forced.orders else inner
         for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS):
             wide = min(canonical.extents[across], block[across] * count)

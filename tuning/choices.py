@@ -111,7 +111,7 @@ def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
     axes = range(len(canonical.axes))
     a = [abs(static(s)) for s in canonical.strides("a")]
     b = [abs(static(s)) for s in canonical.strides("b")]
-    by_a, by_b = along(canonical, "a"), along(canonical, "b")
+    by_a, by_b = canonical.along("a"), canonical.along("b")
     both = tuple(sorted(axes, key=lambda k: -(a[k] + b[k])))
     least = tuple(sorted(axes, key=lambda k: -min(a[k], b[k])))
     unit, _ = unit_axes(canonical)
@@ -122,10 +122,4 @@ def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
 
 def inner_orders(canonical: Canonical) -> list[tuple[int, ...]]:
     """Orders of the loops inside a tile: B's or A's smallest stride innermost."""
-    return list(dict.fromkeys((along(canonical, "b"), along(canonical, "a"))))
-
-
-def along(canonical: Canonical, side: str) -> tuple[int, ...]:
-    """The axes in the order of loops that go along a side's memory, its smallest stride innermost."""
-    strides = canonical.strides(side)
-    return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
+    return list(dict.fromkeys((canonical.along("b"), canonical.along("a"))))
