@@ -153,7 +153,7 @@ class Emitter:
     ) -> list[Request]:
         if tile.node.prefetch is None:
             return []
-        return fetch.requests(self.module, b, tile, pointers, self.sizes, box.trail)
+        return fetch.requests(self.module, b, tile.whole, pointers, self.sizes, box.trail)
 
     def _ragged_body(self, node: Micro) -> ir.Function:
         if node in self.ragged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from llvmlite import ir
@@ -56,6 +56,13 @@ class Tile:
         apart_b = masks and not node.streaming and _rows_apart(node, node.target, lanes, 0.0)
         a = side(node.block, node.source.strides, lanes, apart_a)
         return cls(node, machine, a, side(node.block, node.target.strides, lanes, apart_b))
+
+    @property
+    def whole(self) -> Tile:
+        """The micro-tile of which this one is an edge, or itself: those ahead are mostly whole."""
+        node = self.node
+        block = tuple(map(max, node.block, node.grain))
+        return self if block == node.block else Tile.of(replace(node, block=block), self.machine)
 
     @property
     def network(self) -> network.Network:

@@ -367,6 +367,12 @@ def test_prefetch_asks_for_both_ends_of_every_row() -> None:
     assert not update.spills()
 
 
+def test_edges_ask_for_whole_micro_tiles() -> None:
+    """What lies ahead of an edge is whole again, as a rule: each of the four bodies asks for both sides' rows."""
+    code = compiled("avx512", "s", (16, 16), UPDATE, size=(249, 249), prefetch=2)
+    assert sum(line.startswith("prefetch") for line in code.every) == 4 * 64
+
+
 def test_a_small_leading_extent_is_permuted_in_registers() -> None:
     """perm 1,0 with an extent of 3: whole vectors on both sides, no element by element copies."""
     code = compiled("avx512", "s", (16, 3), size=(3, 1024))

@@ -9,9 +9,7 @@ from .canonical import Axis, Param
 from .layout import run_axes
 from .nest import Bind, Loop, Micro, Node
 
-OWN_EDGES = (
-    2  # axes with remainders whose edges are compiled one by one: three bodies beside the whole blocks'
-)
+OWN_EDGES = 2  # axes with remainders whose edges have bodies of their own: three beside that of whole blocks
 
 
 @dataclass(frozen=True, slots=True)

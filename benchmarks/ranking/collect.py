@@ -39,8 +39,6 @@ DRIFT = 1.2
 FAVOURITES, RANDOM = 0.2, 0.55  # shares of the time after which the model's own plans, then random ones, end
 THIN = 0.4  # share of random plans whose tiles are a few micro-tiles
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
-
-
 KINDS = {"update": ((2, 4),), "copy": ((1, 0),), "both": ((2, 4), (1, 0))}  # alpha and beta, in turn
 
 
