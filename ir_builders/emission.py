@@ -166,8 +166,8 @@ class Emission:
 
     def _unwritten(self, address: ir.Value, register: Register) -> ir.Value:
         """Where a register of B is loaded from. What a ragged block lacks is addressed as its first row: no lane is
-        active, yet each such load would wait for the store before it, one after the other."""
-        if self.ragged is None or not self.read_a:
+        active, yet each such load would wait for the store before it, one after the other. So A's address serves."""
+        if self.ragged is None or not self.read_a or self.load_side.align < self.store_side.align:
             return address
         found = (self.ragged.exists(self.b, k, register) for k in range(len(register.start)))
         for exists in (condition for condition in found if condition is not None):
