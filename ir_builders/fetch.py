@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from llvmlite import ir
 
 from ttc_llvm.canonical import Alpha
-from ttc_llvm.layout import Register, unflatten
+from ttc_llvm.layout import unflatten
 from ttc_llvm.nest import Space, View
 
 from . import ahead
@@ -98,11 +98,8 @@ def _lines(tile: Tile, read: Read) -> Iterable[Index]:
     begin anywhere in a line unless all strides, and the base, happen to be multiples of one."""
     s, block = read.side, tile.node.block
     per_line = max(1, tile.machine.line // (s.lanes * read.view.dtype.itemsize))
-    rows: dict[Index, list[Register]] = {}
-    for register in s.registers:
-        rows.setdefault(tuple(0 if k in s.run else i for k, i in enumerate(register.start)), []).append(register)
     found: dict[Index, None] = {}
-    for row in rows.values():
+    for row in read.rows(s.run).values():
         found |= dict.fromkeys(register.start for register in row[::per_line])
         found[unflatten(row[-1].elements[-1], block)] = None
     return found

@@ -84,11 +84,7 @@ class Rows:
 
     def _rows(self) -> list[Place]:
         """The rows that cross a micro-tile."""
-        starts = [
-            tuple(0 if k in self.run else i for k, i in enumerate(register.start))
-            for register in self.read.side.registers
-        ]
-        return [self._place(start) for start in dict.fromkeys(starts)]
+        return [self._place(start) for start in self.read.rows(self.run)]
 
     def _place(self, start: tuple[int, ...]) -> Place:
         near = [i * s for i, s in zip(start, self.strides, strict=True) if isinstance(s, int)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.layout import Side
+from ttc_llvm.layout import Register, Side
 from ttc_llvm.nest import View
 
 from .memory import beyond, prefetch
@@ -36,3 +36,11 @@ class Read:
     pointer: ir.Value
     view: View
     side: Side
+
+    def rows(self, run: tuple[int, ...]) -> dict[tuple[int, ...], list[Register]]:
+        """The registers by the row that they are part of, rows along these axes, as they come; rows are named by
+        their first elements."""
+        found: dict[tuple[int, ...], list[Register]] = {}
+        for register in self.side.registers:
+            found.setdefault(tuple(0 if k in run else i for k, i in enumerate(register.start)), []).append(register)
+        return found
