@@ -134,6 +134,14 @@ def test_what_is_appended_is_read(file: ResultFile) -> None:
     assert file.known() == file.read()
 
 
+def test_what_is_shown_at_once_is_what_a_report_shows_later(file: ResultFile) -> None:
+    """A file holds five digits, of which a table shows four: rounded twice, 0.01119496 ms is 0.0112, once 0.01119."""
+    measured = result(seconds=1.119496e-05)
+    shown = file.append(measured)
+    assert shown != measured
+    assert (shown,) == file.read()
+
+
 @pytest.mark.parametrize("kept", [1, 30, -1])
 def test_a_torn_last_line_is_as_if_it_were_not_there(file: ResultFile, kept: int) -> None:
     file.append(result("00"))

@@ -152,9 +152,7 @@ def measure(total: int, file: ResultFile | None, there: Sequence[Result], start:
     with _Display(total, len(results)) as display:
         try:
             for result in start({result.key for result in there}, display.searching):
-                results.append(result)
-                if file is not None:
-                    file.append(result)
+                results.append(result if file is None else file.append(result))
                 display.finished(result)
         except KeyboardInterrupt:
             if not results:

@@ -40,13 +40,16 @@ class ResultFile:
         except OSError as error:
             raise OptionError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
-    def append(self, result: Result) -> None:
-        """Add a result; it is in the file when this returns."""
+    def append(self, result: Result) -> Result:
+        """Add a result; it is in the file when this returns. As `read` will give it: its figures are rounded there, and
+        those that are shown now and by a later report must not differ."""
+        line = to_line(result)
         try:
             with open(self.path, "ab") as stream:
-                stream.write(to_line(result).encode() + b"\n")
+                stream.write(line.encode() + b"\n")
         except OSError as error:
             raise OptionError(f"{self.path} cannot be written: {error.strerror or error}") from None
+        return from_line(line)
 
     def _bytes(self) -> bytes:
         try:
