@@ -6,8 +6,11 @@ from typing import Any
 
 from ttc_llvm import backend
 from ttc_llvm.bodies import default_plan
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm.canonical import COPY, Kinds, canonicalise
+from ttc_llvm.ir_builders import module
+from ttc_llvm.lower import lower
 from ttc_llvm.native.artifact import Spec
+from ttc_llvm.plan import CpuPlan
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
@@ -30,3 +33,10 @@ def spec(problem: Problem, target: Target | None = None, **facts: Any) -> Spec:
     """What would be emitted for a solution with the default plan."""
     machine = target or backend.host_target()
     return Spec(problem, machine, default_plan(canonicalise(problem).canonical, machine), **facts)
+
+
+def shared_text(machine: Target, dtype: str, edge: int, kinds: Kinds = COPY) -> str:
+    """IR of three axes with remainders, whose seven edges share one masked micro-tile of edge x 2 x edge elements."""
+    c = canonicalise(Problem((2, 1, 0), (253, 7, 251), dtype), kinds).canonical
+    plan = CpuPlan((4 * edge, 4, 4 * edge), (edge, 2, edge), (2, 1, 0), (2, 1, 0), 1)
+    return str(module.build(lower(c, plan, machine), machine))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import pytest
+from emissions import shared_text
 
 from ttc_llvm import backend, target
 from ttc_llvm.canonical import COPY, Alpha, Beta, Kinds, canonicalise
@@ -99,17 +100,10 @@ def compiled(
     return Code.parse(backend.assembly(str(module.build(lower(c, plan, wanted), wanted)), wanted))
 
 
-def shared_text(machine: str, dtype: str, edge: int, kinds: Kinds = COPY) -> str:
-    """Three axes with remainders, whose seven edges share one masked micro-tile of edge x 2 x edge elements."""
-    wanted = target.find(machine)
-    c = canonicalise(Problem((2, 1, 0), (253, 7, 251), dtype), kinds).canonical
-    plan = CpuPlan((4 * edge, 4, 4 * edge), (edge, 2, edge), (2, 1, 0), (2, 1, 0), 1)
-    return str(module.build(lower(c, plan, wanted), wanted))
-
-
 def shared_edges(machine: str, dtype: str, edge: int, kinds: Kinds = COPY) -> Code:
-    """The same, compiled."""
-    return Code.parse(backend.assembly(shared_text(machine, dtype, edge, kinds), target.find(machine)))
+    """Three axes with remainders, whose edges share one micro-tile."""
+    wanted = target.find(machine)
+    return Code.parse(backend.assembly(shared_text(wanted, dtype, edge, kinds), wanted))
 
 
 INSERT = re.compile(r"vinsert[fi](128|32x4|64x2|32x8|64x4) \$\d, [^%]*\(%r")
@@ -339,7 +333,7 @@ def test_two_axes_with_remainders_have_edges_of_their_own() -> None:
 
 def test_no_load_waits_for_the_store_of_a_row_that_is_not_there() -> None:
     """Old elements of absent rows come from A's address: that of the row stored just before would make them wait."""
-    text = shared_text("avx512", "s", 16, UPDATE)
+    text = shared_text(target.find("avx512"), "s", 16, UPDATE)
     elsewhere = re.findall(r'(%"\S+") = select\s+i1 \S+, ptr \S+, ptr \S+', text)
     assert len(elsewhere) == 2 * 15 + 16  # rows that may be absent along the one axis and along the other
     stores = re.findall(r'@"llvm.masked.store\S+\(<16 x float> \S+, ptr (\S+),', text)

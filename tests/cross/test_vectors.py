@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from batch import emit
+from emissions import shared_text
 from emulators import CROSS, run
 
 from ttc_llvm import backend, target
@@ -129,9 +130,7 @@ def test_edges_shared_by_three_axes_are_masked_vector_accesses(machine: str, kin
     load, store = MASKED[machine]
     wanted = target.find(machine)
     edge = wanted.lanes(4)
-    c = canonicalise(Problem((2, 1, 0), (253, 7, 251), "s"), kinds).canonical
-    plan = CpuPlan((4 * edge, 4, 4 * edge), (edge, 2, edge), (2, 1, 0), (2, 1, 0), 1)
-    text = backend.assembly(str(module.build(lower(c, plan, wanted), wanted)), wanted)
+    text = backend.assembly(shared_text(wanted, "s", edge, kinds), wanted)
     found = Counter(re.findall(r"^\s+([a-z][\w.]*)", text[text.index("ragged0:") :], re.MULTILINE))
     assert count(found, load) >= 2 * edge and count(found, store) == 2 * edge
     assert not count(found, NARROW)
