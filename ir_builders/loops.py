@@ -8,7 +8,22 @@ from functools import partial
 from llvmlite import ir
 
 from ttc_llvm.canonical import Axis, static
-from ttc_llvm.nest import Bind, Fence, Loop, Micro, Node, Prefetch, Row, Space, Stage, View
+from ttc_llvm.nest import (
+    Bind,
+    Buffer,
+    Carry,
+    Fence,
+    Keep,
+    Loop,
+    Micro,
+    Node,
+    Prefetch,
+    Recall,
+    Row,
+    Space,
+    Stage,
+    View,
+)
 from ttc_llvm.target import Target
 
 from . import fetch
@@ -18,9 +33,9 @@ from .emission import Emission
 from .memory import fence
 from .micro_tile import Sizes, Tile
 from .request import Request
-from .rows import Run
+from .rows import Kept, Run, recall
 from .scale import Scalars, load_scalars
-from .values import I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
+from .values import I1, I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +76,12 @@ class Emitter:
                 self.micro(b, node, box)
             elif isinstance(node, Row):
                 self.row(b, node, box, views)
+            elif isinstance(node, Keep):
+                inside, wider = self._opened(b, node.buffer, box, views)
+                self.nodes(b, node.body, inside, wider)
+            elif isinstance(node, Recall):
+                pointers = (box.pointers[Space.CARRY], box.pointers[node.target.space])
+                recall(b, self.machine, node.carry, pointers)
             elif isinstance(node, Fence):
                 fence(self.module, b, self.machine)
 
@@ -112,10 +133,17 @@ class Emitter:
 
     def stage(self, b: ir.IRBuilder, node: Stage, box: Box, views: dict[Space, View]) -> None:
         """Fill scratch from this box, then drain it from the same box."""
-        inside = replace(box, pointers={**box.pointers, Space.SCRATCH: self.arguments["scratch"]})
-        wider = {**views, Space.SCRATCH: View(Space.SCRATCH, node.buffer.dtype, node.buffer.strides)}
+        inside, wider = self._opened(b, node.buffer, box, views)
         self.nodes(b, node.fill, inside, wider)
         self.nodes(b, node.drain, inside, wider)
+
+    def _opened(
+        self, b: ir.IRBuilder, buffer: Buffer, box: Box, views: dict[Space, View]
+    ) -> tuple[Box, dict[Space, View]]:
+        """The box and the strides inside a buffer of scratch, which begins with the box."""
+        start = at(b, self.arguments["scratch"], buffer.offset)
+        view = View(buffer.space, buffer.dtype, buffer.strides)
+        return replace(box, pointers={**box.pointers, buffer.space: start}), {**views, buffer.space: view}
 
     def micro(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
         """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""
@@ -139,8 +167,20 @@ class Emitter:
         pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
         length = mul(b, box.lengths[node.axes[-1]], node.width)
         nominal = box.nominal[node.axes[-1]] * node.width
-        run = Run(self.module, b, node, self.machine, self.scalars[node.op], pointers, length, nominal)
+        kept = None if node.carry is None else self._kept(b, node.carry, box)
+        run = Run(self.module, b, node, self.machine, self.scalars[node.op], pointers, length, nominal, kept)
         run.emit(self._share(b, node.prefetch, box, views[Space.A]))
+
+    def _kept(self, b: ir.IRBuilder, carry: Carry, box: Box) -> Kept:
+        """Where the box stands in its run. A loop that makes a single step leaves no trail."""
+        first: ir.Value = ir.Constant(I1, 1)
+        last: ir.Value = ir.Constant(I1, 1)
+        for step in box.trail:
+            if (step.axis, step.step) in carry.loops:
+                first = b.and_(first, b.icmp_signed("==", step.counter, i64(0)))
+                behind = b.add(step.counter, i64(step.step))
+                last = b.and_(last, b.icmp_signed(">=", behind, i64(step.length)))
+        return Kept(box.pointers[Space.CARRY], first, last, carry)
 
     def _share(self, b: ir.IRBuilder, wanted: Prefetch | None, box: Box, view: View) -> Share | None:
         if wanted is None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ttc_llvm.canonical import Size
-from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Op, Row, Space, Stage, View
+from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Op, Row, Space, Stage, View
 from ttc_llvm.target import Target
 
 from . import attributes
@@ -92,6 +92,8 @@ def _operations(nodes: tuple[Node, ...]) -> list[Op]:
             found[node.op] = None
         elif isinstance(node, Loop):
             found |= dict.fromkeys(_operations(node.body + (node.tail or ())))
+        elif isinstance(node, Keep):
+            found |= dict.fromkeys(_operations(node.body))
         elif isinstance(node, Stage):
             found |= dict.fromkeys(_operations(node.fill + node.drain))
     return list(found)

@@ -2,6 +2,9 @@
 
 Where the boundary of vectors lies is found out at run time, row by row: neither B's address nor its strides need be
 multiples of a vector. The ends are masked stores, or element by element where the target has no masks.
+
+A row that is part of a longer run has ends of that run only: it begins with what waits in its slot, recalled to just in
+front of its first element, and leaves its last elements there for the next one.
 """
 
 from __future__ import annotations
@@ -12,21 +15,46 @@ from llvmlite import ir
 
 from ttc_llvm.canonical import Alpha
 from ttc_llvm.layout import Register
-from ttc_llvm.nest import Row, View
+from ttc_llvm.nest import Carry, Row, View
 from ttc_llvm.target import Target
 
 from .drain import Share
 from .memory import Access, Ragged, beyond, prefetch
 from .scale import Scalars, apply, convert
-from .values import I64, Int, at, counted, guarded, i64, minimum, mul
+from .values import I8, I64, Int, at, counted, guarded, i64, minimum, mul
 
 UNROLLED = 4  # vectors per iteration
 RUNS_AHEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """A row's slot, and whether the row is the first or the last one of its run."""
+
+    pointer: ir.Value
+    first: ir.Value
+    last: ir.Value
+    carry: Carry
+
+
+def recall(b: ir.IRBuilder, machine: Target, carry: Carry, pointers: tuple[ir.Value, ir.Value]) -> None:
+    """What waits in the slot goes in front of the row. In front of a run's first one that is anything, and not used."""
+    slot, row = pointers
+    size = carry.elements * carry.view.dtype.itemsize
+    _copy(b, machine, slot, at(b, row, -size), size)
+
+
+def _copy(b: ir.IRBuilder, machine: Target, source: ir.Value, target: ir.Value, size: int) -> None:
+    width = min(size, machine.vector_bits // 8)
+    for first in range(0, size, width):
+        value = b.load(at(b, source, first), typ=ir.VectorType(I8, width), align=1)
+        b.store(value, at(b, target, first), align=1)
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """A row at these (source, target) pointers, so many elements long; nominal: in a whole tile."""
+    """A row at these (source, target) pointers, so many elements long; nominal: in a whole tile; kept: what its run
+    hands on, if it does."""
 
     module: ir.Module
     b: ir.IRBuilder
@@ -36,6 +64,7 @@ class Run:
     pointers: tuple[ir.Value, ir.Value]
     length: Int
     nominal: int
+    kept: Kept | None = None
 
     @property
     def lanes(self) -> int:
@@ -46,27 +75,61 @@ class Run:
         """The ordinary head up to a boundary, the whole vectors, the ordinary tail. share: lines to be asked for
         meanwhile, some in every iteration."""
         b, lanes, length = self.b, self.lanes, i64(self.length)
-        self._ask_for_ends(length)
-        head = minimum(b, self._to_boundary(), length)
-        self._end(i64(0), i64(head), "head")
-        whole = b.and_(b.sub(length, i64(head)), ir.Constant(I64, -lanes))
-        many = b.and_(whole, ir.Constant(I64, -lanes * UNROLLED))
-        step = lanes * UNROLLED
+        first = self._begun(length)
+        whole = b.and_(b.sub(length, first), ir.Constant(I64, -self.grain))
+        step = lanes * self.unrolled
+        many = b.and_(whole, ir.Constant(I64, -step))
         parts = 0 if share is None else self._iterations(step)
         if share is not None and parts == 0:
             share.part(i64(0), 1)
         with counted(b, many, step, "vectors") as i:
             if share is not None and parts:
                 share.part(b.udiv(i, i64(step)), parts)
-            places = [b.add(b.add(i64(head), i), i64(n * lanes)) for n in range(UNROLLED)]
+            places = [b.add(b.add(first, i), i64(n * lanes)) for n in range(self.unrolled)]
             values = [self._loaded(place, lanes) for place in places]
             for place, value in zip(places, values, strict=True):
                 self._stored(place, value, lanes, streaming=True)
         with counted(b, whole, lanes, "vector", first=many) as i:
-            place = b.add(i64(head), i)
+            place = b.add(first, i)
             self._stored(place, self._loaded(place, lanes), lanes, streaming=True)
-        done = b.add(i64(head), whole)
-        self._end(done, b.sub(length, done), "tail")
+        self._ended(b.add(first, whole), length)
+
+    def _begun(self, length: ir.Value) -> ir.Value:
+        """Store what is before the first boundary, unless it waits; where whole lines begin, from the row's start."""
+        b, kept = self.b, self.kept
+        if kept is None:
+            self._ask_for_ends(length)
+        boundary = self._to_boundary()
+        head = i64(minimum(b, boundary, length))
+        if kept is None:
+            self._end(i64(0), head, "head")
+            return head
+        waiting = b.and_(b.sub(i64(self.grain), boundary), i64(self.grain - 1))
+        self._end(i64(0), b.select(kept.first, head, i64(0)), "head")
+        return b.select(kept.first, head, b.neg(waiting))
+
+    def _ended(self, done: ir.Value, length: ir.Value) -> None:
+        """Store what is behind the last boundary, or let it wait."""
+        b, kept = self.b, self.kept
+        rest = b.sub(length, done)
+        if kept is None:
+            self._end(done, rest, "tail")
+            return
+        self._end(done, b.select(kept.last, rest, i64(0)), "tail")
+        size = kept.carry.elements * kept.carry.view.dtype.itemsize
+        end = at(b, self.pointers[0], mul(b, b.sub(length, i64(kept.carry.elements)), kept.carry.view.dtype.itemsize))
+        _copy(b, self.machine, end, kept.pointer, size)
+
+    @property
+    def grain(self) -> int:
+        """Elements of B that are stored whole: a vector, or a line where what is left of it can wait."""
+        return self.lanes if self.kept is None else self.kept.carry.elements
+
+    @property
+    def unrolled(self) -> int:
+        """Vectors per iteration, a power of two: fewer in short rows."""
+        vectors = max(1, self.nominal // self.lanes) if self.nominal else UNROLLED
+        return 1 << min(UNROLLED, vectors).bit_length() - 1
 
     def _iterations(self, step: int) -> int:
         """Iterations that a run of a whole tile makes at least, wherever its boundaries lie."""
@@ -82,10 +145,10 @@ class Run:
                 prefetch(self.module, b, pointer)
 
     def _to_boundary(self) -> ir.Value:
-        """Elements from the row's start to the first vector boundary; elements are aligned to their size."""
+        """Elements from the row's start to the first boundary; elements are aligned to their size."""
         b, size = self.b, self.node.target.dtype.itemsize
         address = b.ptrtoint(self.pointers[1], I64)
-        gap = b.and_(b.neg(address), i64(self.lanes * size - 1))
+        gap = b.and_(b.neg(address), i64(self.grain * size - 1))
         return b.udiv(gap, i64(size))
 
     # --- elements [first, first + lanes) ---
@@ -118,17 +181,21 @@ class Run:
         self._access(target, lanes, ragged).store(self.b, value, address, _register(lanes), streaming)
 
     def _end(self, first: ir.Value, count: ir.Value, name: str) -> None:
-        """Fewer elements than a vector has, by ordinary stores."""
+        """Fewer elements than are stored whole, by ordinary stores."""
         b, lanes = self.b, self.lanes
-        masks = all(self.machine.has_masks(v.dtype.itemsize) for v in (self.node.source, self.node.target))
-        with guarded(b, b.icmp_signed(">", count, i64(0)), name):
-            if masks:
-                ragged = Ragged((lanes,), {0: count})
-                self._stored(first, self._loaded(first, lanes, ragged), lanes, ragged)
-                return
-            with counted(b, count, 1, name) as i:
-                element = b.add(first, i)
-                self._stored(element, self._loaded(element, 1), 1)
+        if all(self.machine.has_masks(v.dtype.itemsize) for v in (self.node.source, self.node.target)):
+            for before in range(0, self.grain, lanes):
+                self._part(b.add(first, i64(before)), b.sub(count, i64(before)), name)
+            return
+        with guarded(b, b.icmp_signed(">", count, i64(0)), name), counted(b, count, 1, name) as i:
+            element = b.add(first, i)
+            self._stored(element, self._loaded(element, 1), 1)
+
+    def _part(self, first: ir.Value, count: ir.Value, name: str) -> None:
+        """So many elements, but no more than a vector, under a mask."""
+        ragged = Ragged((self.lanes,), {0: count})
+        with guarded(self.b, self.b.icmp_signed(">", count, i64(0)), name):
+            self._stored(first, self._loaded(first, self.lanes, ragged), self.lanes, ragged)
 
 
 def _register(lanes: int) -> Register:

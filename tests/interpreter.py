@@ -16,16 +16,18 @@ from case import Case, windows
 from reference import Array
 
 from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size
-from ttc_llvm.nest import Fence, Loop, LoopNest, Micro, Node, Row, Space, Stage, View
+from ttc_llvm.nest import Buffer, Carry, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Space, Stage, View
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Per space the current element, per axis the interval's start in the tensor and its length."""
+    """Per space the current element, per axis the interval's start in the tensor and its length; ends: by the axis and
+    step of a loop around, whether this is its first, and its last, iteration."""
 
     offsets: dict[Space, int]
     starts: tuple[int, ...]
     lengths: tuple[int, ...]
+    ends: dict[tuple[int, int], tuple[bool, bool]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -41,8 +43,9 @@ class Interpreter:
 
     def __post_init__(self) -> None:
         canonical = self.nest.canonical
-        scratch = np.zeros(self.nest.scratch // canonical.a.itemsize, reference.numpy_type(canonical.a))
-        self.memory[Space.SCRATCH] = scratch
+        for space in (Space.SCRATCH, Space.CARRY):
+            scratch = np.zeros(self.nest.scratch // canonical.a.itemsize, reference.numpy_type(canonical.a))
+            self.memory[space] = scratch
         self.writes = {space: np.zeros(len(m), np.int64) for space, m in self.memory.items()}
 
     def size(self, size: Size) -> int:
@@ -90,6 +93,11 @@ class Interpreter:
                 self._micro(node, box)
             elif isinstance(node, Row):
                 self._row(node, box)
+            elif isinstance(node, Keep):
+                assert node.buffer.offset == 0
+                self.nodes(node.body, *self._opened(node.buffer, box, views))
+            elif isinstance(node, Recall):
+                self._recall(node, box)
             else:
                 assert isinstance(node, Fence)
 
@@ -98,7 +106,8 @@ class Interpreter:
         for first in range(0, length, node.step):
             chunk = min(node.step, length - first)
             body = node.body if node.tail is None or chunk == node.step else node.tail
-            self.nodes(body, self._moved(box, views, node.axis, first, chunk), views)
+            ends = {**box.ends, (node.axis, node.step): (first == 0, first + node.step >= length)}
+            self.nodes(body, replace(self._moved(box, views, node.axis, first, chunk), ends=ends), views)
 
     def _moved(self, box: Box, views: dict[Space, View], axis: int, first: int, length: int) -> Box:
         offsets = {
@@ -114,13 +123,16 @@ class Interpreter:
         )
 
     def _stage(self, node: Stage, box: Box, views: dict[Space, View]) -> None:
-        buffer = node.buffer
-        assert buffer.bytes == self.nest.scratch
-        self.writes[Space.SCRATCH][:] = 0
-        inside = replace(box, offsets={**box.offsets, Space.SCRATCH: 0})
-        wider = {**views, Space.SCRATCH: View(Space.SCRATCH, buffer.dtype, buffer.strides)}
+        assert node.buffer.end == self.nest.scratch
+        inside, wider = self._opened(node.buffer, box, views)
         self.nodes(node.fill, inside, wider)
         self.nodes(node.drain, inside, wider)
+
+    def _opened(self, buffer: Buffer, box: Box, views: dict[Space, View]) -> tuple[Box, dict[Space, View]]:
+        if buffer.space is Space.SCRATCH:  # what waits is there from one time to the next
+            self.writes[buffer.space][:] = 0
+        offsets = {**box.offsets, buffer.space: buffer.offset // buffer.dtype.itemsize}
+        return replace(box, offsets=offsets), {**views, buffer.space: View(buffer.space, buffer.dtype, buffer.strides)}
 
     def _micro(self, node: Micro, box: Box) -> None:
         lengths = self._lengths(node, box)
@@ -134,9 +146,37 @@ class Interpreter:
         *whole, last = node.axes
         assert node.width == int(np.prod([box.lengths[k] for k in whole], initial=1))
         assert all(n == 1 for k, n in enumerate(box.lengths) if k not in node.axes)
-        run = np.arange(node.width * box.lengths[last])
-        source, sink = (box.offsets[view.space] + run for view in (node.source, node.target))
-        self._write(node, sink, self._value(node, source, sink))
+        count = node.width * box.lengths[last]
+        if node.carry is None:
+            self._elements(node, box, 0, count)
+        else:
+            self._carried(node, node.carry, box, count)
+
+    def _elements(self, node: Row, box: Box, first: int, end: int) -> None:
+        source, sink = (box.offsets[view.space] + np.arange(first, end) for view in (node.source, node.target))
+        if first < end:
+            self._write(node, sink, self._value(node, source, sink))
+
+    def _carried(self, node: Row, carry: Carry, box: Box, count: int) -> None:
+        """Whole lines, from what waits on, ordinary ends at those of the run; B's base is taken to be on a line."""
+        first, last = (all(box.ends[loop][end] for loop in carry.loops if loop in box.ends) for end in (0, 1))
+        past = box.offsets[Space.B] % carry.elements
+        start = min(count, -past % carry.elements) if first else -past
+        done = start + (count - start) // carry.elements * carry.elements
+        self._elements(node, box, 0 if first else start, count if last else done)
+        assert first is False or last or count >= carry.elements
+        self._moved_within(Space.SCRATCH, count - carry.elements, Space.CARRY, 0, carry.elements, box)
+
+    def _recall(self, node: Recall, box: Box) -> None:
+        size = node.carry.elements
+        self._moved_within(Space.CARRY, 0, Space.SCRATCH, -size, size, box)
+
+    def _moved_within(self, source: Space, first: int, target: Space, at: int, count: int, box: Box) -> None:
+        """Elements from one part of scratch to another, and whether they have been written."""
+        here, there = box.offsets[source] + first, box.offsets[target] + at
+        assert min(here, there) >= 0
+        for found in (self.memory, self.writes):
+            found[target][there : there + count] = found[source][here : here + count]
 
     def _lengths(self, node: Micro, box: Box) -> tuple[int, ...]:
         lengths = []

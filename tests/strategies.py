@@ -132,7 +132,7 @@ def plans(
         tile.append(draw(st.sampled_from((size, 2 * size, 3 * size, spanning))))
     staging = Staging.NONE
     if not parametric:
-        staging = draw(st.sampled_from((Staging.NONE, Staging.NONE, Staging.A, Staging.B)))
+        staging = draw(st.sampled_from((Staging.NONE, Staging.NONE, *Staging)))
     fetch = draw(st.sampled_from(Fetch))
     panel = draw(st.just(()) | st.tuples(*(st.sampled_from((size, 2 * size, 4 * size)) for size in tile)))
     return CpuPlan(

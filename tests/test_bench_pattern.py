@@ -56,6 +56,16 @@ def test_accesses_stay_and_shuffles_go(problem: Problem, staging: Staging) -> No
         assert bare[access] == real[access], access
 
 
+def test_tiles_that_hand_runs_on_are_straight_too() -> None:
+    form = canonicalise(Problem((1, 0), (211, 101))).canonical
+    order = (0, 1)
+    plan = CpuPlan((32, 64), (16, 16), order, order, 0, streaming=True, staging=Staging.CARRY, panel=(101, 128))
+    real, bare = nest_of(form, plan)
+    assert "carry" in str(real)
+    assert "carry" in str(bare)
+    assert all("straight" in line for line in str(bare).splitlines() if "micro" in line)
+
+
 def test_the_nest_says_so() -> None:
     form = canonicalise(Problem((1, 0), (64, 64))).canonical
     real, bare = nest_of(form, model_plan(form, AVX512, 1))

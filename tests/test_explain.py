@@ -69,6 +69,14 @@ def test_scratch_and_streaming_are_told() -> None:
     assert "fence: non-temporal stores are complete" in text
 
 
+def test_a_carry_is_told() -> None:
+    form = canonicalise(COPY).canonical
+    plan = CpuPlan((64, 1, 64), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, streaming=True, staging=Staging.CARRY)
+    text = "\n".join(pseudo.lines(lower(form, plan, find("avx512"))))
+    for part in ("slots for what waits", "from the row's slot", "whole lines non-temporal", "elements to its slot"):
+        assert part in text
+
+
 # --- machine code -------------------------------------------------------------------------------------------
 
 X86 = {

@@ -12,9 +12,10 @@ from . import backend, kernel, runtime
 from .canonical import Beta, Canonical, Placed, static
 from .errors import CompileError, TargetError
 from .kernel import Kernel
-from .lower import alignment, has_aligned_rows, off_boundary
+from .lower import alignment, off_boundary
 from .plan import CpuPlan
 from .pool import Call
+from .staging import has_aligned_rows
 from .target import Target
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains

@@ -34,6 +34,7 @@ class Space(Enum):
     A = "a"
     B = "b"
     SCRATCH = "scratch"
+    CARRY = "carry"  # scratch, too: what waits for the next tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +58,25 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Scratch of one tile: strides in elements per axis, elements in all, including padding."""
+    """Scratch of one tile: strides in elements per axis, elements in all, including padding; offset: bytes from the
+    start of a thread's scratch to the first element."""
 
     space: Space
     dtype: DType
     strides: tuple[int, ...]
     elements: int
     align: int = 64
+    offset: int = 0
 
     @property
     def bytes(self) -> int:
-        """Bytes that the caller has to provide, per thread."""
+        """Its size."""
         return self.elements * self.dtype.itemsize
+
+    @property
+    def end(self) -> int:
+        """Bytes of scratch up to its end, which the caller has to provide, per thread."""
+        return self.offset + self.bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +112,42 @@ class Micro:
 
 
 @dataclass(frozen=True, slots=True)
+class Carry:
+    """Elements of a run of B that wait for its next tile, one slot for every row of B.
+
+    view: of the slots; loops: axis and step of the loops over tiles along which a run goes on, outermost first;
+    elements: of a slot, as many as a line of B has.
+    """
+
+    view: View
+    loops: tuple[tuple[int, int], ...]
+    elements: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Open the slots of a carry: the box at this point has one for each of its rows of B."""
+
+    buffer: Buffer
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Put what waits in a row's slot in front of the row's first element in scratch."""
+
+    carry: Carry
+    target: View
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """Copy what the box holds along these axes, innermost first, which make one run of memory on both sides: whole
     vectors past the caches, wherever the target's boundaries lie, and ordinary stores before and behind them.
 
     width: elements that all axes but the last hold together; following: elements of the target to the next run,
-    0 = there is none; prefetch: rows of A of a later tile, each run asks for its share.
+    0 = there is none; prefetch: rows of A of a later tile, each run asks for its share; carry: the row is part of a
+    longer run, and whole lines of B are written only, except at both ends of that run.
     """
 
     source: View
@@ -119,6 +157,7 @@ class Row:
     width: int
     following: int = 0
     prefetch: Prefetch | None = None
+    carry: Carry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +186,7 @@ class Fence:
     """Order all non-temporal stores before what follows."""
 
 
-Node = Loop | Micro | Row | Stage | Fence
+Node = Loop | Micro | Row | Recall | Stage | Keep | Fence
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +248,18 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
             yield from _lines(node.fill, depth + 1)
             yield f"{pad}drain"
             yield from _lines(node.drain, depth + 1)
+        elif isinstance(node, Keep):
+            yield f"{pad}keep {node.buffer.dtype} x {node.buffer.elements} strides {node.buffer.strides}"
+            yield from _lines(node.body, depth + 1)
+        elif isinstance(node, Recall):
+            yield f"{pad}recall {node.carry.elements}"
         elif isinstance(node, Micro):
             yield pad + _micro_line(node)
         elif isinstance(node, Row):
             axes = ",".join(f"i{k}" for k in node.axes)
             ahead = f" prefetch {node.prefetch}" if node.prefetch else ""
-            yield f"{pad}row {axes} {node.source.space.value}->{node.target.space.value}{ahead}"
+            on = " carry " + ",".join(f"i{k}" for k, _ in node.carry.loops) if node.carry else ""
+            yield f"{pad}row {axes} {node.source.space.value}->{node.target.space.value}{ahead}{on}"
         else:
             yield f"{pad}fence"
 

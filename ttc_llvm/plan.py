@@ -22,6 +22,12 @@ class Staging(Enum):
     NONE = "none"
     A = "a"  # tile rows of A are copied to padded scratch, then permuted from there into B
     B = "b"  # the permuted tile is gathered in scratch in B's order, then written in whole lines
+    CARRY = "carry"  # the same, and what a tile leaves of a line waits for the next tile of its run
+
+    @property
+    def gathers(self) -> bool:
+        """True where scratch holds a tile as B does."""
+        return self in (Staging.B, Staging.CARRY)
 
 
 class Fetch(Enum):

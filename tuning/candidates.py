@@ -22,16 +22,18 @@ from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 
 from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
-from .choices import Forced, allowed_stores, inner_orders, tile_orders, usual_prefetch
+from .choices import ORDINARY, Forced, Stores, allowed_stores, inner_orders, tile_orders, usual_prefetch
 from .neighbours import CHANGES, neighbours, settled
 
 RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
+FEW_RUNS = RUNS[1::2]
 LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows, and of B where they leave scratch
 DESCENTS = 2  # seeds that descend before the first plan is offered
 ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
 WALKS = (0, 4, 6)  # distances of their prefetches
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
+ALIKE = 0.01  # the same, for every plan that stores in the same way: processors differ in what that costs
 WASTE = 6.0  # how much more a tile's remainders count than its distance from the wanted size, both in log
 
 Cost = Callable[[CpuPlan], float]
@@ -58,6 +60,7 @@ class _Walk:
         self.heap: list[tuple[float, int, CpuPlan]] = []
         self.costs: dict[CpuPlan, float] = {}
         self.offered: Counter[tuple[int, ...]] = Counter()
+        self.stored: Counter[Stores] = Counter()
         self.count = itertools.count()
 
     def push(self, plan: CpuPlan) -> None:
@@ -79,11 +82,13 @@ class _Walk:
     def step(self) -> Iterator[CpuPlan]:
         """The cheapest plan, if it need not wait; its neighbours are pushed."""
         waited, _, plan = heapq.heappop(self.heap)
-        cost = self.costs[plan] * (1 + SIBLING * self.offered[plan.tile])
+        how = (plan.streaming, plan.staging)
+        cost = self.costs[plan] * (1 + SIBLING * self.offered[plan.tile] + ALIKE * self.stored[how])
         if cost > waited and self.heap and cost > self.heap[0][0]:
             heapq.heappush(self.heap, (cost, next(self.count), plan))
             return
         self.offered[plan.tile] += 1
+        self.stored[how] += 1
         yield plan
         for other in itertools.islice(neighbours(*self.problem, plan), WALK_NEIGHBOURS):
             self.push(other)
@@ -113,22 +118,36 @@ def _prefetched(plan: CpuPlan, forced: Forced) -> Iterator[CpuPlan]:
 
 
 def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
-    """A broad first choice: tile shapes x what is prefetched; a descent and `neighbours` lead on from there."""
-    rank = len(canonical.axes)
-    order = (forced.orders or tile_orders(canonical))[0]
+    """A broad first choice: tile shapes x what is prefetched, and walks, for the usual way to store; a few for the
+    ordinary one, which is as fast on some processors. A descent and `neighbours` lead on from there."""
+    usual, *others = allowed_stores(canonical, target, forced)
+    yield from _tiles(canonical, target, forced, usual, RUNS, _fetches(canonical, forced))
+    yield from _walks(canonical, target, forced, usual)
+    if ORDINARY in others:
+        yield from _tiles(canonical, target, forced, ORDINARY, FEW_RUNS, _fetches(canonical, forced)[-1:])
+        yield from _walks(canonical, target, forced, ORDINARY)
+
+
+def _tiles(
+    canonical: Canonical,
+    target: Target,
+    forced: Forced,
+    how: Stores,
+    runs: tuple[int, ...],
+    fetches: tuple[tuple[Fetch, int], ...],
+) -> Iterator[CpuPlan]:
+    """Tiles of every shape, stored in this way."""
+    rank, order = len(canonical.axes), (forced.orders or tile_orders(canonical))[0]
     inner = inner_orders(canonical)[0]
-    streaming, staging = allowed_stores(canonical, target, forced)[0]
-    for block, tile in _shapes(canonical, target, forced):
-        for fetch, distance in _fetches(canonical, forced):
-            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, streaming, staging, fetch)
-    yield from _walks(canonical, target, forced)
+    for block, tile in _shapes(canonical, target, forced, how[1] is Staging.B, runs):
+        for fetch, distance in fetches:
+            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, *how, fetch)
 
 
-def _walks(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
+def _walks(canonical: Canonical, target: Target, forced: Forced, how: Stores) -> Iterator[CpuPlan]:
     """Micro-tiles that follow each other along rows of A, or of B, to their ends, one or a few side by side: hardware
     recognises these streams by itself, and prefetches into L1 have to ask for the other side only."""
-    streaming, staging = allowed_stores(canonical, target, forced)[0]
-    if same_unit_axis(canonical) or staging is not Staging.NONE or forced.blockings:
+    if same_unit_axis(canonical) or how[1] is not Staging.NONE or forced.blockings:
         return
     block = blocks(canonical, target)[0]
     for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
@@ -137,7 +156,7 @@ def _walks(canonical: Canonical, target: Target, forced: Forced) -> Iterator[Cpu
         for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS):
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
-            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, streaming, staging)
+            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, *how)
 
 
 def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:
@@ -148,9 +167,9 @@ def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], .
 
 
 def _shapes(
-    canonical: Canonical, target: Target, forced: Forced
+    canonical: Canonical, target: Target, forced: Forced, staged: bool, lengths: tuple[int, ...]
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Micro-tiles and tiles: those asked for, or the first micro-tile with runs of every usual length."""
+    """Micro-tiles and tiles: those asked for, or the first micro-tile with runs of these lengths, or of long ones."""
     if forced.blockings:
         for sides in forced.blockings:
             block = _block_within(canonical, target, sides)
@@ -158,9 +177,8 @@ def _shapes(
         return
     block = blocks(canonical, target)[0]
     rows = same_unit_axis(canonical)
-    staged = allowed_stores(canonical, target, forced)[0][1] is Staging.B
-    runs_a = _runs(canonical, "a", canonical.a.itemsize, LONG_RUNS if rows else RUNS)
-    runs_b = _runs(canonical, "b", canonical.b.itemsize, LONG_RUNS if rows or staged else RUNS)
+    runs_a = _runs(canonical, "a", canonical.a.itemsize, LONG_RUNS if rows else lengths)
+    runs_b = _runs(canonical, "b", canonical.b.itemsize, LONG_RUNS if rows or staged else lengths)
     shapes = (divided(canonical, block, merge(a, b)) for a, b in itertools.product(runs_a, runs_b))
     yield from ((block, tile) for tile in dict.fromkeys(shapes))
 

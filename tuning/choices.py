@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical, static
-from ttc_llvm.lower import has_aligned_rows
 from ttc_llvm.plan import Fetch, Staging
+from ttc_llvm.staging import has_aligned_rows
 from ttc_llvm.target import Target
 
 from .blocks import same_unit_axis, unit_axes
@@ -77,8 +77,10 @@ def stores(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
 
 def _streaming(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
     direct, staged = (True, Staging.NONE), (True, Staging.B)
-    if has_aligned_rows(canonical, target.vector_bits // 8) or canonical.kinds.alpha is Alpha.ZERO:
+    if canonical.kinds.alpha is Alpha.ZERO:
         return (direct,)
+    if has_aligned_rows(canonical, target.vector_bits // 8):  # in scratch, loads do not wait among such stores
+        return (direct,) if same_unit_axis(canonical) else (direct, staged)
     row = static(canonical.axes[0].extent) * canonical.b.itemsize
     return (staged, direct) if same_unit_axis(canonical) and row >= ROWS_ALONE else (staged,)
 

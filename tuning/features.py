@@ -11,8 +11,8 @@ from math import ceil, gcd, log2, prod
 from typing import Any
 
 from ttc_llvm.canonical import Beta, Canonical, static
-from ttc_llvm.lower import has_aligned_rows
 from ttc_llvm.plan import CpuPlan
+from ttc_llvm.staging import has_aligned_rows
 from ttc_llvm.target import Target
 
 from . import succession

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..canonical import Alpha, Beta, Canonical, Size
-from ..nest import Bind, Fence, Loop, LoopNest, Micro, Node, Row, Space, Stage, View
+from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Space, Stage, View
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
 INDENT = "  "
@@ -46,6 +46,12 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
             yield from (place.pad() + line for line in _micro(node, place))
         elif isinstance(node, Row):
             yield from (place.pad() + line for line in _row(node, place))
+        elif isinstance(node, Keep):
+            slots = node.buffer.bytes
+            yield f"{place.pad()}with slots for what waits for the rest of its line ({slots} bytes)"
+            yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
+        elif isinstance(node, Recall):
+            yield f"{place.pad()}{node.carry.elements} elements from the row's slot go in front of it"
         elif isinstance(node, Fence):
             yield place.pad() + "fence: non-temporal stores are complete"
 
@@ -109,8 +115,11 @@ def _micro(node: Micro, place: _Place) -> Iterator[str]:
 def _row(node: Row, place: _Place) -> Iterator[str]:
     if node.prefetch is not None:
         yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
-    yield f"row along {', '.join(f'axis {k}' for k in node.axes)}, whole vectors non-temporal:"
+    what = "vectors" if node.carry is None else "lines"
+    yield f"row along {', '.join(f'axis {k}' for k in node.axes)}, whole {what} non-temporal:"
     yield f"{INDENT}{_assignment(node, place)}"
+    if node.carry is not None:
+        yield f"the row's last {node.carry.elements} elements to its slot"
 
 
 def _ahead(distance: int, tiles: bool) -> str:

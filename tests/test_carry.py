@@ -1,0 +1,151 @@
+"""Runs of B that go on from tile to tile: what lowering makes of them, and kernels against NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+import machine
+import numpy as np
+import pytest
+import reference
+import strategies
+from case import Case, expected, fill, windows
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from interpreter import interpret
+from machine import Run, check, runnable
+
+from ttc_llvm import dtypes, target
+from ttc_llvm.canonical import COPY, Axis, Canonical
+from ttc_llvm.carry import chain
+from ttc_llvm.lower import has_room, lower
+from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.problem import Problem
+from ttc_llvm.target import Target
+
+S = dtypes.dtype("s")
+AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
+FORM = Canonical((Axis(101, 211, 1), Axis(211, 1, 101)), S, S, COPY)
+PLAN = CpuPlan((32, 64), (16, 16), (0, 1), (0, 1), 1, streaming=True, staging=Staging.CARRY, panel=(101, 128))
+
+
+def run_tile(c: Canonical, plan: CpuPlan, wanted: Target) -> tuple[int, ...]:
+    """The plan's tile, with runs of a line of B at least where the extents allow it."""
+    tile, length, elements = list(plan.tile), 1, max(1, wanted.line // c.b.itemsize)
+    for k in c.along("b")[::-1]:
+        if c.axes[k].stride_b != length or length >= elements:
+            break
+        tile[k] = min(-(-elements // (length * plan.block[k])), -(-c.extents[k] // plan.block[k])) * plan.block[k]
+        length *= min(tile[k], c.extents[k])
+    return tuple(tile)
+
+
+@st.composite
+def carried(draw: st.DrawFn, targets: tuple[Target, ...], elements: int) -> tuple[Case, CpuPlan, Target]:
+    """A copy whose runs go on, by a random plan."""
+    case = draw(strategies.cases(elements).filter(lambda case: case.beta == 0 and case.alpha != 0))
+    c, wanted = case.placed.canonical, draw(st.sampled_from(targets))
+    assume(c.elements > 0 and c.axes[0].stride_b == 1)
+    plan = draw(strategies.plans(c, wanted))
+    plan = replace(
+        plan,
+        tile=run_tile(c, plan, wanted),
+        panel=(),
+        parallel=draw(st.integers(0, 1)),
+        streaming=True,
+        staging=Staging.CARRY,
+    )
+    assume(chain(c, plan, wanted) is not None)
+    return case, plan, wanted
+
+
+FEW = settings(max_examples=200, suppress_health_check=list(HealthCheck))
+
+
+@FEW
+@given(carried(tuple(map(target.find, machine.ROWS)), 3_000))
+def test_whole_lines_are_written_once(found: tuple[Case, CpuPlan, Target]) -> None:
+    case, plan, wanted = found
+    nest = lower(case.placed.canonical, plan, wanted)
+    assert "keep" in str(nest)
+    window_a, window_b = windows(case)
+    a = np.zeros(window_a.span, reference.numpy_type(case.a))
+    b = np.zeros(window_b.span, reference.numpy_type(case.b))
+    fill(case, a, b)
+    got = interpret(case, nest, case.placed, a, b)
+    assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)
+
+
+@FEW
+@given(carried(runnable(), 12_000), st.integers(1, 3), st.sampled_from(("start", "end")))
+def test_kernels_carry(found: tuple[Case, CpuPlan, Target], parts: int, flush: str) -> None:
+    check(found[0], Run(*found[1:], parts, flush, flush, False))
+
+
+@pytest.mark.parametrize("wanted", [AVX2, AVX512], ids=["avx2", "avx512"])
+@pytest.mark.parametrize("fetch", ["none", "blocks", "rows"])
+def test_a_long_run(wanted: Target, fetch: str) -> None:
+    if wanted not in runnable():
+        pytest.skip(f"this machine has no {wanted.name}")
+    ahead = {"none": {}, "blocks": {"prefetch": 4}, "rows": {"prefetch": 1, "fetch": strategies.Fetch.ROWS}}[fetch]
+    plan = replace(PLAN, **ahead)  # type: ignore[arg-type]
+    for kind in ("s", "ds", "sd", "c", "z"):
+        check(Case.of(Problem((1, 0), (211, 101), kind, alpha=2.0)), Run(plan, wanted, 2, "start", "end", False))
+
+
+def test_the_nest_in_words() -> None:
+    wanted = """
+        for i1 in 211 step 128 task
+          for i0 in 101 step 32 serial
+            keep s x 2048 strides (16, 16)
+              for i1 in 211 step 64 serial
+                stage s x 3072 strides (1, 48)
+                  for i1 in 211 step 1 serial
+                    recall 16
+        """
+    text = str(lower(FORM, PLAN, AVX512)).partition("\n")[2]
+    assert text.startswith("\n".join("  " + line for line in dedent(wanted).strip().splitlines()))
+    assert "row i0 scratch->b carry i0" in text
+
+
+def test_slots_are_part_of_scratch() -> None:
+    nest, handed = lower(FORM, PLAN, AVX512), chain(FORM, PLAN, AVX512)
+    assert handed is not None
+    assert handed.buffer.bytes == 128 * 64
+    assert nest.scratch == 128 * 64 + 64 + 64 * 48 * 4
+    assert nest.alignment == 4
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        replace(PLAN, tile=(8, 64), block=(8, 16), panel=(104, 128)),
+        replace(PLAN, parallel=2, panel=()),
+        replace(PLAN, tile=(101, 64), panel=()),
+    ],
+    ids=["runs shorter than a line", "other threads go on", "one tile is all"],
+)
+def test_runs_that_cannot_go_on_end_with_their_tile(plan: CpuPlan) -> None:
+    assert chain(FORM, plan, AVX512) is None
+    assert not has_room(FORM, plan, AVX512)
+    assert str(lower(FORM, plan, AVX512)) == str(lower(FORM, replace(plan, staging=Staging.B), AVX512))
+
+
+def test_without_streaming_nothing_waits() -> None:
+    assert lower(FORM, PLAN.ordinary, AVX512) == lower(FORM, replace(PLAN.ordinary, staging=Staging.NONE), AVX512)
+
+
+def test_a_run_may_go_on_in_the_innermost_loop() -> None:
+    """Then a tile's own rows wait, and no others."""
+    handed = chain(FORM, replace(PLAN, order=(1, 0), panel=()), AVX512)
+    assert handed is not None
+    assert handed.inside == 0
+    assert handed.buffer.elements == 64 * 16
+
+
+def test_slots_need_room() -> None:
+    wide = Canonical((Axis(1001, 1 << 20, 1), Axis(1 << 20, 1, 1001)), S, S, COPY)
+    plan = replace(PLAN, panel=())
+    assert not has_room(wide, plan, AVX512)
+    assert has_room(wide, replace(plan, panel=(1024, 512)), AVX512)

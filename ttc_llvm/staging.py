@@ -1,0 +1,148 @@
+"""Lowering what is between A and B: scratch that a tile goes through, and rows of B that find their own boundaries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from .canonical import Alpha, Beta, Canonical, Size, static
+from .carry import Chain
+from .layout import run_axes
+from .nest import Bind, Buffer, Loop, Micro, Node, Op, Prefetch, Recall, Row, Space, Stage, View
+from .plan import CpuPlan, Fetch, Staging, spans
+from .target import Target
+from .tile_loops import Tile, loops
+
+
+def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
+    """True where every row of B starts on a boundary of vectors, so many bytes each, once B does."""
+    steps = [axis.stride_b for axis in canonical.axes if axis.extent != 1]
+    size = canonical.b.itemsize
+    return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[1:])
+
+
+def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
+    """True where B is written run by run: none of its rows need start on a boundary then."""
+    if not all(isinstance(s, int) for s in canonical.strides("b")):
+        return False
+    if plan.staging.gathers and canonical.kinds.alpha is not Alpha.ZERO:
+        return bool(run_of(canonical, plan))
+    first = canonical.axes[0]
+    same = plan.staging is Staging.NONE and first.stride_a == first.stride_b == 1
+    return same and not has_aligned_rows(canonical, vector)
+
+
+def run_of(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes along which a tile is one run of B, innermost first."""
+    return run_axes(tile_extents(canonical, plan), canonical.strides("b"))
+
+
+def tile_extents(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    return tuple(min(t, e) for t, e in zip(plan.tile, canonical.extents, strict=True))
+
+
+def views(canonical: Canonical) -> tuple[View, View]:
+    return (
+        View(Space.A, canonical.a, canonical.strides("a")),
+        View(Space.B, canonical.b, canonical.strides("b")),
+    )
+
+
+def row_loops(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
+    """A row, for every row of a tile."""
+    around = _around(plan, row.axes, order)
+    following = static(row.target.strides[around[-1]]) if around else 0
+    return _each(canonical, around, replace(row, following=following))
+
+
+def _around(plan: CpuPlan, run: tuple[int, ...], order: tuple[int, ...]) -> list[int]:
+    """The axes along which a tile has several rows, in this order."""
+    return [k for k in order if k not in run and plan.tile[k] > 1]
+
+
+def _each(canonical: Canonical, around: list[int], leaf: Node) -> tuple[Node, ...]:
+    """Loops over the rows of a tile."""
+    body = (leaf,)
+    for k in reversed(around):
+        body = (Loop(k, canonical.axes[k].extent, 1, Bind.SERIAL, body),)
+    return body
+
+
+def prefetch_of(plan: CpuPlan) -> Prefetch | None:
+    return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else ()) if plan.prefetch else None
+
+
+def has_masks(leaf: Micro, target: Target) -> bool:
+    """Run-time masks serve ragged edges where both sides have vector runs and masks of their element size."""
+    return all(
+        target.has_masks(view.dtype.itemsize) and run_axes(leaf.block, view.strides)
+        for view in (leaf.source, leaf.target)
+    )
+
+
+def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | None) -> tuple[Node, ...]:
+    """A tile goes through scratch as it is (A's type, no arithmetic); alpha and beta come on the way out.
+    handed: how its runs of B go on, if they do."""
+    source, sink = views(canonical)
+    like = canonical.strides("a" if plan.staging is Staging.A else "b")
+    buffer = _buffer(canonical, plan, like, target, handed)
+    scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
+    move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
+    op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
+    flat = _row_block(canonical, plan, like, target)
+    first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
+    by_rows = plan.streaming and plan.staging.gathers and is_by_rows(canonical, plan, target.vector_bits // 8)
+    ahead = prefetch_of(plan)
+    late = by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while the runs leave scratch
+    fill = Micro(source, scratch, move, first, first, prefetch=None if late else ahead)
+    filling = _phase(canonical, plan, fill, target)
+    if by_rows:
+        run = run_of(canonical, plan)
+        width = prod(canonical.extents[k] for k in run[:-1])
+        order = canonical.along("b")
+        carry = handed.carry if handed else None
+        row = Row(scratch, sink, op, run, width, prefetch=ahead if late else None, carry=carry)
+        if carry:
+            filling = (*_each(canonical, _around(plan, run, order), Recall(carry, scratch)), *filling)
+        return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
+    drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
+    return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
+
+
+def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
+    inner = plan.inner if leaf.block == plan.block else canonical.along("a" if plan.staging is Staging.A else "b")
+    return loops(Tile(canonical.axes, plan.tile, inner, leaf, has_masks(leaf, target), target.vector_bits // 8))
+
+
+def _row_block(
+    canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target
+) -> tuple[int, ...]:
+    """Whole vectors, up to four, along the axis that is contiguous on the unpermuted side."""
+    width = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
+    block = [1] * len(plan.tile)
+    run = next((k for k, s in enumerate(like) if s == 1), 0)
+    count = max((n for n in (4, 2, 1) if plan.tile[run] % (n * width) == 0), default=1)
+    block[run] = min(count * width, tile_extents(canonical, plan)[run])
+    if plan.tile[run] % block[run] and not spans(plan.tile[run], canonical.axes[run].extent):
+        block[run] = plan.block[run]
+    return tuple(block)
+
+
+def _buffer(
+    canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target, handed: Chain | None
+) -> Buffer:
+    """Scratch in the order of the side it imitates; runs padded by one line, so that they never share a cache set, and
+    at least by what is recalled in front of them."""
+    extents = tile_extents(canonical, plan)
+    line = max(1, target.line // canonical.a.itemsize)
+    strides = [0] * len(extents)
+    rows = max(1, len(run_axes(extents, like)))
+    slot = handed.carry.elements if handed else 0
+    step = 1
+    for number, k in enumerate(sorted(range(len(extents)), key=lambda k: abs(static(like[k])))):
+        strides[k] = step
+        step *= extents[k]
+        if number == rows - 1:
+            step = -(-step // line) * line + max(line, slot)
+    offset = handed.buffer.end + slot * canonical.a.itemsize if handed else 0
+    return Buffer(Space.SCRATCH, canonical.a, tuple(strides), max(step, prod(extents)), target.line, offset)
