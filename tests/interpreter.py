@@ -16,7 +16,21 @@ from case import Case, windows
 from reference import Array
 
 from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size
-from ttc_llvm.nest import Buffer, Carry, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Space, Stage, View
+from ttc_llvm.nest import (
+    Buffer,
+    Carry,
+    Fence,
+    Keep,
+    Loop,
+    LoopNest,
+    Micro,
+    Node,
+    Recall,
+    Row,
+    Space,
+    Stage,
+    View,
+)
 
 
 @dataclass(frozen=True, slots=True)

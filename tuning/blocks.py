@@ -46,6 +46,15 @@ def merge(first: dict[int, int], second: dict[int, int]) -> dict[int, int]:
     return {k: max(first.get(k, 1), second.get(k, 1)) for k in {*first, *second}}
 
 
+def fitted(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int]) -> tuple[int, ...]:
+    """A tile of about the wanted extents that its blocks divide; whole axes where nearly all of one is wanted."""
+    tile = []
+    for k, (extent, unit) in enumerate(zip(canonical.extents, block, strict=True)):
+        size = -(-max(wanted.get(k, 1), unit) // unit) * unit
+        tile.append(max(extent, 1) if 4 * size >= 3 * extent else size)
+    return tuple(tile)
+
+
 def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
     """Micro-tile shapes, the most promising first: a full register on both sides, whole cache lines of B, then
     narrower ones where a full square would not fit the registers."""

@@ -21,7 +21,8 @@ from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 
-from .blocks import blocks, cover, merge, same_unit_axis, unit_axes, width
+from . import carries
+from .blocks import blocks, cover, fitted, merge, same_unit_axis, unit_axes, width
 from .choices import ORDINARY, Forced, Stores, allowed_stores, inner_orders, tile_orders, usual_prefetch
 from .neighbours import CHANGES, neighbours, settled
 
@@ -118,11 +119,13 @@ def _prefetched(plan: CpuPlan, forced: Forced) -> Iterator[CpuPlan]:
 
 
 def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
-    """A broad first choice: tile shapes x what is prefetched, and walks, for the usual way to store; a few for the
-    ordinary one, which is as fast on some processors. A descent and `neighbours` lead on from there."""
+    """A broad first choice: tile shapes x what is prefetched, and walks, for the usual way to store; a few for other
+    ways, which are as fast on some processors. A descent and `neighbours` lead on from there."""
     usual, *others = allowed_stores(canonical, target, forced)
     yield from _tiles(canonical, target, forced, usual, RUNS, _fetches(canonical, forced))
     yield from _walks(canonical, target, forced, usual)
+    if (True, Staging.CARRY) in others and not (forced.blockings or forced.orders or forced.prefetch):
+        yield from carries.seeds(canonical, blocks(canonical, target)[0])
     if ORDINARY in others:
         yield from _tiles(canonical, target, forced, ORDINARY, FEW_RUNS, _fetches(canonical, forced)[-1:])
         yield from _walks(canonical, target, forced, ORDINARY)
@@ -217,15 +220,6 @@ def _block_within(canonical: Canonical, target: Target, sides: tuple[int, int]) 
     pairs = tuple(zip(unit_axes(canonical), sides, strict=True))
     fits = (b for b in found if all(side % b[k] == 0 or b[k] == canonical.extents[k] for k, side in pairs))
     return next(fits, found[-1])
-
-
-def fitted(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int]) -> tuple[int, ...]:
-    """A tile of about the wanted extents that its blocks divide; whole axes where nearly all of one is wanted."""
-    tile = []
-    for k, (extent, unit) in enumerate(zip(canonical.extents, block, strict=True)):
-        size = -(-max(wanted.get(k, 1), unit) // unit) * unit
-        tile.append(max(extent, 1) if 4 * size >= 3 * extent else size)
-    return tuple(tile)
 
 
 def _paper_tile(canonical: Canonical, block: tuple[int, ...], side_a: int, side_b: int) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from math import ceil, gcd, log2, prod
 from typing import Any
 
 from ttc_llvm.canonical import Beta, Canonical, static
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.staging import has_aligned_rows
 from ttc_llvm.target import Target
 
@@ -21,7 +21,10 @@ from .blocks import same_unit_axis, unit_axes
 Fact = tuple[str, int | str]
 Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
 
-FAMILIES = {"znver": " on Zen"}  # processors with weights of their own, by how LLVM's names for them begin
+FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin
+    "znver": " on Zen",
+    **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), " on Skylake"),
+}
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
 
@@ -72,7 +75,8 @@ class Features:
     def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
         """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
         fetch = plan.fetch.value if plan.prefetch else "blocks"
-        of = f"{fetch} {self.streams if plan.streaming else 'stores'}: "
+        past = "carry" if plan.staging is Staging.CARRY else self.streams
+        of = f"{fetch} {past if plan.streaming else 'stores'}: "
         inner = self._innermost(plan.inner[-1])
         return (
             ("simple", (of, plan.prefetch, plan.staging.value, inner)),

@@ -23,10 +23,11 @@ from statistics import median
 from ttc_llvm import Problem, affinity, backend, runtime
 from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.kernel import Kernel
-from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.lower import has_room
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 from ttc_llvm.trial import GIB, Mode, Trial
-from ttc_llvm.tuning import blocks, neighbours, peak
+from ttc_llvm.tuning import blocks, carries, neighbours, peak
 from ttc_llvm.tuning.choices import DISTANCES, FREE, PANELS, inner_orders, panel, stores, tile_orders
 from ttc_llvm.tuning.model import ranked
 
@@ -37,6 +38,8 @@ UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32, 64, 128)
 TRIES = 10  # runs until one falls into the machine's usual pace
 DRIFT = 1.2
 FAVOURITES, RANDOM = 0.2, 0.55  # shares of the time after which the model's own plans, then random ones, end
+CARRIED = (64, 128, 128, 256, 512, 1024)  # bytes of such a tile's sides
+SLOTS = (128, 256, 512, 1024, 2048, 4096)
 THIN = 0.4  # share of random plans whose tiles are a few micro-tiles
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
 KINDS = {"update": ((2, 4),), "copy": ((1, 0),), "both": ((2, 4), (1, 0))}  # alpha and beta, in turn
@@ -105,6 +108,9 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
             rng.shuffle(axes)
     fetch = rng.choice(tuple(Fetch))
     streaming, staging = rng.choice(stores(c, target))
+    if staging is Staging.CARRY:
+        sizes = (rng.choice(CARRIED), rng.choice(CARRIED), rng.choice(SLOTS))
+        return carries.plan(c, block, sizes, fetch, rng.choice(DISTANCES[fetch]))
     return CpuPlan(
         tile,
         block,
@@ -182,7 +188,7 @@ def explored(problem: Problem, seconds: float, seed: int, threads: int | None) -
     start = time.monotonic()
     while (spent := (time.monotonic() - start) / seconds) < 1:
         plan = next(favourites) if spent < FAVOURITES else _next(rng, c, target, found, spent)
-        if plan in found or prod(plan.tile) > LONGEST:
+        if plan in found or prod(plan.tile) > LONGEST or not has_room(c, plan, target):
             continue
         kernel = trial.build(plan)
         if kernel.tasks < min(2, threads):
