@@ -26,10 +26,9 @@ from .blocks import blocks, cover, fitted, merge, same_unit_axis, unit_axes, wid
 from .choices import ORDINARY, Forced, Stores, allowed_stores, inner_orders, tile_orders, usual_prefetch
 from .neighbours import CHANGES, neighbours, settled
 
-RUNS = (64, 128, 256, 512, 1024, 2048)  # bytes of a tile along A and along B
-FEW_RUNS = RUNS[1::2]
-LONG_RUNS = (*RUNS[2:], 4096, 8192, 16384)  # where rows stay rows, and of B where they leave scratch
-DESCENTS = 2  # seeds that descend before the first plan is offered
+RUNS = (128, 512, 2048)  # bytes of a tile along A and along B: what lies between is found by descending
+LONG_RUNS = (256, 1024, 4096, 16384)  # where rows stay rows, and of B where they leave scratch
+DESCENTS = 3  # seeds that descend before the first plan is offered
 ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
 WALKS = (0, 4, 6)  # distances of their prefetches
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
@@ -122,12 +121,12 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     """A broad first choice: tile shapes x what is prefetched, and walks, for the usual way to store; a few for other
     ways, which are as fast on some processors. A descent and `neighbours` lead on from there."""
     usual, *others = allowed_stores(canonical, target, forced)
-    yield from _tiles(canonical, target, forced, usual, RUNS, _fetches(canonical, forced))
+    yield from _tiles(canonical, target, forced, usual, _fetches(canonical, forced))
     yield from _walks(canonical, target, forced, usual)
     if (True, Staging.CARRY) in others and not (forced.blockings or forced.orders or forced.prefetch):
         yield from carries.seeds(canonical, blocks(canonical, target)[0])
     if ORDINARY in others:
-        yield from _tiles(canonical, target, forced, ORDINARY, FEW_RUNS, _fetches(canonical, forced)[-1:])
+        yield from _tiles(canonical, target, forced, ORDINARY, _fetches(canonical, forced)[-1:])
         yield from _walks(canonical, target, forced, ORDINARY)
 
 
@@ -136,13 +135,12 @@ def _tiles(
     target: Target,
     forced: Forced,
     how: Stores,
-    runs: tuple[int, ...],
     fetches: tuple[tuple[Fetch, int], ...],
 ) -> Iterator[CpuPlan]:
     """Tiles of every shape, stored in this way."""
     rank, order = len(canonical.axes), (forced.orders or tile_orders(canonical))[0]
     inner = inner_orders(canonical)[0]
-    for block, tile in _shapes(canonical, target, forced, how[1] is Staging.B, runs):
+    for block, tile in _shapes(canonical, target, forced, how[1] is Staging.B):
         for fetch, distance in fetches:
             yield CpuPlan(tile, block, order, inner, min(2, rank), distance, *how, fetch)
 
@@ -170,9 +168,9 @@ def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], .
 
 
 def _shapes(
-    canonical: Canonical, target: Target, forced: Forced, staged: bool, lengths: tuple[int, ...]
+    canonical: Canonical, target: Target, forced: Forced, staged: bool
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Micro-tiles and tiles: those asked for, or the first micro-tile with runs of these lengths, or of long ones."""
+    """Micro-tiles and tiles: those asked for, or the first micro-tile with runs of every usual length."""
     if forced.blockings:
         for sides in forced.blockings:
             block = _block_within(canonical, target, sides)
@@ -180,8 +178,8 @@ def _shapes(
         return
     block = blocks(canonical, target)[0]
     rows = same_unit_axis(canonical)
-    runs_a = _runs(canonical, "a", canonical.a.itemsize, LONG_RUNS if rows else lengths)
-    runs_b = _runs(canonical, "b", canonical.b.itemsize, LONG_RUNS if rows or staged else lengths)
+    runs_a = _runs(canonical, "a", canonical.a.itemsize, LONG_RUNS if rows else RUNS)
+    runs_b = _runs(canonical, "b", canonical.b.itemsize, LONG_RUNS if rows or staged else RUNS)
     shapes = (divided(canonical, block, merge(a, b)) for a, b in itertools.product(runs_a, runs_b))
     yield from ((block, tile) for tile in dict.fromkeys(shapes))
 
