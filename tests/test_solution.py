@@ -153,7 +153,32 @@ def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
     (ready,) = solution._ready.values()
     if backend.host_target().vector_bits == 512:
         other = ready.executable._off_boundary
-        assert other is not None and other.plan.staging is Staging.B and other._streaming is not None
+        assert other is not None and other.plan.staging.gathers and other._streaming is not None
+
+
+@pytest.mark.parametrize("dtype", ["s", "d", "c", "i16"])
+def test_runs_go_on_wherever_b_begins(dtype: str) -> None:
+    problem = Problem((2, 1, 0), (96, 160, 64), dtype)
+    plan = dataclasses.replace(_plan(problem), streaming=True)
+    solution = Solution(problem, backend.host_target(), plan, 2)
+    a, inner = storage(problem, "a"), storage(problem, "b")
+    after = wanted(problem, a, inner, 1, 0)
+    for shift in (4, 16, 56):
+        raw = np.full(inner.nbytes + 256, 0xA5, np.uint8)
+        start = -raw.ctypes.data % 64 + 64 + shift // inner.itemsize * inner.itemsize
+        if start % 64 == -raw.ctypes.data % 64:
+            continue
+        b = raw[start : start + inner.nbytes].view(inner.dtype)
+        solution(a, b)
+        assert agrees(problem, b, after, 1, 0)
+        assert (raw[:start] == 0xA5).all()
+        assert (raw[start + inner.nbytes :] == 0xA5).all()
+    (ready,) = solution._ready.values()
+    if backend.host_target().vector_bits == 512:
+        other = ready.executable._off_boundary
+        assert other is not None
+        assert other.plan.staging is Staging.CARRY
+        assert other.plan.parallel > 0
 
 
 def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,10 @@ from .target import Target
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """How runs go on. inside: loops over tiles inside of those along which they do; buffer: the slots, at the start of
-    scratch; carry: what a row needs to know of them."""
+    """How runs go on. run: elements of a whole one; inside: loops over tiles inside of those along which runs go on;
+    buffer: the slots, at the start of scratch; carry: what a row needs to know of them."""
 
+    run: int
     inside: int
     buffer: Buffer
     carry: Carry
@@ -50,14 +51,16 @@ def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
             inside += 1
             continue
         found.insert(0, (axis, step))
-        whole = all(other != axis for other, _ in loops[:number])
-        wanted = _next(tile, strides, extents, axis) if whole else None
+        ends = any(other == axis for other, _ in loops[:number])
+        wanted = None if ends else _next(tile, strides, extents, axis)
     if not found:
         return None
     around = dict(loops[: len(loops) - inside])  # the innermost step of each axis
     rows = [1 if k in run else min(around.get(k, extent), extent) for k, extent in enumerate(extents)]
     buffer = _slots(canonical, rows, elements, target.line)
-    return Chain(inside, buffer, Carry(View(Space.CARRY, canonical.a, buffer.strides), tuple(found), elements))
+    outer = dict(loops[: len(loops) - inside - len(found)])  # panels that end a run
+    whole = prod(min(outer.get(k, extents[k]), extents[k]) for k in {*run, *(k for k, _ in found)})
+    return Chain(whole, inside, buffer, Carry(View(Space.CARRY, canonical.a, buffer.strides), tuple(found), elements))
 
 
 def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> Buffer:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import prod
 
 from .canonical import Alpha, Beta, Canonical, Param, static
+from .carries import carrying
 from .carry import chain
 from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Op, Row, Stage
 from .plan import CpuPlan, Fetch, Staging, check
@@ -14,6 +15,7 @@ from .target import Target
 from .tile_loops import Tile, loops
 
 SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
+CARRIED = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has of each row, and how many rows wait
 LONG_RUN = 1 << 10  # bytes: runs of B are made so long where its rows follow each other
 
 
@@ -60,10 +62,14 @@ def alignment(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 
 def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """What runs instead of a streaming plan where B begins on no vector boundary, as large arrays of NumPy and malloc
-    do not: runs of B leave scratch as rows, which find the boundaries between their ends, if they are long; else
-    the plan with ordinary stores."""
+    do not: runs of B leave scratch as rows, which find the boundaries between their ends, if they are long, and go on
+    from tile to tile, if they can; else the plan with ordinary stores."""
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO or canonical.kinds.alpha is Alpha.ZERO:
         return plan.ordinary
+    walking = carrying(canonical, plan.block, CARRIED, Fetch.ROWS, 1)
+    handed = chain(canonical, walking, target)
+    if handed and handed.run * canonical.b.itemsize >= SHORT_RUN and has_room(canonical, walking, target):
+        return walking
     tile = _with_long_runs(canonical, plan)
     staged = replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
     extents, size = tile_extents(canonical, staged), canonical.b.itemsize

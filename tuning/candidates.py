@@ -17,12 +17,13 @@ from functools import lru_cache
 from math import log
 
 from ttc_llvm.canonical import Canonical
+from ttc_llvm.carries import carrying
 from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.runs import cover, fitted, merge
 from ttc_llvm.target import Target
 
-from . import carries
-from .blocks import blocks, cover, fitted, merge, same_unit_axis, unit_axes, width
+from .blocks import blocks, same_unit_axis, unit_axes, width
 from .choices import ORDINARY, Forced, Stores, allowed_stores, inner_orders, tile_orders, usual_prefetch
 from .neighbours import CHANGES, neighbours, settled
 
@@ -31,6 +32,9 @@ LONG_RUNS = (256, 1024, 4096, 16384)  # where rows stay rows, and of B where the
 DESCENTS = 3  # seeds that descend before the first plan is offered
 ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
 WALKS = (0, 4, 6)  # distances of their prefetches
+CARRIED_RUNS = (128, 256, 1024)  # bytes of B that a tile whose runs go on writes of each row
+CARRIED_WIDTHS = (256, 1024)  # bytes of A that it reads of each row
+SLOTS = (512, 2048)  # rows of B that wait at a time
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 ALIKE = 0.01  # the same, for every plan that stores in the same way: processors differ in what that costs
@@ -124,7 +128,7 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     yield from _tiles(canonical, target, forced, usual, _fetches(canonical, forced))
     yield from _walks(canonical, target, forced, usual)
     if (True, Staging.CARRY) in others and not (forced.blockings or forced.orders or forced.prefetch):
-        yield from carries.seeds(canonical, blocks(canonical, target)[0])
+        yield from carries(canonical, target)
     if ORDINARY in others:
         yield from _tiles(canonical, target, forced, ORDINARY, _fetches(canonical, forced)[-1:])
         yield from _walks(canonical, target, forced, ORDINARY)
@@ -158,6 +162,14 @@ def _walks(canonical: Canonical, target: Target, forced: Forced, how: Stores) ->
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
             yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, *how)
+
+
+def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
+    """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
+    block = blocks(canonical, target)[0]
+    for sizes in itertools.product(CARRIED_RUNS, CARRIED_WIDTHS, SLOTS):
+        for fetch, distance in ((Fetch.ROWS, 1), (Fetch.BLOCKS, 6)):
+            yield carrying(canonical, block, sizes, fetch, distance)
 
 
 def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

@@ -77,8 +77,10 @@ def stores(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
 
 def _streaming(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
     direct, staged, carried = (True, Staging.NONE), (True, Staging.B), (True, Staging.CARRY)
-    if has_aligned_rows(canonical, target.vector_bits // 8) or canonical.kinds.alpha is Alpha.ZERO:
+    if canonical.kinds.alpha is Alpha.ZERO:
         return (direct,)
+    if has_aligned_rows(canonical, target.vector_bits // 8):
+        return (direct,) if same_unit_axis(canonical) else (direct, carried)
     row = static(canonical.axes[0].extent) * canonical.b.itemsize
     rows = same_unit_axis(canonical) and row >= ROWS_ALONE
     return (staged, carried, direct) if rows else (staged, carried)

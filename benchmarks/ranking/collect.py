@@ -22,12 +22,13 @@ from statistics import median
 
 from ttc_llvm import Problem, affinity, backend, runtime
 from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.carries import carrying
 from ttc_llvm.kernel import Kernel
 from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.target import Target
 from ttc_llvm.trial import GIB, Mode, Trial
-from ttc_llvm.tuning import blocks, carries, neighbours, peak
+from ttc_llvm.tuning import blocks, neighbours, peak
 from ttc_llvm.tuning.choices import DISTANCES, FREE, PANELS, inner_orders, panel, stores, tile_orders
 from ttc_llvm.tuning.model import ranked
 
@@ -110,7 +111,7 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
     streaming, staging = rng.choice(stores(c, target))
     if staging is Staging.CARRY:
         sizes = (rng.choice(CARRIED), rng.choice(CARRIED), rng.choice(SLOTS))
-        return carries.plan(c, block, sizes, fetch, rng.choice(DISTANCES[fetch]))
+        return carrying(c, block, sizes, fetch, rng.choice(DISTANCES[fetch]))
     return CpuPlan(
         tile,
         block,
