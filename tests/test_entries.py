@@ -45,7 +45,13 @@ SHAPES = {
 }
 
 
-DECISIONS = ({"streaming": True}, {"staging": Staging.A}, {"staging": Staging.B}, {"prefetch": 2})
+DECISIONS = (
+    {"streaming": True},
+    {"staging": Staging.A},
+    {"staging": Staging.B},
+    {"streaming": True, "staging": Staging.CARRY, "parallel": 0},
+    {"prefetch": 2},
+)
 
 
 def plain_plan(problem: Problem, target: Target) -> CpuPlan:
