@@ -187,7 +187,7 @@ class Fit:
     def _tables(self, kind: str, facts: set[Fact]) -> dict[str, dict[int | str, float]]:
         found: dict[str, dict[int | str, float]] = {}
         for of in ("blocks", "rows"):
-            for stores in ("stores",) if "update" in kind else ("stores", "streaming", "ragged"):
+            for stores in ("stores",) if "update" in kind else ("stores", "streaming", "ragged", "carry"):
                 for name, bucket in sorted(facts, key=str):
                     fact = f"{of} {stores}: {name}"
                     if fact not in self.seen:
