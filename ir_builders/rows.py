@@ -40,8 +40,7 @@ class Kept:
 def recall(b: ir.IRBuilder, machine: Target, carry: Carry, pointers: tuple[ir.Value, ir.Value]) -> None:
     """What waits in the slot goes in front of the row. In front of a run's first one that is anything, and not used."""
     slot, row = pointers
-    size = carry.elements * carry.view.dtype.itemsize
-    _copy(b, machine, slot, at(b, row, -size), size)
+    _copy(b, machine, slot, at(b, row, -carry.bytes), carry.bytes)
 
 
 def _copy(b: ir.IRBuilder, machine: Target, source: ir.Value, target: ir.Value, size: int) -> None:
@@ -116,9 +115,9 @@ class Run:
             self._end(done, rest, "tail")
             return
         self._end(done, b.select(kept.last, rest, i64(0)), "tail")
-        size = kept.carry.elements * kept.carry.view.dtype.itemsize
-        end = at(b, self.pointers[0], mul(b, b.sub(length, i64(kept.carry.elements)), kept.carry.view.dtype.itemsize))
-        _copy(b, self.machine, end, kept.pointer, size)
+        last = b.sub(length, i64(kept.carry.elements))
+        end = at(b, self.pointers[0], mul(b, last, kept.carry.dtype.itemsize))
+        _copy(b, self.machine, end, kept.pointer, kept.carry.bytes)
 
     @property
     def grain(self) -> int:
@@ -133,7 +132,7 @@ class Run:
 
     def _iterations(self, step: int) -> int:
         """Iterations that a run of a whole tile makes at least, wherever its boundaries lie."""
-        return max(0, self.nominal - self.lanes + 1) // step
+        return max(0, self.nominal - self.grain + 1) // step
 
     def _ask_for_ends(self, length: ir.Value) -> None:
         """Prefetch the lines at both ends of a run further on: they are stored in part, and stores are in order, so

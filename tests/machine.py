@@ -45,7 +45,8 @@ def found(name: str) -> Target:
 @dataclass(frozen=True, slots=True)
 class Run:
     """How a case is executed. parts: task ranges it is split into; flush_a, flush_b: which guard page each
-    tensor touches; parametric: extents and strides (but 1) are read at run time."""
+    tensor touches; parametric: extents and strides (but 1) are read at run time; shift: elements in front of B, behind
+    the start of a page."""
 
     plan: CpuPlan
     target: Target
@@ -53,6 +54,7 @@ class Run:
     flush_a: str = "end"
     flush_b: str = "end"
     parametric: bool = False
+    shift: int = 0
 
 
 def parametrised(c: Canonical) -> tuple[Canonical, tuple[int, ...]]:
@@ -100,13 +102,15 @@ def check(case: Case, run: Run) -> None:
     loaded = backend.load(_object(nest, run.target), ("kernel",))
     window_a, window_b = windows(case)
     memory_a = Guarded(window_a.span * case.a.itemsize, run.flush_a)
-    memory_b = Guarded(window_b.span * case.b.itemsize, _flush_b(run, window_b.span * case.b.itemsize))
+    ahead = run.shift * case.b.itemsize
+    memory_b = Guarded(window_b.span * case.b.itemsize + ahead, _flush_b(run, window_b.span * case.b.itemsize))
     a = memory_a.elements(reference.numpy_type(case.a))
-    b = memory_b.elements(reference.numpy_type(case.b))
+    in_front, b = np.split(memory_b.elements(reference.numpy_type(case.b)), [run.shift])
+    in_front.view(np.uint8)[:] = 0xA5
     fill(case, a, b)
     wanted, before = expected(case, a, b), a.copy()
     base_a = memory_a.address + window_a.origin * case.a.itemsize + placed.offset_a * canonical.a.itemsize
-    base_b = memory_b.address + window_b.origin * case.b.itemsize + placed.offset_b * canonical.b.itemsize
+    base_b = memory_b.address + ahead + window_b.origin * case.b.itemsize + placed.offset_b * canonical.b.itemsize
     scratch = Guarded(-(-nest.scratch // 64) * 64, "end")
     numbers = np.array([*values, 0], np.int64)
     factors = scalars(case.placed.canonical.compute, case.alpha, case.beta)
@@ -117,6 +121,7 @@ def check(case: Case, run: Run) -> None:
     where = f"\n{case}\n{run}\n{nest}"
     assert reference.same(b, wanted, case.b, case.plain), f"B is wrong{where}"
     assert a.tobytes() == before.tobytes(), f"A was written{where}"
+    assert (in_front.view(np.uint8) == 0xA5).all(), f"memory in front of B was written{where}"
     assert memory_a.intact() and memory_b.intact() and scratch.intact(), f"memory around was written{where}"
 
 
@@ -131,7 +136,7 @@ def _nest(canonical: Canonical, run: Run, values: Sequence[int]) -> LoopNest:
 
 def _flush_b(run: Run, nbytes: int) -> str:
     """Streaming wants B's first element on a vector boundary: only the start of a page always is one."""
-    return "start" if run.plan.streaming and nbytes % 64 else run.flush_b
+    return "start" if run.shift or (run.plan.streaming and nbytes % 64) else run.flush_b
 
 
 def _object(nest: LoopNest, wanted: Target) -> bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
+from math import prod
 from textwrap import dedent
 
 import machine
@@ -17,12 +19,17 @@ from interpreter import interpret
 from machine import Run, check, runnable
 
 from ttc_llvm import dtypes, target
-from ttc_llvm.canonical import COPY, Axis, Canonical
-from ttc_llvm.carry import chain
-from ttc_llvm.lower import has_room, lower
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.canonical import COPY, Axis, Canonical, canonicalise, static
+from ttc_llvm.carry import chain, run_of
+from ttc_llvm.carry_plans import carrying
+from ttc_llvm.lower import lower
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
+from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
+from ttc_llvm.tuning.blocks import blocks
+from ttc_llvm.tuning.choices import Forced, allowed_stores
+from ttc_llvm.unaligned import off_boundary
 
 S = dtypes.dtype("s")
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
@@ -48,10 +55,12 @@ def carried(draw: st.DrawFn, targets: tuple[Target, ...], elements: int) -> tupl
     c, wanted = case.placed.canonical, draw(st.sampled_from(targets))
     assume(c.elements > 0 and c.axes[0].stride_b == 1)
     plan = draw(strategies.plans(c, wanted))
+    tile = run_tile(c, plan, wanted)
+    panels = st.tuples(*(st.sampled_from((size, 2 * size, 4 * size)) for size in tile))
     plan = replace(
         plan,
-        tile=run_tile(c, plan, wanted),
-        panel=(),
+        tile=tile,
+        panel=draw(st.just(()) | panels),
         parallel=draw(st.integers(0, 1)),
         streaming=True,
         staging=Staging.CARRY,
@@ -78,9 +87,26 @@ def test_whole_lines_are_written_once(found: tuple[Case, CpuPlan, Target]) -> No
 
 
 @FEW
-@given(carried(runnable(), 12_000), st.integers(1, 3), st.sampled_from(("start", "end")))
-def test_kernels_carry(found: tuple[Case, CpuPlan, Target], parts: int, flush: str) -> None:
-    check(found[0], Run(*found[1:], parts, flush, flush, False))
+@given(carried(runnable(), 12_000), st.integers(1, 3), st.sampled_from(("start", "end")), st.integers(0, 70))
+def test_kernels_carry(found: tuple[Case, CpuPlan, Target], parts: int, flush: str, shift: int) -> None:
+    check(found[0], Run(*found[1:], parts, flush, flush, False, shift))
+
+
+@FEW
+@given(carried((AVX2, AVX512), 12_000))
+def test_tiles_follow_each_other_along_a_run(found: tuple[Case, CpuPlan, Target]) -> None:
+    """Element by element: where one tile of a run ends in B, the next one begins."""
+    c, plan, wanted = found[0].placed.canonical, *found[1:]
+    handed = chain(c, plan, wanted)
+    assert handed is not None
+    strides, tile, panel = [static(axis.stride_b) for axis in c.axes], plan.box(c.extents), plan.panel or c.extents
+    sizes = [min(p, n) if p > t else n for p, t, n in zip(panel, plan.tile, c.extents, strict=True)]
+    end = 0
+    for starts in itertools.product(*(range(0, sizes[k], step) for k, step in handed.carry.loops)):
+        box = dict(zip(dict(handed.carry.loops), starts, strict=True))
+        assert end == sum(start * strides[k] for k, start in box.items()), plan
+        end += prod(min(tile[k], sizes[k] - box.get(k, 0)) for k in {*run_of(c, plan), *box})
+    assert end == handed.run
 
 
 @pytest.mark.parametrize("wanted", [AVX2, AVX512], ids=["avx2", "avx512"])
@@ -88,7 +114,7 @@ def test_kernels_carry(found: tuple[Case, CpuPlan, Target], parts: int, flush: s
 def test_a_long_run(wanted: Target, fetch: str) -> None:
     if wanted not in runnable():
         pytest.skip(f"this machine has no {wanted.name}")
-    ahead = {"none": {}, "blocks": {"prefetch": 4}, "rows": {"prefetch": 1, "fetch": strategies.Fetch.ROWS}}[fetch]
+    ahead = {"none": {}, "blocks": {"prefetch": 4}, "rows": {"prefetch": 1, "fetch": Fetch.ROWS}}[fetch]
     plan = replace(PLAN, **ahead)  # type: ignore[arg-type]
     for kind in ("s", "ds", "sd", "c", "z"):
         check(Case.of(Problem((1, 0), (211, 101), kind, alpha=2.0)), Run(plan, wanted, 2, "start", "end", False))
@@ -149,3 +175,34 @@ def test_slots_need_room() -> None:
     plan = replace(PLAN, panel=())
     assert not has_room(wide, plan, AVX512)
     assert has_room(wide, replace(plan, panel=(1024, 512)), AVX512)
+
+
+def test_panels_end_runs() -> None:
+    """Axis 2 comes in panels, whose tiles are walked inside of a run along axes 0 and 1: it ends there."""
+    c = canonicalise(Problem((0, 2, 1), (65, 33, 2))).canonical
+    plan = CpuPlan((65, 1, 1), (16, 1, 1), (1, 0, 2), (1, 2, 0), 0, 0, True, Staging.CARRY, panel=(65, 2, 4))
+    for wanted in runnable():
+        handed = chain(c, plan, wanted)
+        assert handed is None or handed.carry.loops == ((1, 1),)
+        check(Case.of(Problem((0, 2, 1), (65, 33, 2))), Run(plan, wanted, 1, "start", "end", False, 3))
+
+
+@pytest.mark.parametrize("extents", [(7264, 7264), (1024, 65536), (384, 384, 384), (64, 704, 736)])
+def test_many_threads_share_what_runs_go_on(extents: tuple[int, ...]) -> None:
+    c = canonicalise(Problem(tuple(reversed(range(len(extents)))), extents)).canonical
+    plan = carrying(c, blocks(c, AVX512)[0], (128, 256, 1024), Fetch.ROWS, 1)
+    handed = chain(c, plan, AVX512)
+    assert handed is not None
+    assert handed.run * c.b.itemsize >= 512
+    assert lower(c, plan, AVX512).tasks >= 24
+
+
+def test_nothing_waits_where_there_is_nothing() -> None:
+    c = canonicalise(Problem((1, 0), (0, 5))).canonical
+    plan = CpuPlan((1,) * len(c.axes), (1,) * len(c.axes), c.along("b"), c.along("b"), streaming=True)
+    assert off_boundary(c, plan, AVX512) == plan.ordinary
+
+
+def test_runs_never_go_on_where_b_is_read() -> None:
+    c = canonicalise(Problem((1, 0), (7263, 7265), beta=2.0)).canonical
+    assert allowed_stores(c, AVX512, Forced(streaming=True)) == ((True, Staging.NONE),)

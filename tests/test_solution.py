@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from strategies import plans, problems
 
 import ttc_llvm
-from ttc_llvm import addresses, backend, dtypes, executable, kernel, lower
+from ttc_llvm import addresses, backend, dtypes, executable, kernel, lower, unaligned
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
 from ttc_llvm.plan import CpuPlan, Staging
@@ -186,7 +186,7 @@ def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch
 
     def noted(*arguments: Any) -> CpuPlan:
         planned.append(arguments)
-        return lower.off_boundary(*arguments)
+        return unaligned.off_boundary(*arguments)
 
     monkeypatch.setattr(executable, "off_boundary", noted)
     problem = Problem((1, 0, 2), (70, 32, 6))

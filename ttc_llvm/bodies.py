@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from . import any_size
 from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, canonicalise, static
 from .dtypes import Kind
-from .lower import lower, off_boundary
+from .lower import lower
 from .nest import LoopNest
 from .plan import CpuPlan
 from .problem import Problem
 from .target import Target
+from .unaligned import off_boundary
 
 SCALE = Kinds(Alpha.ANY, Beta.ZERO)
 ZERO = Kinds(Alpha.ZERO, Beta.ZERO)

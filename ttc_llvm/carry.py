@@ -12,9 +12,11 @@ from math import prod
 
 from .canonical import Canonical, static
 from .layout import run_axes
-from .nest import Buffer, Carry, Space, View
+from .nest import Buffer, Carry, Space
 from .plan import CpuPlan, Staging
 from .target import Target
+
+Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,53 +30,63 @@ class Chain:
     carry: Carry
 
 
+def run_of(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes along which a tile is one run of B, innermost first."""
+    return run_axes(plan.box(canonical.extents), canonical.strides("b"))
+
+
 def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
     """How the plan's runs go on; None where they do not, or where a tile's are shorter than a line."""
     if plan.staging is not Staging.CARRY or not plan.streaming:
         return None
-    extents, strides = canonical.extents, [static(stride) for stride in canonical.strides("b")]
-    tile = tuple(map(min, plan.tile, extents))
-    run = run_axes(tile, canonical.strides("b"))
+    extents, tile, run = canonical.extents, plan.box(canonical.extents), run_of(canonical, plan)
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
-    if rest or not run or strides[run[0]] != 1 or prod(tile[k] for k in run) < elements:
+    if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:
         return None
     loops = plan.loops(extents)
-    tasks = len(plan.grid(extents))
-    wanted: int | None = run[-1] if tile[run[-1]] < extents[run[-1]] else _next(tile, strides, extents, run[-1])
-    found: list[tuple[int, int]] = []
-    inside = 0
-    for number in reversed(range(tasks, len(loops))):
-        axis, step = loops[number]
-        if axis != wanted:
-            if found:
-                break
-            inside += 1
-            continue
-        found.insert(0, (axis, step))
-        ends = any(other == axis for other, _ in loops[:number])
-        wanted = None if ends else _next(tile, strides, extents, axis)
-    if not found:
+    begin, end = _continuing(canonical, tile, loops, len(plan.grid(extents)), run[-1])
+    if begin == end:
         return None
-    around = dict(loops[: len(loops) - inside])  # the innermost step of each axis
+    around = dict(loops[:end])  # the innermost step of each axis
     rows = [1 if k in run else min(around.get(k, extent), extent) for k, extent in enumerate(extents)]
     buffer = _slots(canonical, rows, elements, target.line)
-    outer = dict(loops[: len(loops) - inside - len(found)])  # panels that end a run
-    whole = prod(min(outer.get(k, extents[k]), extents[k]) for k in {*run, *(k for k, _ in found)})
-    return Chain(whole, inside, buffer, Carry(View(Space.CARRY, canonical.a, buffer.strides), tuple(found), elements))
+    panels = dict(loops[:begin])
+    whole = prod(min(panels.get(k, extents[k]), extents[k]) for k in {*run, *dict(loops[begin:end])})
+    carry = Carry(canonical.a, loops[begin:end], elements)
+    return Chain(whole, len(loops) - end, buffer, carry)
+
+
+def _continuing(
+    canonical: Canonical, tile: tuple[int, ...], loops: Loops, tasks: int, last: int
+) -> tuple[int, int]:
+    """Where those loops begin and end along which runs go on that a tile leaves along axis `last`: each of them steps
+    by a tile, just around the one that comes to its end before. Panels end a run, and so do the first `tasks` loops."""
+    whole = tile[last] >= canonical.extents[last]
+    wanted = _next(canonical, tile, last) if whole else (last, tile[last])
+    end = len(loops)
+    while end > tasks and loops[end - 1] != wanted:
+        end -= 1
+    begin = end
+    while begin > tasks and loops[begin - 1] == wanted:
+        begin -= 1
+        axis = loops[begin][0]
+        wanted = None if axis in dict(loops[:begin]) else _next(canonical, tile, axis)
+    return begin, end
+
+
+def _next(canonical: Canonical, tile: tuple[int, ...], axis: int) -> tuple[int, int] | None:
+    """The loop along which a run goes on that has come to the end of this axis; None where the tile has several rows
+    along it, or other memory lies between."""
+    extents, strides = canonical.extents, [static(stride) for stride in canonical.strides("b")]
+    length = strides[axis] * extents[axis]
+    return next(((k, 1) for k, stride in enumerate(strides) if stride == length and tile[k] == 1 < extents[k]), None)
 
 
 def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> Buffer:
     """So many slots per axis, in B's order."""
     strides, step = [0] * len(rows), elements
-    for k in sorted(range(len(rows)), key=lambda k: static(canonical.axes[k].stride_b)):
+    for k in canonical.along("b")[::-1]:
         strides[k] = step
         step *= rows[k]
     unit = max(1, line // canonical.a.itemsize)
     return Buffer(Space.CARRY, canonical.a, tuple(strides), -(-step // unit) * unit, line)
-
-
-def _next(tile: tuple[int, ...], strides: list[int], extents: tuple[int, ...], axis: int) -> int | None:
-    """The axis along which a run goes on that has come to the end of this one; None where the tile has several rows
-    along it, or other memory lies between."""
-    length = strides[axis] * extents[axis]
-    return next((k for k, stride in enumerate(strides) if stride == length and tile[k] == 1 < extents[k]), None)

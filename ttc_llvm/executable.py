@@ -12,11 +12,12 @@ from . import backend, kernel, runtime
 from .canonical import Beta, Canonical, Placed, static
 from .errors import CompileError, TargetError
 from .kernel import Kernel
-from .lower import alignment, off_boundary
+from .lower import alignment
 from .plan import CpuPlan
 from .pool import Call
 from .staging import has_aligned_rows
 from .target import Target
+from .unaligned import off_boundary
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 ROW_BYTES = 1 << 10  # rows of B that are at least so long are split where they begin off a vector boundary

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
-from .canonical import Alpha, Beta, Canonical, Param, static
-from .carries import carrying
+from .canonical import Alpha, Beta, Canonical, Param
 from .carry import chain
 from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Op, Row, Stage
-from .plan import CpuPlan, Fetch, Staging, check
-from .staging import has_masks, is_by_rows, prefetch_of, row_loops, run_of, stage, tile_extents, views
+from .plan import CpuPlan, Staging, check
+from .staging import has_masks, is_by_rows, prefetch_of, row_loops, stage, views
 from .target import Target
 from .tile_loops import Tile, loops
-
-SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
-CARRIED = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has of each row, and how many rows wait
-LONG_RUN = 1 << 10  # bytes: runs of B are made so long where its rows follow each other
 
 
 def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
     """The nest of this plan. Raises PlanError where the plan does not fit the canonical form.
 
-    One plan serves every kind: without beta = 0 its streaming, with alpha = 0 its staging means nothing.
+    One plan serves every kind: without beta = 0 its streaming, with alpha = 0 its staging, without streaming its carry
+    means nothing.
     """
     check(plan, canonical)
     if any(axis.extent == 0 for axis in canonical.axes):
@@ -58,52 +53,6 @@ def alignment(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
         return 1
     vector = target.vector_bits // 8
     return canonical.b.itemsize if is_by_rows(canonical, plan, vector) else vector
-
-
-def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """What runs instead of a streaming plan where B begins on no vector boundary, as large arrays of NumPy and malloc
-    do not: runs of B leave scratch as rows, which find the boundaries between their ends, if they are long, and go on
-    from tile to tile, if they can; else the plan with ordinary stores."""
-    if not plan.streaming or canonical.kinds.beta is not Beta.ZERO or canonical.kinds.alpha is Alpha.ZERO:
-        return plan.ordinary
-    walking = carrying(canonical, plan.block, CARRIED, Fetch.ROWS, 1)
-    handed = chain(canonical, walking, target)
-    if handed and handed.run * canonical.b.itemsize >= SHORT_RUN and has_room(canonical, walking, target):
-        return walking
-    tile = _with_long_runs(canonical, plan)
-    staged = replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
-    extents, size = tile_extents(canonical, staged), canonical.b.itemsize
-    run = prod(extents[k] for k in run_of(canonical, staged)) * size
-    pays = run >= SHORT_RUN and has_room(canonical, staged, target) and is_by_rows(canonical, staged, size)
-    return staged if pays else plan.ordinary
-
-
-def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    """True where scratch, if the plan has any, leaves half of L2 to the tensors, and where runs go on that should."""
-    if plan.staging is Staging.NONE:
-        return True
-    elements = prod(tile_extents(canonical, plan))
-    if plan.staging is Staging.CARRY:
-        handed = chain(canonical, plan, target)
-        if handed is None:
-            return False
-        elements += handed.buffer.elements
-    return elements * canonical.a.itemsize <= target.l2 // 2
-
-
-def _with_long_runs(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
-    """The plan's tile, longer along the axes that continue a run of B until it is a long one."""
-    tile, strides = list(plan.tile), [abs(static(stride)) for stride in canonical.strides("b")]
-    length, wanted = 1, max(1, LONG_RUN // canonical.b.itemsize)
-    for k in sorted(range(len(tile)), key=strides.__getitem__):
-        extent, unit = canonical.extents[k], plan.block[k]
-        if strides[k] != length or length >= wanted:
-            break
-        tile[k] = min(extent, max(tile[k], -(-wanted // (length * unit)) * unit))
-        length *= tile[k]
-        if tile[k] < extent:
-            break
-    return tuple(tile)
 
 
 def _params(canonical: Canonical) -> tuple[Param, ...]:

@@ -58,8 +58,8 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Scratch of one tile: strides in elements per axis, elements in all, including padding; offset: bytes from the
-    start of a thread's scratch to the first element."""
+    """Scratch of one tile, or slots of a carry: strides in elements per axis, elements in all, including padding;
+    offset: bytes from the start of a thread's scratch to the first element."""
 
     space: Space
     dtype: DType
@@ -70,7 +70,7 @@ class Buffer:
 
     @property
     def bytes(self) -> int:
-        """Its size."""
+        """Of all its elements."""
         return self.elements * self.dtype.itemsize
 
     @property
@@ -115,13 +115,19 @@ class Micro:
 class Carry:
     """Elements of a run of B that wait for its next tile, one slot for every row of B.
 
-    view: of the slots; loops: axis and step of the loops over tiles along which a run goes on, outermost first;
-    elements: of a slot, as many as a line of B has.
+    dtype: of the slots' elements, A's; loops: axis and step of the loops
+    over tiles along which a run goes on, outermost first; elements: of a slot, as many as a line of B has, or a vector
+    where that is longer.
     """
 
-    view: View
+    dtype: DType
     loops: tuple[tuple[int, int], ...]
     elements: int
+
+    @property
+    def bytes(self) -> int:
+        """Of a slot."""
+        return self.elements * self.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)

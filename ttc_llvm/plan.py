@@ -49,6 +49,10 @@ class Plan:
     block: tuple[int, ...]
     order: tuple[int, ...]
 
+    def box(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """What a whole tile holds of axes with these extents."""
+        return tuple(map(min, self.tile, extents))
+
 
 @dataclass(frozen=True, slots=True)
 class CpuPlan(Plan):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from .canonical import Alpha, Beta, Canonical, Size, static
-from .carry import Chain
+from .canonical import Alpha, Beta, Canonical, static
+from .carry import Chain, chain, run_of
 from .layout import run_axes
 from .nest import Bind, Buffer, Loop, Micro, Node, Op, Prefetch, Recall, Row, Space, Stage, View
 from .plan import CpuPlan, Fetch, Staging, spans
@@ -32,16 +32,18 @@ def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
     return same and not has_aligned_rows(canonical, vector)
 
 
-def run_of(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
-    """The axes along which a tile is one run of B, innermost first."""
-    return run_axes(tile_extents(canonical, plan), canonical.strides("b"))
-
-
-def tile_extents(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
-    return tuple(min(t, e) for t, e in zip(plan.tile, canonical.extents, strict=True))
+def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
+    """True where scratch, if the plan has any, leaves half of L2 to the tensors, and where runs go on that should."""
+    if plan.staging is Staging.NONE:
+        return True
+    handed = chain(canonical, plan, target)
+    if plan.staging is Staging.CARRY and handed is None:
+        return False
+    return _buffer(canonical, plan, target, handed).end <= target.l2 // 2
 
 
 def views(canonical: Canonical) -> tuple[View, View]:
+    """A and B, whole."""
     return (
         View(Space.A, canonical.a, canonical.strides("a")),
         View(Space.B, canonical.b, canonical.strides("b")),
@@ -69,6 +71,7 @@ def _each(canonical: Canonical, around: list[int], leaf: Node) -> tuple[Node, ..
 
 
 def prefetch_of(plan: CpuPlan) -> Prefetch | None:
+    """What the plan's micro-tiles ask for in advance."""
     return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else ()) if plan.prefetch else None
 
 
@@ -84,12 +87,11 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
     """A tile goes through scratch as it is (A's type, no arithmetic); alpha and beta come on the way out.
     handed: how its runs of B go on, if they do."""
     source, sink = views(canonical)
-    like = canonical.strides("a" if plan.staging is Staging.A else "b")
-    buffer = _buffer(canonical, plan, like, target, handed)
+    buffer = _buffer(canonical, plan, target, handed)
     scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
     op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
-    flat = _row_block(canonical, plan, like, target)
+    flat = _row_block(canonical, plan, target)
     first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
     by_rows = plan.streaming and plan.staging.gathers and is_by_rows(canonical, plan, target.vector_bits // 8)
     ahead = prefetch_of(plan)
@@ -110,39 +112,40 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
 
 
 def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
-    inner = plan.inner if leaf.block == plan.block else canonical.along("a" if plan.staging is Staging.A else "b")
+    inner = plan.inner if leaf.block == plan.block else canonical.along(_side(plan))
     return loops(Tile(canonical.axes, plan.tile, inner, leaf, has_masks(leaf, target), target.vector_bits // 8))
 
 
-def _row_block(
-    canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target
-) -> tuple[int, ...]:
+def _side(plan: CpuPlan) -> str:
+    """Whose order scratch has."""
+    return "a" if plan.staging is Staging.A else "b"
+
+
+def _row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int, ...]:
     """Whole vectors, up to four, along the axis that is contiguous on the unpermuted side."""
     width = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
     block = [1] * len(plan.tile)
-    run = next((k for k, s in enumerate(like) if s == 1), 0)
+    run = next((k for k, s in enumerate(canonical.strides(_side(plan))) if s == 1), 0)
     count = max((n for n in (4, 2, 1) if plan.tile[run] % (n * width) == 0), default=1)
-    block[run] = min(count * width, tile_extents(canonical, plan)[run])
+    block[run] = min(count * width, plan.box(canonical.extents)[run])
     if plan.tile[run] % block[run] and not spans(plan.tile[run], canonical.axes[run].extent):
         block[run] = plan.block[run]
     return tuple(block)
 
 
-def _buffer(
-    canonical: Canonical, plan: CpuPlan, like: tuple[Size, ...], target: Target, handed: Chain | None
-) -> Buffer:
+def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | None) -> Buffer:
     """Scratch in the order of the side it imitates; runs padded by one line, so that they never share a cache set, and
     at least by what is recalled in front of them."""
-    extents = tile_extents(canonical, plan)
+    extents, side = plan.box(canonical.extents), _side(plan)
     line = max(1, target.line // canonical.a.itemsize)
     strides = [0] * len(extents)
-    rows = max(1, len(run_axes(extents, like)))
-    slot = handed.carry.elements if handed else 0
+    rows = max(1, len(run_axes(extents, canonical.strides(side))))
+    slot = handed.carry if handed else None
     step = 1
-    for number, k in enumerate(sorted(range(len(extents)), key=lambda k: abs(static(like[k])))):
+    for number, k in enumerate(canonical.along(side)[::-1]):
         strides[k] = step
         step *= extents[k]
         if number == rows - 1:
-            step = -(-step // line) * line + max(line, slot)
-    offset = handed.buffer.end + slot * canonical.a.itemsize if handed else 0
+            step = -(-step // line) * line + max(line, slot.elements if slot else 0)
+    offset = handed.buffer.end + handed.carry.bytes if handed else 0
     return Buffer(Space.SCRATCH, canonical.a, tuple(strides), max(step, prod(extents)), target.line, offset)

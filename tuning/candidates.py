@@ -17,11 +17,11 @@ from functools import lru_cache
 from math import log
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.carries import carrying
-from ttc_llvm.lower import has_room
+from ttc_llvm.carry_plans import carrying
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
-from ttc_llvm.runs import cover, fitted, merge
+from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
+from ttc_llvm.tile_sizes import cover, fitted, merge
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
 from .choices import ORDINARY, Forced, Stores, allowed_stores, inner_orders, tile_orders, usual_prefetch

@@ -77,7 +77,7 @@ def stores(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
 
 def _streaming(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
     direct, staged, carried = (True, Staging.NONE), (True, Staging.B), (True, Staging.CARRY)
-    if canonical.kinds.alpha is Alpha.ZERO:
+    if canonical.kinds.alpha is Alpha.ZERO or not can_stream(canonical):
         return (direct,)
     if has_aligned_rows(canonical, target.vector_bits // 8):
         return (direct,) if same_unit_axis(canonical) else (direct, carried)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, spans
+from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
 
 from .blocks import blocks

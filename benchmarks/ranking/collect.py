@@ -22,10 +22,10 @@ from statistics import median
 
 from ttc_llvm import Problem, affinity, backend, runtime
 from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.carries import carrying
+from ttc_llvm.carry_plans import carrying
 from ttc_llvm.kernel import Kernel
-from ttc_llvm.lower import has_room
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
 from ttc_llvm.trial import GIB, Mode, Trial
 from ttc_llvm.tuning import blocks, neighbours, peak

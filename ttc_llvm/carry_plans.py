@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from .canonical import Canonical, static
+from .canonical import Canonical
 from .plan import CpuPlan, Fetch, Staging
-from .runs import cover, fitted, merge
+from .tile_sizes import cover, fitted, merge
 
 LONG = 4 << 10  # bytes: runs are hardly longer where threads can share what is beyond
 SHARED = 3  # loops that make the task grid, at most
 TASKS = 8  # at least, even if fewer rows wait at a time
+PIECES = 32  # tasks into which long runs are cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +57,20 @@ def carrying(
     return CpuPlan(
         tile,
         block,
-        (*rest, *order),
-        canonical.along("a"),
-        min(SHARED, sum(step < extents[k] for k, step in walk.grid.items())),
-        distance,
-        True,
-        Staging.CARRY,
-        fetch,
-        () if panel == extents else panel,
+        order=(*rest, *order),
+        inner=canonical.along("a"),
+        parallel=min(SHARED, sum(step < extents[k] for k, step in walk.grid.items())),
+        prefetch=distance,
+        streaming=True,
+        staging=Staging.CARRY,
+        fetch=fetch,
+        panel=() if panel == extents else panel,
     )
 
 
 def _walk(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int) -> _Walk:
     """B's run has its axes first, as many as make it long, but for A's innermost one."""
-    by_a, extents = canonical.along("a")[::-1], canonical.extents
+    by_a, extents = [k for k in canonical.along("a")[::-1] if canonical.axes[k].stride_a], canonical.extents
     first = next((k for k in by_a if k not in run), None)
     on: dict[int, int] = {}
     length = canonical.b.itemsize
@@ -83,13 +84,13 @@ def _walk(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int
         room = slots // prod(along.values())
         if k in run and tile[k] == extents[k]:
             continue
-        if k in on or static(canonical.axes[k].stride_a) == 0 or (along and room < 2 * tile[k]):
+        if k in on or (along and room < 2 * tile[k]):
             break
         along[k] = extents[k] if extents[k] <= room else max(1, room // tile[k]) * tile[k]
         if along[k] < extents[k]:
             break
     walk = _Walk({k: tile[k] for k in canonical.along("b") if k not in on and k not in along}, on, along)
-    pieces = min(TASKS // walk.tasks(extents), length // LONG)
+    pieces = min(PIECES // walk.tasks(extents), length // LONG)
     if pieces > 1:
         outermost = next(iter(on))
         on[outermost] = -(-extents[outermost] // (pieces * tile[outermost])) * tile[outermost]
