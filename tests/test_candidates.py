@@ -178,7 +178,7 @@ def test_scratch_leaves_room_in_the_cache() -> None:
     problem = canonical((3, 2, 0, 5, 1, 4), (39, 5, 15, 119, 15, 15), beta=0)
     offered = list(itertools.islice(candidates.enumerate_plans(problem, AVX512, FREE, Model(problem, AVX512, 2)), 300))
     staged = [plan for plan in offered if plan.staging is Staging.B]
-    assert len(staged) > 100
+    assert len(staged) > 40
     for plan in staged:
         tile = [min(size, extent) for size, extent in zip(plan.tile, problem.extents, strict=True)]
         assert math.prod(tile) * problem.a.itemsize <= AVX512.l2 // 2

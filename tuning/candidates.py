@@ -78,7 +78,7 @@ class _Walk:
         canonical, target, forced = self.problem
         for change in CHANGES:
             others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
-            found = [plan, *(other for other in others if has_room(canonical, other, target))]
+            found = [plan, *(p for p in others if p in self.costs or has_room(canonical, p, target))]
             for other in found:
                 self.push(other)
             plan = min(found, key=self.costs.__getitem__)

@@ -64,8 +64,7 @@ class Features:
         self.sides = tuple(map(succession.Side, self.strides, self.sizes, self.units))
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
         self.streams = "streaming" if aligned else "ragged"
-        family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
-        self.family = "" if same_unit_axis(canonical) else family  # rows are left to the hardware everywhere
+        self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
 
     def __call__(self, plan: CpuPlan) -> list[Fact]:
