@@ -13,7 +13,7 @@ from ttc_llvm.target import Target
 
 from .scale import carrier_type, units
 from .seam import load_pieces, shuffle
-from .values import I1, I8, I32, Int, at, i64, splat
+from .values import I8, I32, Int, at, i32, i64, leading, splat, zero
 
 L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
 
@@ -124,7 +124,7 @@ class Access:
             width = self.lanes * self.dtype.itemsize
             stored = b.store(value, pointer, align=width if streaming else self.align)
             if streaming:
-                stored.set_metadata("nontemporal", self.module.add_metadata([ir.Constant(I32, 1)]))
+                stored.set_metadata("nontemporal", self.module.add_metadata([i32(1)]))
         else:
             self._store_parts(b, value, pointer, len(register.elements))
 
@@ -139,8 +139,7 @@ class Access:
             or active & (active - 1) == 0
         ):
             return None
-        bits = [int(lane < active * per_element) for lane in range(self.lanes * per_element)]
-        return ir.Constant(ir.VectorType(I1, len(bits)), bits)
+        return leading(self.lanes * per_element, active * per_element)
 
     def _load_parts(self, b: ir.IRBuilder, pointer: ir.Value, active: int) -> ir.Value:
         """Powers of two, one load each, joined: no more than log2(lanes) of them."""
@@ -208,7 +207,7 @@ def _masked_load(
     align: int,
 ) -> ir.Value:
     f = intrinsic(module, name, vector, [pointer.type, I32, mask.type, vector])
-    return b.call(f, [pointer, ir.Constant(I32, align), mask, ir.Constant(vector, None)])
+    return b.call(f, [pointer, i32(align), mask, zero(vector)])
 
 
 def _masked_store(
@@ -221,7 +220,7 @@ def _masked_store(
     align: int,
 ) -> None:
     f = intrinsic(module, name, ir.VoidType(), [value.type, pointer.type, I32, mask.type])
-    b.call(f, [value, pointer, ir.Constant(I32, align), mask])
+    b.call(f, [value, pointer, i32(align), mask])
 
 
 def beyond(b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> ir.Value:
@@ -233,8 +232,7 @@ def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int =
     """Ask for the line at the pointer in this cache level and those behind it, for reading (asking for ownership of
     B's lines was slower wherever it was measured)."""
     f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
-    flags = [ir.Constant(I32, value) for value in (0, level, 1)]  # read, data
-    b.call(f, [pointer, *flags])
+    b.call(f, [pointer, i32(0), i32(level), i32(1)])  # read, data
 
 
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:

@@ -74,7 +74,7 @@ class Run:
         """The ordinary head up to a boundary, the whole vectors, the ordinary tail. share: lines to be asked for
         meanwhile, some in every iteration."""
         b, lanes, length = self.b, self.lanes, i64(self.length)
-        first = self._begun(length)
+        first = self._begun(length) if self.kept is None else self._continued(self.kept, length)
         whole = b.and_(b.sub(length, first), ir.Constant(I64, -self.grain))
         step = lanes * self.unrolled
         many = b.and_(whole, ir.Constant(I64, -step))
@@ -91,33 +91,35 @@ class Run:
         with counted(b, whole, lanes, "vector", first=many) as i:
             place = b.add(first, i)
             self._stored(place, self._loaded(place, lanes), lanes, streaming=True)
-        self._ended(b.add(first, whole), length)
+        done = b.add(first, whole)
+        if self.kept is None:
+            self._end(done, b.sub(length, done), "tail")
+        else:
+            self._handed_on(self.kept, done, length)
 
     def _begun(self, length: ir.Value) -> ir.Value:
-        """Store what is before the first boundary, unless it waits; where whole lines begin, from the row's start."""
-        b, kept = self.b, self.kept
-        if kept is None:
-            self._ask_for_ends(length)
+        """Store what is before the first boundary, and say where it is."""
+        self._ask_for_ends(length)
+        head = i64(minimum(self.b, self._to_boundary(), length))
+        self._end(i64(0), head, "head")
+        return head
+
+    def _continued(self, kept: Kept, length: ir.Value) -> ir.Value:
+        """The same, but in a run's first row only; in others the boundary before what has waited."""
+        b = self.b
         boundary = self._to_boundary()
         head = i64(minimum(b, boundary, length))
-        if kept is None:
-            self._end(i64(0), head, "head")
-            return head
-        waiting = b.and_(b.sub(i64(self.grain), boundary), i64(self.grain - 1))
         self._end(i64(0), b.select(kept.first, head, i64(0)), "head")
+        waiting = b.and_(b.sub(i64(self.grain), boundary), i64(self.grain - 1))
         return b.select(kept.first, head, b.neg(waiting))
 
-    def _ended(self, done: ir.Value, length: ir.Value) -> None:
-        """Store what is behind the last boundary, or let it wait."""
-        b, kept = self.b, self.kept
-        rest = b.sub(length, done)
-        if kept is None:
-            self._end(done, rest, "tail")
-            return
-        self._end(done, b.select(kept.last, rest, i64(0)), "tail")
-        last = b.sub(length, i64(kept.carry.elements))
-        end = at(b, self.pointers[0], mul(b, last, kept.carry.dtype.itemsize))
-        _copy(b, self.machine, end, kept.pointer, kept.carry.bytes)
+    def _handed_on(self, kept: Kept, done: ir.Value, length: ir.Value) -> None:
+        """Let wait what is behind the last boundary; a run's last row stores it."""
+        b, carry = self.b, kept.carry
+        self._end(done, b.select(kept.last, b.sub(length, done), i64(0)), "tail")
+        last = b.sub(length, i64(carry.elements))
+        end = at(b, self.pointers[0], mul(b, last, carry.dtype.itemsize))
+        _copy(b, self.machine, end, kept.pointer, carry.bytes)
 
     @property
     def grain(self) -> int:

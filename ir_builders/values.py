@@ -29,6 +29,24 @@ def _known(value: int) -> ir.Constant:
     return ir.Constant(I64, value)
 
 
+@lru_cache(maxsize=256)
+def i32(value: int) -> ir.Constant:
+    """The same of 32 bits: flags of intrinsics."""
+    return ir.Constant(I32, value)
+
+
+@lru_cache(maxsize=256)
+def leading(lanes: int, active: int) -> ir.Constant:
+    """A mask of so many lanes whose first ones are active."""
+    return ir.Constant(ir.VectorType(I1, lanes), [int(lane < active) for lane in range(lanes)])
+
+
+@lru_cache(maxsize=256)
+def zero(vector: ir.VectorType) -> ir.Constant:
+    """A vector of zeros."""
+    return ir.Constant(vector, None)
+
+
 def mul(b: ir.IRBuilder, x: Int, y: Int) -> Int:
     """x * y, folded where both are known or one is 0 or 1."""
     if isinstance(x, int) and isinstance(y, int):

@@ -24,7 +24,16 @@ from ttc_llvm.target import Target
 from ttc_llvm.tile_sizes import cover, fitted, merge
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
-from .choices import ORDINARY, Forced, Stores, allowed_stores, inner_orders, tile_orders, usual_prefetch
+from .choices import (
+    FETCHES,
+    ORDINARY,
+    Forced,
+    Stores,
+    allowed_stores,
+    inner_orders,
+    tile_orders,
+    usual_prefetch,
+)
 from .neighbours import CHANGES, neighbours, settled
 
 RUNS = (128, 512, 2048)  # bytes of a tile along A and along B: what lies between is found by descending
@@ -168,7 +177,7 @@ def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(CARRIED_RUNS, CARRIED_WIDTHS, SLOTS):
-        for fetch, distance in ((Fetch.ROWS, 1), (Fetch.BLOCKS, 6)):
+        for fetch, distance in FETCHES:
             yield carrying(canonical, block, sizes, fetch, distance)
 
 
