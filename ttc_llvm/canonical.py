@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
 from . import dtypes
 from .dtypes import DType
@@ -85,9 +86,12 @@ def is_move(kinds: Kinds, a: DType, b: DType, conjugate: bool) -> bool:
     return kinds == COPY and a == b and not conjugate
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Canonical:
-    """A problem as plans see it. axes: at least one, by ascending stride in B; str() is its part of every key."""
+    """A problem as plans see it. axes: at least one, by ascending stride in B; str() is its part of every key.
+
+    No slots: planning asks for extents and strides ten thousand times, so that they are kept.
+    """
 
     axes: tuple[Axis, ...]
     a: DType
@@ -105,14 +109,18 @@ class Canonical:
         """True for a bit-exact copy."""
         return is_move(self.kinds, self.a, self.b, self.conjugate)
 
-    @property
+    @cached_property
     def extents(self) -> tuple[int, ...]:
         """Extents as integers; only for canonical forms without parameters."""
         return tuple(static(axis.extent) for axis in self.axes)
 
     def strides(self, side: str) -> tuple[Size, ...]:
         """Strides of A (`"a"`) or B (`"b"`) in elements."""
-        return tuple(axis.stride_a if side == "a" else axis.stride_b for axis in self.axes)
+        return self._strides[side]
+
+    @cached_property
+    def _strides(self) -> dict[str, tuple[Size, ...]]:
+        return {"a": tuple(axis.stride_a for axis in self.axes), "b": tuple(axis.stride_b for axis in self.axes)}
 
     def along(self, side: str) -> tuple[int, ...]:
         """The axes in the order of loops that go along a side's memory, its smallest stride innermost."""

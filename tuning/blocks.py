@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 from ttc_llvm.canonical import Canonical, static
@@ -19,7 +20,8 @@ def width(canonical: Canonical, target: Target) -> int:
     return target.lanes(compute_type(canonical.a, canonical.b).itemsize)
 
 
-def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
+@lru_cache(maxsize=16)
+def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     """Micro-tile shapes, the most promising first: a full register on both sides, whole cache lines of B, then
     narrower ones where a full square would not fit the registers."""
     w = width(canonical, target)
@@ -44,7 +46,7 @@ def blocks(canonical: Canonical, target: Target) -> list[tuple[int, ...]]:
     for block in candidates:
         if prod(block) <= limit and _registers(canonical, target, block, w) <= target.registers:
             found[block] = None
-    return list(found) or [_block(canonical, 1, 1)]
+    return tuple(found) or (_block(canonical, 1, 1),)
 
 
 def same_unit_axis(canonical: Canonical) -> bool:
