@@ -18,13 +18,14 @@ LEVELS = 4  # loops that the odometer counts through; further out it would hardl
 @dataclass(frozen=True, slots=True)
 class Step:
     """A loop around the current node: axis, counter, interval length, step, and the iterations that it makes in a
-    whole tile (0 = known at run time only)."""
+    whole tile (0 = known at run time only); early: elements by which this iteration has stepped back."""
 
     axis: int
     counter: ir.Value
     length: Int
     step: int
     trips: int
+    early: Int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ def moves(b: ir.IRBuilder, trail: tuple[Step, ...], distance: int) -> tuple[Move
         if digit == 0 and carry is None:
             continue
         forward = add(b, digit * step.step, 0 if carry is None else mul(b, carry, step.step))
+        forward = add(b, forward, step.early)
         over = b.icmp_signed(">=", b.add(step.counter, i64(forward)), i64(step.length))
         wrapped = b.sub(i64(forward), i64(_whole(step)))
         found.append(Move(step.axis, b.select(over, wrapped, i64(forward))))

@@ -22,7 +22,7 @@ from .memory import L2, beyond
 from .micro_tile import Sizes, Tile
 from .request import Read, Request
 from .seam import freeze
-from .values import I64, Int, add, at, mul
+from .values import I64, Int, add, at, i64, mul
 
 Place = tuple[int, ...]  # a line of a row: what steps of run-time size lead to it, one number each, then bytes
 
@@ -133,7 +133,7 @@ class Rows:
         for k, count in zip(self.run, self.counts, strict=True):
             step = self.inside.get(k)
             if step is not None:
-                number = self.b.udiv(step.counter, ir.Constant(I64, step.step))
+                number = self.b.udiv(i64(add(self.b, step.counter, step.early)), ir.Constant(I64, step.step))
                 position = add(self.b, position, mul(self.b, number, radix))
             radix *= count
         return position

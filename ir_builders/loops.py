@@ -90,6 +90,9 @@ class Emitter:
     def loop(self, b: ir.IRBuilder, node: Loop, box: Box, views: dict[Space, View]) -> None:
         """A serial loop: whole steps, then the shorter last chunk, to its own tail or to the same body."""
         length = box.lengths[node.axis]
+        if node.back:
+            self._back(b, node, box, views)
+            return
         if node.tail is None and not _divides(node.step, length, node.extent):
             self._chunks(b, node, box, views)
             return
@@ -114,6 +117,14 @@ class Emitter:
             rest = b.sub(i64(length), i)
             inside = self.moved(b, box, views, node.axis, i, minimum(b, rest, node.step))
             self.nodes(b, node.body, _deeper(inside, box, node, i), views)
+
+    def _back(self, b: ir.IRBuilder, node: Loop, box: Box, views: dict[Space, View]) -> None:
+        """Whole steps only: the last one ends with the interval."""
+        length = box.lengths[node.axis]
+        with counted(b, add(b, length, node.step - 1), node.step, f"i{node.axis}") as i:
+            start = minimum(b, i, i64(add(b, length, -node.step)))
+            inside = self.moved(b, box, views, node.axis, start, node.step)
+            self.nodes(b, node.body, _deeper(inside, box, node, start, b.sub(i, i64(start))), views)
 
     def moved(
         self, b: ir.IRBuilder, box: Box, views: dict[Space, View], axis: int, distance: Int, length: Int
@@ -217,10 +228,10 @@ class Emitter:
         return body
 
 
-def _deeper(inside: Box, box: Box, node: Loop, counter: Int) -> Box:
+def _deeper(inside: Box, box: Box, node: Loop, counter: Int, early: Int = 0) -> Box:
     """The box inside one more loop, which walks its axis' interval of `box`."""
     k = node.axis
-    step = Step(k, i64(counter), box.lengths[k], node.step, -(-box.nominal[k] // node.step))
+    step = Step(k, i64(counter), box.lengths[k], node.step, -(-box.nominal[k] // node.step), early)
     return replace(inside.tiled(k, node.step), trail=(*box.trail, step))
 
 

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from ttc_llvm import dtypes, target
-from ttc_llvm.canonical import COPY, Alpha, Axis, Beta, Canonical, Kinds, Param
+from ttc_llvm.canonical import COPY, UPDATE, Alpha, Axis, Beta, Canonical, Kinds, Param
 from ttc_llvm.errors import PlanError
 from ttc_llvm.lower import lower
 from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Stage, part_range
@@ -83,11 +83,38 @@ def test_two_remainders_get_micro_tiles_of_their_own() -> None:
 def test_three_remainders_share_one_masked_micro_tile() -> None:
     axes = (Axis(11, 100, 1), Axis(7, 10, 12), Axis(9, 1, 90))
     nest = lower(
-        Canonical(axes, I32, I32, COPY), CpuPlan((11, 7, 9), (4, 4, 8), (0, 1, 2), (0, 1, 2), 0), AVX512
+        Canonical(axes, S, S, UPDATE), CpuPlan((11, 7, 9), (4, 4, 8), (0, 1, 2), (0, 1, 2), 0), AVX512
     )
     edges = [micro.ragged for micro in _micros(nest) if micro.ragged]
     assert edges == [(2,), (1,), (1, 2), (0,), (0, 2), (0, 1), (0, 1, 2)]
     assert all(micro.block == (4, 4, 8) for micro in _micros(nest))
+
+
+def test_copies_step_back_where_tiles_hold_a_block() -> None:
+    axes = (Axis(37, 20, 1), Axis(20, 1, 37))
+    plan = CpuPlan((37, 8), (8, 8), (0, 1), (0, 1), 1)
+    nest = lower(Canonical(axes, I32, I32, COPY), plan, AVX2)
+    assert body(nest) == lines("""
+        for i1 in 20 step 8 task
+          for i0 in 37 step 8 serial back
+            for i1 in 20 step 8 serial
+              micro 8x8 a->b
+            tail i1
+              micro 8x4 a->b
+        """)
+    assert {micro.grain for micro in _micros(nest)} == {(1, 8)}
+    assert " back" not in str(lower(Canonical(axes, S, S, UPDATE), plan, AVX2))
+    aligned = Canonical((Axis(20, 48, 1), Axis(37, 1, 48)), S, S, COPY)
+    streaming = CpuPlan((20, 37), (8, 8), (0, 1), (0, 1), streaming=True)
+    assert " back" not in str(lower(aligned, streaming, AVX2))
+    assert " back" in str(lower(aligned, streaming.ordinary, AVX2))
+
+
+@pytest.mark.parametrize(("extent", "back"), [(33, False), (35, False), (36, True), (39, True), (40, False)])
+def test_blocks_step_back_over_half_a_block_or_less(extent: int, back: bool) -> None:
+    axes = (Axis(extent, 16, 1), Axis(16, 1, extent))
+    nest = lower(Canonical(axes, I32, I32, COPY), CpuPlan((extent, 16), (8, 8), (0, 1), (0, 1), 1), AVX2)
+    assert (" back" in str(nest)) is back
 
 
 def test_run_time_remainders_without_masks_shrink_by_halves() -> None:

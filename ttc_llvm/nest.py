@@ -2,9 +2,10 @@
 
 Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of
 `step`; a chunk is the interval its body sees. A `Loop` with a tail gives its body full chunks only and
-what is left over to the tail; one without gives its body the shorter last chunk as well. `Micro` permutes
-one block of elements in registers. Extents and strides may be parameters: the same tree, with
-run-time values in place of numbers, is the any-size body.
+what is left over to the tail; one without gives its body the shorter last chunk as well, or, if it steps
+back, a whole last chunk that begins within the one before. `Micro` permutes one block of elements in
+registers. Extents and strides may be parameters: the same tree, with run-time values in place of
+numbers, is the any-size body.
 """
 
 from __future__ import annotations
@@ -168,7 +169,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis."""
+    """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis; back: the last chunk
+    begins early where it would be short, and elements are then written twice, the same both times."""
 
     axis: int
     extent: Size
@@ -176,6 +178,7 @@ class Loop:
     bind: Bind
     body: tuple[Node, ...]
     tail: tuple[Node, ...] | None = None
+    back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +247,8 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
     pad = "  " * depth
     for node in nodes:
         if isinstance(node, Loop):
-            yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}"
+            back = " back" if node.back else ""
+            yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}"
             yield from _lines(node.body, depth + 1)
             if node.tail is not None:
                 yield f"{pad}tail i{node.axis}"

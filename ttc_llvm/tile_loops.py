@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import gcd
 
-from .canonical import Axis, Param
+from .canonical import Axis, Beta, Param
 from .layout import run_axes
 from .nest import Bind, Loop, Micro, Node
 
@@ -28,10 +28,10 @@ class Tile:
 def loops(t: Tile) -> tuple[Node, ...]:
     """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule.
 
-    Remainders known now have bodies of their own, unless these are many: run-time masks take twice the instructions,
-    and so many fewer lines are on their way.
+    The last block may step back. Other remainders known now have bodies of their own, unless these are many:
+    run-time masks take twice the instructions, and so many fewer lines are on their way.
     """
-    ragged = [k for k in t.inner if _remainder(t, k) != 0]
+    ragged = [k for k in t.inner if _remainder(t, k) != 0 and not _steps_back(t, k)]
     shared = t.masks and (len(ragged) > OWN_EDGES or any(_remainder(t, k) is None for k in ragged))
     return _nest(t, list(t.inner), t.leaf, shared)
 
@@ -42,6 +42,17 @@ def _remainder(t: Tile, k: int) -> int | None:
     if t.leaf.block[k] == 1:
         return 0
     return None if isinstance(extent, Param) else extent % t.leaf.block[k]
+
+
+def _steps_back(t: Tile, k: int) -> bool:
+    """True where the last block along an axis begins early, within the one before, so that there is no edge. It may
+    where B is not read, nor stored past the caches in whole vectors, and no tile is shorter than a block; it pays
+    where the edge would be half a block or more: code is made once, and masks cost as much as whole registers."""
+    extent, leaf = t.axes[k].extent, t.leaf
+    if isinstance(extent, Param) or leaf.op.beta is not Beta.ZERO or leaf.streaming:
+        return False
+    block, last = leaf.block[k], extent % t.tile[k] or min(t.tile[k], extent)
+    return last >= block and 2 * (extent % block) >= block
 
 
 def _nest(t: Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
@@ -55,6 +66,9 @@ def _nest(t: Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ..
     exact = t.tile[k] == step and remainder == 0
     if exact:
         return _nest(t, rest, leaf, shared)
+    if remainder and _steps_back(t, k):
+        leaf = replace(leaf, grain=_shrunk(leaf.grain, k, gcd(leaf.grain[k], remainder)))
+        return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, _nest(t, rest, leaf, shared), back=True),)
     body = _nest(t, rest, leaf, shared)
     tail = None if remainder == 0 else _tail(t, k, rest, leaf, shared)
     return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)

@@ -64,6 +64,8 @@ def _loop(loop: Loop, place: _Place, canonical: Canonical) -> Iterator[str]:
     inner = _entered(place, k, name, loop.step)
     goes_on = f"{name} < {end}" if loop.tail is None else f"{name} + {loop.step} <= {end}"
     yield f"{place.pad()}{_WORDS.get(loop.bind, 'for')} ({name} = {start}; {goes_on}; {name} += {loop.step})"
+    if loop.back:
+        yield f"{inner.pad()}if fewer than {loop.step} are left: begin early, with the last {loop.step}"
     yield from _nodes(loop.body, inner, canonical)
     if loop.tail is not None:
         yield f"{place.pad()}if fewer than {loop.step} are left: {name} once more, shorter"
