@@ -36,7 +36,7 @@ def spec(problem: Problem, target: Target | None = None, **facts: Any) -> Spec:
 
 
 def shared_text(machine: Target, dtype: str, edge: int) -> str:
-    """IR of an update of three axes with remainders: their edges share a masked micro-tile of edge x 2 x edge elements."""
+    """IR of an update of three axes with remainders: edges share a masked micro-tile of edge x 2 x edge elements."""
     c = canonicalise(Problem((2, 1, 0), (253, 7, 251), dtype), UPDATE).canonical
     plan = CpuPlan((4 * edge, 4, 4 * edge), (edge, 2, edge), (2, 1, 0), (2, 1, 0), 1)
     return str(module.build(lower(c, plan, machine), machine))
