@@ -19,7 +19,7 @@ from ttc_llvm.target import Target
 from . import attributes, selection
 from .frame import internal, reserved
 from .seam import encoded, prefixed
-from .values import I32, PTR, at, guarded
+from .values import I32, PTR, at, guarded, i32
 
 # cpuid(words, leaf, subleaf): eax, ebx, ecx and edx to memory; rbx belongs to the caller.
 _CPUID = ir.FunctionType(ir.VoidType(), [PTR, I32, I32])
@@ -57,7 +57,7 @@ def _add_switch(module: ir.Module, choose: ir.Function, versions: Sequence[ir.Fu
     """`run`, which jumps to the chosen version, and `run.first`, which chooses: all arguments stay where they are."""
     signature, labels = versions[0].ftype, [argument.name for argument in versions[0].args]
     chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
-    chosen.linkage, chosen.initializer = "internal", ir.Constant(I32, UNKNOWN)
+    chosen.linkage, chosen.initializer = "internal", i32(UNKNOWN)
     run, first = (internal(module, signature, name, labels) for name in ("run", "run.first"))
     b = ir.IRBuilder(first.append_basic_block("entry"))
     b.store_atomic(b.call(choose, []), chosen, "monotonic", 4)
@@ -69,7 +69,7 @@ def _add_switch(module: ir.Module, choose: ir.Function, versions: Sequence[ir.Fu
     _leave_for(b, first)
     for number, version in enumerate(versions):
         block = run.append_basic_block(f"version{number}")
-        switch.add_case(ir.Constant(I32, number), block)
+        switch.add_case(i32(number), block)
         b.position_at_end(block)
         _leave_for(b, version)
     return run
@@ -111,7 +111,7 @@ class _Ask:
     def leaf(self, leaf: int, subleaf: int) -> list[ir.Value]:
         """eax, ebx, ecx, edx."""
         b = self.b
-        b.call(self.cpuid, [self.memory, ir.Constant(I32, leaf), ir.Constant(I32, subleaf)])
+        b.call(self.cpuid, [self.memory, i32(leaf), i32(subleaf)])
         return [b.load(at(b, self.memory, 4 * register), typ=I32, align=4) for register in range(4)]
 
     def saved(self, features: ir.Value) -> ir.Value:
@@ -120,7 +120,7 @@ class _Ask:
         with guarded(b, _has(b, features, 1 << OSXSAVE.bit), "saved"):
             state, asked = b.call(self.xgetbv, []), b.block
         found = b.phi(I32, "saved")
-        found.add_incoming(ir.Constant(I32, 0), before)
+        found.add_incoming(i32(0), before)
         found.add_incoming(state, asked)
         return found
 
@@ -131,12 +131,12 @@ def _found(ask: _Ask, targets: Sequence[Target]) -> ir.Value:
     required = [needs(target) for target in targets[:-1]]
     words = _words(ask, {PLACES[name] for names in required for name in names} | {OSXSAVE})
     saved = ask.saved(words[_word(OSXSAVE)])
-    found: ir.Value = ir.Constant(I32, len(targets) - 1)
+    found: ir.Value = i32(len(targets) - 1)
     for number, names in reversed(list(enumerate(required))):
         fits = _has(b, saved, saved_registers(names))
         for word, mask in _masks(names).items():
             fits = b.and_(fits, _has(b, words[word], mask))
-        found = b.select(fits, ir.Constant(I32, number), found)
+        found = b.select(fits, i32(number), found)
     return found
 
 
@@ -157,19 +157,19 @@ def _masks(names: frozenset[str]) -> dict[_Word, int]:
 
 
 def _has(b: ir.IRBuilder, word: ir.Value, mask: int) -> ir.Value:
-    bits = ir.Constant(I32, mask)
+    bits = i32(mask)
     return b.icmp_unsigned("==", b.and_(word, bits), bits)
 
 
 def _words(ask: _Ask, places: set[Place]) -> dict[_Word, ir.Value]:
     """All words that these features are looked up in; 0 where the CPU does not know the leaf."""
-    b, zero = ask.b, ir.Constant(I32, 0)
+    b, zero = ask.b, i32(0)
     basic, extended, structured = (ask.leaf(leaf, 0)[0] for leaf in (0, _EXTENDED, _STRUCTURED))
     words: dict[_Word, ir.Value] = {}
     for leaf, subleaf in sorted({(place.leaf, place.subleaf) for place in places}):
-        there: ir.Value = b.icmp_unsigned(">=", extended if leaf >= _EXTENDED else basic, ir.Constant(I32, leaf))
+        there: ir.Value = b.icmp_unsigned(">=", extended if leaf >= _EXTENDED else basic, i32(leaf))
         if leaf == _STRUCTURED and subleaf:
-            there = b.and_(there, b.icmp_unsigned(">=", structured, ir.Constant(I32, subleaf)))
+            there = b.and_(there, b.icmp_unsigned(">=", structured, i32(subleaf)))
         for register, value in enumerate(ask.leaf(leaf, subleaf)):
             words[leaf, subleaf, register] = b.select(there, value, zero)
     return words

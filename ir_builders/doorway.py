@@ -12,7 +12,7 @@ from llvmlite import ir
 from ttc_llvm.target import Target
 
 from .module import KERNEL_TYPE, new_module
-from .values import I32, I64, PTR, at, i64
+from .values import I32, I64, PTR, at, i32, i64
 
 FIELDS = ("kernel", "offset_a", "offset_b", "params", "tasks", "odd_a", "odd_b")
 
@@ -33,9 +33,9 @@ def build(target: Target, data: int, name: str) -> ir.Module:
     odd_a = b.and_(b.ptrtoint(source, I64), field["odd_a"])
     odd_b = b.and_(b.ptrtoint(sink, I64), field["odd_b"])
     with b.if_then(b.icmp_unsigned("!=", b.or_(odd_a, odd_b), i64(0))):
-        b.ret(ir.Constant(I32, 1))
+        b.ret(i32(1))
     _run(b, field, at(b, source, field["offset_a"]), at(b, sink, field["offset_b"]))
-    b.ret(ir.Constant(I32, 0))
+    b.ret(i32(0))
     return module
 
 

@@ -24,7 +24,7 @@ from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
 from .module import new_module
 from .scale import parts_per_element
-from .values import I32, NULL, PTR, at
+from .values import I32, NULL, PTR, at, i32
 
 
 def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
@@ -68,7 +68,7 @@ def _add(module: ir.Module, described: Entry, run: ir.Function) -> None:
     b = ir.IRBuilder(entry.append_basic_block("entry"))
     scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
     sizes = [given.get(label, NULL) for label in ("size", "lda", "ldb")]
-    which = [given.get("part", ir.Constant(I32, 0)), given.get("parts", ir.Constant(I32, 1))]
+    which = [given.get("part", i32(0)), given.get("parts", i32(1))]
     b.call(run, [given["A"], given["B"], scalars, *sizes, *which])
     b.ret_void()
 

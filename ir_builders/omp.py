@@ -21,7 +21,7 @@ from ttc_llvm.target import Target
 from .entries import declared
 from .frame import internal, reserved
 from .module import new_module
-from .values import F64, I32, PTR, at
+from .values import F64, I32, PTR, at, i32
 
 REGION_TYPE = ir.FunctionType(ir.VoidType(), [PTR])
 SLOT = 8  # bytes per argument in the region's record
@@ -41,7 +41,7 @@ def _add(module: ir.Module, entry: Entry) -> None:
     b = ir.IRBuilder(function.append_basic_block("entry"))
     if entry.may_thread:
         parts = _threads(module, b, entry, function)
-        with b.if_then(b.icmp_signed(">", parts, ir.Constant(I32, 1))):
+        with b.if_then(b.icmp_signed(">", parts, i32(1))):
             _fork(module, b, entry, function, parts)
             b.ret_void()
     b.call(serial, function.args)
@@ -59,7 +59,7 @@ def _fork(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Functio
         b.store(argument, at(b, record, SLOT * number), align=SLOT)
     fork = _runtime(module, "GOMP_parallel", ir.FunctionType(ir.VoidType(), [PTR, PTR, I32, I32]))
     region = _region(module, entry, function)
-    b.call(fork, [b.bitcast(region, PTR), record, parts, ir.Constant(I32, 0)])
+    b.call(fork, [b.bitcast(region, PTR), record, parts, i32(0)])
 
 
 def _region(module: ir.Module, entry: Entry, function: ir.Function) -> ir.Function:
@@ -79,7 +79,7 @@ def _threads(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Func
     """As many threads as OpenMP would use, but no more than pay."""
     most = b.call(_runtime(module, "omp_get_max_threads", ir.FunctionType(I32, [])), [], name="most")
     if not entry.any_size:
-        pay: ir.Value = ir.Constant(I32, entry.most_threads)
+        pay: ir.Value = i32(entry.most_threads)
         return b.select(b.icmp_signed("<", most, pay), most, pay)
     size = next(x for x in function.args if x.name == "size")
     worth: ir.Value = ir.Constant(F64, entry.bytes_per_element / BYTES_PER_THREAD)

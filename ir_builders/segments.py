@@ -20,7 +20,7 @@ from ttc_llvm.nest import View
 from .memory import intrinsic, suffix
 from .scale import apply, carrier_type, convert
 from .tuples import load_segments, store_segments
-from .values import I32, I64, i64, mul
+from .values import I32, I64, i32, i64, mul
 
 if TYPE_CHECKING:
     from .emission import Emission
@@ -80,7 +80,7 @@ def _emit_masked(e: Emission, register: Register) -> None:
     address, stride = e.address(e.target, view, register), _stride(e)
     ragged = e.load_side.ragged
     assert ragged is not None
-    mask, every = ragged.mask(b, register, lanes, 1), ir.Constant(I32, lanes)
+    mask, every = ragged.mask(b, register, lanes, 1), i32(lanes)
     name = suffix(vector)
     old = None
     if e.tile.node.op.beta is Beta.ANY:

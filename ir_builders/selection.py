@@ -21,7 +21,7 @@ from .frame import internal, real_type, reserved
 from .module import add_kernel
 from .scale import parts_per_element
 from .tasks import add_edge, task_count, tasks_of_part
-from .values import I32, I64, NULL, PTR, Int, at, guarded, i64
+from .values import I32, I64, NULL, PTR, Int, at, guarded, i32, i64
 
 SCRATCH_ALIGN = 64
 CALL = ("a", "b", "scalars", "size", "lda", "ldb", "part", "parts")
@@ -86,7 +86,7 @@ def _run_general(b: ir.IRBuilder, shared: _Object, general: ir.Function, given: 
 
 
 def _is_part(b: ir.IRBuilder, given: dict[str, ir.Value]) -> ir.Value:
-    low = b.icmp_signed(">=", given["part"], ir.Constant(I32, 0))
+    low = b.icmp_signed(">=", given["part"], i32(0))
     return b.and_(low, b.icmp_signed("<", given["part"], given["parts"]))
 
 
@@ -139,9 +139,9 @@ def _kind_number(b: ir.IRBuilder, scalars: ir.Value, problem: Problem) -> ir.Val
     """The position in `possible_kinds` of what alpha and beta ask for; the rule of `Kinds.of`."""
     kinds = possible_kinds(problem)
     if len(kinds) == 1:
-        return ir.Constant(I32, 0)
+        return i32(0)
     copy, scale, update, zero, scale_b = (
-        ir.Constant(I32, kinds.index(kind)) for kind in (COPY, SCALE, UPDATE, ZERO, SCALE_B)
+        i32(kinds.index(kind)) for kind in (COPY, SCALE, UPDATE, ZERO, SCALE_B)
     )
     no_beta = _equals(b, scalars, problem.compute, 1, 0.0)
     reads_a = b.select(no_beta, b.select(_equals(b, scalars, problem.compute, 0, 1.0), copy, scale), update)
@@ -164,7 +164,7 @@ def _switch(b: ir.IRBuilder, call: _Call, otherwise: ir.Block, done: ir.Block) -
     switch = b.switch(_kind_number(b, call.given["scalars"], problem), otherwise)
     for body in call.bodies.bodies:
         block = b.append_basic_block(str(body.kinds))
-        switch.add_case(ir.Constant(I32, possible_kinds(problem).index(body.kinds)), block)
+        switch.add_case(i32(possible_kinds(problem).index(body.kinds)), block)
         b.position_at_end(block)
         _run_body(b, call, body)
         b.branch(done)

@@ -10,7 +10,7 @@ from ttc_llvm.canonical import Param, Size
 from ttc_llvm.nest import LoopNest
 
 from .frame import internal
-from .values import I32, I64, Int, guarded, i64, mul
+from .values import I64, Int, guarded, i32, i64, mul
 
 EDGE_TYPE = ir.FunctionType(I64, [I64] * 3)
 
@@ -52,7 +52,7 @@ def tasks_of_part(
     """The tasks [begin, end) of a part in [0, parts). A single part has all of them, at no cost: for small tensors
     two divisions would be felt."""
     before = b.block
-    with guarded(b, b.icmp_signed("!=", parts, ir.Constant(I32, 1)), "parts"):
+    with guarded(b, b.icmp_signed("!=", parts, i32(1)), "parts"):
         number, count = b.sext(part, I64), b.sext(parts, I64)
         first = b.call(edge, [tasks, number, count])
         last = b.call(edge, [tasks, b.add(number, i64(1)), count])

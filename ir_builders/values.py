@@ -85,7 +85,7 @@ def at(b: ir.IRBuilder, pointer: ir.Value, offset: Int, name: str = "") -> ir.Va
 def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.Value:
     """A vector with the scalar in every lane."""
     vector = ir.VectorType(scalar.type, lanes)
-    single = b.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(I32, 0))
+    single = b.insert_element(ir.Constant(vector, ir.Undefined), scalar, i32(0))
     return shuffle(b, single, None, [0] * lanes, name=name)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ttc_llvm import backend
 from ttc_llvm.bodies import default_plan
-from ttc_llvm.canonical import UPDATE, canonicalise
+from ttc_llvm.canonical import COPY, Kinds, canonicalise
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lower import lower
 from ttc_llvm.native.artifact import Spec
@@ -35,8 +35,9 @@ def spec(problem: Problem, target: Target | None = None, **facts: Any) -> Spec:
     return Spec(problem, machine, default_plan(canonicalise(problem).canonical, machine), **facts)
 
 
-def shared_text(machine: Target, dtype: str, edge: int) -> str:
-    """IR of an update of three axes with remainders: edges share a masked micro-tile of edge x 2 x edge elements."""
-    c = canonicalise(Problem((2, 1, 0), (253, 7, 251), dtype), UPDATE).canonical
-    plan = CpuPlan((4 * edge, 4, 4 * edge), (edge, 2, edge), (2, 1, 0), (2, 1, 0), 1)
+def shared_text(machine: Target, dtype: str, edge: int, kinds: Kinds = COPY) -> str:
+    """IR of three axes with remainders, whose seven edges share one masked micro-tile of edge x 2 x edge elements."""
+    size = (13 * edge - 1, 7, 9 * edge - 1)  # the last tiles are shorter than a block: no block can step back
+    c = canonicalise(Problem((2, 1, 0), size, dtype), kinds).canonical
+    plan = CpuPlan((4 * edge, 2, 4 * edge), (edge, 2, edge), (2, 1, 0), (2, 1, 0), 1)
     return str(module.build(lower(c, plan, machine), machine))

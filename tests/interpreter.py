@@ -254,6 +254,7 @@ def interpret(
     if window_b.span:
         window_b.view(written)[...] = 1
     once, writes = np.repeat(written, unit_b), machine.writes[Space.B]
-    assert np.array_equal(np.minimum(writes, 1) if " back" in str(nest) else writes, once), "not every element once"
+    assert np.array_equal(np.minimum(writes, 1), once), "not every element, or others"
+    assert writes.max(initial=0) <= 2 ** str(nest).count(" back"), "an element more than once"
     result: Array = memory[Space.B].view(b.dtype)
     return result

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import pickle
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,15 +134,12 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
         assert b.tobytes() == a.reshape(128, 64).T.tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["s", "d", "z", "ds", "i16"])
-def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
-    """Rows of half a KiB or less on vector boundaries, if only B were on one: they leave scratch several at a time."""
-    problem = Problem((1, 0, 2), (70, 32, 6), dtype)
-    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), streaming=True)
-    solution = Solution(problem, backend.host_target(), plan, 1)
+def off_boundary_after(solution: Solution, shifts: Sequence[int]) -> executable.Executable | None:
+    """What served calls, found right, whose B begins so many bytes behind a line."""
+    problem = solution.problem
     a, inner = storage(problem, "a"), storage(problem, "b")
     after = wanted(problem, a, inner, 1, 0)
-    for shift in (1, 2, 4, 8, 16, 24, 62):
+    for shift in shifts:
         raw = np.full(inner.nbytes + 256, 0xA5, np.uint8)
         start = -raw.ctypes.data % 64 + 64 + shift
         b = raw[start : start + inner.nbytes].view(inner.dtype)
@@ -151,8 +148,17 @@ def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
         assert (raw[:start] == 0xA5).all()
         assert (raw[start + inner.nbytes :] == 0xA5).all()
     (ready,) = solution._ready.values()
+    return ready.executable._off_boundary
+
+
+@pytest.mark.parametrize("dtype", ["s", "d", "z", "ds", "i16"])
+def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
+    """Rows of half a KiB or less on vector boundaries, if only B were on one: they leave scratch several at a time."""
+    problem = Problem((1, 0, 2), (70, 32, 6), dtype)
+    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), streaming=True)
+    solution = Solution(problem, backend.host_target(), plan, 1)
+    other = off_boundary_after(solution, (1, 2, 4, 8, 16, 24, 62))
     if backend.host_target().vector_bits == 512:
-        other = ready.executable._off_boundary
         assert other is not None and other.plan.staging.gathers and other._streaming is not None
 
 
@@ -161,21 +167,8 @@ def test_runs_go_on_wherever_b_begins(dtype: str) -> None:
     problem = Problem((2, 1, 0), (96, 160, 64), dtype)
     plan = dataclasses.replace(_plan(problem), streaming=True)
     solution = Solution(problem, backend.host_target(), plan, 2)
-    a, inner = storage(problem, "a"), storage(problem, "b")
-    after = wanted(problem, a, inner, 1, 0)
-    for shift in (4, 16, 56):
-        raw = np.full(inner.nbytes + 256, 0xA5, np.uint8)
-        start = -raw.ctypes.data % 64 + 64 + shift // inner.itemsize * inner.itemsize
-        if start % 64 == -raw.ctypes.data % 64:
-            continue
-        b = raw[start : start + inner.nbytes].view(inner.dtype)
-        solution(a, b)
-        assert agrees(problem, b, after, 1, 0)
-        assert (raw[:start] == 0xA5).all()
-        assert (raw[start + inner.nbytes :] == 0xA5).all()
-    (ready,) = solution._ready.values()
+    other = off_boundary_after(solution, (4, 16, 56))
     if backend.host_target().vector_bits == 512:
-        other = ready.executable._off_boundary
         assert other is not None
         assert other.plan.staging is Staging.CARRY
         assert other.plan.parallel > 0

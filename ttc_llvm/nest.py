@@ -116,9 +116,8 @@ class Micro:
 class Carry:
     """Elements of a run of B that wait for its next tile, one slot for every row of B.
 
-    dtype: of the slots' elements, A's; loops: axis and step of the loops
-    over tiles along which a run goes on, outermost first; elements: of a slot, as many as a line of B has, or a vector
-    where that is longer.
+    dtype: of the slots' elements, A's; loops: axis and step of the loops over tiles along which a run goes on,
+    outermost first; elements: of a slot, as many as a line of B has, or a vector where that is longer.
     """
 
     dtype: DType

@@ -124,12 +124,13 @@ NARROW = r"tbz|tbnz|fsw|fsh|sb|strb|str[hw]?b"
 
 
 @pytest.mark.parametrize("machine", MASKED)
-def test_edges_shared_by_three_axes_are_masked_vector_accesses(machine: str) -> None:
-    """One function for all edges of an update: every row under a mask, and no element by itself."""
+@pytest.mark.parametrize("kinds", [COPY, UPDATE], ids=str)
+def test_edges_shared_by_three_axes_are_masked_vector_accesses(machine: str, kinds: Kinds) -> None:
+    """One function for all edges, whose every row is loaded and stored under a mask, and no element by itself."""
     load, store = MASKED[machine]
     wanted = target.find(machine)
     edge = wanted.lanes(4)
-    text = backend.assembly(shared_text(wanted, "s", edge), wanted)
+    text = backend.assembly(shared_text(wanted, "s", edge, kinds), wanted)
     found = Counter(re.findall(r"^\s+([a-z][\w.]*)", text[text.index("ragged0:") :], re.MULTILINE))
     assert count(found, load) >= 2 * edge and count(found, store) == 2 * edge
     assert not count(found, NARROW)
