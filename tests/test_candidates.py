@@ -177,7 +177,8 @@ def test_operations_of_micro_tiles() -> None:
 def test_scratch_leaves_room_in_the_cache() -> None:
     """Long runs of B leave scratch, but a tile of them must not push the tensors out of L2."""
     problem = canonical((3, 2, 0, 5, 1, 4), (39, 5, 15, 119, 15, 15), beta=0)
-    offered = list(itertools.islice(candidates.enumerate_plans(problem, AVX512, FREE, Model(problem, AVX512, 2)), 300))
+    costs = Model(problem, AVX512, 2).costs
+    offered = list(itertools.islice(candidates.enumerate_plans(problem, AVX512, FREE, costs), 300))
     staged = [plan for plan in offered if plan.staging.gathers]
     assert len(staged) > 100
     for plan in staged:

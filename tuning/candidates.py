@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import log
@@ -49,16 +49,15 @@ SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its til
 ALIKE = 0.01  # the same, for every plan that stores in the same way: processors differ in what that costs
 WASTE = 6.0  # how much more a tile's remainders count than its distance from the wanted size, both in log
 
-Cost = Callable[[CpuPlan], float]
+Costs = Callable[[Sequence[CpuPlan]], Sequence[float]]
 
 
-def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, cost: Cost) -> Iterator[CpuPlan]:
+def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs: Costs) -> Iterator[CpuPlan]:
     """Every plan worth trying, best first by the cost model; deterministic."""
-    walk = _Walk(canonical, target, forced, cost)
+    walk = _Walk(canonical, target, forced, costs)
     extents = canonical.extents
-    for plan in seeds(canonical, target, forced):
-        if has_room(canonical, plan, target) or forced.blockings:
-            walk.push(settled(extents, forced, plan))
+    first = (p for p in seeds(canonical, target, forced) if has_room(canonical, p, target) or forced.blockings)
+    walk.push(settled(extents, forced, plan) for plan in first)
     for plan in heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__):
         walk.descend(plan)
     while walk.heap:
@@ -68,19 +67,20 @@ def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, cost: 
 class _Walk:
     """Plans to be offered, by cost; equal ones as they came."""
 
-    def __init__(self, canonical: Canonical, target: Target, forced: Forced, cost: Cost) -> None:
-        self.problem, self.cost = (canonical, target, forced), cost
+    def __init__(self, canonical: Canonical, target: Target, forced: Forced, model: Costs) -> None:
+        self.problem, self.model = (canonical, target, forced), model
         self.heap: list[tuple[float, int, CpuPlan]] = []
         self.costs: dict[CpuPlan, float] = {}
         self.offered: Counter[tuple[int, ...]] = Counter()
         self.stored: Counter[Stores] = Counter()
         self.count = itertools.count()
 
-    def push(self, plan: CpuPlan) -> None:
-        """A plan to be offered, once; its form is settled."""
-        if plan not in self.costs:
-            self.costs[plan] = self.cost(plan)
-            heapq.heappush(self.heap, (self.costs[plan], next(self.count), plan))
+    def push(self, plans: Iterable[CpuPlan]) -> None:
+        """Plans to be offered, each once; their form is settled."""
+        new = [plan for plan in dict.fromkeys(plans) if plan not in self.costs]
+        for plan, cost in zip(new, self.model(new), strict=True):
+            self.costs[plan] = cost
+            heapq.heappush(self.heap, (cost, next(self.count), plan))
 
     def descend(self, plan: CpuPlan) -> None:
         """Push the plan's neighbours, and those of the best one after every kind of decision."""
@@ -88,8 +88,7 @@ class _Walk:
         for change in CHANGES:
             others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
             found = [plan, *(p for p in others if p in self.costs or has_room(canonical, p, target))]
-            for other in found:
-                self.push(other)
+            self.push(found)
             plan = min(found, key=self.costs.__getitem__)
 
     def step(self) -> Iterator[CpuPlan]:
@@ -103,8 +102,7 @@ class _Walk:
         self.offered[plan.tile] += 1
         self.stored[how] += 1
         yield plan
-        for other in itertools.islice(neighbours(*self.problem, plan), WALK_NEIGHBOURS):
-            self.push(other)
+        self.push(itertools.islice(neighbours(*self.problem, plan), WALK_NEIGHBOURS))
 
 
 def paper_space(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:

@@ -1,25 +1,25 @@
 """The cost model: estimated seconds of a plan. It ranks plans; its times are only roughly right.
 
-Memory time is the bytes moved at the machine's usual bandwidth, scaled by what the fitted weights say of the
-plan's facts, and by rows that crowd one cache set; instruction time comes from the operations of a micro-tile,
+Memory time is the bytes moved at the machine's usual bandwidth, scaled by what the fitted weights of the plan's facts
+and a network say, and by rows that crowd one cache set; instruction time comes from the operations of a micro-tile,
 remainders counted whole; the longer one counts, and threads share it as evenly as the task grid allows. Tensors
 that fit the caches need no fit: whatever prefetches or streams past the caches there costs.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log2, prod
-from typing import Any
+from math import exp, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
 from ttc_llvm.layout import Side, side
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.target import Target
 
-from .features import Fact, Features, kind
+from .features import Fact, Features, Part, kind
+from .inputs import Inputs
+from .network import network
 from .weights import WEIGHTS
 
 SECONDS_PER_BYTE = 4.5e-11  # per core, cold, prefetched
@@ -29,6 +29,7 @@ OVERLAP = 0.2  # share of the shorter of memory and instruction time that the lo
 LOOP = 1.5e-9  # seconds of one iteration of a micro-tile loop
 CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
 TILE = 4e-9  # seconds of one iteration of a tile loop
+NETWORK = 0.5  # its share in log(time): it is right more often than the weights, but further off where it is wrong
 
 Table = Mapping[int | str, float]
 
@@ -37,7 +38,8 @@ Table = Mapping[int | str, float]
 class Terms:
     """What a plan's cost is made of. seconds: expected in all; memory, compute: seconds of one thread, of which the
     longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); facts: of the plan,
-    each with its weight in log(time), none where the tensors fit the caches; cached: they do."""
+    each with what its weight adds in log(time), none where the tensors fit the caches; network: what the network adds;
+    cached: the tensors fit the caches."""
 
     seconds: float
     memory: float
@@ -45,6 +47,7 @@ class Terms:
     balance: float
     crowding: float
     facts: tuple[tuple[Fact, float], ...]
+    network: float
     cached: bool
 
 
@@ -62,23 +65,33 @@ class Model:
         self._features = Features(canonical, target)
         self._weights: Mapping[str, Table] = WEIGHTS.get(kind(canonical), {})
         self._base = at(self._weights.get("base", {}), "")
-        self._scores: dict[tuple[Any, ...], float] = {}
-        self._crowded: dict[tuple[int, ...], float] = {}
+        self._inputs = Inputs(self._features)
+        self._parts: dict[Part, float] = {}
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
         """Seconds that the plan is expected to take."""
+        return self.costs([plan])[0]
+
+    def costs(self, plans: Sequence[CpuPlan]) -> list[float]:
+        """Seconds that each plan is expected to take; many at a time are faster."""
+        return [self._seconds(plan, score) for plan, score in zip(plans, self.scores(plans), strict=True)]
+
+    def _seconds(self, plan: CpuPlan, score: float) -> float:
         compute = self._computing(plan)
-        memory = self._memory(plan)
+        memory = self._memory(plan, score)
         hidden = OVERLAP * min(memory, compute) if self.cached else 0.0  # the fit has seen it elsewhere
         return (max(memory, compute) + hidden) / self.balance(plan)
 
     def terms(self, plan: CpuPlan) -> Terms:
         """The same seconds, and what they are made of."""
-        facts = () if self.cached else tuple((fact, self._weight(fact)) for fact in self._features(plan))
-        crowding = 0.0 if self.cached else self.crowding(plan.block)
-        memory, compute = self._memory(plan), self._computing(plan)
-        return Terms(self(plan), memory, compute, self.balance(plan), crowding, facts, self.cached)
+        (score,) = self.scores([plan])
+        seconds, memory, compute = self._seconds(plan, score), self._memory(plan, score), self._computing(plan)
+        if self.cached:
+            return Terms(seconds, memory, compute, self.balance(plan), 0.0, (), 0.0, True)
+        facts = tuple((fact, (1 - NETWORK) * self._weight(fact)) for fact in self._features(plan))
+        said = NETWORK * network()([self._inputs(self._features.parts(plan))])[0]
+        return Terms(seconds, memory, compute, self.balance(plan), self.crowding(plan.block), facts, said, False)
 
     def balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""
@@ -87,21 +100,28 @@ class Model:
             tasks *= -(-self.extents[k] // step)
         return tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
 
-    def _memory(self, plan: CpuPlan) -> float:
+    def _memory(self, plan: CpuPlan, score: float) -> float:
         moved = self.canonical.bytes_moved
         if self.cached:  # the fitted weights and streaming stores are for tensors in memory
             tiles = prod(-(-extent // size) for extent, size in zip(self.extents, plan.tile, strict=True))
             return moved * CACHED_PER_BYTE * (4.0 if plan.streaming else 1.0) + tiles * TILE
-        return moved * SECONDS_PER_BYTE * exp(self.score(plan) + self.crowding(plan.block))
+        return moved * SECONDS_PER_BYTE * exp(score + self.crowding(plan.block))
 
-    def score(self, plan: CpuPlan) -> float:
-        """Sum of the weights of the plan's facts, in log(time)."""
-        scores, total = self._scores, self._base
-        for part in self._features.parts(plan):
-            found = scores.get(part)
+    def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
+        """What the network and the weights of the plans' facts say, in log(time): nothing of tensors in the caches."""
+        if self.cached:
+            return [0.0] * len(plans)
+        parts = [self._features.parts(plan) for plan in plans]
+        said = network()([self._inputs(found) for found in parts])
+        return [NETWORK * s + (1 - NETWORK) * self._weighed(found) for s, found in zip(said, parts, strict=True)]
+
+    def _weighed(self, parts: Sequence[Part]) -> float:
+        """Sum of the weights of a plan's facts."""
+        total = self._base
+        for part in parts:
+            found = self._parts.get(part)
             if found is None:
-                find, key = part
-                found = scores[part] = sum(map(self._weight, getattr(self._features, find)(*key)))
+                found = self._parts[part] = sum(map(self._weight, self._features.of(part)))
             total += found
         return total
 
@@ -111,17 +131,7 @@ class Model:
 
     def crowding(self, block: tuple[int, ...]) -> float:
         """What it costs, in log(time), that lines of a micro-tile share L1 sets beyond their ways."""
-        found = self._crowded.get(block)
-        if found is None:
-            found = self._crowded[block] = CONFLICT * (self._crowd(0, block) + self._crowd(1, block))
-        return found
-
-    def _crowd(self, which: int, block: tuple[int, ...]) -> float:
-        line, ways = self.target.line, self.target.ways
-        sets = max(1, self.target.l1 // (line * ways))
-        rows = set(self._features.sides[which].rows(block))
-        most = max(Counter(row // line % sets for row in rows).values())
-        return max(0.0, log2(most / ways))
+        return CONFLICT * sum(self._features.crowded(block))
 
     def _computing(self, plan: CpuPlan) -> float:
         staged = plan.staging is not Staging.NONE

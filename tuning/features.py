@@ -7,7 +7,7 @@ log2 of bytes, clipped. Facts of plans that fetch rows and of those that fetch b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, gcd, log2, prod
+from math import log2, prod
 from typing import Any
 
 from ttc_llvm.canonical import Beta, Canonical, static
@@ -17,6 +17,7 @@ from ttc_llvm.target import Target
 
 from . import succession
 from .blocks import same_unit_axis, unit_axes
+from .footprint import Footprint, touched
 
 Fact = tuple[str, int | str]
 Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
@@ -30,13 +31,12 @@ WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
-    """What a box of elements touches in one tensor: bytes of consecutive memory per run, pages, and lines
-    per line that is full."""
+class Walked:
+    """What successive micro-tiles walk in A and in B. streams: bytes of consecutive memory of each row; flights: lines
+    on their way to L1 by the room for them, as `succession.flight`."""
 
-    run_bytes: int
-    pages: float
-    lines: float
+    streams: tuple[int, int]
+    flights: tuple[int, int]
 
 
 def kind(canonical: Canonical) -> str:
@@ -56,7 +56,7 @@ class Features:
         self.extents = canonical.extents
         self.sizes = (canonical.a.itemsize, canonical.b.itemsize)
         self.strides = tuple(
-            [abs(static(s)) * size for s in canonical.strides(which)]
+            tuple(abs(static(s)) * size for s in canonical.strides(which))
             for which, size in zip("ab", self.sizes, strict=True)
         )
         self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
@@ -66,10 +66,21 @@ class Features:
         self.streams = "streaming" if aligned else "ragged"
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
+        self._walked: dict[tuple[Any, ...], Walked] = {}
+        self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
+        self._facts: dict[Part, list[Fact]] = {}
 
     def __call__(self, plan: CpuPlan) -> list[Fact]:
         """The plan's facts."""
-        return [fact for group, key in self.parts(plan) for fact in getattr(self, group)(*key)]
+        return [fact for part in self.parts(plan) for fact in self.of(part)]
+
+    def of(self, part: Part) -> list[Fact]:
+        """A group of facts; remembered."""
+        found = self._facts.get(part)
+        if found is None:
+            find, key = part
+            found = self._facts[part] = getattr(self, find)(*key)
+        return found
 
     def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
         """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
@@ -131,9 +142,9 @@ class Features:
     def steps(self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> list[Fact]:
         """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself, and
         how many of the lines that are on their way to L1 share its sets."""
-        a, b = (_log2(succession.stream(side, block, self.extents, steps), 6, 13) for side in self.sides)
-        asked = self.sides if distance else ()
-        flights = [succession.flight(side, block, steps, distance, self.target) for side in asked]
+        walked = self.walked(block, steps, distance)
+        a, b = (_log2(stream, 6, 13) for stream in walked.streams)
+        flights = walked.flights if distance else ()
         pages = [round(log2(self.footprint(which, block).pages)) for which in (0, 1)]
         found: list[Fact] = [
             (f"{of}stream a", a),
@@ -149,33 +160,31 @@ class Features:
         """These facts, and once more as facts of this family of processors: prefetchers differ."""
         return [*facts, *((name + self.family, bucket) for name, bucket in facts)] if self.family else facts
 
+    def walked(self, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> Walked:
+        """What successive micro-tiles walk, of which so many are asked for ahead."""
+        key = (block, steps, distance)
+        if key not in self._walked:
+            a, b = self.sides
+            streams = [succession.stream(side, block, self.extents, steps) for side in (a, b)]
+            flights = [succession.flight(side, block, steps, distance, self.target) for side in (a, b)]
+            self._walked[key] = Walked((streams[0], streams[1]), (flights[0], flights[1]))
+        return self._walked[key]
+
+    def crowded(self, block: tuple[int, ...]) -> tuple[float, ...]:
+        """How much A's and B's lines of a micro-tile crowd one set of L1: `succession.crowding`."""
+        found = self._crowded.get(block)
+        if found is None:
+            crowded = (succession.crowding(side, block, self.target) for side in self.sides)
+            found = self._crowded[block] = tuple(crowded)
+        return found
+
     def footprint(self, which: int, box: tuple[int, ...]) -> Footprint:
         """What a box touches in A (0) or B (1)."""
         key = (which, box)
         if key not in self._footprints:
-            self._footprints[key] = self._new_footprint(which, box)
+            strides, order = self.strides[which], self.orders[which]
+            self._footprints[key] = touched(self.sizes[which], strides, order, self.extents, box, self.target)
         return self._footprints[key]
-
-    def _new_footprint(self, which: int, box: tuple[int, ...]) -> Footprint:
-        strides, line = self.strides[which], self.target.line
-        run = span = self.sizes[which]
-        scattered = 1
-        aligned = line  # bytes that every run's start is a multiple of
-        for k in self.orders[which]:
-            if strides[k] == 0:
-                continue
-            if box[k] < self.extents[k] or strides[k] > run:
-                aligned = gcd(aligned, box[k] * strides[k] if strides[k] <= run else strides[k])
-            if box[k] == 1:
-                continue
-            reach = (box[k] - 1) * strides[k]
-            run += reach if strides[k] <= run else 0
-            if scattered == 1 and strides[k] <= max(span, self.target.page):
-                span += reach
-            else:
-                scattered *= box[k]
-        touched = ceil(run / line) if aligned == line else (run + line - aligned) / line
-        return Footprint(run, scattered * max(1.0, span / self.target.page), touched * line / run)
 
     def _innermost(self, axis: int) -> str:
         """Whose runs the innermost loop inside a tile goes along: A's, B's, those of rows that both share, or none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from ttc_llvm.canonical import Canonical
@@ -12,6 +12,7 @@ from ttc_llvm.target import Target
 from . import candidates
 from .choices import FREE, Forced, settled
 from .cost import Model
+from .neighbours import neighbours
 
 NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
@@ -19,7 +20,22 @@ NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
     model = Model(canonical, target, threads)
-    return candidates.enumerate_plans(canonical, target, settled(forced, target), model)
+    return candidates.enumerate_plans(canonical, target, settled(forced, target), model.costs)
+
+
+def onwards(
+    canonical: Canonical, target: Target, threads: int, forced: Forced = FREE
+) -> Callable[[CpuPlan], list[CpuPlan]]:
+    """What leads on from a plan that proved fast: its neighbours, the one expected to be fastest first; remembered."""
+    model = Model(canonical, target, threads)
+
+    @lru_cache(maxsize=64)
+    def found(plan: CpuPlan) -> list[CpuPlan]:
+        others = list(neighbours(canonical, target, settled(forced, target), plan))
+        costs = dict(zip(others, model.costs(others), strict=True))
+        return sorted(others, key=costs.__getitem__)
+
+    return found
 
 
 @lru_cache(maxsize=1024)

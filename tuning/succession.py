@@ -6,8 +6,10 @@ for wait in L1 for their use; too many in one set displace each other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2
 
 from ttc_llvm.plan import CpuPlan
@@ -21,17 +23,19 @@ Step = tuple[int, int, int]  # such a loop: axis, step, iterations
 class Side:
     """A tensor: bytes from one element to the next per axis, bytes of an element, the axis of smallest stride."""
 
-    strides: Sequence[int]
+    strides: tuple[int, ...]
     size: int
     unit: int
 
-    def rows(self, block: tuple[int, ...]) -> list[int]:
-        """Byte offsets of a micro-tile's rows."""
-        rows = [0]
-        for k, extent in enumerate(block):
-            if k != self.unit:
-                rows = [row + i * self.strides[k] for row in rows for i in range(extent)]
-        return rows
+
+@lru_cache(maxsize=4096)
+def rows(side: Side, block: tuple[int, ...]) -> tuple[int, ...]:
+    """Byte offsets of a micro-tile's rows."""
+    found = [0]
+    for k, extent in enumerate(block):
+        if k != side.unit:
+            found = [row + i * side.strides[k] for row in found for i in range(extent)]
+    return tuple(found)
 
 
 def steps(plan: CpuPlan, extents: tuple[int, ...]) -> tuple[Step, ...]:
@@ -67,14 +71,20 @@ def flight(side: Side, block: tuple[int, ...], steps: tuple[Step, ...], distance
     """Lines of so many micro-tiles by the room for them in the sets of L1 that they fall into, log2 in halves."""
     line, ways = target.line, target.ways
     period = max(line, target.l1 // ways)
-    rows = side.rows(block)
     ahead = [0]
     for k, step, trips in steps:
         if len(ahead) > distance:
             break
         ahead = [at + i * step * side.strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
-    lines = [(row + at) % period // line for at in ahead[: distance + 1] for row in rows]
+    lines = [(row + at) % period // line for at in ahead[: distance + 1] for row in rows(side, block)]
     return max(-8, min(6, round(2 * log2(len(lines) / (len(set(lines)) * ways)))))
+
+
+def crowding(side: Side, block: tuple[int, ...], target: Target) -> float:
+    """Lines of a micro-tile that share a set of L1, at most, by its ways: log2, 0 where all find room."""
+    sets = max(1, target.l1 // (target.line * target.ways))
+    most = max(Counter(row // target.line % sets for row in set(rows(side, block))).values())
+    return max(0.0, log2(most / target.ways))
 
 
 def length(run: int) -> str:

@@ -1,11 +1,13 @@
-"""Fits the cost model's weights (`tuning/weights.py`) to timings of plans, and checks them on problems left out.
+"""Fits the cost model, weights (`tuning/weights.py`) and network, to timings of plans; checks it on problems left out.
 
     python benchmarks/ranking/collect.py --seed=1 --problems=48 --output=timings.jsonl   # on a quiet machine
     python benchmarks/ranking/fit.py --add=timings.jsonl     # into timings.jsonl.xz, at most 300 plans a problem
     python benchmarks/ranking/fit.py                         # the check: five folds over problems
-    python benchmarks/ranking/fit.py --write                 # fit to everything, and generate tuning/weights.py
+    python benchmarks/ranking/fit.py --write                 # fit to everything; tuning/weights.py and network.npz
 
-The fit is a ridge regression of log(time) on the facts of `tuning/features.py`, centred per problem, good plans
+Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained.
+
+The weights' fit is a ridge regression of log(time) on the facts of `features.py`, centred per problem, good plans
 weighted more. A weight is the sum of one that all classes of problems share and one of its own class, and
 neighbouring buckets of a size are pulled together: few data then say no more than they know. What the cost model knows
 without a fit, how evenly threads share tasks and which rows crowd one cache set, is taken off the timings first.
@@ -15,106 +17,28 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
-import random
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, log
 from pathlib import Path
-from typing import Any
 
+import nets
 import numpy as np
+from data import DATA, Timings, add, read, timings
 
-from ttc_llvm import Problem
-from ttc_llvm import plan as plans
-from ttc_llvm import target as targets
-from ttc_llvm.canonical import canonicalise
-from ttc_llvm.target import Target
-from ttc_llvm.tuning.choices import FREE
-from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.features import Fact, Features, kind
-from ttc_llvm.tuning.neighbours import settled
+from ttc_llvm.tuning.cost import NETWORK
+from ttc_llvm.tuning.features import Fact
 
-HERE = Path(__file__).parent
-DATA = HERE / "timings.jsonl.xz"
-WEIGHTS = HERE.parent.parent / "tuning" / "weights.py"
-FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
-LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its pace
-PLANS = 300  # kept of a problem: the best third, and others by lot
+WEIGHTS = Path(__file__).parent.parent.parent / "tuning" / "weights.py"
 GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
 RIDGE = (8.0, 24.0, 40.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
 SMOOTH = 2.0  # of a step between neighbouring buckets, relative to that
 FOLDS = 5
 GLUE = "\0"  # a blank at which no line ends
 
-Row = dict[str, object]
 Column = tuple[str, str, int | str]  # whose weight, fact, bucket
 Weights = dict[str, dict[str, dict[int | str, float]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Timings:
-    """One problem: its class, the facts of its plans, and log(time) of each, free of what needs no fit."""
-
-    name: str
-    kind: str
-    facts: list[list[Fact]]
-    fitted: np.ndarray
-    speeds: np.ndarray
-    rest: np.ndarray
-
-
-def read(path: Path) -> list[Row]:
-    """Rows of a file, compressed or not."""
-    with (lzma.open if path.suffix == ".xz" else open)(path, "rt") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def add(rows: list[Row], more: Iterable[Row]) -> None:
-    """Store rows and further ones, thinned out."""
-    found = {_name(row): _thin(row) for row in (*rows, *more) if len(row["plans"]) >= LEAST}  # type: ignore[arg-type]
-    with lzma.open(DATA, "wt", preset=9 | lzma.PRESET_EXTREME) as output:
-        output.writelines(json.dumps(row) + "\n" for row in found.values())
-
-
-def _name(row: Row) -> str:
-    return f"{row['perm']} {row['size']} {row['dtype']} beta={row['beta']:g} {_machine(row).cpu}"
-
-
-def _thin(row: Row) -> Row:
-    found: dict[str, float] = row["plans"]  # type: ignore[assignment]
-    ranked = sorted(found, key=lambda plan: -found[plan])
-    best, others = ranked[: PLANS // 3], ranked[PLANS // 3 :]
-    kept = {*best, *random.Random(0).sample(others, min(len(others), PLANS - len(best)))}
-    return {**row, "plans": {plan: speed for plan, speed in found.items() if plan in kept}}
-
-
-def timings(row: Row) -> Timings:
-    """A row as the fit wants it."""
-    beta: float = row["beta"]  # type: ignore[assignment]
-    problem = Problem(
-        tuple(row["perm"]),  # type: ignore[arg-type]
-        tuple(row["size"]),  # type: ignore[arg-type]
-        str(row["dtype"]),
-        alpha=2 if beta else 1,
-        beta=beta,
-    )
-    c = canonicalise(problem).canonical
-    threads: int = row["threads"]  # type: ignore[assignment]
-    machine = _machine(row)
-    model, features = Model(c, machine, threads), Features(c, machine)
-    found: dict[str, float] = row["plans"]  # type: ignore[assignment]
-    tried = [settled(c.extents, FREE, plans.parse(text)) for text in found]
-    speeds = np.array(list(found.values()))
-    rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
-    return Timings(_name(row), kind(c), [features(p) for p in tried], -np.log(speeds) - rest, speeds, rest)
-
-
-def _machine(row: Row) -> Target:
-    found: dict[str, Any] = row.get("machine", FIRST)  # type: ignore[assignment]
-    return replace(targets.find(found["cpu"]), **{name: found[name] for name in ("l1", "l2", "ways")})
 
 
 class Fit:
@@ -174,9 +98,9 @@ class Fit:
         return np.array(list(places)), x
 
     def predict(self, d: Timings) -> np.ndarray:
-        """Estimated log(time) of a problem's plans, up to a constant."""
+        """What the weights say of log(time) of a problem's plans, free of what needs no fit, up to a constant."""
         used, x = self._matrix(d)
-        found: np.ndarray = x @ self.solution[used] + d.rest
+        found: np.ndarray = x @ self.solution[used]
         return found
 
     def weights(self, kinds: Iterable[str]) -> Weights:
@@ -207,13 +131,26 @@ def levels(kind: str, fact: Fact) -> list[Column]:
     return [(where, name, fact[1]) for where in wheres]
 
 
+class Both:
+    """Weights and network fitted to the same timings, and the cost model made of both."""
+
+    def __init__(self, data: Sequence[Timings]) -> None:
+        self.fit = Fit(data)
+        self.network = nets.trained([(d.inputs, d.fitted, d.speeds) for d in data])
+
+    def predict(self, d: Timings) -> np.ndarray:
+        """Estimated log(time) of a problem's plans, up to a constant."""
+        said = np.array(self.network(d.inputs))
+        return NETWORK * said + (1 - NETWORK) * self.fit.predict(d) + d.rest
+
+
 def check(data: list[Timings]) -> None:
     """Print what the best of the first 1, 8 and 40 plans of problems left out reach of the best known."""
     reached: dict[str, list[tuple[float, ...]]] = {}
     for fold in range(FOLDS):
-        fit = Fit([d for i, d in enumerate(data) if i % FOLDS != fold])
+        both = Both([d for i, d in enumerate(data) if i % FOLDS != fold])
         for d in data[fold::FOLDS]:
-            reached.setdefault(d.kind, []).append(report(d, fit.predict(d)))
+            reached.setdefault(d.kind, []).append(report(d, both.predict(d)))
     summary(reached)
 
 
@@ -250,11 +187,11 @@ WEIGHTS: Mapping[str, Mapping[str, Mapping[int | str, float]]] = {{
 '''
 
 
-def source(data: list[Timings]) -> str:
+def source(data: list[Timings], fit: Fit) -> str:
     """The text of tuning/weights.py."""
     head = HEAD.format(plans=sum(len(d.facts) for d in data), problems=len(data))
     lines = []
-    for name, facts in Fit(data).weights(sorted({d.kind for d in data})).items():
+    for name, facts in fit.weights(sorted({d.kind for d in data})).items():
         lines.append(f'    "{name}": {{')
         for fact, table in facts.items():
             ordered = sorted(table.items(), key=lambda item: (str(type(item[0])), item[0]))
@@ -274,7 +211,7 @@ def main() -> None:
     parser.add_argument(
         "--test", type=Path, help="check on these timings instead, fitting to all of the stored"
     )
-    parser.add_argument("--write", action="store_true", help="generate tuning/weights.py")
+    parser.add_argument("--write", action="store_true", help="generate tuning/weights.py and network.npz")
     args = parser.parse_args()
     rows = read(DATA) if DATA.exists() else []
     for path in args.add:
@@ -282,15 +219,17 @@ def main() -> None:
         rows = read(DATA)
     data = [timings(row) for row in rows]
     if args.test:
-        fit = Fit(data)
+        both = Both(data)
         reached: dict[str, list[tuple[float, ...]]] = {}
         for d in map(timings, read(args.test)):
-            reached.setdefault(d.kind, []).append(report(d, fit.predict(d)))
+            reached.setdefault(d.kind, []).append(report(d, both.predict(d)))
         summary(reached)
     elif not args.write:
         check(data)
     if args.write:
-        WEIGHTS.write_text(source(data))
+        both = Both(data)
+        WEIGHTS.write_text(source(data, both.fit))
+        nets.store(both.network)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,99 @@
+"""The stored timings of plans, and what fits want to know of them."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ttc_llvm import Problem
+from ttc_llvm import plan as plans
+from ttc_llvm import target as targets
+from ttc_llvm.canonical import canonicalise
+from ttc_llvm.target import Target
+from ttc_llvm.tuning.choices import FREE
+from ttc_llvm.tuning.cost import Model
+from ttc_llvm.tuning.features import Fact, Features, kind
+from ttc_llvm.tuning.inputs import Inputs
+from ttc_llvm.tuning.neighbours import settled
+
+DATA = Path(__file__).with_name("timings.jsonl.xz")
+FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
+LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its pace
+PLANS = 300  # kept of a problem: the best third, and others by lot
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """One problem: its name and class, and of each of its plans the facts, the network's inputs, log(time) free of what
+    needs no fit, the speed, and what needs none."""
+
+    name: str
+    kind: str
+    facts: list[list[Fact]]
+    inputs: np.ndarray
+    fitted: np.ndarray
+    speeds: np.ndarray
+    rest: np.ndarray
+
+
+def read(path: Path) -> list[Row]:
+    """Rows of a file, compressed or not."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def add(rows: list[Row], more: Iterable[Row]) -> None:
+    """Store rows and further ones, thinned out."""
+    found = {_name(row): _thin(row) for row in (*rows, *more) if len(row["plans"]) >= LEAST}  # type: ignore[arg-type]
+    with lzma.open(DATA, "wt", preset=9 | lzma.PRESET_EXTREME) as output:
+        output.writelines(json.dumps(row) + "\n" for row in found.values())
+
+
+def _name(row: Row) -> str:
+    return f"{row['perm']} {row['size']} {row['dtype']} beta={row['beta']:g} {_machine(row).cpu}"
+
+
+def _thin(row: Row) -> Row:
+    found: dict[str, float] = row["plans"]  # type: ignore[assignment]
+    ranked = sorted(found, key=lambda plan: -found[plan])
+    best, others = ranked[: PLANS // 3], ranked[PLANS // 3 :]
+    kept = {*best, *random.Random(0).sample(others, min(len(others), PLANS - len(best)))}
+    return {**row, "plans": {plan: speed for plan, speed in found.items() if plan in kept}}
+
+
+def timings(row: Row) -> Timings:
+    """A row as the fit wants it."""
+    beta: float = row["beta"]  # type: ignore[assignment]
+    problem = Problem(
+        tuple(row["perm"]),  # type: ignore[arg-type]
+        tuple(row["size"]),  # type: ignore[arg-type]
+        str(row["dtype"]),
+        alpha=2 if beta else 1,
+        beta=beta,
+    )
+    c = canonicalise(problem).canonical
+    threads: int = row["threads"]  # type: ignore[assignment]
+    machine = _machine(row)
+    model, features = Model(c, machine, threads), Features(c, machine)
+    found: dict[str, float] = row["plans"]  # type: ignore[assignment]
+    tried = [settled(c.extents, FREE, plans.parse(text)) for text in found]
+    speeds = np.array(list(found.values()))
+    rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
+    numbers = Inputs(features)
+    inputs = np.array([numbers(features.parts(plan)) for plan in tried])
+    return Timings(_name(row), kind(c), [features(p) for p in tried], inputs, -np.log(speeds) - rest, speeds, rest)
+
+
+def _machine(row: Row) -> Target:
+    found: dict[str, Any] = row.get("machine", FIRST)  # type: ignore[assignment]
+    return replace(targets.find(found["cpu"]), **{name: found[name] for name in ("l1", "l2", "ways")})

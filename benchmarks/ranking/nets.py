@@ -1,0 +1,99 @@
+"""Trains the networks of the cost model (`tuning/network.py`) with PyTorch; `fit.py` calls it.
+
+A network learns two things at once: log(time) relative to the problem's other plans, good ones weighted more, and to
+put fast plans first. For the second, a plan is drawn with a probability that falls with the time that the network
+expects; the relative speed of the plan drawn is to be large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+
+from ttc_llvm.tuning.network import FAR, FILE, Network
+
+NETWORKS, WIDTH = 4, 64
+EPOCHS, BATCH = 60, 16  # of problems
+RATE, DECAY = 3e-3, 3e-2
+SHARPNESS = 20.0  # of the draw: log(time) times this, and so its weight beside that of the times
+TIMES = 10.0
+GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
+
+Problem = tuple[np.ndarray, np.ndarray, np.ndarray]  # inputs [plans, inputs], log(time) and speed [plans]
+
+
+def trained(data: Sequence[Problem], count: int = NETWORKS) -> Network:
+    """Networks for these problems, each from a seed of its own; reproducible on one machine."""
+    torch.set_num_threads(1)
+    inputs = np.vstack([inputs for inputs, _, _ in data])
+    mean, scale = inputs.mean(0), inputs.std(0)
+    scale[scale < 1e-3] = 1.0
+    padded = _padded(data, mean, scale)
+    layers = [_trained(padded, seed) for seed in range(count)]
+    weights = tuple(np.stack([net[i].weight.detach().numpy().T for net in layers]) for i in (0, 2, 4))
+    biases = tuple(np.stack([net[i].bias.detach().numpy()[None] for net in layers]) for i in (0, 2, 4))
+    return _levelled(Network(mean, scale, weights, biases), data)
+
+
+def store(network: Network) -> None:
+    """Write the package's file."""
+    arrays = {f"weight{i}": weight for i, weight in enumerate(network.weights)}
+    arrays |= {f"bias{i}": bias for i, bias in enumerate(network.biases)}
+    arrays |= {"mean": network.mean, "scale": network.scale}
+    np.savez_compressed(FILE, **{name: array.astype(np.float16) for name, array in arrays.items()})
+
+
+def _padded(data: Sequence[Problem], mean: np.ndarray, scale: np.ndarray) -> tuple[torch.Tensor, ...]:
+    """Inputs [problems, plans, inputs], log(time) and relative speed [problems, plans]; speed 0: there is no plan."""
+    most = max(len(speeds) for _, _, speeds in data)
+    inputs = torch.zeros(len(data), most, len(mean))
+    times, speeds = torch.zeros(len(data), most), torch.zeros(len(data), most)
+    for row, (numbers, time, speed) in enumerate(data):
+        count = len(speed)
+        inputs[row, :count] = torch.tensor(np.clip((numbers - mean) / scale, -FAR, FAR))
+        times[row, :count] = torch.tensor(time)
+        speeds[row, :count] = torch.tensor(speed / speed.max())
+    return inputs, times, speeds
+
+
+def _trained(padded: tuple[torch.Tensor, ...], seed: int) -> nn.Sequential:
+    torch.manual_seed(seed)
+    inputs, times, speeds = padded
+    sizes = (inputs.shape[2], WIDTH, WIDTH)
+    net = nn.Sequential(
+        nn.Linear(sizes[0], sizes[1]), nn.SiLU(), nn.Linear(sizes[1], sizes[2]), nn.SiLU(), nn.Linear(sizes[2], 1)
+    )
+    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
+    batches = -(-len(inputs) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=EPOCHS * batches)
+    for _ in range(EPOCHS):
+        for rows in torch.randperm(len(inputs)).split(BATCH):
+            optimiser.zero_grad()
+            _loss(net, inputs[rows], times[rows], speeds[rows]).backward()
+            optimiser.step()
+            schedule.step()
+    return net
+
+
+def _loss(net: nn.Sequential, inputs: torch.Tensor, times: torch.Tensor, speeds: torch.Tensor) -> torch.Tensor:
+    there = speeds > 0
+    said = torch.zeros_like(times)
+    said[there] = net(inputs[there]).squeeze(1)
+    weights = speeds**GOOD / (speeds**GOOD).sum(1, keepdim=True)
+    error = said - times
+    error = error - (weights * error).sum(1, keepdim=True)
+    drawn = torch.softmax((-SHARPNESS * said).masked_fill(~there, -torch.inf), 1)
+    return (TIMES * (weights * error**2).sum(1) + 1 - (drawn * speeds).sum(1)).mean()
+
+
+def _levelled(network: Network, data: Sequence[Problem]) -> Network:
+    """The same with a last bias such that good plans' times are right, in the mean over problems."""
+    left = []
+    for inputs, times, speeds in data:
+        good = speeds > 0.8 * speeds.max()
+        left.append(float(np.mean(times[good] - np.array(network(inputs[good])))))
+    *others, last = network.biases
+    return Network(network.mean, network.scale, network.weights, (*others, last + sum(left) / len(left)))

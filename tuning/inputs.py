@@ -1,0 +1,115 @@
+"""What the cost model's network sees of a plan: the sizes behind its facts as numbers, and decisions as 0 or 1.
+
+Numbers come in the groups of `features.Features.parts`, so that what few decisions determine is computed once. Sizes
+are log2: of bytes unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from math import log2, prod
+
+from ttc_llvm.canonical import Beta
+from ttc_llvm.plan import Fetch, Staging
+
+from . import succession
+from .features import FAMILIES, Features, Part
+
+Numbers = tuple[float, ...]
+
+FAMILY = tuple(dict.fromkeys(FAMILIES.values()))
+STORES = ("stores", "streaming", "ragged", "carry")
+MODES = tuple(f"{fetch.value} {stores}: " for fetch in Fetch for stores in STORES)
+STAGINGS = tuple(staging.value for staging in Staging)
+INNER = ("a", "b", "rows", "none")
+WALKS = ("a", "b", "both", "other")
+
+
+class Inputs:
+    """The numbers of plans of one problem on one target: call it with a plan's parts."""
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self._problem = self._constants()
+        self._found: dict[Part, Numbers] = {}
+
+    def __call__(self, parts: Iterable[Part]) -> list[float]:
+        """The numbers of one plan, always as many and in the same order."""
+        numbers = list(self._problem)
+        for part in parts:
+            found = self._found.get(part)
+            if found is None:
+                find, key = part
+                found = self._found[part] = getattr(self, find)(*key)
+            numbers += found
+        return numbers
+
+    def _constants(self) -> Numbers:
+        """The machine and the problem: the same for every plan."""
+        f, target = self.features, self.features.target
+        extents = (f.extents[k] * size for k, size in zip(f.units, f.sizes, strict=True))
+        return (
+            *one_hot(f.family, FAMILY),
+            *(log2(max(1, size)) for size in (target.l1, target.l2, *f.sizes, *extents)),
+            float(f.canonical.kinds.beta is Beta.ANY),
+            float(f.units[0] == f.units[1]),
+            float(f.streams == "streaming"),
+            float(len(f.extents)),
+        )
+
+    def simple(self, of: str, distance: int, staging: str, inner: str) -> Numbers:
+        """Decisions as they are; how far ahead is asked, log2 of micro-tiles."""
+        return (log2(1 + distance), *one_hot(of, MODES), *one_hot(staging, STAGINGS), *one_hot(inner, INNER))
+
+    def micro(self, of: str, block: tuple[int, ...]) -> Numbers:
+        """The micro-tile: its sides, elements, rows, pages, sets that lines crowd, and what remainders waste."""
+        f = self.features
+        sides = (block[k] * size for k, size in zip(f.units, f.sizes, strict=True))
+        rows = (len(succession.rows(side, block)) for side in f.sides)
+        return (
+            *map(log2, (*sides, prod(block), *rows)),
+            *(log2(f.footprint(which, block).pages) for which in (0, 1)),
+            *f.crowded(block),
+            self._waste(block),
+        )
+
+    def shape(self, of: str, inner: str, tile: tuple[int, ...]) -> Numbers:
+        """The tile: its size, and what it touches in A and B, runs, lines and pages."""
+        f = self.features
+        tile = tuple(map(min, tile, f.extents))
+        touched = [f.footprint(which, tile) for which in (0, 1)]
+        sizes = (size for box in touched for size in (box.run_bytes, box.lines, box.pages))
+        return (log2(prod(tile) * max(f.sizes)), *map(log2, sizes), self._waste(tile))
+
+    def walk(
+        self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
+    ) -> Numbers:
+        """How tiles follow each other."""
+        path, reach, _ = (bucket for _, bucket in self.features.of(("walk", (of, tile, order, panel))))
+        return (*_path(str(path)), float(reach), float(bool(panel)))
+
+    def steps(
+        self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int
+    ) -> Numbers:
+        """How micro-tiles follow each other: runs, lines on their way, iterations of the two innermost loops."""
+        walked = self.features.walked(block, steps, distance)
+        trips = [trips for _, _, trips in steps[:2]]
+        return (*map(log2, walked.streams), *map(float, walked.flights), *map(log2, (*trips, 1, 1)[:2]))
+
+    def _waste(self, box: tuple[int, ...]) -> float:
+        """Elements of whole boxes per element of the tensor."""
+        pairs = zip(self.features.extents, box, strict=True)
+        return log2(prod(-(-extent // size) * size / extent for extent, size in pairs))
+
+
+@lru_cache(maxsize=1024)
+def one_hot(value: str, values: tuple[str, ...]) -> Numbers:
+    """1 in the place of a value, 0 elsewhere."""
+    return tuple(float(value == one) for one in values)
+
+
+def _path(path: str) -> Iterator[float]:
+    """Of both innermost loops over tiles, whose memory they walk."""
+    for loop in (*path.split(), "", "")[:2]:
+        yield from one_hot(loop, WALKS)
