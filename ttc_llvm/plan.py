@@ -24,6 +24,8 @@ class Staging(Enum):
     B = "b"  # the permuted tile is gathered in scratch in B's order, then written in whole lines
     CARRY = "carry"  # the same, and what a tile leaves of a line waits for the next tile of its run
 
+    __hash__ = object.__hash__  # plans are hashed often, and Enum's own is Python code
+
     @property
     def gathers(self) -> bool:
         """True where scratch holds a tile as B does."""
@@ -35,6 +37,8 @@ class Fetch(Enum):
 
     BLOCKS = "blocks"  # the lines of one micro-tile: each from another row of memory
     ROWS = "rows"  # rows of a whole tile, line after line, its share with every micro-tile
+
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import exp, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
@@ -18,7 +19,7 @@ from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.target import Target
 
 from .features import Fact, Features, Part, kind
-from .inputs import Inputs
+from .inputs import Inputs, Numbers
 from .network import network
 from .weights import WEIGHTS
 
@@ -66,7 +67,7 @@ class Model:
         self._weights: Mapping[str, Table] = WEIGHTS.get(kind(canonical), {})
         self._base = at(self._weights.get("base", {}), "")
         self._inputs = Inputs(self._features)
-        self._parts: dict[Part, float] = {}
+        self._parts: dict[Part, tuple[float, Numbers]] = {}
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
@@ -90,7 +91,7 @@ class Model:
         if self.cached:
             return Terms(seconds, memory, compute, self.balance(plan), 0.0, (), 0.0, True)
         facts = tuple((fact, (1 - NETWORK) * self._weight(fact)) for fact in self._features(plan))
-        said = NETWORK * network()([self._inputs(self._features.parts(plan))])[0]
+        said = NETWORK * network()([self._inputs(plan)])[0]
         return Terms(seconds, memory, compute, self.balance(plan), self.crowding(plan.block), facts, said, False)
 
     def balance(self, plan: CpuPlan) -> float:
@@ -111,19 +112,21 @@ class Model:
         """What the network and the weights of the plans' facts say, in log(time): nothing of tensors in the caches."""
         if self.cached:
             return [0.0] * len(plans)
-        parts = [self._features.parts(plan) for plan in plans]
-        said = network()([self._inputs(found) for found in parts])
-        return [NETWORK * s + (1 - NETWORK) * self._weighed(found) for s, found in zip(said, parts, strict=True)]
+        weighed, numbers = list[float](), list[list[float]]()
+        for plan in plans:
+            found = [self._part(part) for part in self._features.parts(plan)]
+            weighed.append(self._base + sum(weight for weight, _ in found))
+            numbers.append([*self._inputs.problem, *chain.from_iterable(n for _, n in found)])
+        said = network()(numbers)
+        return [NETWORK * s + (1 - NETWORK) * w for s, w in zip(said, weighed, strict=True)]
 
-    def _weighed(self, parts: Sequence[Part]) -> float:
-        """Sum of the weights of a plan's facts."""
-        total = self._base
-        for part in parts:
-            found = self._parts.get(part)
-            if found is None:
-                found = self._parts[part] = sum(map(self._weight, self._features.of(part)))
-            total += found
-        return total
+    def _part(self, part: Part) -> tuple[float, Numbers]:
+        """What the weights say of a group of a plan's facts, and what the network sees of it; remembered."""
+        found = self._parts.get(part)
+        if found is None:
+            weight = sum(map(self._weight, self._features.of(part)))
+            found = self._parts[part] = weight, self._inputs.of(part)
+        return found
 
     def _weight(self, fact: Fact) -> float:
         name, bucket = fact

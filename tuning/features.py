@@ -67,19 +67,17 @@ class Features:
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
         self._walked: dict[tuple[Any, ...], Walked] = {}
+        self._tours: dict[tuple[tuple[int, ...], ...], tuple[str, int]] = {}
         self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
-        self._facts: dict[Part, list[Fact]] = {}
 
     def __call__(self, plan: CpuPlan) -> list[Fact]:
         """The plan's facts."""
         return [fact for part in self.parts(plan) for fact in self.of(part)]
 
     def of(self, part: Part) -> list[Fact]:
-        """A group of facts; remembered."""
-        found = self._facts.get(part)
-        if found is None:
-            find, key = part
-            found = self._facts[part] = getattr(self, find)(*key)
+        """A group of facts."""
+        find, key = part
+        found: list[Fact] = getattr(self, find)(*key)
         return found
 
     def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
@@ -131,13 +129,8 @@ class Features:
         self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
     ) -> list[Fact]:
         """How tiles follow each other."""
-        plan = CpuPlan(tile, tile, order, order, panel=panel)
-        tile = tuple(map(min, tile, self.extents))
-        return [
-            (f"{of}path", self._path(plan)),
-            (f"{of}reach", self._reach(plan, tile)),
-            (f"{of}panel", "some" if panel else "none"),
-        ]
+        path, reach = self.tour(tile, order, panel)
+        return [(f"{of}path", path), (f"{of}reach", reach), (f"{of}panel", "some" if panel else "none")]
 
     def steps(self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> list[Fact]:
         """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself, and
@@ -160,8 +153,17 @@ class Features:
         """These facts, and once more as facts of this family of processors: prefetchers differ."""
         return [*facts, *((name + self.family, bucket) for name, bucket in facts)] if self.family else facts
 
+    def tour(self, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]) -> tuple[str, int]:
+        """Whose memory the innermost loops over tiles walk, and how much of its pages is used; remembered."""
+        key = (tile, order, panel)
+        found = self._tours.get(key)
+        if found is None:
+            plan, tile = CpuPlan(tile, tile, order, order, panel=panel), tuple(map(min, tile, self.extents))
+            found = self._tours[key] = self._path(plan), self._reach(plan, tile)
+        return found
+
     def walked(self, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> Walked:
-        """What successive micro-tiles walk, of which so many are asked for ahead."""
+        """What successive micro-tiles walk, of which so many are asked for ahead; remembered."""
         key = (block, steps, distance)
         if key not in self._walked:
             a, b = self.sides

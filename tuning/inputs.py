@@ -6,12 +6,12 @@ are log2: of bytes unless said otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from math import log2, prod
 
 from ttc_llvm.canonical import Beta
-from ttc_llvm.plan import Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
 
 from . import succession
 from .features import FAMILIES, Features, Part
@@ -27,23 +27,21 @@ WALKS = ("a", "b", "both", "other")
 
 
 class Inputs:
-    """The numbers of plans of one problem on one target: call it with a plan's parts."""
+    """The numbers of plans of one problem on one target: those of the problem, followed by those of a plan's parts."""
 
     def __init__(self, features: Features) -> None:
         self.features = features
-        self._problem = self._constants()
-        self._found: dict[Part, Numbers] = {}
+        self.problem = self._constants()
 
-    def __call__(self, parts: Iterable[Part]) -> list[float]:
+    def __call__(self, plan: CpuPlan) -> list[float]:
         """The numbers of one plan, always as many and in the same order."""
-        numbers = list(self._problem)
-        for part in parts:
-            found = self._found.get(part)
-            if found is None:
-                find, key = part
-                found = self._found[part] = getattr(self, find)(*key)
-            numbers += found
-        return numbers
+        return [*self.problem, *(number for part in self.features.parts(plan) for number in self.of(part))]
+
+    def of(self, part: Part) -> Numbers:
+        """A group of numbers."""
+        find, key = part
+        found: Numbers = getattr(self, find)(*key)
+        return found
 
     def _constants(self) -> Numbers:
         """The machine and the problem: the same for every plan."""
@@ -86,8 +84,8 @@ class Inputs:
         self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
     ) -> Numbers:
         """How tiles follow each other."""
-        path, reach, _ = (bucket for _, bucket in self.features.of(("walk", (of, tile, order, panel))))
-        return (*_path(str(path)), float(reach), float(bool(panel)))
+        path, reach = self.features.tour(tile, order, panel)
+        return (*_path(path), float(reach), float(bool(panel)))
 
     def steps(
         self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int

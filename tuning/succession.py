@@ -76,8 +76,9 @@ def flight(side: Side, block: tuple[int, ...], steps: tuple[Step, ...], distance
         if len(ahead) > distance:
             break
         ahead = [at + i * step * side.strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
-    lines = [(row + at) % period // line for at in ahead[: distance + 1] for row in rows(side, block)]
-    return max(-8, min(6, round(2 * log2(len(lines) / (len(set(lines)) * ways)))))
+    asked, ahead = rows(side, block), ahead[: distance + 1]
+    sets = {(row + at) % period // line for at in ahead for row in asked}
+    return max(-8, min(6, round(2 * log2(len(asked) * len(ahead) / (len(sets) * ways)))))
 
 
 def crowding(side: Side, block: tuple[int, ...], target: Target) -> float:

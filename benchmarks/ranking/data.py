@@ -90,7 +90,7 @@ def timings(row: Row) -> Timings:
     speeds = np.array(list(found.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     numbers = Inputs(features)
-    inputs = np.array([numbers(features.parts(plan)) for plan in tried])
+    inputs = np.array([numbers(plan) for plan in tried])
     return Timings(_name(row), kind(c), [features(p) for p in tried], inputs, -np.log(speeds) - rest, speeds, rest)
 
 
