@@ -17,9 +17,9 @@ from .solution import Solution
 from .stored_plans import Planned
 from .target import Target
 from .trial import Mode, Trial, check_runs_here
-from .tuning import candidates, neighbours
+from .tuning import candidates
 from .tuning.database import Database
-from .tuning.model import model_plan, ranked
+from .tuning.model import model_plan, onwards, ranked
 from .tuning.records import Answer, Record, Request
 from .tuning.search import Limits, Report, search
 
@@ -96,7 +96,7 @@ def _tuned(
     ceiling = trial.ceiling(which)
     outcome = search(
         _offered(canonical, options, answer),
-        lambda plan: neighbours.neighbours(canonical, options.target, options.forced, plan),
+        onwards(canonical, options.target, options.threads, options.forced),
         trial,
         Limits(options.max_implementations, options.time_limit, options.verify),
         progress,

@@ -17,7 +17,7 @@ from .standings import K, P, Standings, Subject, Timed
 BATCH = 6  # candidates interleaved
 ROUNDS = 3  # runs of a candidate that stays in
 DROP = 1.15  # a candidate this much slower than the best so far is dropped after its first run
-EXPLORE = 0.4  # share of the budget that follows the model; the rest goes on from the best so far
+EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
 PARENTS = 4
 KEPT = 8  # kernels of the best so far stay compiled
 

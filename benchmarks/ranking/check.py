@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
-from functools import partial
 from math import exp, log
 from pathlib import Path
 from statistics import median
@@ -27,9 +26,7 @@ from ttc_llvm.bench.ttc57 import SHAPES
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.trial import Mode, Trial
-from ttc_llvm.tuning import neighbours
-from ttc_llvm.tuning.choices import FREE
-from ttc_llvm.tuning.model import model_plan, ranked
+from ttc_llvm.tuning.model import model_plan, onwards, ranked
 from ttc_llvm.tuning.search import Limits, search
 
 BUDGETS = (1, 10, 100, 300)
@@ -55,7 +52,7 @@ def checked(name: str, problem: Problem) -> dict[str, object]:
     trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     trial.seconds(trial.build(model_plan(c, target, threads)))  # starts the threads
     os.sched_setaffinity(0, {0})
-    more = partial(neighbours.neighbours, c, target, FREE)
+    more = onwards(c, target, threads)
     winners, top = dict[int, CpuPlan](), list[CpuPlan]()
     for budget in BUDGETS:
         if budget == 1:
