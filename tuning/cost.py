@@ -1,7 +1,7 @@
 """The cost model: estimated seconds of a plan. It ranks plans; its times are only roughly right.
 
 Memory time is the bytes moved at the machine's usual bandwidth, scaled by what the fitted weights of the plan's facts
-and a network say, and by rows that crowd one cache set; instruction time comes from the operations of a micro-tile,
+and networks say, and by rows that crowd one cache set; instruction time comes from the operations of a micro-tile,
 remainders counted whole; the longer one counts, and threads share it as evenly as the task grid allows. Tensors
 that fit the caches need no fit: whatever prefetches or streams past the caches there costs.
 """
@@ -20,7 +20,7 @@ from ttc_llvm.target import Target
 
 from .features import Fact, Features, Part, kind
 from .inputs import Inputs, Numbers
-from .network import network
+from .networks import networks
 from .weights import WEIGHTS
 
 SECONDS_PER_BYTE = 4.5e-11  # per core, cold, prefetched
@@ -30,7 +30,7 @@ OVERLAP = 0.2  # share of the shorter of memory and instruction time that the lo
 LOOP = 1.5e-9  # seconds of one iteration of a micro-tile loop
 CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
 TILE = 4e-9  # seconds of one iteration of a tile loop
-NETWORK = 0.5  # its share in log(time): it is right more often than the weights, but further off where it is wrong
+NETWORKS = 0.5  # their share in log(time): they are right more often than the weights, but further off where wrong
 
 Table = Mapping[int | str, float]
 
@@ -39,7 +39,7 @@ Table = Mapping[int | str, float]
 class Terms:
     """What a plan's cost is made of. seconds: expected in all; memory, compute: seconds of one thread, of which the
     longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); facts: of the plan,
-    each with what its weight adds in log(time), none where the tensors fit the caches; network: what the network adds;
+    each with what its weight adds in log(time), none where the tensors fit the caches; networks: what the networks add;
     cached: the tensors fit the caches."""
 
     seconds: float
@@ -48,7 +48,7 @@ class Terms:
     balance: float
     crowding: float
     facts: tuple[tuple[Fact, float], ...]
-    network: float
+    networks: float
     cached: bool
 
 
@@ -90,8 +90,8 @@ class Model:
         seconds, memory, compute = self._seconds(plan, score), self._memory(plan, score), self._computing(plan)
         if self.cached:
             return Terms(seconds, memory, compute, self.balance(plan), 0.0, (), 0.0, True)
-        facts = tuple((fact, (1 - NETWORK) * self._weight(fact)) for fact in self._features(plan))
-        said = NETWORK * network()([self._inputs(plan)])[0]
+        facts = tuple((fact, (1 - NETWORKS) * self._weight(fact)) for fact in self._features(plan))
+        said = NETWORKS * networks()([self._inputs(plan)])[0]
         return Terms(seconds, memory, compute, self.balance(plan), self.crowding(plan.block), facts, said, False)
 
     def balance(self, plan: CpuPlan) -> float:
@@ -109,7 +109,7 @@ class Model:
         return moved * SECONDS_PER_BYTE * exp(score + self.crowding(plan.block))
 
     def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
-        """What the network and the weights of the plans' facts say, in log(time): nothing of tensors in the caches."""
+        """What the networks and the weights of the plans' facts say, in log(time): nothing of tensors in the caches."""
         if self.cached:
             return [0.0] * len(plans)
         weighed, numbers = list[float](), list[list[float]]()
@@ -117,11 +117,11 @@ class Model:
             found = [self._part(part) for part in self._features.parts(plan)]
             weighed.append(self._base + sum(weight for weight, _ in found))
             numbers.append([*self._inputs.problem, *chain.from_iterable(n for _, n in found)])
-        said = network()(numbers)
-        return [NETWORK * s + (1 - NETWORK) * w for s, w in zip(said, weighed, strict=True)]
+        said = networks()(numbers)
+        return [NETWORKS * s + (1 - NETWORKS) * w for s, w in zip(said, weighed, strict=True)]
 
     def _part(self, part: Part) -> tuple[float, Numbers]:
-        """What the weights say of a group of a plan's facts, and what the network sees of it; remembered."""
+        """What the weights say of a group of a plan's facts, and what the networks see of it; remembered."""
         found = self._parts.get(part)
         if found is None:
             weight = sum(map(self._weight, self._features.of(part)))

@@ -117,7 +117,7 @@ class Features:
         size = prod(tile) * max(self.sizes)
         return [
             (f"{of}tile", _log2(size, 10, 21)),
-            (f"{of}waste", self._waste(tile)),
+            (f"{of}waste", sum(self.waste(tile) > bound for bound in WASTE)),
             (f"{of}runs", f"{_log2(a.run_bytes, 6, 9)} {_log2(b.run_bytes, 6, 9)}"),
             (f"{of}run a, {inner} innermost", _log2(a.run_bytes, 6, 12)),
             (f"{of}run b, {inner} innermost", _log2(b.run_bytes, 6, 12)),
@@ -208,12 +208,9 @@ class Features:
             done.add(k)
         return " ".join(found)
 
-    def _waste(self, tile: tuple[int, ...]) -> int:
-        """Remainders: how much larger the tensor would be in whole tiles."""
-        whole = prod(
-            -(-extent // size) * size / extent for extent, size in zip(self.extents, tile, strict=True)
-        )
-        return sum(whole > bound for bound in WASTE)
+    def waste(self, box: tuple[int, ...]) -> float:
+        """Remainders: elements of whole boxes per element of the tensor."""
+        return prod(-(-extent // size) * size / extent for extent, size in zip(self.extents, box, strict=True))
 
     def _reach(self, plan: CpuPlan, tile: tuple[int, ...]) -> int:
         """How much of its pages is used (log2) by the most that can be done with the translations at hand."""

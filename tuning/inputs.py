@@ -1,4 +1,4 @@
-"""What the cost model's network sees of a plan: the sizes behind its facts as numbers, and decisions as 0 or 1.
+"""What the cost model's networks see of a plan: the sizes behind its facts as numbers, and decisions as 0 or 1.
 
 Numbers come in the groups of `features.Features.parts`, so that what few decisions determine is computed once. Sizes
 are log2: of bytes unless said otherwise.
@@ -69,7 +69,7 @@ class Inputs:
             *map(log2, (*sides, prod(block), *rows)),
             *(log2(f.footprint(which, block).pages) for which in (0, 1)),
             *f.crowded(block),
-            self._waste(block),
+            log2(f.waste(block)),
         )
 
     def shape(self, of: str, inner: str, tile: tuple[int, ...]) -> Numbers:
@@ -78,7 +78,7 @@ class Inputs:
         tile = tuple(map(min, tile, f.extents))
         touched = [f.footprint(which, tile) for which in (0, 1)]
         sizes = (size for box in touched for size in (box.run_bytes, box.lines, box.pages))
-        return (log2(prod(tile) * max(f.sizes)), *map(log2, sizes), self._waste(tile))
+        return (log2(prod(tile) * max(f.sizes)), *map(log2, sizes), log2(f.waste(tile)))
 
     def walk(
         self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
@@ -94,11 +94,6 @@ class Inputs:
         walked = self.features.walked(block, steps, distance)
         trips = [trips for _, _, trips in steps[:2]]
         return (*map(log2, walked.streams), *map(float, walked.flights), *map(log2, (*trips, 1, 1)[:2]))
-
-    def _waste(self, box: tuple[int, ...]) -> float:
-        """Elements of whole boxes per element of the tensor."""
-        pairs = zip(self.features.extents, box, strict=True)
-        return log2(prod(-(-extent // size) * size / extent for extent, size in pairs))
 
 
 @lru_cache(maxsize=1024)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from ttc_llvm.canonical import Canonical
@@ -25,17 +26,22 @@ def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = 
 
 def onwards(
     canonical: Canonical, target: Target, threads: int, forced: Forced = FREE
-) -> Callable[[CpuPlan], list[CpuPlan]]:
+) -> Callable[[CpuPlan], tuple[CpuPlan, ...]]:
     """What leads on from a plan that proved fast: its neighbours, the one expected to be fastest first; remembered."""
     model = Model(canonical, target, threads)
 
     @lru_cache(maxsize=64)
-    def found(plan: CpuPlan) -> list[CpuPlan]:
+    def found(plan: CpuPlan) -> tuple[CpuPlan, ...]:
         others = list(neighbours(canonical, target, settled(forced, target), plan))
         costs = dict(zip(others, model.costs(others), strict=True))
-        return sorted(others, key=costs.__getitem__)
+        return tuple(sorted(others, key=lambda other: (threads == 1 and _shared_otherwise(plan, other), costs[other])))
 
     return found
+
+
+def _shared_otherwise(plan: CpuPlan, other: CpuPlan) -> bool:
+    """Whether plans differ in what threads share alone: one thread runs them alike."""
+    return replace(other, parallel=plan.parallel) == plan
 
 
 @lru_cache(maxsize=1024)

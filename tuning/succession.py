@@ -28,7 +28,7 @@ class Side:
     unit: int
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def rows(side: Side, block: tuple[int, ...]) -> tuple[int, ...]:
     """Byte offsets of a micro-tile's rows."""
     found = [0]

@@ -28,13 +28,14 @@ DATA = Path(__file__).with_name("timings.jsonl.xz")
 FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
 LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its pace
 PLANS = 300  # kept of a problem: the best third, and others by lot
+GOOD = 2.0  # in a fit, a plan's weight is its speed relative to the best, to this power
 
 Row = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Timings:
-    """One problem: its name and class, and of each of its plans the facts, the network's inputs, log(time) free of what
+    """One problem: its name and class, and of each of its plans the facts, the networks' inputs, log(time) free of what
     needs no fit, the speed, and what needs none."""
 
     name: str

@@ -1,9 +1,9 @@
-"""Fits the cost model, weights (`tuning/weights.py`) and network, to timings of plans; checks it on problems left out.
+"""Fits the cost model, weights (`tuning/weights.py`) and networks, to timings of plans; checks it on problems left out.
 
     python benchmarks/ranking/collect.py --seed=1 --problems=48 --output=timings.jsonl   # on a quiet machine
     python benchmarks/ranking/fit.py --add=timings.jsonl     # into timings.jsonl.xz, at most 300 plans a problem
     python benchmarks/ranking/fit.py                         # the check: five folds over problems
-    python benchmarks/ranking/fit.py --write                 # fit to everything; tuning/weights.py and network.npz
+    python benchmarks/ranking/fit.py --write                 # fit to everything; tuning/weights.py and networks.npz
 
 Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained.
 
@@ -23,15 +23,13 @@ from functools import cache
 from math import exp, log
 from pathlib import Path
 
-import nets
 import numpy as np
-from data import DATA, Timings, add, read, timings
+from data import DATA, GOOD, Timings, add, read, timings
 
-from ttc_llvm.tuning.cost import NETWORK
+from ttc_llvm.tuning.cost import NETWORKS
 from ttc_llvm.tuning.features import Fact
 
 WEIGHTS = Path(__file__).parent.parent.parent / "tuning" / "weights.py"
-GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
 RIDGE = (8.0, 24.0, 40.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
 SMOOTH = 2.0  # of a step between neighbouring buckets, relative to that
 FOLDS = 5
@@ -132,16 +130,24 @@ def levels(kind: str, fact: Fact) -> list[Column]:
 
 
 class Both:
-    """Weights and network fitted to the same timings, and the cost model made of both."""
+    """Weights and networks fitted to the same timings, and the cost model made of both."""
 
     def __init__(self, data: Sequence[Timings]) -> None:
+        import nets  # with PyTorch, which adding timings does not need
+
         self.fit = Fit(data)
-        self.network = nets.trained([(d.inputs, d.fitted, d.speeds) for d in data])
+        self.networks = nets.trained([(d.inputs, d.fitted, d.speeds) for d in data])
 
     def predict(self, d: Timings) -> np.ndarray:
         """Estimated log(time) of a problem's plans, up to a constant."""
-        said = np.array(self.network(d.inputs))
-        return NETWORK * said + (1 - NETWORK) * self.fit.predict(d) + d.rest
+        said = np.array(self.networks(d.inputs))
+        return NETWORKS * said + (1 - NETWORKS) * self.fit.predict(d) + d.rest
+
+    def store(self) -> None:
+        """Write the package's networks."""
+        import nets
+
+        nets.store(self.networks)
 
 
 def check(data: list[Timings]) -> None:
@@ -211,7 +217,7 @@ def main() -> None:
     parser.add_argument(
         "--test", type=Path, help="check on these timings instead, fitting to all of the stored"
     )
-    parser.add_argument("--write", action="store_true", help="generate tuning/weights.py and network.npz")
+    parser.add_argument("--write", action="store_true", help="generate tuning/weights.py and networks.npz")
     args = parser.parse_args()
     rows = read(DATA) if DATA.exists() else []
     for path in args.add:
@@ -229,7 +235,7 @@ def main() -> None:
     if args.write:
         both = Both(data)
         WEIGHTS.write_text(source(data, both.fit))
-        nets.store(both.network)
+        both.store()
 
 
 if __name__ == "__main__":

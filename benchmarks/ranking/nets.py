@@ -1,4 +1,4 @@
-"""Trains the networks of the cost model (`tuning/network.py`) with PyTorch; `fit.py` calls it.
+"""Trains the networks of the cost model (`tuning/networks.py`) with PyTorch; `fit.py` calls it.
 
 A network learns two things at once: log(time) relative to the problem's other plans, good ones weighted more, and to
 put fast plans first. For the second, a plan is drawn with a probability that falls with the time that the network
@@ -7,25 +7,25 @@ expects; the relative speed of the plan drawn is to be large.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
+from data import GOOD
 from torch import nn
 
-from ttc_llvm.tuning.network import FAR, FILE, Network
+from ttc_llvm.tuning.networks import FAR, FILE, Networks
 
 NETWORKS, WIDTH = 4, 64
 EPOCHS, BATCH = 60, 16  # of problems
 RATE, DECAY = 3e-3, 3e-2
 SHARPNESS = 20.0  # of the draw: log(time) times this, and so its weight beside that of the times
 TIMES = 10.0
-GOOD = 2.0  # a plan's weight is its speed relative to the best, to this power
 
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]  # inputs [plans, inputs], log(time) and speed [plans]
 
 
-def trained(data: Sequence[Problem], count: int = NETWORKS) -> Network:
+def trained(data: Sequence[Problem], count: int = NETWORKS) -> Networks:
     """Networks for these problems, each from a seed of its own; reproducible on one machine."""
     torch.set_num_threads(1)
     inputs = np.vstack([inputs for inputs, _, _ in data])
@@ -33,16 +33,21 @@ def trained(data: Sequence[Problem], count: int = NETWORKS) -> Network:
     scale[scale < 1e-3] = 1.0
     padded = _padded(data, mean, scale)
     layers = [_trained(padded, seed) for seed in range(count)]
-    weights = tuple(np.stack([net[i].weight.detach().numpy().T for net in layers]) for i in (0, 2, 4))
-    biases = tuple(np.stack([net[i].bias.detach().numpy()[None] for net in layers]) for i in (0, 2, 4))
-    return _levelled(Network(mean, scale, weights, biases), data)
+    weights = tuple(_stored(net[i].weight.T for net in layers) for i in (0, 2, 4))
+    biases = tuple(_stored(net[i].bias[None] for net in layers) for i in (0, 2, 4))
+    return _levelled(Networks(mean, scale, weights, biases), data)
 
 
-def store(network: Network) -> None:
+def _stored(parameters: Iterable[torch.Tensor]) -> np.ndarray:
+    """The same parameters of all networks, rounded as the file has them."""
+    return np.stack([one.detach().numpy() for one in parameters]).astype(np.float16).astype(np.float32)
+
+
+def store(networks: Networks) -> None:
     """Write the package's file."""
-    arrays = {f"weight{i}": weight for i, weight in enumerate(network.weights)}
-    arrays |= {f"bias{i}": bias for i, bias in enumerate(network.biases)}
-    arrays |= {"mean": network.mean, "scale": network.scale}
+    arrays = {f"weight{i}": weight for i, weight in enumerate(networks.weights)}
+    arrays |= {f"bias{i}": bias for i, bias in enumerate(networks.biases)}
+    arrays |= {"mean": networks.mean, "scale": networks.scale}
     np.savez_compressed(FILE, **{name: array.astype(np.float16) for name, array in arrays.items()})
 
 
@@ -89,11 +94,11 @@ def _loss(net: nn.Sequential, inputs: torch.Tensor, times: torch.Tensor, speeds:
     return (TIMES * (weights * error**2).sum(1) + 1 - (drawn * speeds).sum(1)).mean()
 
 
-def _levelled(network: Network, data: Sequence[Problem]) -> Network:
+def _levelled(networks: Networks, data: Sequence[Problem]) -> Networks:
     """The same with a last bias such that good plans' times are right, in the mean over problems."""
     left = []
     for inputs, times, speeds in data:
         good = speeds > 0.8 * speeds.max()
-        left.append(float(np.mean(times[good] - np.array(network(inputs[good])))))
-    *others, last = network.biases
-    return Network(network.mean, network.scale, network.weights, (*others, last + sum(left) / len(left)))
+        left.append(float(np.mean(times[good] - np.array(networks(inputs[good])))))
+    *others, last = networks.biases
+    return Networks(networks.mean, networks.scale, networks.weights, (*others, last + sum(left) / len(left)))

@@ -95,7 +95,7 @@ def _plans(e: Explanation) -> Iterator[str]:
     yield "<table><tr><th class=left>cost</th><th></th></tr>"
     rows = [("expected", f"{terms.seconds * 1e3:.4g} ms"), ("memory, one thread", f"{terms.memory * 1e3:.4g} ms")]
     rows += [("instructions, one thread", f"{terms.compute * 1e3:.4g} ms"), ("threads sharing", f"{terms.balance:.2f}")]
-    rows += [("network", text.factor(terms.network))]
+    rows += [] if terms.cached else [("networks, half of the estimate", text.factor(terms.networks))]
     rows += [(f"{name} = {bucket}", text.factor(weight)) for (name, bucket), weight in text.main_facts(terms)]
     yield from (f"<tr><td class=left>{escape(name)}</td><td>{value}</td></tr>" for name, value in rows)
     yield "</table>"

@@ -107,8 +107,8 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
         yield "  both tensors fit the caches: memory time is theirs"
         return
     yield f"  cache sets   {factor(terms.crowding):>10} for lines that crowd one set"
-    yield f"  network      {factor(terms.network):>10} for how facts act together"
-    yield "  what counts most of the plan's facts, as a factor on memory time:"
+    yield f"  networks     {factor(terms.networks):>10} their half of the estimate; the facts' half:"
+    yield "  what counts most of the plan's facts, as factors on memory time:"
     for (name, bucket), weight in main_facts(terms):
         yield f"    {factor(weight):>8}  {name} = {bucket}"
 

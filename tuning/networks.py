@@ -13,14 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-FILE = Path(__file__).with_name("network.npz")
+FILE = Path(__file__).with_name("networks.npz")
 DOUBT = 0.5  # of the networks' spread that counts as time
 FAR = 4.0  # standard deviations: numbers further from what was seen count as no further
+DIGITS = 4  # of log(time): a matrix product rounds rows differently, and equal plans must tie
 TOGETHER = 32  # plans at a time: a BLAS library would wake its threads for more
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+@dataclass(frozen=True, slots=True, eq=False)
+class Networks:
     """Networks of two hidden layers, all of one shape. mean, scale: of the inputs [inputs]; weights, biases: per layer
     [networks, from, to] and [networks, 1, to]."""
 
@@ -34,7 +35,7 @@ class Network:
         found: list[float] = []
         for start in range(0, len(plans), TOGETHER):
             found += self._some(np.array(plans[start : start + TOGETHER], np.float32)).tolist()
-        return found
+        return [round(value, DIGITS) for value in found]
 
     def _some(self, inputs: np.ndarray) -> np.ndarray:
         values = np.clip((inputs - self.mean) / self.scale, -FAR, FAR)
@@ -48,10 +49,10 @@ class Network:
 
 
 @cache
-def network() -> Network:
+def networks() -> Networks:
     """The networks that are part of this package."""
     with np.load(FILE) as stored:
         arrays = {name: stored[name].astype(np.float32) for name in stored.files}
     layers = range(sum(name.startswith("weight") for name in arrays))
     weights, biases = (tuple(arrays[f"{name}{i}"] for i in layers) for name in ("weight", "bias"))
-    return Network(arrays["mean"], arrays["scale"], weights, biases)
+    return Networks(arrays["mean"], arrays["scale"], weights, biases)
