@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ttc_llvm import Problem
-from ttc_llvm import plan as plans
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
+from ttc_llvm.plan import VERSION, parse
 from ttc_llvm.tuning import networks
 from ttc_llvm.tuning.choices import FREE, Forced
 from ttc_llvm.tuning.cost import NETWORKS, Model
@@ -105,6 +105,7 @@ MEASURED = [
     ),
 ]
 
+
 @pytest.mark.parametrize("target", ["sse2", "haswell", "znver5", "cascadelake", "neoverse-v1", "riscv"])
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_every_plan_has_the_inputs_that_the_network_was_trained_with(problem: Problem, target: str) -> None:
@@ -174,7 +175,7 @@ def test_equal_plans_tie_wherever_they_stand() -> None:
 def test_plans_that_took_twice_as_long_are_told_apart(cpu: str, problem: Problem, fast: str, slow: str) -> None:
     canonical, machine = canonicalise(problem).canonical, targets.find(cpu)
     inputs = Inputs(Features(canonical, machine))
-    pair = [plans.parse(f"{plans.VERSION} {text}") for text in (fast, slow)]
+    pair = [parse(f"{VERSION} {text}") for text in (fast, slow)]
     first, second = networks.networks()([inputs(plan) for plan in pair])
     assert second - first > 0.2
     assert Model(canonical, machine, 1)(pair[0]) < Model(canonical, machine, 1)(pair[1])

@@ -28,11 +28,11 @@ def onwards(
     canonical: Canonical, target: Target, threads: int, forced: Forced = FREE
 ) -> Callable[[CpuPlan], tuple[CpuPlan, ...]]:
     """What leads on from a plan that proved fast: its neighbours, the one expected to be fastest first; remembered."""
-    model = Model(canonical, target, threads)
+    model, forced = Model(canonical, target, threads), settled(forced, target)
 
     @lru_cache(maxsize=64)
     def found(plan: CpuPlan) -> tuple[CpuPlan, ...]:
-        others = list(neighbours(canonical, target, settled(forced, target), plan))
+        others = list(neighbours(canonical, target, forced, plan))
         costs = dict(zip(others, model.costs(others), strict=True))
         return tuple(sorted(others, key=lambda other: (threads == 1 and _shared_otherwise(plan, other), costs[other])))
 
