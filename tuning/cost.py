@@ -67,6 +67,7 @@ class Model:
         self._weights: Mapping[str, Table] = WEIGHTS.get(kind(canonical), {})
         self._base = at(self._weights.get("base", {}), "")
         self._inputs = Inputs(self._features)
+        self._known: dict[Fact, float] = {}
         self._parts: dict[Part, tuple[float, Numbers]] = {}
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
 
@@ -129,8 +130,11 @@ class Model:
         return found
 
     def _weight(self, fact: Fact) -> float:
-        name, bucket = fact
-        return at(self._weights.get(name, {}), bucket)
+        found = self._known.get(fact)
+        if found is None:
+            name, bucket = fact
+            found = self._known[fact] = at(self._weights.get(name, {}), bucket)
+        return found
 
     def crowding(self, block: tuple[int, ...]) -> float:
         """What it costs, in log(time), that lines of a micro-tile share L1 sets beyond their ways."""

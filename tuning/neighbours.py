@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ttc_llvm.canonical import Canonical
@@ -13,6 +13,8 @@ from ttc_llvm.target import Target
 
 from .blocks import blocks
 from .choices import DISTANCES, FETCHES, PANELS, Forced, allowed_stores, inner_orders, panel, tile_orders
+
+Change = Callable[[Canonical, Target, Forced, CpuPlan], Iterator[CpuPlan]]  # plans with another decision of one kind
 
 
 def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -126,7 +128,7 @@ def _with(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:
     return (*values[:k], value, *values[k + 1 :])
 
 
-CHANGES = (
+CHANGES: tuple[Change, ...] = (
     _other_fetch,
     _other_prefetch,
     _other_tiles,

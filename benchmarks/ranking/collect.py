@@ -15,7 +15,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf, log, prod
 from pathlib import Path
 from statistics import median
@@ -36,6 +36,7 @@ BYTES = 128 << 20  # of each tensor
 DTYPES = ("s",) * 6 + ("d", "d", "c", "z")
 LONGEST = 1 << 21  # elements of a tile, at most
 UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32, 64, 128)
+RANKS, ROWS_RANKS = (2, 3, 3, 4, 4, 5, 6), (3, 3, 4, 5)
 TRIES = 10  # runs until one falls into the machine's usual pace
 DRIFT = 1.2
 FAVOURITES, RANDOM = 0.2, 0.55  # shares of the time after which the model's own plans, then random ones, end
@@ -53,13 +54,14 @@ def problems(
     ragged: bool = False,
     rows: bool = False,
     unit: int | None = None,
+    ranks: Sequence[int] = (),
 ) -> Iterator[Problem]:
     """Random problems of 2 to 6 indices that cannot be merged. kind: one of KINDS; ragged: odd extents only, whose
     rows start anywhere in a line; rows: short ones, which stay; unit: what longer extents are multiples of, by lot if
-    None: powers of two make rows share the sets of a cache."""
+    None: powers of two make rows share the sets of a cache; ranks: numbers of indices, the usual ones if empty."""
     rng = random.Random(seed)
     for number in range(count):
-        rank = rng.choice((3, 3, 4, 5) if rows else (2, 3, 3, 4, 4, 5, 6))
+        rank = rng.choice(ranks or (ROWS_RANKS if rows else RANKS))
         perm = _permutation(rng, rank)
         while rows and perm[0] != 0:
             perm = _permutation(rng, rank)
@@ -173,16 +175,16 @@ class Steady:
         return steady
 
 
-def explored(problem: Problem, seconds: float, seed: int, threads: int | None) -> dict[str, object]:
-    """One problem's timings."""
+def explored(problem: Problem, seconds: float, seed: int, cpus: Sequence[int]) -> dict[str, object]:
+    """One problem's timings, with a thread on each of these CPUs."""
     c = canonicalise(problem).canonical
     target = backend.host_target()
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    threads = threads or runtime.num_threads()
+    os.sched_setaffinity(0, cpus)
+    threads = len(cpus)
     trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     which = peak.of(c)
     trial.ceiling(which, 1)  # starts the threads
-    os.sched_setaffinity(0, {0})
+    os.sched_setaffinity(0, cpus[:1])
     bench = Steady(trial, which)
     rng, found = random.Random(seed), dict[CpuPlan, float]()
     favourites = ranked(c, target, threads)
@@ -226,20 +228,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--first", type=int, default=0, help="leave out the problems before this one")
-    parser.add_argument("--threads", type=int, help="all by default; one knows no pace of a shared memory")
+    parser.add_argument(
+        "--cpus",
+        default=",".join(map(str, sorted(os.sched_getaffinity(0)))),
+        help="a thread on each, all by default; where one core is its own limit, collect on each apart",
+    )
     parser.add_argument(
         "--kind", choices=KINDS, default="both", help="updates, plain copies, or both in turn"
     )
     parser.add_argument("--ragged", action="store_true", help="odd extents")
     parser.add_argument("--rows", action="store_true", help="short rows that stay rows")
     parser.add_argument("--unit", type=int, help="longer extents are multiples of this")
+    parser.add_argument("--rank", type=int, action="append", default=[], help="indices; may be repeated")
     args = parser.parse_args()
-    runtime.set_affinity(affinity.parse("compact"))
-    drawn = problems(args.seed, args.problems, args.kind, args.ragged, args.rows, args.unit)
+    placed = affinity.parse(args.cpus)
+    runtime.set_affinity(placed)
+    drawn = problems(args.seed, args.problems, args.kind, args.ragged, args.rows, args.unit, args.rank)
     for number, problem in enumerate(drawn):
         if number < args.first:
             continue
-        row = explored(problem, args.seconds, number, args.threads)
+        row = explored(problem, args.seconds, number, placed.cpus)
         with args.output.open("a") as output:
             print(json.dumps(row), file=output)
         plans: dict[str, float] = row["plans"]  # type: ignore[assignment]

@@ -136,7 +136,7 @@ class Both:
         import nets  # with PyTorch, which adding timings does not need
 
         self.fit = Fit(data)
-        self.networks = nets.trained([(d.inputs, d.fitted, d.speeds) for d in data])
+        self.networks = nets.trained([(d.inputs, d.fitted, d.speeds, d.rest) for d in data])
 
     def predict(self, d: Timings) -> np.ndarray:
         """Estimated log(time) of a problem's plans, up to a constant."""

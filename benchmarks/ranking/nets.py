@@ -2,7 +2,7 @@
 
 A network learns two things at once: log(time) relative to the problem's other plans, good ones weighted more, and to
 put fast plans first. For the second, a plan is drawn with a probability that falls with the time that the network
-expects; the relative speed of the plan drawn is to be large.
+expects, with what needs no fit; the relative speed of the plan drawn is to be large.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ RATE, DECAY = 3e-3, 3e-2
 SHARPNESS = 20.0  # of the draw: log(time) times this, and so its weight beside that of the times
 TIMES = 10.0
 
-Problem = tuple[np.ndarray, np.ndarray, np.ndarray]  # inputs [plans, inputs], log(time) and speed [plans]
+# Inputs [plans, inputs]; log(time) free of what needs no fit, speed, and what needs none [plans].
+Problem = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def trained(data: Sequence[Problem], count: int = NETWORKS) -> Networks:
     """Networks for these problems, each from a seed of its own; reproducible on one machine."""
     torch.set_num_threads(1)
-    inputs = np.vstack([inputs for inputs, _, _ in data])
+    inputs = np.vstack([inputs for inputs, *_ in data])
     mean, scale = inputs.mean(0), inputs.std(0)
     scale[scale < 1e-3] = 1.0
     padded = _padded(data, mean, scale)
@@ -52,21 +53,23 @@ def store(networks: Networks) -> None:
 
 
 def _padded(data: Sequence[Problem], mean: np.ndarray, scale: np.ndarray) -> tuple[torch.Tensor, ...]:
-    """Inputs [problems, plans, inputs], log(time) and relative speed [problems, plans]; speed 0: there is no plan."""
-    most = max(len(speeds) for _, _, speeds in data)
+    """Inputs [problems, plans, inputs], log(time), relative speed and the rest [problems, plans]; speed 0: there is no
+    plan."""
+    most = max(len(speeds) for _, _, speeds, _ in data)
     inputs = torch.zeros(len(data), most, len(mean))
-    times, speeds = torch.zeros(len(data), most), torch.zeros(len(data), most)
-    for row, (numbers, time, speed) in enumerate(data):
+    times, speeds, rests = (torch.zeros(len(data), most) for _ in range(3))
+    for row, (numbers, time, speed, rest) in enumerate(data):
         count = len(speed)
         inputs[row, :count] = torch.tensor(np.clip((numbers - mean) / scale, -FAR, FAR))
         times[row, :count] = torch.tensor(time)
         speeds[row, :count] = torch.tensor(speed / speed.max())
-    return inputs, times, speeds
+        rests[row, :count] = torch.tensor(rest)
+    return inputs, times, speeds, rests
 
 
 def _trained(padded: tuple[torch.Tensor, ...], seed: int) -> nn.Sequential:
     torch.manual_seed(seed)
-    inputs, times, speeds = padded
+    inputs = padded[0]
     sizes = (inputs.shape[2], WIDTH, WIDTH)
     net = nn.Sequential(
         nn.Linear(sizes[0], sizes[1]), nn.SiLU(), nn.Linear(sizes[1], sizes[2]), nn.SiLU(), nn.Linear(sizes[2], 1)
@@ -77,27 +80,29 @@ def _trained(padded: tuple[torch.Tensor, ...], seed: int) -> nn.Sequential:
     for _ in range(EPOCHS):
         for rows in torch.randperm(len(inputs)).split(BATCH):
             optimiser.zero_grad()
-            _loss(net, inputs[rows], times[rows], speeds[rows]).backward()
+            _loss(net, *(values[rows] for values in padded)).backward()
             optimiser.step()
             schedule.step()
     return net
 
 
-def _loss(net: nn.Sequential, inputs: torch.Tensor, times: torch.Tensor, speeds: torch.Tensor) -> torch.Tensor:
+def _loss(
+    net: nn.Sequential, inputs: torch.Tensor, times: torch.Tensor, speeds: torch.Tensor, rests: torch.Tensor
+) -> torch.Tensor:
     there = speeds > 0
     said = torch.zeros_like(times)
     said[there] = net(inputs[there]).squeeze(1)
     weights = speeds**GOOD / (speeds**GOOD).sum(1, keepdim=True)
     error = said - times
     error = error - (weights * error).sum(1, keepdim=True)
-    drawn = torch.softmax((-SHARPNESS * said).masked_fill(~there, -torch.inf), 1)
+    drawn = torch.softmax((-SHARPNESS * (said + rests)).masked_fill(~there, -torch.inf), 1)
     return (TIMES * (weights * error**2).sum(1) + 1 - (drawn * speeds).sum(1)).mean()
 
 
 def _levelled(networks: Networks, data: Sequence[Problem]) -> Networks:
     """The same with a last bias such that good plans' times are right, in the mean over problems."""
     left = []
-    for inputs, times, speeds in data:
+    for inputs, times, speeds, _ in data:
         good = speeds > 0.8 * speeds.max()
         left.append(float(np.mean(times[good] - np.array(networks(inputs[good])))))
     *others, last = networks.biases
