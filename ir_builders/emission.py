@@ -16,6 +16,7 @@ from ttc_llvm.machine import Exchange
 from ttc_llvm.nest import Space, View
 
 from . import network, scalable, segments
+from .join import join
 from .memory import Access, Ragged
 from .micro_tile import Sizes, Tile
 from .network import Pieces
@@ -27,7 +28,7 @@ from .values import Int, add, at, mul
 class Emission:
     """One micro-tile at these (source, target) pointers, and the values computed so far.
 
-    lengths: run-time length per ragged axis.
+    lengths: run-time length per ragged axis; slots: where its rows of B wait, if they are joined to lines.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Emission:
         scalars: Scalars,
         sizes: Sizes,
         lengths: dict[int, ir.Value],
+        slots: tuple[ir.Value, View] | None = None,
     ) -> None:
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars, sizes
         # Opaque bases: else loop strength reduction weighs every row's address anew, for most of the compile time.
@@ -53,7 +55,7 @@ class Emission:
         self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
         self.rows: dict[int, ir.Value] = {}
-        self.streams = tile.streams
+        self.streams, self.slots = tile.streams, slots
 
     def emit(self, requests: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. requests: emit a prefetch each; they are spread between the stores,
@@ -162,6 +164,10 @@ class Emission:
             old = convert(b, loaded, node.target.dtype, node.op.compute)
         result = apply(b, node.op, self.scalars, a, old, self.tile.b.lanes)
         value = convert(b, result, node.op.compute, node.target.dtype)
+        if self.slots is not None:
+            places = (address, self.address(*self.slots, register))
+            join(self.store_side, b, value, places, len(register.elements))
+            return
         self.store_side.store(b, value, address, register, self.streams)
 
     def _unwritten(self, address: ir.Value, register: Register) -> ir.Value:

@@ -23,6 +23,7 @@ from ttc_llvm.nest import (
     Space,
     Stage,
     View,
+    Within,
 )
 from ttc_llvm.target import Target
 
@@ -73,12 +74,14 @@ class Emitter:
             elif isinstance(node, Stage):
                 self.stage(b, node, box, views)
             elif isinstance(node, Micro):
-                self.micro(b, node, box)
+                self.micro(b, node, box, views)
             elif isinstance(node, Row):
                 self.row(b, node, box, views)
             elif isinstance(node, Keep):
                 inside, wider = self._opened(b, node.buffer, box, views)
                 self.nodes(b, node.body, inside, wider)
+            elif isinstance(node, Within):
+                self.within(b, node, box, views)
             elif isinstance(node, Recall):
                 pointers = (box.pointers[Space.CARRY], box.pointers[node.target.space])
                 recall(b, self.machine, node.carry, pointers)
@@ -156,7 +159,19 @@ class Emitter:
         view = View(buffer.space, buffer.dtype, buffer.strides)
         return replace(box, pointers={**box.pointers, buffer.space: start}), {**views, buffer.space: view}
 
-    def micro(self, b: ir.IRBuilder, node: Micro, box: Box) -> None:
+    def within(self, b: ir.IRBuilder, node: Within, box: Box, views: dict[Space, View]) -> None:
+        """Both bodies, and a branch to one of them."""
+        kept, length = self._kept(b, node.carry, box), box.lengths[0]
+        inside = b.not_(b.or_(kept.first, kept.last), name="within")
+        if not isinstance(length, int):
+            inside = b.and_(inside, b.icmp_signed("==", length, i64(node.length)))
+        with b.if_else(inside) as (then, otherwise):
+            with then:
+                self.nodes(b, node.body, replace(box, lengths=(node.length, *box.lengths[1:])), views)
+            with otherwise:
+                self.nodes(b, node.others, box, views)
+
+    def micro(self, b: ir.IRBuilder, node: Micro, box: Box, views: dict[Space, View]) -> None:
         """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""
         pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
         tile = Tile.of(node, self.machine)
@@ -171,7 +186,8 @@ class Emitter:
             body = self._ragged_body(replace(node, ragged=every, prefetch=None, streaming=False))
             b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *lengths])
             return
-        Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}).emit(requests)
+        slots = (box.pointers[Space.CARRY], views[Space.CARRY]) if node.carry else None
+        Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}, slots).emit(requests)
 
     def row(self, b: ir.IRBuilder, node: Row, box: Box, views: dict[Space, View]) -> None:
         """A run of memory, in whole aligned vectors past the caches."""

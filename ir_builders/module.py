@@ -10,7 +10,7 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ttc_llvm.canonical import Size
-from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Op, Row, Space, Stage, View
+from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Op, Row, Space, Stage, View, Within
 from ttc_llvm.target import Target
 
 from . import attributes
@@ -96,6 +96,8 @@ def _operations(nodes: tuple[Node, ...]) -> list[Op]:
             found |= dict.fromkeys(_operations(node.body))
         elif isinstance(node, Stage):
             found |= dict.fromkeys(_operations(node.fill + node.drain))
+        elif isinstance(node, Within):
+            found |= dict.fromkeys(_operations(node.body + node.others))
     return list(found)
 
 

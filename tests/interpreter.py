@@ -7,6 +7,7 @@ is written exactly once.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -30,6 +31,7 @@ from ttc_llvm.nest import (
     Space,
     Stage,
     View,
+    Within,
 )
 
 
@@ -104,7 +106,7 @@ class Interpreter:
             elif isinstance(node, Stage):
                 self._stage(node, box, views)
             elif isinstance(node, Micro):
-                self._micro(node, box)
+                self._micro(node, box, views)
             elif isinstance(node, Row):
                 self._row(node, box)
             elif isinstance(node, Keep):
@@ -112,6 +114,9 @@ class Interpreter:
                 self.nodes(node.body, *self._opened(node.buffer, box, views))
             elif isinstance(node, Recall):
                 self._recall(node, box)
+            elif isinstance(node, Within):
+                inside = self._ends(node.carry, box) == (False, False) and box.lengths[0] == node.length
+                self.nodes(node.body if inside else node.others, box, views)
             else:
                 assert isinstance(node, Fence)
 
@@ -150,12 +155,29 @@ class Interpreter:
         offsets = {**box.offsets, buffer.space: buffer.offset // buffer.dtype.itemsize}
         return replace(box, offsets=offsets), {**views, buffer.space: View(buffer.space, buffer.dtype, buffer.strides)}
 
-    def _micro(self, node: Micro, box: Box) -> None:
+    def _micro(self, node: Micro, box: Box, views: dict[Space, View]) -> None:
         lengths = self._lengths(node, box)
         for start, grain in zip(box.starts, node.grain, strict=True):
             assert start % grain == 0, f"a block starts at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
-        self._write(node, sink, self._value(node, source, sink))
+        value = self._value(node, source, sink)
+        if node.carry is None:
+            self._write(node, sink, value)
+            return
+        slots = self._addresses(views[Space.CARRY], box, lengths)
+        for row in itertools.product([slice(None)], *map(range, lengths[1:])):
+            self._join(node, node.carry.elements, sink[row][0], slots[row][0], value[row])
+
+    def _join(self, node: Micro, count: int, at: int, slot: int, new: Array) -> None:
+        """What waits, and what comes: a whole line at most leaves, the last elements wait."""
+        assert len(new) <= count
+        assert self.writes[Space.CARRY][slot + count - at % count : slot + count].all()
+        row = np.concatenate([self.memory[Space.CARRY][slot : slot + count], new])
+        if at % count + len(new) >= count:
+            line = at - at % count + np.arange(count)
+            self._write(node, line, row[count - at % count :][:count])
+        self.memory[Space.CARRY][slot : slot + count] = row[-count:]
+        self.writes[Space.CARRY][slot : slot + count] = 1
 
     def _row(self, node: Row, box: Box) -> None:
         """The run's elements one after the other; what the box holds along its axes must be all of them."""
@@ -175,13 +197,18 @@ class Interpreter:
 
     def _carried(self, node: Row, carry: Carry, box: Box, count: int) -> None:
         """Whole lines, from what waits on, ordinary ends at those of the run; B's base is taken to be on a line."""
-        first, last = (all(box.ends[loop][end] for loop in carry.loops if loop in box.ends) for end in (0, 1))
+        first, last = self._ends(carry, box)
         past = box.offsets[Space.B] % carry.elements
         start = min(count, -past % carry.elements) if first else -past
         done = start + (count - start) // carry.elements * carry.elements
         self._elements(node, box, 0 if first else start, count if last else done)
         assert first is False or last or count >= carry.elements
         self._moved_within(Space.SCRATCH, count - carry.elements, Space.CARRY, 0, carry.elements, box)
+
+    def _ends(self, carry: Carry, box: Box) -> tuple[bool, bool]:
+        """Whether the box is the first, and the last, of its run."""
+        ends = [box.ends[loop] for loop in carry.loops if loop in box.ends]
+        return all(first for first, _ in ends), all(last for _, last in ends)
 
     def _recall(self, node: Recall, box: Box) -> None:
         size = node.carry.elements

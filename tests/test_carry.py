@@ -124,11 +124,18 @@ def test_the_nest_in_words() -> None:
     wanted = """
         for i1 in 211 step 128 task
           for i0 in 101 step 32 serial
-            keep s x 2048 strides (16, 16)
+            keep s x 2048 strides (0, 16)
               for i1 in 211 step 64 serial
-                stage s x 3072 strides (1, 48)
-                  for i1 in 211 step 1 serial
-                    recall 16
+                within, 32 of i0
+                  for i0 in 32 step 16 serial
+                    for i1 in 211 step 16 serial
+                      micro 16x16 a->b streaming carry
+                    tail i1
+                      micro 16x3 a->b streaming carry
+                elsewhere
+                  stage s x 3072 strides (1, 48)
+                    for i1 in 211 step 1 serial
+                      recall 16
         """
     text = str(lower(FORM, PLAN, AVX512)).partition("\n")[2]
     assert text.startswith("\n".join("  " + line for line in dedent(wanted).strip().splitlines()))

@@ -83,10 +83,10 @@ def _next(canonical: Canonical, tile: tuple[int, ...], axis: int) -> tuple[int, 
 
 
 def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> Buffer:
-    """So many slots per axis, in B's order."""
+    """So many slots per axis, in B's order; one for the whole of a run."""
     strides, step = [0] * len(rows), elements
     for k in canonical.along("b")[::-1]:
-        strides[k] = step
+        strides[k] = step if rows[k] > 1 else 0
         step *= rows[k]
     unit = max(1, line // canonical.a.itemsize)
     return Buffer(Space.CARRY, canonical.a, tuple(strides), -(-step // unit) * unit, line)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from .canonical import Alpha, Beta, Canonical, Param
 from .carry import chain
-from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Op, Row, Stage
+from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Op, Row, Stage, Within
 from .plan import CpuPlan, Staging, check
 from .staging import has_masks, is_by_rows, prefetch_of, row_loops, stage, views
 from .target import Target
@@ -64,6 +64,8 @@ def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
     for node in nodes:
         if isinstance(node, Loop | Keep):
             return _scratch_bytes(node.body)
+        if isinstance(node, Within):
+            return _scratch_bytes(node.others)
         if isinstance(node, Stage):
             return node.buffer.end
     return 0

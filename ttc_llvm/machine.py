@@ -62,6 +62,11 @@ class Target:
         """True where a masked access of such elements is one instruction; 16-byte elements are two 8-byte lanes."""
         return min(itemsize, 8) in self.masked
 
+    def joins(self, itemsize: int) -> bool:
+        """True where one instruction takes a vector of such elements out of two, by lanes known at run time only."""
+        known = itemsize >= 4 or (itemsize == 2 and self.has_masks(itemsize))
+        return known and self.family == "x86" and self.vector_bits == 512
+
     @property
     def is_elf(self) -> bool:
         """True where object files are ELF: neither Mach-O nor WebAssembly's own."""

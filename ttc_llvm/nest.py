@@ -98,7 +98,9 @@ class Micro:
 
     block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
     ragged: axes whose interval may be shorter than the block, known at run time only;
-    streaming: non-temporal stores; straight: registers are stored as they come, nothing is permuted: a yardstick's.
+    streaming: non-temporal stores; straight: registers are stored as they come, nothing is permuted: a yardstick's;
+    carry: registers are lines of B that lie anywhere: each is joined to what waits in its row's slot, the line that is
+    whole then leaves past the caches, and the register waits instead.
     """
 
     source: View
@@ -110,6 +112,7 @@ class Micro:
     prefetch: Prefetch | None = None
     streaming: bool = False
     straight: bool = False
+    carry: Carry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +193,22 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """A tile whose runs go on on both sides, and which is as long along axis 0, theirs, as all but the last ones;
+    others: what serves every tile."""
+
+    carry: Carry
+    length: int
+    body: tuple[Node, ...]
+    others: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fence:
     """Order all non-temporal stores before what follows."""
 
 
-Node = Loop | Micro | Row | Recall | Stage | Keep | Fence
+Node = Loop | Micro | Row | Recall | Stage | Keep | Within | Fence
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +274,11 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
         elif isinstance(node, Keep):
             yield f"{pad}keep {node.buffer.dtype} x {node.buffer.elements} strides {node.buffer.strides}"
             yield from _lines(node.body, depth + 1)
+        elif isinstance(node, Within):
+            yield f"{pad}within, {node.length} of i0"
+            yield from _lines(node.body, depth + 1)
+            yield f"{pad}elsewhere"
+            yield from _lines(node.others, depth + 1)
         elif isinstance(node, Recall):
             yield f"{pad}recall {node.carry.elements}"
         elif isinstance(node, Micro):
@@ -284,4 +303,6 @@ def _micro_line(node: Micro) -> str:
         parts.append("streaming")
     if node.straight:
         parts.append("straight")
+    if node.carry:
+        parts.append("carry")
     return " ".join(parts)

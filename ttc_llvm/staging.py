@@ -8,7 +8,22 @@ from math import prod
 from .canonical import Alpha, Beta, Canonical, static
 from .carry import Chain, chain, run_of
 from .layout import run_axes
-from .nest import Bind, Buffer, Loop, Micro, Node, Op, Prefetch, Recall, Row, Space, Stage, View
+from .nest import (
+    Bind,
+    Buffer,
+    Carry,
+    Loop,
+    Micro,
+    Node,
+    Op,
+    Prefetch,
+    Recall,
+    Row,
+    Space,
+    Stage,
+    View,
+    Within,
+)
 from .plan import CpuPlan, Fetch, Staging, spans
 from .target import Target
 from .tile_loops import Tile, loops
@@ -30,6 +45,16 @@ def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
     first = canonical.axes[0]
     same = plan.staging is Staging.NONE and first.stride_a == first.stride_b == 1
     return same and not has_aligned_rows(canonical, vector)
+
+
+def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
+    """True where runs go on without scratch: registers of B are lines, elements do not change on the way, and the
+    machine can take a line out of two registers."""
+    kinds, size = canonical.kinds, canonical.b.itemsize
+    moved = kinds.alpha is Alpha.ONE and not canonical.conjugate and canonical.a == canonical.b
+    line = plan.block[0] * size == target.line == target.vector_bits // 8
+    carried = plan.staging is Staging.CARRY and plan.streaming
+    return carried and moved and line and target.joins(size) and run_of(canonical, plan) == (0,)
 
 
 def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
@@ -97,7 +122,8 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
     ahead = prefetch_of(plan)
     late = by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while the runs leave scratch
     fill = Micro(source, scratch, move, first, first, prefetch=None if late else ahead)
-    filling = _phase(canonical, plan, fill, target)
+    joined = handed is not None and joins(canonical, plan, target)
+    filling = _phase(canonical, plan, fill, target, rare=joined)
     if by_rows:
         run = run_of(canonical, plan)
         width = prod(canonical.extents[k] for k in run[:-1])
@@ -106,14 +132,29 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
         row = Row(scratch, sink, op, run, width, prefetch=ahead if late else None, carry=carry)
         if carry:
             filling = (*_each(canonical, _around(plan, run, order), Recall(carry, scratch)), *filling)
-        return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
+        staged = (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
+        if carry and joined:
+            return (Within(carry, plan.box(canonical.extents)[0], _joined(canonical, plan, target, carry), staged),)
+        return staged
     drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
-def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
+def _joined(canonical: Canonical, plan: CpuPlan, target: Target, carry: Carry) -> tuple[Node, ...]:
+    """A tile within its runs: registers of B are joined to what waits."""
+    source, sink = views(canonical)
+    move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
+    leaf = Micro(source, sink, move, plan.block, plan.block, prefetch=prefetch_of(plan), streaming=True, carry=carry)
+    axes = (replace(canonical.axes[0], extent=plan.box(canonical.extents)[0]), *canonical.axes[1:])
+    return loops(Tile(axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
+
+
+def _phase(
+    canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target, rare: bool = False
+) -> tuple[Node, ...]:
     inner = plan.inner if leaf.block == plan.block else canonical.along(_side(plan))
-    return loops(Tile(canonical.axes, plan.tile, inner, leaf, has_masks(leaf, target), target.vector_bits // 8))
+    masks = has_masks(leaf, target)
+    return loops(Tile(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8, rare))
 
 
 def _side(plan: CpuPlan) -> str:

@@ -141,7 +141,7 @@ class Model:
         return CONFLICT * sum(self._features.crowded(block))
 
     def _computing(self, plan: CpuPlan) -> float:
-        staged = plan.staging is not Staging.NONE
+        staged = plan.staging is not Staging.NONE and not self._features.joined(plan)
         key = (plan.block, staged, plan.prefetch > 0)
         found = self._compute.get(key)
         if found is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ttc_llvm.canonical import Beta, Canonical, static
 from ttc_llvm.plan import CpuPlan, Staging
-from ttc_llvm.staging import has_aligned_rows
+from ttc_llvm.staging import has_aligned_rows, joins
 from ttc_llvm.target import Target
 
 from . import succession
@@ -83,7 +83,7 @@ class Features:
     def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
         """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
         fetch = plan.fetch.value if plan.prefetch else "blocks"
-        past = "carry" if plan.staging is Staging.CARRY else self.streams
+        past = self.streams if plan.staging is not Staging.CARRY else "joined" if self.joined(plan) else "carry"
         of = f"{fetch} {past if plan.streaming else 'stores'}: "
         inner = self._innermost(plan.inner[-1])
         return (
@@ -93,6 +93,10 @@ class Features:
             ("walk", (of, plan.tile, plan.order, plan.panel)),
             ("steps", (of, plan.block, succession.steps(plan, self.extents), 0 if fetch == "rows" else plan.prefetch)),
         )
+
+    def joined(self, plan: CpuPlan) -> bool:
+        """Whether runs of B go on without scratch."""
+        return joins(self.canonical, plan, self.target)
 
     def simple(self, of: str, distance: int, staging: str, inner: str) -> list[Fact]:
         """Decisions as they are."""

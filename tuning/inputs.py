@@ -19,7 +19,7 @@ from .features import FAMILIES, Features, Part
 Numbers = tuple[float, ...]
 
 FAMILY = tuple(dict.fromkeys(FAMILIES.values()))
-STORES = ("stores", "streaming", "ragged", "carry")
+STORES = ("stores", "streaming", "ragged", "carry", "joined")
 MODES = tuple(f"{fetch.value} {stores}: " for fetch in Fetch for stores in STORES)
 STAGINGS = tuple(staging.value for staging in Staging)
 INNER = ("a", "b", "rows", "none")

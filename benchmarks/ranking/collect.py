@@ -20,6 +20,8 @@ from math import inf, log, prod
 from pathlib import Path
 from statistics import median
 
+from data import KERNELS
+
 from ttc_llvm import Problem, affinity, backend, runtime
 from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.carry_plans import carrying
@@ -206,7 +208,8 @@ def explored(problem: Problem, seconds: float, seed: int, cpus: Sequence[int]) -
     plans = {str(plan): round(speed / took, 3) for plan, took in found.items()}
     text = {"perm": problem.perm, "size": problem.size, "dtype": problem.dtype, "beta": problem.beta.real}
     machine = {"cpu": target.cpu, "l1": target.l1, "l2": target.l2, "ways": target.ways}
-    return {**text, "machine": machine, "ceiling": round(ceiling, 1), "threads": threads, "plans": plans}
+    how = {"machine": machine, "kernels": KERNELS, "ceiling": round(ceiling, 1), "threads": threads}
+    return {**text, **how, "plans": plans}
 
 
 def _next(

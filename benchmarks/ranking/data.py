@@ -17,6 +17,7 @@ from ttc_llvm import Problem
 from ttc_llvm import plan as plans
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
+from ttc_llvm.staging import joins
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model
@@ -28,6 +29,7 @@ DATA = Path(__file__).with_name("timings.jsonl.xz")
 FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
 LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its pace
 PLANS = 300  # kept of a problem: the best third, and others by lot
+KERNELS = 2  # of what was timed: since 2, runs that go on are joined without scratch where the machine can do so
 GOOD = 2.0  # in a fit, a plan's weight is its speed relative to the best, to this power
 
 Row = dict[str, object]
@@ -87,8 +89,10 @@ def timings(row: Row) -> Timings:
     machine = _machine(row)
     model, features = Model(c, machine, threads), Features(c, machine)
     found: dict[str, float] = row["plans"]  # type: ignore[assignment]
-    tried = [settled(c.extents, FREE, plans.parse(text)) for text in found]
-    speeds = np.array(list(found.values()))
+    known = {settled(c.extents, FREE, plans.parse(text)): speed for text, speed in found.items()}
+    if row.get("kernels", 1) != KERNELS:
+        known = {plan: speed for plan, speed in known.items() if not joins(c, plan, machine)}
+    tried, speeds = list(known), np.array(list(known.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     numbers = Inputs(features)
     inputs = np.array([numbers(plan) for plan in tried])

@@ -28,6 +28,7 @@ from data import DATA, GOOD, Timings, add, read, timings
 
 from ttc_llvm.tuning.cost import NETWORKS
 from ttc_llvm.tuning.features import Fact
+from ttc_llvm.tuning.inputs import STORES
 
 WEIGHTS = Path(__file__).parent.parent.parent / "tuning" / "weights.py"
 RIDGE = (8.0, 24.0, 40.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
@@ -109,7 +110,7 @@ class Fit:
     def _tables(self, kind: str, facts: set[Fact]) -> dict[str, dict[int | str, float]]:
         found: dict[str, dict[int | str, float]] = {}
         for of in ("blocks", "rows"):
-            for stores in ("stores",) if "update" in kind else ("stores", "streaming", "ragged", "carry"):
+            for stores in STORES[:1] if "update" in kind else STORES:
                 for name, bucket in sorted(facts, key=str):
                     fact = f"{of} {stores}: {name}"
                     if fact not in self.seen:

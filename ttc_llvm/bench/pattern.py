@@ -8,7 +8,7 @@ from .. import backend, kernel
 from ..canonical import Canonical
 from ..kernel import Kernel
 from ..lower import lower
-from ..nest import Keep, Loop, Micro, Node, Stage
+from ..nest import Keep, Loop, Micro, Node, Stage, Within
 from ..plan import CpuPlan
 from ..target import Target
 
@@ -37,6 +37,8 @@ def _straightened(node: Node) -> Node:
         return replace(node, body=straightened(node.body), tail=tail)
     if isinstance(node, Keep):
         return replace(node, body=straightened(node.body))
+    if isinstance(node, Within):
+        return replace(node, body=straightened(node.body), others=straightened(node.others))
     if isinstance(node, Stage):
         return replace(node, fill=straightened(node.fill), drain=straightened(node.drain))
     return node

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..canonical import Alpha, Beta, Canonical, Size
-from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Space, Stage, View
+from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Space, Stage, View, Within
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
 INDENT = "  "
@@ -50,6 +50,12 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
             slots = node.buffer.bytes
             yield f"{place.pad()}with slots for what waits for the rest of its line ({slots} bytes)"
             yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
+        elif isinstance(node, Within):
+            deeper = replace(place, depth=place.depth + 1)
+            yield f"{place.pad()}if the tile's runs go on on both sides"
+            yield from _nodes(node.body, deeper, canonical)
+            yield f"{place.pad()}else"
+            yield from _nodes(node.others, deeper, canonical)
         elif isinstance(node, Recall):
             yield f"{place.pad()}{node.carry.elements} elements from the row's slot go in front of it"
         elif isinstance(node, Fence):
@@ -109,7 +115,8 @@ def _micro(node: Micro, place: _Place) -> Iterator[str]:
     ragged = " at most" if node.ragged else ""
     if node.prefetch is not None:
         yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
-    past = ", non-temporal" if node.streaming else ""
+    joined = ", joined to what waits: whole lines"
+    past = (joined if node.carry else "") + ", non-temporal" if node.streaming else ""
     yield f"{what} {block}{ragged} = {prod(node.block)} elements, in registers{past}:"
     yield f"{INDENT}{_assignment(node, place)}"
 
