@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from ttc_llvm.canonical import static
 from ttc_llvm.layout import run_axes
-from ttc_llvm.nest import Prefetch, View
+from ttc_llvm.operands import Prefetch, View
 
 from . import ahead
 from .ahead import Step

@@ -13,7 +13,7 @@ from llvmlite import ir
 from ttc_llvm.canonical import Alpha, Beta
 from ttc_llvm.layout import HOLE, Register, Side
 from ttc_llvm.machine import Exchange
-from ttc_llvm.nest import Space, View
+from ttc_llvm.operands import Space, View
 
 from . import network, scalable, segments
 from .join import join

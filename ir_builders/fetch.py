@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ttc_llvm.canonical import Alpha
 from ttc_llvm.layout import unflatten
-from ttc_llvm.nest import Space, View
+from ttc_llvm.operands import Space, View
 
 from . import ahead
 from .ahead import Move, Step

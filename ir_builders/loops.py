@@ -8,27 +8,12 @@ from functools import partial
 from llvmlite import ir
 
 from ttc_llvm.canonical import Axis, static
-from ttc_llvm.nest import (
-    Bind,
-    Buffer,
-    Carry,
-    Fence,
-    Keep,
-    Loop,
-    Micro,
-    Node,
-    Prefetch,
-    Recall,
-    Row,
-    Space,
-    Stage,
-    View,
-    Within,
-)
+from ttc_llvm.nest import Bind, Fence, Keep, Loop, Micro, Node, Recall, Row, Stage, Within
+from ttc_llvm.operands import Buffer, Carry, Prefetch, Space, View
 from ttc_llvm.target import Target
 
 from . import fetch
-from .ahead import Step
+from .box import Box
 from .drain import Share, share
 from .emission import Emission
 from .memory import fence
@@ -37,21 +22,6 @@ from .request import Request
 from .rows import Kept, Run, recall
 from .scale import Scalars, load_scalars
 from .values import I1, I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """Where a node stands: a pointer per space, the interval length per axis (and what it is in a whole tile,
-    0 = known at run time only), the loops around it."""
-
-    pointers: dict[Space, ir.Value]
-    lengths: tuple[Int, ...]
-    nominal: tuple[int, ...]
-    trail: tuple[Step, ...] = ()
-
-    def tiled(self, axis: int, step: int) -> Box:
-        """The same box, whose axis now is at most one step long."""
-        return replace(self, nominal=(*self.nominal[:axis], step, *self.nominal[axis + 1 :]))
 
 
 @dataclass(slots=True)
@@ -105,13 +75,13 @@ class Emitter:
         name = f"i{node.axis}"
         with counted(b, length, node.step, name) as i:
             inside = self.moved(b, box, views, node.axis, i, node.step)
-            self.nodes(b, node.body, _deeper(inside, box, node, i), views)
+            self.nodes(b, node.body, inside.deeper(box, node, i), views)
         if node.tail is not None:
             done = b.mul(b.sdiv(i64(length), i64(node.step)), i64(node.step), name=f"{name}.whole")
             rest = b.sub(i64(length), done, name=f"{name}.rest")
             with guarded(b, b.icmp_signed(">", rest, i64(0)), f"{name}.tail"):
                 behind = self.moved(b, box, views, node.axis, done, rest)
-                self.nodes(b, node.tail, _deeper(behind, box, node, done), views)
+                self.nodes(b, node.tail, behind.deeper(box, node, done), views)
 
     def _chunks(self, b: ir.IRBuilder, node: Loop, box: Box, views: dict[Space, View]) -> None:
         length = box.lengths[node.axis]
@@ -119,7 +89,7 @@ class Emitter:
         with counted(b, padded, node.step, f"i{node.axis}") as i:
             rest = b.sub(i64(length), i)
             inside = self.moved(b, box, views, node.axis, i, minimum(b, rest, node.step))
-            self.nodes(b, node.body, _deeper(inside, box, node, i), views)
+            self.nodes(b, node.body, inside.deeper(box, node, i), views)
 
     def _back(self, b: ir.IRBuilder, node: Loop, box: Box, views: dict[Space, View]) -> None:
         """Whole steps only: the last one ends with the interval."""
@@ -127,7 +97,7 @@ class Emitter:
         with counted(b, add(b, length, node.step - 1), node.step, f"i{node.axis}") as i:
             start = minimum(b, i, i64(add(b, length, -node.step)))
             inside = self.moved(b, box, views, node.axis, start, node.step)
-            self.nodes(b, node.body, _deeper(inside, box, node, start, b.sub(i, i64(start))), views)
+            self.nodes(b, node.body, inside.deeper(box, node, start, b.sub(i, i64(start))), views)
 
     def moved(
         self, b: ir.IRBuilder, box: Box, views: dict[Space, View], axis: int, distance: Int, length: Int
@@ -242,13 +212,6 @@ class Emitter:
         b.ret_void()
         self.ragged[node] = body
         return body
-
-
-def _deeper(inside: Box, box: Box, node: Loop, counter: Int, early: Int = 0) -> Box:
-    """The box inside one more loop, which walks its axis' interval of `box`."""
-    k = node.axis
-    step = Step(k, i64(counter), box.lengths[k], node.step, -(-box.nominal[k] // node.step), early)
-    return replace(inside.tiled(k, node.step), trail=(*box.trail, step))
 
 
 def _divides(step: int, length: Int, extent: object) -> bool:

@@ -12,7 +12,8 @@ from ttc_llvm.canonical import Alpha, Beta, Size
 from ttc_llvm.dtypes import compute_type
 from ttc_llvm.layout import Side, run_axes, side, sources
 from ttc_llvm.machine import Exchange
-from ttc_llvm.nest import Micro, View
+from ttc_llvm.nest import Micro
+from ttc_llvm.operands import View
 from ttc_llvm.target import Target
 
 from . import network

@@ -10,12 +10,14 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ttc_llvm.canonical import Size
-from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Op, Row, Space, Stage, View, Within
+from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Row, Stage, Within
+from ttc_llvm.operands import Op, Space, View
 from ttc_llvm.target import Target
 
 from . import attributes
 from .ahead import Step
-from .loops import Box, Emitter, is_task, load_params
+from .box import Box
+from .loops import Emitter, is_task, load_params
 from .scale import load_scalars
 from .values import I64, PTR, Int, counted, i64, minimum, mul
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ttc_llvm.layout import Register, Side
-from ttc_llvm.nest import View
+from ttc_llvm.operands import View
 
 from .memory import beyond, prefetch
 from .values import I64, Int

@@ -15,7 +15,8 @@ from llvmlite import ir
 
 from ttc_llvm.canonical import Alpha
 from ttc_llvm.layout import Register
-from ttc_llvm.nest import Carry, Row, View
+from ttc_llvm.nest import Row
+from ttc_llvm.operands import Carry, View
 from ttc_llvm.target import Target
 
 from .drain import Share

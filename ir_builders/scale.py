@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from ttc_llvm.canonical import Alpha, Beta
 from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.nest import Op
+from ttc_llvm.operands import Op
 
 from .seam import shuffle
 from .values import F32, F64, I8, at, splat

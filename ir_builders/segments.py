@@ -15,7 +15,7 @@ from llvmlite import ir
 from ttc_llvm.canonical import Beta
 from ttc_llvm.layout import Register
 from ttc_llvm.machine import Exchange
-from ttc_llvm.nest import View
+from ttc_llvm.operands import View
 
 from .memory import intrinsic, suffix
 from .scale import apply, carrier_type, convert

@@ -17,22 +17,8 @@ from case import Case, windows
 from reference import Array
 
 from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size
-from ttc_llvm.nest import (
-    Buffer,
-    Carry,
-    Fence,
-    Keep,
-    Loop,
-    LoopNest,
-    Micro,
-    Node,
-    Recall,
-    Row,
-    Space,
-    Stage,
-    View,
-    Within,
-)
+from ttc_llvm.nest import Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Stage, Within
+from ttc_llvm.operands import Buffer, Carry, Space, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from math import prod
 
 from .canonical import Canonical, static
 from .layout import run_axes
-from .nest import Buffer, Carry, Space
+from .operands import Buffer, Carry, Space
 from .plan import CpuPlan, Staging
 from .target import Target
 

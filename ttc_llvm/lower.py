@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from .canonical import Alpha, Beta, Canonical, Param
 from .carry import chain
-from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Op, Row, Stage, Within
+from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Row, Stage, Within
+from .operands import Op
 from .plan import CpuPlan, Staging, check
 from .staging import has_masks, is_by_rows, prefetch_of, row_loops, stage, views
 from .target import Target

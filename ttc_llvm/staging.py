@@ -8,22 +8,8 @@ from math import prod
 from .canonical import Alpha, Beta, Canonical, static
 from .carry import Chain, chain, run_of
 from .layout import run_axes
-from .nest import (
-    Bind,
-    Buffer,
-    Carry,
-    Loop,
-    Micro,
-    Node,
-    Op,
-    Prefetch,
-    Recall,
-    Row,
-    Space,
-    Stage,
-    View,
-    Within,
-)
+from .nest import Bind, Loop, Micro, Node, Recall, Row, Stage, Within
+from .operands import Buffer, Carry, Op, Prefetch, Space, View
 from .plan import CpuPlan, Fetch, Staging, spans
 from .target import Target
 from .tile_loops import Tile, loops

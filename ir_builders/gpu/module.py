@@ -11,7 +11,7 @@ from ttc_llvm.gpu.launch import Slot, parameters
 from ttc_llvm.gpu.nest import GpuNest
 from ttc_llvm.gpu.residency import asked_for
 from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.nest import Op
+from ttc_llvm.operands import Op
 
 from ..scale import Scalars
 from ..values import F32, F64, I8, I32, I64

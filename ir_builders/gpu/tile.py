@@ -14,7 +14,7 @@ from ttc_llvm.gpu.nest import GpuNest, SharedTile
 from ttc_llvm.gpu.residency import BATCH
 from ttc_llvm.gpu.runs import sides
 from ttc_llvm.gpu.trace import Round
-from ttc_llvm.nest import Op
+from ttc_llvm.operands import Op
 
 from ..scale import Scalars
 from ..values import I64

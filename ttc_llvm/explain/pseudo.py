@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..canonical import Alpha, Beta, Canonical, Size
-from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Space, Stage, View, Within
+from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Stage, Within
+from ..operands import Space, View
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
 INDENT = "  "

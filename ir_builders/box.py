@@ -1,0 +1,34 @@
+"""Where a node of the loop nest stands: what travels down the tree while it becomes IR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from llvmlite import ir
+
+from ttc_llvm.nest import Loop
+from ttc_llvm.operands import Space
+
+from .ahead import Step
+from .values import Int, i64
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Where a node stands: a pointer per space, the interval length per axis (and what it is in a whole tile,
+    0 = known at run time only), the loops around it."""
+
+    pointers: dict[Space, ir.Value]
+    lengths: tuple[Int, ...]
+    nominal: tuple[int, ...]
+    trail: tuple[Step, ...] = ()
+
+    def tiled(self, axis: int, step: int) -> Box:
+        """The same box, whose axis now is at most one step long."""
+        return replace(self, nominal=(*self.nominal[:axis], step, *self.nominal[axis + 1 :]))
+
+    def deeper(self, outer: Box, node: Loop, counter: Int, early: Int = 0) -> Box:
+        """This box inside one more loop, which walks its axis' interval of the outer one."""
+        k = node.axis
+        step = Step(k, i64(counter), outer.lengths[k], node.step, -(-outer.nominal[k] // node.step), early)
+        return replace(self.tiled(k, node.step), trail=(*outer.trail, step))

@@ -1,0 +1,107 @@
+"""Runs of B that go on without scratch: which plans join lines in registers, and kernels against NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import reference
+from case import Case, expected, fill, windows
+from interpreter import interpret
+from machine import Run, check, runnable
+
+from ttc_llvm import target
+from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.lower import lower
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.problem import Problem
+from ttc_llvm.staging import joins
+
+AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
+
+
+def line(problem: Problem) -> int:
+    """Elements of B in a line."""
+    return 64 // canonicalise(problem).canonical.b.itemsize
+
+
+def plan_of(c: Canonical, count: int, length: int, rows: int) -> CpuPlan:
+    """Tiles of `length` along B's run and `rows` of B's rows, micro-tiles a line long."""
+    rank = len(c.axes)
+    unit = c.along("a")[-1]
+    tile = tuple(length if k == 0 else rows if k == unit else 1 for k in range(rank))
+    block = tuple(count if k == 0 else min(rows, 16) if k == unit else 1 for k in range(rank))
+    order = (*(k for k in c.along("b") if k != unit), unit)
+    return CpuPlan(tile, block, order, c.along("b"), 0, streaming=True, staging=Staging.CARRY)
+
+
+@pytest.mark.parametrize(
+    ("problem", "wanted", "change", "joined"),
+    [
+        (Problem((1, 0), (97, 201)), AVX512, {}, True),
+        (Problem((1, 0), (97, 201), "z"), AVX512, {}, True),
+        (Problem((1, 0), (97, 201), "i16"), AVX512, {}, True),
+        (Problem((1, 0), (97, 201), "i8"), AVX512, {}, False),
+        (Problem((1, 0), (97, 201), "sd"), AVX512, {}, False),
+        (Problem((1, 0), (97, 201), "c", conjugate=True), AVX512, {}, False),
+        (Problem((1, 0), (97, 201), alpha=2.0), AVX512, {}, False),
+        (Problem((1, 0), (97, 201)), AVX2, {}, False),
+        (Problem((1, 0), (97, 201)), AVX512, {"block": (8, 16)}, False),
+        (Problem((1, 0), (97, 201)), AVX512, {"streaming": False}, False),
+        (Problem((1, 0), (97, 201)), AVX512, {"staging": Staging.B}, False),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_which_plans_join(
+    problem: Problem, wanted: target.Target, change: dict[str, object], joined: bool
+) -> None:
+    c = canonicalise(problem).canonical
+    plan = replace(plan_of(c, 64 // c.b.itemsize, 2 * 64 // c.b.itemsize, 16), **change)  # type: ignore[arg-type]
+    assert joins(c, plan, wanted) is joined
+    assert ("within" in str(lower(c, plan, wanted))) is joined
+
+
+def test_tiles_of_several_axes_of_a_run_go_through_scratch() -> None:
+    c = canonicalise(Problem((2, 1, 0), (35, 7, 18))).canonical
+    plan = CpuPlan((18, 2, 16), (16, 1, 16), (1, 0, 2), (0, 1, 2), 0, streaming=True, staging=Staging.CARRY)
+    assert joins(c, replace(plan, tile=(18, 1, 16)), AVX512)
+    assert not joins(c, plan, AVX512)
+
+
+SHAPES = [
+    (Problem((1, 0), (50, 211)), (32, 16)),  # tiles along one axis, the last one short
+    (Problem((1, 0), (50, 211)), (16, 50)),
+    (Problem((2, 1, 0), (37, 9, 39)), (39, 37)),  # the whole of an axis, with a remainder of 7; the run goes on
+    (Problem((2, 1, 0), (20, 11, 33)), (33, 20)),  # of 1
+    (Problem((2, 1, 0), (16, 11, 47)), (47, 16)),  # of 15
+    (Problem((2, 1, 0), (33, 5, 47)), (32, 32)),
+]
+
+
+@pytest.mark.parametrize(("problem", "sizes"), SHAPES, ids=lambda value: str(value)[:40])
+def test_lines_are_joined_in_the_right_order(problem: Problem, sizes: tuple[int, int]) -> None:
+    case = Case.of(problem)
+    c = case.placed.canonical
+    plan = plan_of(c, 16, *sizes)
+    nest = lower(c, plan, AVX512)
+    assert "within" in str(nest)
+    window_a, window_b = windows(case)
+    a, b = (np.zeros(window.span, np.float32) for window in (window_a, window_b))
+    fill(case, a, b)
+    assert reference.same(interpret(case, nest, case.placed, a, b), expected(case, a, b), case.b, case.plain), str(nest)
+
+
+@pytest.mark.skipif(AVX512 not in runnable(), reason="this machine has no AVX-512")
+@pytest.mark.parametrize("dtype", ["s", "d", "c", "z", "i16", "f16", "i32", "i64"])
+@pytest.mark.parametrize(("problem", "sizes"), SHAPES, ids=lambda value: str(value)[:40])
+def test_kernels_join(problem: Problem, sizes: tuple[int, int], dtype: str) -> None:
+    problem = replace(problem, dtype=dtype)
+    count = line(problem)
+    grown = replace(problem, size=tuple(extent * max(1, count // 16) for extent in problem.size))
+    c = canonicalise(grown).canonical
+    length, rows = (size * max(1, count // 16) for size in sizes)
+    plan = plan_of(c, count, length, rows)
+    assert joins(c, plan, AVX512)
+    for shift, ahead in ((0, {}), (3, {"prefetch": 4}), (17, {"prefetch": 1, "fetch": Fetch.ROWS})):
+        check(Case.of(grown), Run(replace(plan, **ahead), AVX512, 2, "start", "end", False, shift))

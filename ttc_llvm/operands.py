@@ -1,0 +1,90 @@
+"""What nodes of a loop nest work on: views of memory, operations, scratch, what is asked for, and what waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .canonical import Alpha, Beta, Size
+from .dtypes import DType
+
+
+class Space(Enum):
+    """Where a view's elements live."""
+
+    A = "a"
+    B = "b"
+    SCRATCH = "scratch"
+    CARRY = "carry"  # scratch, too: what waits for the next tile
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A strided window: element strides per axis, relative to the box in which it was opened."""
+
+    space: Space
+    dtype: DType
+    strides: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """What happens to an element between load and store: convert, conjugate, alpha, beta."""
+
+    alpha: Alpha
+    beta: Beta
+    conjugate: bool
+    compute: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Scratch of one tile, or slots of a carry: strides in elements per axis, elements in all, including padding;
+    offset: bytes from the start of a thread's scratch to the first element."""
+
+    space: Space
+    dtype: DType
+    strides: tuple[int, ...]
+    elements: int
+    align: int = 64
+    offset: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Of all its elements."""
+        return self.elements * self.dtype.itemsize
+
+    @property
+    def end(self) -> int:
+        """Bytes of scratch up to its end, which the caller has to provide, per thread."""
+        return self.offset + self.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """What a micro-tile asks for in advance. distance: in micro-tiles, or in tiles of these extents, whose rows are
+    then asked for whole, each micro-tile its share."""
+
+    distance: int
+    tile: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.distance} tiles" if self.tile else str(self.distance)
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """Elements of a run of B that wait for its next tile, one slot for every row of B.
+
+    dtype: of the slots' elements, A's; loops: axis and step of the loops over tiles along which a run goes on,
+    outermost first; elements: of a slot, as many as a line of B has, or a vector where that is longer.
+    """
+
+    dtype: DType
+    loops: tuple[tuple[int, int], ...]
+    elements: int
+
+    @property
+    def bytes(self) -> int:
+        """Of a slot."""
+        return self.elements * self.dtype.itemsize
