@@ -158,17 +158,20 @@ class Emission:
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self._value(self.net.outputs[number])
+        if self.slots is not None and a is not None:
+            places = (address, self.address(*self.slots, register))
+            join(self.store_side, b, a, places, len(register.elements), self._scaled)
+            return
         old = None
         if node.op.beta is Beta.ANY:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = convert(b, loaded, node.target.dtype, node.op.compute)
-        result = apply(b, node.op, self.scalars, a, old, self.tile.b.lanes)
-        value = convert(b, result, node.op.compute, node.target.dtype)
-        if self.slots is not None:
-            places = (address, self.address(*self.slots, register))
-            join(self.store_side, b, value, places, len(register.elements))
-            return
-        self.store_side.store(b, value, address, register, self.streams)
+        self.store_side.store(b, self._scaled(a, self.tile.b.lanes, old), address, register, self.streams)
+
+    def _scaled(self, a: ir.Value | None, lanes: int, old: ir.Value | None = None) -> ir.Value:
+        """What B gets: so many elements of A, and what was there, each times its factor."""
+        op = self.tile.node.op
+        return convert(self.b, apply(self.b, op, self.scalars, a, old, lanes), op.compute, self.tile.node.target.dtype)
 
     def _unwritten(self, address: ir.Value, register: Register) -> ir.Value:
         """Where a register of B is loaded from. What a ragged block lacks is addressed as its first row: no lane is

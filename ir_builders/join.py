@@ -6,6 +6,8 @@ boundary lies. The line leaves past the caches, and the row's last elements wait
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 from .memory import Access, intrinsic
@@ -16,23 +18,24 @@ LINE = 64  # bytes of a line, of a register, and of what waits
 _NAMES = {2: "hi", 4: "d"}  # of the permutations, by bytes of a lane
 
 Pair = tuple[ir.Value, ir.Value]
+Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements on their way to B
 
 
-def join(access: Access, b: ir.IRBuilder, value: ir.Value, places: Pair, count: int) -> None:
+def join(access: Access, b: ir.IRBuilder, value: ir.Value, places: Pair, count: int, scaled: Scaled) -> None:
     """Store the line that ends within the first `count` elements of a register, if one does; access: how the register
     would be stored. places: its address, any multiple of an item's size, and its row's slot. The row has to go on on
-    both sides."""
+    both sides. Elements wait as they come from A."""
     (address, slot), size, length = places, min(access.dtype.itemsize, 4), count * access.dtype.itemsize
     total = LINE // size
     lanes = ir.VectorType(ir.IntType(8 * size), total)
     registers = b.load(slot, typ=lanes, align=LINE), _widened(access, b, value, lanes)
     behind = b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
     if length == LINE:
-        _leave(access.module, b, registers, address, behind)
+        _leave(access, b, registers, address, behind, scaled)
         b.store(registers[1], slot, align=LINE)
         return
     with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
-        _leave(access.module, b, registers, address, behind)
+        _leave(access, b, registers, address, behind, scaled)
     first = length // size
     b.store(shuffle(b, *registers, range(first, first + total)), slot, align=LINE)
 
@@ -45,14 +48,18 @@ def _widened(access: Access, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorT
     return cast if count == lanes.count else shuffle(b, cast, None, [*range(count), *[None] * (lanes.count - count)])
 
 
-def _leave(module: ir.Module, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value) -> None:
+def _leave(
+    access: Access, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value, scaled: Scaled
+) -> None:
     """Store the line that begins so many bytes before the address."""
     old, new = registers
-    size = LINE // old.type.count
-    chosen = b.load(at(b, _numbers(module, size), b.sub(i64(LINE), behind)), typ=old.type, align=size)
-    permuted = intrinsic(module, f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512", old.type, [old.type] * 3)
-    stored = b.store(b.call(permuted, [old, chosen, new]), at(b, address, b.neg(behind)), align=LINE)
-    stored.set_metadata("nontemporal", module.add_metadata([i32(1)]))
+    size, elements = LINE // old.type.count, LINE // access.dtype.itemsize
+    chosen = b.load(at(b, _numbers(access.module, size), b.sub(i64(LINE), behind)), typ=old.type, align=size)
+    name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
+    line = b.call(intrinsic(access.module, name, old.type, [old.type] * 3), [old, chosen, new])
+    value = scaled(b.bitcast(line, access.carrier(elements)), elements)
+    stored = b.store(value, at(b, address, b.neg(behind)), align=LINE)
+    stored.set_metadata("nontemporal", access.module.add_metadata([i32(1)]))
 
 
 def _numbers(module: ir.Module, size: int) -> ir.Value:

@@ -44,8 +44,8 @@ def plan_of(c: Canonical, count: int, length: int, rows: int) -> CpuPlan:
         (Problem((1, 0), (97, 201), "i16"), AVX512, {}, True),
         (Problem((1, 0), (97, 201), "i8"), AVX512, {}, False),
         (Problem((1, 0), (97, 201), "sd"), AVX512, {}, False),
-        (Problem((1, 0), (97, 201), "c", conjugate=True), AVX512, {}, False),
-        (Problem((1, 0), (97, 201), alpha=2.0), AVX512, {}, False),
+        (Problem((1, 0), (97, 201), "c", conjugate=True), AVX512, {}, True),
+        (Problem((1, 0), (97, 201), alpha=2.0), AVX512, {}, True),
         (Problem((1, 0), (97, 201)), AVX2, {}, False),
         (Problem((1, 0), (97, 201)), AVX512, {"block": (8, 16)}, False),
         (Problem((1, 0), (97, 201)), AVX512, {"streaming": False}, False),
@@ -93,10 +93,19 @@ def test_lines_are_joined_in_the_right_order(problem: Problem, sizes: tuple[int,
 
 
 @pytest.mark.skipif(AVX512 not in runnable(), reason="this machine has no AVX-512")
-@pytest.mark.parametrize("dtype", ["s", "d", "c", "z", "i16", "f16", "i32", "i64"])
+@pytest.mark.parametrize(
+    ("dtype", "alpha"),
+    [
+        *((dtype, 1.0) for dtype in ("s", "d", "c", "z", "i16", "f16", "i32", "i64")),
+        ("s", 2.5),
+        ("d", -1.5),
+        ("c", 1 - 0.5j),
+        ("z", 2j),
+    ],
+)
 @pytest.mark.parametrize(("problem", "sizes"), SHAPES, ids=lambda value: str(value)[:40])
-def test_kernels_join(problem: Problem, sizes: tuple[int, int], dtype: str) -> None:
-    problem = replace(problem, dtype=dtype)
+def test_kernels_join(problem: Problem, sizes: tuple[int, int], dtype: str, alpha: complex) -> None:
+    problem = replace(problem, dtype=dtype, alpha=alpha, conjugate=dtype in "cz" and alpha != 1)
     count = line(problem)
     grown = replace(problem, size=tuple(extent * max(1, count // 16) for extent in problem.size))
     c = canonicalise(grown).canonical

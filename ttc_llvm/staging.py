@@ -34,13 +34,12 @@ def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
 
 
 def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    """True where runs go on without scratch: registers of B are lines, elements do not change on the way, and the
-    machine can take a line out of two registers."""
-    kinds, size = canonical.kinds, canonical.b.itemsize
-    moved = kinds.alpha is Alpha.ONE and not canonical.conjugate and canonical.a == canonical.b
+    """True where runs go on without scratch: registers of B are lines, of A's type, and the machine can take a line out
+    of two registers."""
+    size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
     line = plan.block[0] * size == target.line == target.vector_bits // 8
     carried = plan.staging is Staging.CARRY and plan.streaming
-    return carried and moved and line and target.joins(size) and run_of(canonical, plan) == (0,)
+    return carried and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
 
 
 def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
@@ -120,17 +119,16 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
             filling = (*_each(canonical, _around(plan, run, order), Recall(carry, scratch)), *filling)
         staged = (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
         if carry and joined:
-            return (Within(carry, plan.box(canonical.extents)[0], _joined(canonical, plan, target, carry), staged),)
+            return (Within(carry, plan.box(canonical.extents)[0], _joined(canonical, plan, target, carry, op), staged),)
         return staged
     drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
-def _joined(canonical: Canonical, plan: CpuPlan, target: Target, carry: Carry) -> tuple[Node, ...]:
+def _joined(canonical: Canonical, plan: CpuPlan, target: Target, carry: Carry, op: Op) -> tuple[Node, ...]:
     """A tile within its runs: registers of B are joined to what waits."""
     source, sink = views(canonical)
-    move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
-    leaf = Micro(source, sink, move, plan.block, plan.block, prefetch=prefetch_of(plan), streaming=True, carry=carry)
+    leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=prefetch_of(plan), streaming=True, carry=carry)
     axes = (replace(canonical.axes[0], extent=plan.box(canonical.extents)[0]), *canonical.axes[1:])
     return loops(Tile(axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
 
