@@ -146,10 +146,10 @@ class Interpreter:
         for start, grain in zip(box.starts, node.grain, strict=True):
             assert start % grain == 0, f"a block starts at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
-        value = self._value(node, source, sink)
         if node.carry is None:
-            self._write(node, sink, value)
+            self._write(node, sink, self._value(node, source, sink))
             return
+        value = self._read(node.source.space, source)
         slots = self._addresses(views[Space.CARRY], box, lengths)
         for row in itertools.product([slice(None)], *map(range, lengths[1:])):
             self._join(node, node.carry.elements, sink[row][0], slots[row][0], value[row])
@@ -161,7 +161,7 @@ class Interpreter:
         row = np.concatenate([self.memory[Space.CARRY][slot : slot + count], new])
         if at % count + len(new) >= count:
             line = at - at % count + np.arange(count)
-            self._write(node, line, row[count - at % count :][:count])
+            self._write(node, line, self._scaled(node, row[count - at % count :][:count], np.zeros(count, new.dtype)))
         self.memory[Space.CARRY][slot : slot + count] = row[-count:]
         self.writes[Space.CARRY][slot : slot + count] = 1
 
@@ -230,6 +230,10 @@ class Interpreter:
             x = self._read(node.source.space, source)
         if op.beta is not Beta.ZERO:
             old = self._read(node.target.space, sink)
+        return self._scaled(node, x, old)
+
+    def _scaled(self, node: Micro | Row, x: Array, old: Array) -> Array:
+        types, op = (node.source.dtype, node.target.dtype), node.op
         alpha = {Alpha.ZERO: 0.0, Alpha.ONE: 1.0, Alpha.ANY: self.alpha}[op.alpha]
         beta = 0.0 if op.beta is Beta.ZERO else self.beta
         return reference.combine(x, old, types, alpha, beta, op.conjugate)
