@@ -16,7 +16,7 @@ from ttc_llvm.machine import Exchange
 from ttc_llvm.operands import Space, View
 
 from . import network, scalable, segments
-from .join import join
+from .join import Lines
 from .memory import Access, Ragged
 from .micro_tile import Sizes, Tile
 from .network import Pieces
@@ -56,6 +56,7 @@ class Emission:
         self.values: dict[int, ir.Value] = {}
         self.rows: dict[int, ir.Value] = {}
         self.streams, self.slots = tile.streams, slots
+        self.lines = None if slots is None else Lines.of(self.store_side)
 
     def emit(self, requests: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. requests: emit a prefetch each; they are spread between the stores,
@@ -158,9 +159,9 @@ class Emission:
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self._value(self.net.outputs[number])
-        if self.slots is not None and a is not None:
+        if self.lines is not None and self.slots is not None and a is not None:
             places = (address, self.address(*self.slots, register))
-            join(self.store_side, b, a, places, len(register.elements), self._scaled)
+            self.lines.join(b, a, places, len(register.elements), self._scaled)
             return
         old = None
         if node.op.beta is Beta.ANY:

@@ -7,6 +7,7 @@ boundary lies. The line leaves past the caches, and the row's last elements wait
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from llvmlite import ir
 
@@ -21,53 +22,60 @@ Pair = tuple[ir.Value, ir.Value]
 Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements on their way to B
 
 
-def join(access: Access, b: ir.IRBuilder, value: ir.Value, places: Pair, count: int, scaled: Scaled) -> None:
-    """Store the line that ends within the first `count` elements of a register, if one does; access: how the register
-    would be stored. places: its address, any multiple of an item's size, and its row's slot. The row has to go on on
-    both sides. Elements wait as they come from A."""
-    (address, slot), size, length = places, min(access.dtype.itemsize, 4), count * access.dtype.itemsize
-    total = LINE // size
-    lanes = ir.VectorType(ir.IntType(8 * size), total)
-    registers = b.load(slot, typ=lanes, align=LINE), _widened(access, b, value, lanes)
-    behind = b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
-    if length == LINE:
-        _leave(access, b, registers, address, behind, scaled)
-        b.store(registers[1], slot, align=LINE)
-        return
-    with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
-        _leave(access, b, registers, address, behind, scaled)
-    first = length // size
-    b.store(shuffle(b, *registers, range(first, first + total)), slot, align=LINE)
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines from a micro-tile's registers of B. access: how they would be stored as they are; numbers: of both
+    registers' lanes: a line has as many that follow each other, from some place on."""
 
+    access: Access
+    numbers: ir.Value
 
-def _widened(access: Access, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
-    """The register in these lanes; a narrower one fills the first of them."""
-    size = LINE // lanes.count
-    count = access.lanes * access.dtype.itemsize // size
-    cast = b.bitcast(value, ir.VectorType(lanes.element, count))
-    return cast if count == lanes.count else shuffle(b, cast, None, [*range(count), *[None] * (lanes.count - count)])
-
-
-def _leave(
-    access: Access, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value, scaled: Scaled
-) -> None:
-    """Store the line that begins so many bytes before the address."""
-    old, new = registers
-    size, elements = LINE // old.type.count, LINE // access.dtype.itemsize
-    chosen = b.load(at(b, _numbers(access.module, size), b.sub(i64(LINE), behind)), typ=old.type, align=size)
-    name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
-    line = b.call(intrinsic(access.module, name, old.type, [old.type] * 3), [old, chosen, new])
-    value = scaled(b.bitcast(line, access.carrier(elements)), elements)
-    stored = b.store(value, at(b, address, b.neg(behind)), align=LINE)
-    stored.set_metadata("nontemporal", access.module.add_metadata([i32(1)]))
-
-
-def _numbers(module: ir.Module, size: int) -> ir.Value:
-    """The numbers of both registers' lanes: a line has as many that follow each other, from some place on."""
-    name, count = f"lanes{size}", 2 * LINE // size
-    if name not in module.globals:
-        kind = ir.ArrayType(ir.IntType(8 * size), count)
-        table = ir.GlobalVariable(module, kind, name)
-        table.initializer = ir.Constant(kind, list(range(count)))
+    @classmethod
+    def of(cls, access: Access) -> Lines:
+        """With a table of their own."""
+        size = _lane(access)
+        kind = ir.ArrayType(ir.IntType(8 * size), 2 * LINE // size)
+        table = ir.GlobalVariable(access.module, kind, access.module.get_unique_name("lanes"))
+        table.initializer = ir.Constant(kind, list(range(kind.count)))
         table.global_constant, table.linkage, table.align = True, "private", LINE
-    return module.globals[name]
+        return cls(access, table)
+
+    def join(self, b: ir.IRBuilder, value: ir.Value, places: Pair, count: int, scaled: Scaled) -> None:
+        """Store the line that ends within the first `count` elements of a register, if one does. places: the register's
+        own address, any multiple of an item's size, and its row's slot. The row has to go on on both sides. Elements
+        wait as they come from A."""
+        (address, slot), size, length = places, _lane(self.access), count * self.access.dtype.itemsize
+        total = LINE // size
+        lanes = ir.VectorType(ir.IntType(8 * size), total)
+        registers = b.load(slot, typ=lanes, align=LINE), self._widened(b, value, lanes)
+        behind = b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
+        if length == LINE:
+            self._leave(b, registers, address, behind, scaled)
+            b.store(registers[1], slot, align=LINE)
+            return
+        with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
+            self._leave(b, registers, address, behind, scaled)
+        first = length // size
+        b.store(shuffle(b, *registers, range(first, first + total)), slot, align=LINE)
+
+    def _widened(self, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
+        """The register in these lanes; a narrower one fills the first of them."""
+        count = self.access.lanes * self.access.dtype.itemsize * lanes.count // LINE
+        cast = b.bitcast(value, ir.VectorType(lanes.element, count))
+        missing = lanes.count - count
+        return shuffle(b, cast, None, [*range(count), *[None] * missing]) if missing else cast
+
+    def _leave(self, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value, scaled: Scaled) -> None:
+        """Store the line that begins so many bytes before the address."""
+        (old, new), size, elements = registers, _lane(self.access), LINE // self.access.dtype.itemsize
+        chosen = b.load(at(b, self.numbers, b.sub(i64(LINE), behind)), typ=old.type, align=size)
+        name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
+        line = b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
+        value = scaled(b.bitcast(line, self.access.carrier(elements)), elements)
+        stored = b.store(value, at(b, address, b.neg(behind)), align=LINE)
+        stored.set_metadata("nontemporal", self.access.module.add_metadata([i32(1)]))
+
+
+def _lane(access: Access) -> int:
+    """Bytes of a lane that the permutation moves: elements of more have several."""
+    return min(access.dtype.itemsize, 4)

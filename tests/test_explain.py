@@ -74,7 +74,10 @@ def test_a_carry_is_told() -> None:
     form = canonicalise(COPY).canonical
     plan = CpuPlan((64, 1, 64), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, streaming=True, staging=Staging.CARRY)
     text = "\n".join(pseudo.lines(lower(form, plan, find("avx512"))))
-    for part in ("slots for what waits", "from the row's slot", "whole lines non-temporal", "elements to its slot"):
+    joined = ("go on on both sides, 64 elements", "joined to what waits: whole lines, non-temporal", "else")
+    for part in (
+        "slots for what waits", "from the row's slot", "whole lines non-temporal", "elements to its slot", *joined
+    ):  # fmt: skip
         assert part in text
 
 

@@ -11,12 +11,15 @@ from case import Case, expected, fill, windows
 from interpreter import interpret
 from machine import Run, check, runnable
 
-from ttc_llvm import target
-from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm import backend, dtypes, target
+from ttc_llvm.canonical import Axis, Canonical, canonicalise
 from ttc_llvm.lower import lower
+from ttc_llvm.native import artifact
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.staging import joins
+from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.unaligned import off_boundary
 
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 
@@ -69,6 +72,19 @@ def test_tiles_of_several_axes_of_a_run_go_through_scratch() -> None:
     assert not joins(c, plan, AVX512)
 
 
+@pytest.mark.parametrize("streaming", [True, False], ids=["the plan joins", "off the boundary it does"])
+def test_objects_for_several_machines_join(streaming: bool) -> None:
+    problem, least = Problem((1, 0), (1024, 1024)), target.find("x86-64")
+    c = canonicalise(problem).canonical
+    direct = CpuPlan((64, 64), (16, 16), (0, 1), (1, 0), 2, 0, True)
+    plan = plan_of(c, 16, 32, 32) if streaming else direct
+    assert joins(c, plan if streaming else off_boundary(c, direct, AVX512), AVX512)
+    spec = artifact.Spec(problem, AVX512, plan, others=((least, model_plan(c, least, 1)),))
+    text = artifact.module_text(spec)
+    assert "vpermi2var" in text
+    backend.compile_object(text, spec.base)
+
+
 SHAPES = [
     (Problem((1, 0), (50, 211)), (32, 16)),  # tiles along one axis, the last one short
     (Problem((1, 0), (50, 211)), (16, 50)),
@@ -112,5 +128,34 @@ def test_kernels_join(problem: Problem, sizes: tuple[int, int], dtype: str, alph
     length, rows = (size * max(1, count // 16) for size in sizes)
     plan = plan_of(c, count, length, rows)
     assert joins(c, plan, AVX512)
-    for shift, ahead in ((0, {}), (3, {"prefetch": 4}), (17, {"prefetch": 1, "fetch": Fetch.ROWS})):
+    for shift, ahead in ((0, {}), (3, {"prefetch": 4}), (17, {"prefetch": 1, "fetch": Fetch.ROWS, "parallel": 1})):
         check(Case.of(grown), Run(replace(plan, **ahead), AVX512, 2, "start", "end", False, shift))
+
+
+@pytest.mark.skipif(AVX512 not in runnable(), reason="this machine has no AVX-512")
+@pytest.mark.parametrize(
+    ("axes", "tile", "block", "order", "panel"),
+    [
+        (((97, 40, 1), (33, 1, 97)), (32, 16), (16, 16), (1, 0), ()),
+        (((97, -40, 1), (33, 1, 97)), (32, 16), (16, 16), (0, 1), (97, 32)),
+        (((97, 40, 1), (33, -1, 97), (5, 0, 3201)), (32, 16, 1), (16, 8, 1), (2, 0, 1), ()),
+        (((33, 300, 1), (9, 0, 33), (20, 1, 297)), (33, 1, 10), (16, 1, 10), (2, 1, 0), ()),
+        (((33, 700, 1), (9, 1, 33), (20, 10, 297)), (33, 1, 8), (16, 1, 8), (2, 1, 0), (33, 9, 16)),
+        (((48, 700, 1), (9, 10, 48), (10, 1, 432)), (16, 3, 10), (16, 3, 4), (2, 1, 0), ()),
+        (((50, 1100, 1), (6, 1, 50), (7, 7, 300), (17, 60, 2100)), (16, 2, 4, 3), (16, 2, 4, 3), (3, 2, 1, 0), ()),
+    ],
+)
+def test_any_strides_panels_and_blocks(
+    axes: tuple[tuple[int, int, int], ...],
+    tile: tuple[int, ...],
+    block: tuple[int, ...],
+    order: tuple[int, ...],
+    panel: tuple[int, ...],
+) -> None:
+    item = dtypes.dtype("s")
+    case = Case(tuple(Axis(*axis) for axis in axes), item, item, 2.5, 0.0, False, 7)
+    plan = CpuPlan(tile, block, order, tuple(range(len(tile))), 1, 2, True, Staging.CARRY, panel=panel)
+    assert case.placed.canonical.axes == case.axes
+    assert "within" in str(lower(case.placed.canonical, plan, AVX512))
+    for shift in (0, 5, 15):
+        check(case, Run(plan, AVX512, 3, "start", "end", False, shift))

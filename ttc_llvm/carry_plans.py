@@ -1,7 +1,8 @@
 """Plans whose runs of B go on from tile to tile (`Staging.CARRY`): narrow tiles that walk along rows of A.
 
-A tile is a line or a few of B wide and goes through scratch in L1. Tiles follow each other along rows of A, which the
-hardware fetches ahead, over as many rows of B as there are slots; then the next lines of all these rows are written.
+A tile is a line or a few of B wide and goes through scratch in L1, or through registers (`staging.joins`). Tiles follow
+each other along rows of A, which the hardware fetches ahead, over as many rows of B as there are slots; then the next
+lines of all these rows are written.
 """
 
 from __future__ import annotations

@@ -90,8 +90,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis; back: the last chunk
-    begins early where it would be short, and elements are then written twice, the same both times."""
+    """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis, or of a tile that is known
+    to be whole; back: the last chunk begins early where it would be short, and elements are then written twice, the
+    same both times."""
 
     axis: int
     extent: Size

@@ -1,4 +1,5 @@
-"""Lowering what is between A and B: scratch that a tile goes through, and rows of B that find their own boundaries."""
+"""Lowering what is between A and B: scratch that a tile goes through, rows of B that find their own boundaries, and
+lines that are joined in registers."""
 
 from __future__ import annotations
 

@@ -245,6 +245,8 @@ def main() -> None:
     parser.add_argument("--rank", type=int, action="append", default=[], help="indices; may be repeated")
     args = parser.parse_args()
     placed = affinity.parse(args.cpus)
+    if not placed.cpus:
+        parser.error(f"--cpus={args.cpus}: a list such as 0,1")
     runtime.set_affinity(placed)
     drawn = problems(args.seed, args.problems, args.kind, args.ragged, args.rows, args.unit, args.rank)
     for number, problem in enumerate(drawn):

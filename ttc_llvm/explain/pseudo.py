@@ -53,7 +53,7 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
             yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
         elif isinstance(node, Within):
             deeper = replace(place, depth=place.depth + 1)
-            yield f"{place.pad()}if the tile's runs go on on both sides"
+            yield f"{place.pad()}if the tile's runs go on on both sides, {node.length} elements of each in it"
             yield from _nodes(node.body, deeper, canonical)
             yield f"{place.pad()}else"
             yield from _nodes(node.others, deeper, canonical)
