@@ -12,12 +12,12 @@ import pytest
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
-from ttc_llvm.plan import VERSION, parse
+from ttc_llvm.plan import VERSION, Fetch, parse
 from ttc_llvm.tuning import networks
 from ttc_llvm.tuning.choices import FREE, Forced
 from ttc_llvm.tuning.cost import NETWORKS, Model
 from ttc_llvm.tuning.features import Features
-from ttc_llvm.tuning.inputs import MODES, Inputs, one_hot
+from ttc_llvm.tuning.inputs import MODES, STORES, Inputs, one_hot
 from ttc_llvm.tuning.model import onwards, ranked
 from ttc_llvm.tuning.neighbours import neighbours
 from ttc_llvm.tuning.networks import DOUBT, TOGETHER, Networks
@@ -131,7 +131,7 @@ def test_inputs_differ_between_plans_and_are_the_same_for_equal_ones() -> None:
 def test_a_decision_is_one_place_among_its_values() -> None:
     assert one_hot("b", ("a", "b", "c")) == (0.0, 1.0, 0.0)
     assert one_hot("", ("a", "b")) == (0.0, 0.0)
-    assert len(set(MODES)) == len(MODES) == 8
+    assert len(set(MODES)) == len(MODES) == len(Fetch) * len(STORES)
 
 
 def test_many_plans_cost_what_each_costs_alone() -> None:
