@@ -20,7 +20,7 @@ from . import ahead
 from .ahead import Step
 from .memory import L2, beyond, prefetch
 from .seam import freeze
-from .values import I32, I64, Int, add, at, guarded, i64, minimum, mul
+from .values import I32, I64, Int, add, at, guarded, i64, minimum, mul, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +102,8 @@ def share(
         offset = add(b, offset, _bytes(b, view, move.axis, move.distance))
     count = -(-len(rows.starts) * rows.lines // prod(tile[step.axis] for step in inside))
     base = freeze(b, beyond(b, pointer, offset))
-    return Share(module, b, rows, _table(module, rows.starts), base, mul(b, position, count), count)
+    return Share(module, b, rows, table(module, I32, rows.starts, "rows"), base, mul(b, position, count), count)
 
 
 def _bytes(b: ir.IRBuilder, view: View, axis: int, elements: Int) -> Int:
     return mul(b, elements, static(view.strides[axis]) * view.dtype.itemsize)
-
-
-def _table(module: ir.Module, values: tuple[int, ...]) -> ir.Value:
-    kind = ir.ArrayType(I32, len(values))
-    table = ir.GlobalVariable(module, kind, module.get_unique_name("rows"))
-    table.initializer = ir.Constant(kind, list(values))
-    table.global_constant, table.linkage = True, "private"
-    return table

@@ -55,8 +55,8 @@ class Emission:
         self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
         self.rows: dict[int, ir.Value] = {}
-        self.streams, self.slots = tile.streams, slots
-        self.lines = None if slots is None else Lines.of(self.store_side)
+        self.streams = tile.streams
+        self.lines = None if slots is None else Lines.of(self.store_side, slots)
 
     def emit(self, requests: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. requests: emit a prefetch each; they are spread between the stores,
@@ -159,8 +159,8 @@ class Emission:
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self._value(self.net.outputs[number])
-        if self.lines is not None and self.slots is not None and a is not None:
-            places = (address, self.address(*self.slots, register))
+        if self.lines is not None and a is not None:
+            places = (address, self.address(*self.lines.slots, register))
             self.lines.join(b, a, places, len(register.elements), self._scaled)
             return
         old = None

@@ -22,7 +22,7 @@ from .memory import L2, beyond
 from .micro_tile import Sizes, Tile
 from .request import Read, Request
 from .seam import freeze
-from .values import I64, Int, add, at, i64, mul
+from .values import I64, Int, add, at, i64, mul, table
 
 Place = tuple[int, ...]  # a line of a row: what steps of run-time size lead to it, one number each, then bytes
 
@@ -120,11 +120,8 @@ class Rows:
     def _entry(self, rows: list[list[Place]]) -> ir.Value:
         """Where this micro-tile's row of a constant table begins."""
         numbers = [list(itertools.chain(*row)) for row in rows]
-        kind = ir.ArrayType(I64, len(numbers) * len(numbers[0]))
-        table = ir.GlobalVariable(self.module, kind, self.module.get_unique_name("rows"))
-        table.initializer = ir.Constant(kind, list(itertools.chain(*numbers)))
-        table.global_constant, table.linkage = True, "private"
-        return at(self.b, table, mul(self.b, self._position(), len(numbers[0]) * 8))
+        places = table(self.module, I64, list(itertools.chain(*numbers)), "rows")
+        return at(self.b, places, mul(self.b, self._position(), len(numbers[0]) * 8))
 
     def _position(self) -> Int:
         """Which of the micro-tiles along the run this is."""

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from .memory import Access, intrinsic
+from ttc_llvm.operands import View
+
+from .memory import Access, intrinsic, stream
 from .seam import shuffle
-from .values import I64, at, guarded, i32, i64
+from .values import I64, at, guarded, i64, table
 
 LINE = 64  # bytes of a line, of a register, and of what waits
 _NAMES = {2: "hi", 4: "d"}  # of the permutations, by bytes of a lane
@@ -24,21 +26,20 @@ Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines from a micro-tile's registers of B. access: how they would be stored as they are; numbers: of both
-    registers' lanes: a line has as many that follow each other, from some place on."""
+    """Lines from a micro-tile's registers of B. access: how they would be stored as they are; slots: where its rows
+    wait; numbers: of both registers' lanes: a line has as many that follow each other, from some place on."""
 
     access: Access
+    slots: tuple[ir.Value, View]
     numbers: ir.Value
 
     @classmethod
-    def of(cls, access: Access) -> Lines:
+    def of(cls, access: Access, slots: tuple[ir.Value, View]) -> Lines:
         """With a table of their own."""
         size = _lane(access)
-        kind = ir.ArrayType(ir.IntType(8 * size), 2 * LINE // size)
-        table = ir.GlobalVariable(access.module, kind, access.module.get_unique_name("lanes"))
-        table.initializer = ir.Constant(kind, list(range(kind.count)))
-        table.global_constant, table.linkage, table.align = True, "private", LINE
-        return cls(access, table)
+        numbers = table(access.module, ir.IntType(8 * size), range(2 * LINE // size), "lanes")
+        numbers.align = LINE
+        return cls(access, slots, numbers)
 
     def join(self, b: ir.IRBuilder, value: ir.Value, places: Pair, count: int, scaled: Scaled) -> None:
         """Store the line that ends within the first `count` elements of a register, if one does. places: the register's
@@ -72,8 +73,7 @@ class Lines:
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
         line = b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
         value = scaled(b.bitcast(line, self.access.carrier(elements)), elements)
-        stored = b.store(value, at(b, address, b.neg(behind)), align=LINE)
-        stored.set_metadata("nontemporal", self.access.module.add_metadata([i32(1)]))
+        stream(self.access.module, b, value, at(b, address, b.neg(behind)), LINE)
 
 
 def _lane(access: Access) -> int:

@@ -120,11 +120,10 @@ class Access:
         if mask is not None:
             name = f"llvm.masked.store.{suffix(self.vector)}.p0"
             _masked_store(self.module, b, name, value, pointer, mask, self.align)
+        elif len(register.elements) == self.lanes and streaming:
+            stream(self.module, b, value, pointer, self.lanes * self.dtype.itemsize)
         elif len(register.elements) == self.lanes:
-            width = self.lanes * self.dtype.itemsize
-            stored = b.store(value, pointer, align=width if streaming else self.align)
-            if streaming:
-                stored.set_metadata("nontemporal", self.module.add_metadata([i32(1)]))
+            b.store(value, pointer, align=self.align)
         else:
             self._store_parts(b, value, pointer, len(register.elements))
 
@@ -233,6 +232,11 @@ def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int =
     B's lines was slower wherever it was measured)."""
     f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
     b.call(f, [pointer, i32(0), i32(level), i32(1)])  # read, data
+
+
+def stream(module: ir.Module, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int) -> None:
+    """A store past the caches: of a whole vector, on its boundary."""
+    b.store(value, pointer, align=align).set_metadata("nontemporal", module.add_metadata([i32(1)]))
 
 
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:

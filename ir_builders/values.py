@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -87,6 +87,15 @@ def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.V
     vector = ir.VectorType(scalar.type, lanes)
     single = b.insert_element(ir.Constant(vector, ir.Undefined), scalar, i32(0))
     return shuffle(b, single, None, [0] * lanes, name=name)
+
+
+def table(module: ir.Module, kind: ir.IntType, values: Sequence[int], name: str) -> ir.GlobalVariable:
+    """Constants of a module, under a name of their own."""
+    array = ir.ArrayType(kind, len(values))
+    found = ir.GlobalVariable(module, array, module.get_unique_name(name))
+    found.initializer = ir.Constant(array, list(values))
+    found.global_constant, found.linkage = True, "private"
+    return found
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from .canonical import Alpha, Beta, Canonical, static
 from .carry import Chain, chain, run_of
 from .layout import run_axes
 from .nest import Bind, Loop, Micro, Node, Recall, Row, Stage, Within
-from .operands import Buffer, Carry, Op, Prefetch, Space, View
+from .operands import Buffer, Op, Prefetch, Space, View
 from .plan import CpuPlan, Fetch, Staging, spans
 from .target import Target
 from .tile_loops import Tile, loops
@@ -119,19 +119,20 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
         if carry:
             filling = (*_each(canonical, _around(plan, run, order), Recall(carry, scratch)), *filling)
         staged = (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
-        if carry and joined:
-            return (Within(carry, plan.box(canonical.extents)[0], _joined(canonical, plan, target, carry, op), staged),)
-        return staged
+        return (_within(canonical, plan, target, row, staged),) if joined else staged
     drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
-def _joined(canonical: Canonical, plan: CpuPlan, target: Target, carry: Carry, op: Op) -> tuple[Node, ...]:
-    """A tile within its runs: registers of B are joined to what waits."""
-    source, sink = views(canonical)
-    leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=prefetch_of(plan), streaming=True, carry=carry)
-    axes = (replace(canonical.axes[0], extent=plan.box(canonical.extents)[0]), *canonical.axes[1:])
-    return loops(Tile(axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
+def _within(canonical: Canonical, plan: CpuPlan, target: Target, row: Row, others: tuple[Node, ...]) -> Within:
+    """A tile within its runs, whose registers of B are joined to what waits as the row's would; others: the way through
+    scratch."""
+    assert row.carry is not None
+    source, length, ahead = views(canonical)[0], plan.box(canonical.extents)[0], prefetch_of(plan)
+    leaf = Micro(source, row.target, row.op, plan.block, plan.block, prefetch=ahead, streaming=True, carry=row.carry)
+    axes = (replace(canonical.axes[0], extent=length), *canonical.axes[1:])
+    body = loops(Tile(axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
+    return Within(row.carry, length, body, others)
 
 
 def _phase(
