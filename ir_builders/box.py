@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from ttc_llvm.nest import Loop
+from ttc_llvm.nest import Loop, Micro
 from ttc_llvm.operands import Space
 
 from .ahead import Step
-from .values import Int, i64
+from .values import Int, add, i64
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,18 @@ class Box:
     lengths: tuple[Int, ...]
     nominal: tuple[int, ...]
     trail: tuple[Step, ...] = ()
+
+    def ends(self, node: Micro) -> tuple[ir.Value, ir.Value]:
+        """Where a micro-tile reads and writes."""
+        return self.pointers[node.source.space], self.pointers[node.target.space]
+
+    def position(self, b: ir.IRBuilder, axis: int) -> Int:
+        """Where the interval of an axis begins. A loop that makes a single step leaves no trail."""
+        found: Int = 0
+        for step in self.trail:
+            if step.axis == axis:
+                found = add(b, found, step.counter)
+        return found
 
     def tiled(self, axis: int, step: int) -> Box:
         """The same box, whose axis now is at most one step long."""

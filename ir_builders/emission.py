@@ -7,6 +7,7 @@ block follow each other and few registers are live.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from llvmlite import ir
 
@@ -22,13 +23,27 @@ from .micro_tile import Sizes, Tile
 from .network import Pieces
 from .scale import Scalars, apply, carrier_type, convert, units
 from .seam import fence, freeze, shuffle
-from .values import Int, add, at, mul
+from .values import Int, add, at, i64, mul
+
+
+@dataclass(frozen=True, slots=True)
+class Bend:
+    """A micro-tile that goes on in the next row of B: from index `first` along axis 0 on, A's elements lie from `far`
+    on as they would from the block's first element."""
+
+    first: ir.Value
+    far: ir.Value
+
+    def start(self, b: ir.IRBuilder, source: ir.Value, register: Register) -> ir.Value:
+        """From where on a register of A lies, which has a single index along axis 0."""
+        return b.select(b.icmp_signed("<=", self.first, i64(register.start[0])), self.far, source)
 
 
 class Emission:
     """One micro-tile at these (source, target) pointers, and the values computed so far.
 
-    lengths: run-time length per ragged axis; slots: where its rows of B wait, if they are joined to lines.
+    lengths: run-time length per ragged axis; slots: where its rows of B wait, if they are joined to lines; bend: where
+    it goes on in another row of B.
     """
 
     def __init__(
@@ -41,10 +56,12 @@ class Emission:
         sizes: Sizes,
         lengths: dict[int, ir.Value],
         slots: tuple[ir.Value, View] | None = None,
+        bend: Bend | None = None,
     ) -> None:
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars, sizes
         # Opaque bases: else loop strength reduction weighs every row's address anew, for most of the compile time.
         self.source, self.target = (freeze(b, pointer) for pointer in pointers)
+        self.bend = bend
         node = tile.node
         self.ragged = ragged = Ragged(node.block, lengths) if node.ragged else None
         self.read_a = node.op.alpha is not Alpha.ZERO
@@ -142,8 +159,9 @@ class Emission:
     def _row(self, number: int) -> ir.Value:
         """The address of one of A's registers."""
         if number not in self.rows:
-            view = self.tile.node.source
-            self.rows[number] = self.address(self.source, view, self.tile.a.registers[number])
+            view, register = self.tile.node.source, self.tile.a.registers[number]
+            start = self.source if self.bend is None else self.bend.start(self.b, self.source, register)
+            self.rows[number] = self.address(start, view, register)
         return self.rows[number]
 
     def _shuffle(self, step: network.Shuffle) -> ir.Value:

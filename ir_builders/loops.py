@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from llvmlite import ir
 
 from ttc_llvm.canonical import Axis, static
-from ttc_llvm.nest import Bind, Fence, Keep, Loop, Micro, Node, Recall, Row, Stage, Within
+from ttc_llvm.nest import Bind, Fence, Keep, Loop, Micro, Node, Recall, Row, Shifted, Stage, Within
 from ttc_llvm.operands import Buffer, Carry, Prefetch, Space, View
 from ttc_llvm.target import Target
 
@@ -18,9 +19,9 @@ from .drain import Share, share
 from .emission import Emission
 from .memory import fence
 from .micro_tile import Sizes, Tile
-from .request import Request
 from .rows import Kept, Run, recall
 from .scale import Scalars, load_scalars
+from .shift import Shift
 from .values import I1, I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
 
 
@@ -52,6 +53,8 @@ class Emitter:
                 self.nodes(b, node.body, inside, wider)
             elif isinstance(node, Within):
                 self.within(b, node, box, views)
+            elif isinstance(node, Shifted):
+                self.shifted(b, node, box, views)
             elif isinstance(node, Recall):
                 pointers = (box.pointers[Space.CARRY], box.pointers[node.target.space])
                 recall(b, self.machine, node.carry, pointers)
@@ -143,21 +146,53 @@ class Emitter:
 
     def micro(self, b: ir.IRBuilder, node: Micro, box: Box, views: dict[Space, View]) -> None:
         """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""
-        pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
-        tile = Tile.of(node, self.machine)
-        requests = [partial(request.emit, self.module, b) for request in self._requests(b, tile, pointers, box)]
+        tile, pointers = Tile.of(node, self.machine), box.ends(node)
+        requests = self.requests(b, tile, box)
         if node.ragged or node.prefetch is None or not node.prefetch.tile:  # single lines are asked for in a burst
             for request in requests:
                 request()
             requests = []
         if node.ragged:
-            every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
-            lengths = [i64(box.lengths[k] if k in node.ragged else node.block[k]) for k in every]
-            body = self._ragged_body(replace(node, ragged=every, prefetch=None, streaming=False))
-            b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *lengths])
+            self.edge(b, node, pointers, box.lengths)
             return
         slots = (box.pointers[Space.CARRY], views[Space.CARRY]) if node.carry else None
         Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}, slots).emit(requests)
+
+    def shifted(self, b: ir.IRBuilder, node: Shifted, box: Box, views: dict[Space, View]) -> None:
+        """A micro-tile at B's boundaries, or an edge; and another edge before a row's first boundary."""
+        shift, tile, lengths = Shift.of(b, node, box, self.axes), Tile.of(node.body, self.machine), box.lengths
+        with guarded(b, shift.is_head, "head"):
+            self.edge(b, node.edge, box.ends(node.edge), shift.head(lengths))
+        there = self.moved(b, box, views, 0, shift.ahead, node.body.block[0])
+        source, target = there.ends(node.body)
+        requests = self.requests(b, tile, there)
+        with b.if_else(shift.is_tail) as (then, otherwise):
+            with then:
+                self.edge(b, node.edge, (source, target), (shift.left, *lengths[1:]))
+                others = shift.others(lengths)
+                if others is not None:
+                    behind = self.moved(b, there, views, 0, shift.left, node.body.block[0]).ends(node.body)
+                    self.edge(b, node.edge, (at(b, behind[0], shift.away), behind[1]), others)
+            with otherwise:
+                bend, scalars = shift.bend(b, source), self.scalars[node.body.op]
+                whole = Emission(self.module, b, tile, (source, target), scalars, self.sizes, {}, None, bend)
+                whole.emit(requests)
+
+    def edge(
+        self, b: ir.IRBuilder, node: Micro, pointers: tuple[ir.Value, ir.Value], lengths: tuple[Int, ...]
+    ) -> None:
+        """A ragged micro-tile: a call."""
+        every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
+        body = self._ragged_body(replace(node, ragged=every, prefetch=None, streaming=False))
+        known = [i64(lengths[k] if k in node.ragged else node.block[k]) for k in every]
+        b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *known])
+
+    def requests(self, b: ir.IRBuilder, tile: Tile, box: Box) -> list[Callable[[], None]]:
+        """What a micro-tile asks for in advance: each emits a prefetch."""
+        if tile.node.prefetch is None:
+            return []
+        found = fetch.requests(self.module, b, tile.whole, box.ends(tile.node), self.sizes, box.trail)
+        return [partial(request.emit, self.module, b) for request in found]
 
     def row(self, b: ir.IRBuilder, node: Row, box: Box, views: dict[Space, View]) -> None:
         """A run of memory, in whole aligned vectors past the caches."""
@@ -184,13 +219,6 @@ class Emitter:
             return None
         source, extents = (box.pointers[Space.A], view), tuple(static(axis.extent) for axis in self.axes)
         return share(self.module, b, source, wanted, extents, box.trail, self.machine.line)
-
-    def _requests(
-        self, b: ir.IRBuilder, tile: Tile, pointers: tuple[ir.Value, ir.Value], box: Box
-    ) -> list[Request]:
-        if tile.node.prefetch is None:
-            return []
-        return fetch.requests(self.module, b, tile.whole, pointers, self.sizes, box.trail)
 
     def _ragged_body(self, node: Micro) -> ir.Function:
         if node in self.ragged:

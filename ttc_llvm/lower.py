@@ -9,6 +9,7 @@ from .carry import chain
 from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Row, Stage, Within
 from .operands import Op
 from .plan import CpuPlan, Staging, check
+from .shift import shifted, shifts
 from .staging import has_masks, is_by_rows, prefetch_of, row_loops, stage, views
 from .target import Target
 from .tile_loops import Tile, loops
@@ -18,21 +19,19 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
     """The nest of this plan. Raises PlanError where the plan does not fit the canonical form.
 
     One plan serves every kind: without beta = 0 its streaming, with alpha = 0 its staging, without streaming its carry
-    means nothing.
+    or its shift means nothing.
     """
     check(plan, canonical)
     if any(axis.extent == 0 for axis in canonical.axes):
         return LoopNest(canonical, (), _params(canonical), 0)
-    if canonical.kinds.beta is not Beta.ZERO:
-        plan = plan.ordinary
-    if canonical.kinds.alpha is Alpha.ZERO or (plan.staging is Staging.CARRY and not plan.streaming):
-        plan = replace(plan, staging=Staging.NONE)
+    plan = _meant(canonical, plan, target)
     handed = chain(canonical, plan, target)
-    body = (
-        stage(canonical, plan, target, handed)
-        if plan.staging is not Staging.NONE
-        else _direct(canonical, plan, target)
-    )
+    if plan.staging is Staging.SHIFT:
+        body = shifted(canonical, plan, target)
+    elif plan.staging is Staging.NONE:
+        body = _direct(canonical, plan, target)
+    else:
+        body = stage(canonical, plan, target, handed)
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
     around = list(enumerate(plan.loops(sizes)))
@@ -47,13 +46,23 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
     )
 
 
+def _meant(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+    """The plan without the decisions that mean nothing here."""
+    if canonical.kinds.beta is not Beta.ZERO:
+        plan = plan.ordinary
+    moot = plan.staging is Staging.SHIFT and not shifts(canonical, plan, target)
+    moot |= plan.staging is Staging.CARRY and not plan.streaming
+    return replace(plan, staging=Staging.NONE) if moot or canonical.kinds.alpha is Alpha.ZERO else plan
+
+
 def alignment(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     """Bytes that B's base must be a multiple of: a vector for stores past the caches of whole blocks, an element
-    where rows find their own boundaries, 1 without such stores."""
+    where rows or micro-tiles find their own boundaries, 1 without such stores."""
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
         return 1
     vector = target.vector_bits // 8
-    return canonical.b.itemsize if is_by_rows(canonical, plan, vector) else vector
+    anywhere = is_by_rows(canonical, plan, vector) or shifts(canonical, plan, target)
+    return canonical.b.itemsize if anywhere else vector
 
 
 def _params(canonical: Canonical) -> tuple[Param, ...]:

@@ -124,11 +124,25 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
+class Shifted:
+    """A micro-tile as many elements further along axis 0, B's own, as are before B's first boundary of `grain` elements,
+    which only run time knows. One that passes the axis' end takes the rest from the next row of B, a step along axis
+    `following`, which begins where this one ends; so many rows are shifted along that axis. edge: serves what is before
+    a row's first boundary and behind its last one, where no such row comes before or follows."""
+
+    body: Micro
+    edge: Micro
+    grain: int
+    following: int | None
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Fence:
     """Order all non-temporal stores before what follows."""
 
 
-Node = Loop | Micro | Row | Recall | Stage | Keep | Within | Fence
+Node = Loop | Micro | Row | Recall | Stage | Keep | Within | Shifted | Fence
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +213,10 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
             yield from _lines(node.body, depth + 1)
             yield f"{pad}elsewhere"
             yield from _lines(node.others, depth + 1)
+        elif isinstance(node, Shifted):
+            on = "" if node.following is None else f", on to i{node.following}"
+            yield f"{pad}shifted to {node.grain} of i0{on}"
+            yield from _lines((node.body, node.edge), depth + 1)
         elif isinstance(node, Recall):
             yield f"{pad}recall {node.carry.elements}"
         elif isinstance(node, Micro):

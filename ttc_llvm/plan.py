@@ -23,8 +23,14 @@ class Staging(Enum):
     A = "a"  # tile rows of A are copied to padded scratch, then permuted from there into B
     B = "b"  # the permuted tile is gathered in scratch in B's order, then written in whole lines
     CARRY = "carry"  # the same, and what a tile leaves of a line waits for the next tile of its run
+    SHIFT = "shift"  # nothing does, and micro-tiles begin where B's lines do, wherever B begins
 
     __hash__ = object.__hash__  # plans are hashed often, and Enum's own is Python code
+
+    @property
+    def fills_scratch(self) -> bool:
+        """True where tiles go through scratch."""
+        return self not in (Staging.NONE, Staging.SHIFT)
 
     @property
     def gathers(self) -> bool:

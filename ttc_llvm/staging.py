@@ -45,7 +45,7 @@ def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
 
 def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     """True where scratch, if the plan has any, leaves half of L2 to the tensors, and where runs go on that should."""
-    if plan.staging is Staging.NONE:
+    if not plan.staging.fills_scratch:
         return True
     handed = chain(canonical, plan, target)
     if plan.staging is Staging.CARRY and handed is None:

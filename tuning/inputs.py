@@ -21,7 +21,7 @@ Numbers = tuple[float, ...]
 FAMILY = tuple(dict.fromkeys(FAMILIES.values()))
 STORES = ("stores", "streaming", "ragged", "carry", "joined")
 MODES = tuple(f"{fetch.value} {stores}: " for fetch in Fetch for stores in STORES)
-STAGINGS = tuple(staging.value for staging in Staging)
+STAGINGS = tuple(staging.value for staging in Staging if staging is not Staging.SHIFT)  # is never searched for
 INNER = ("a", "b", "rows", "none")
 WALKS = ("a", "b", "both", "other")
 
