@@ -7,7 +7,6 @@ block follow each other and few registers are live.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
@@ -23,20 +22,8 @@ from .micro_tile import Sizes, Tile
 from .network import Pieces
 from .scale import Scalars, apply, carrier_type, convert, units
 from .seam import fence, freeze, shuffle
-from .values import Int, add, at, i64, mul
-
-
-@dataclass(frozen=True, slots=True)
-class Bend:
-    """A micro-tile that goes on in the next row of B: from index `first` along axis 0 on, A's elements lie from `far`
-    on as they would from the block's first element."""
-
-    first: ir.Value
-    far: ir.Value
-
-    def start(self, b: ir.IRBuilder, source: ir.Value, register: Register) -> ir.Value:
-        """From where on a register of A lies, which has a single index along axis 0."""
-        return b.select(b.icmp_signed("<=", self.first, i64(register.start[0])), self.far, source)
+from .shift import Bend
+from .values import Int, add, at, mul
 
 
 class Emission:
@@ -160,7 +147,7 @@ class Emission:
         """The address of one of A's registers."""
         if number not in self.rows:
             view, register = self.tile.node.source, self.tile.a.registers[number]
-            start = self.source if self.bend is None else self.bend.start(self.b, self.source, register)
+            start = self.source if self.bend is None else self.bend.start(self.b, self.source, register.start[0])
             self.rows[number] = self.address(start, view, register)
         return self.rows[number]
 
@@ -185,7 +172,21 @@ class Emission:
         if node.op.beta is Beta.ANY:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = convert(b, loaded, node.target.dtype, node.op.compute)
-        self.store_side.store(b, self._scaled(a, self.tile.b.lanes, old), address, register, self.streams)
+        self._store(self._scaled(a, self.tile.b.lanes, old), address, register)
+
+    def _store(self, value: ir.Value, address: ir.Value, register: Register) -> None:
+        """Write a register of B: only what is before its row's end, if nothing follows there."""
+        b, block = self.b, self.tile.node.block
+        ends = None if self.bend is None else self.bend.ends(block, register)
+        if self.bend is None or ends is None:
+            self.store_side.store(b, value, address, register, self.streams)
+            return
+        part = self._access(self.tile.node.target, self.tile.b, Ragged(block, {0: self.bend.first}))
+        with b.if_else(ends) as (then, otherwise):
+            with then:
+                part.store(b, value, address, register, False)
+            with otherwise:
+                self.store_side.store(b, value, address, register, self.streams)
 
     def _scaled(self, a: ir.Value | None, lanes: int, old: ir.Value | None = None) -> ir.Value:
         """What B gets: so many elements of A, and what was there, each times its factor."""

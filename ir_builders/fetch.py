@@ -18,6 +18,7 @@ from .memory import L1, beyond
 from .micro_tile import Sizes, Tile
 from .request import Read, Request
 from .seam import freeze
+from .shift import Shift
 from .values import Int, add, i64, mul
 
 Index = tuple[int, ...]  # of an element in a block
@@ -30,9 +31,11 @@ def requests(
     pointers: tuple[ir.Value, ir.Value],
     sizes: Sizes,
     trail: tuple[Step, ...],
+    shift: Shift | None = None,
 ) -> list[Request]:
     """What the node's prefetch asks for, line by line, on the sides that pass through the caches: addresses are
-    computed at once, the prefetches are emitted where the caller wants them. trail: the loops around, outermost first.
+    computed at once, the prefetches are emitted where the caller wants them. trail: the loops around, outermost first;
+    shift: of the micro-tile, if it is shifted.
     """
     wanted = tile.node.prefetch
     assert wanted is not None
@@ -40,13 +43,13 @@ def requests(
     if wanted.tile:
         tiles, inside = ahead.split(trail, wanted.tile)
         moves = ahead.moves(b, tiles, wanted.distance)
-        shares = [Rows(module, b, tile, side, sizes, wanted.tile, inside).requests(moves) for side in sides]
+        shares = [Rows(module, b, tile, side, sizes, wanted.tile, inside, shift).requests(moves) for side in sides]
         return list(itertools.chain(*shares))
     moves = ahead.moves(b, trail, wanted.distance)
     if not moves:
         return []
     short = ahead.short(b, trail, moves, tile.node.block)
-    return list(itertools.chain(*(_block(b, tile, side, sizes, moves, short) for side in sides)))
+    return list(itertools.chain(*(_block(b, tile, side, sizes, moves, short, shift) for side in sides)))
 
 
 def _block(
@@ -56,12 +59,14 @@ def _block(
     sizes: Sizes,
     moves: tuple[Move, ...],
     short: dict[int, tuple[int, ir.Value]],
+    shift: Shift | None,
 ) -> list[Request]:
     """The lines of the micro-tile that lies `moves` further. Where it is a ragged one, the rows that it lacks would
     bring other memory: they ask for its first row again."""
     found = []
     size, run = read.view.dtype.itemsize, read.side.run
     base = freeze(b, beyond(b, read.pointer, _bytes(b, read.view, sizes, moves)))
+    bend = None if shift is None else shift.bend(b, base, moves)
     steps: dict[tuple[int, int], Int] = {}
     for element in _lines(tile, read):
         offset: Int = 0
@@ -71,7 +76,8 @@ def _block(
                 lacking = k in short and k not in run and i >= short[k][0]
                 steps[k, i] = b.select(short[k][1], i64(0), i64(step)) if lacking else step
             offset = add(b, offset, steps[k, i])
-        found.append(Request(base, offset, L1))
+        start = base if bend is None else bend.start(b, base, element[0])
+        found.append(Request(start, offset, L1))
     return found
 
 

@@ -22,9 +22,10 @@ from .memory import L2, beyond
 from .micro_tile import Sizes, Tile
 from .request import Read, Request
 from .seam import freeze
+from .shift import Bend, Shift
 from .values import I64, Int, add, at, i64, mul, table
 
-Place = tuple[int, ...]  # a line of a row: what steps of run-time size lead to it, one number each, then bytes
+Place = tuple[int, ...]  # a line of a row: how many steps lead to it along axes that are kept apart, then bytes
 
 
 class Rows:
@@ -39,6 +40,7 @@ class Rows:
         sizes: Sizes,
         extents: tuple[int, ...],
         inside: dict[int, Step],
+        shift: Shift | None,
     ) -> None:
         self.module, self.b, self.tile, self.read, self.inside = module, b, tile, read, inside
         self.size = read.view.dtype.itemsize
@@ -47,7 +49,9 @@ class Rows:
         self.extents = extents
         self.run = run_axes(extents, self.strides)
         self.counts = [-(-extents[k] // tile.node.block[k]) for k in self.run]
-        self.far = [k for k, stride in enumerate(self.strides) if not isinstance(stride, int)]
+        self.shift = shift if shift is not None and 0 not in self.run else None
+        self.bend: Bend | None = None
+        self.far = [k for k, s in enumerate(self.strides) if not isinstance(s, int) or (self.shift and k == 0)]
 
     def requests(self, moves: tuple[Move, ...]) -> list[Request]:
         """This micro-tile's lines of the tile that lies `moves` further."""
@@ -59,6 +63,7 @@ class Rows:
         for move in moves:
             base = add(b, base, mul(b, move.distance, self.steps[move.axis]))
         start = freeze(b, beyond(b, self.read.pointer, base))
+        self.bend = None if self.shift is None else self.shift.bend(b, start, moves)
         return self._shared(start, self._shares())
 
     def _low(self) -> int:
@@ -87,7 +92,7 @@ class Rows:
         return [self._place(start) for start in self.read.rows(self.run)]
 
     def _place(self, start: tuple[int, ...]) -> Place:
-        near = [i * s for i, s in zip(start, self.strides, strict=True) if isinstance(s, int)]
+        near = [i * static(s) for k, (i, s) in enumerate(zip(start, self.strides, strict=True)) if k not in self.far]
         return (*(start[k] for k in self.far), self.size * sum(near))
 
     def _bytes(self, place: Sequence[Int]) -> Int:
@@ -100,17 +105,24 @@ class Rows:
     def _shared(self, start: ir.Value, shares: list[list[Place]]) -> list[Request]:
         """The share that this micro-tile has: from a table, as far as shares differ."""
         if len(shares) == 1:
-            return [Request(start, self._bytes(place), L2) for place in shares[0]]
+            return [self._request(start, place) for place in shares[0]]
         relative = [[_apart(place, share[0]) for place in share] for share in shares]
         if all(other == relative[0] for other in relative):
-            first = self._entry([share[:1] for share in shares])
-            row = beyond(self.b, start, self._bytes(self._read_place(first, 0)))
+            first = self._read_place(self._entry([share[:1] for share in shares]), 0)
+            if self.bend is not None:
+                places = [[add(self.b, x, y) for x, y in zip(first, place, strict=True)] for place in relative[0]]
+                return [self._request(start, place) for place in places]
+            row = beyond(self.b, start, self._bytes(first))
             return [Request(row, self._bytes(place), L2) for place in relative[0]]
-        first = self._entry(shares)
+        entry = self._entry(shares)
         if self.far:
-            places = [self._read_place(first, i) for i in range(len(shares[0]))]
-            return [Request(start, self._bytes(place), L2) for place in places]
-        return [Request(start, 0, L2, at(self.b, first, 8 * i)) for i in range(len(shares[0]))]
+            return [self._request(start, self._read_place(entry, i)) for i in range(len(shares[0]))]
+        return [Request(start, 0, L2, at(self.b, entry, 8 * i)) for i in range(len(shares[0]))]
+
+    def _request(self, start: ir.Value, place: Sequence[Int]) -> Request:
+        """The line at this place. Rows of a shifted micro-tile begin anew where it goes on."""
+        near = start if self.bend is None else self.bend.start(self.b, start, place[0])
+        return Request(near, self._bytes(place), L2)
 
     def _read_place(self, first: ir.Value, number: int) -> list[Int]:
         width = len(self.far) + 1

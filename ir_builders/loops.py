@@ -161,22 +161,22 @@ class Emitter:
     def shifted(self, b: ir.IRBuilder, node: Shifted, box: Box, views: dict[Space, View]) -> None:
         """A micro-tile at B's boundaries, or an edge; and another edge before a row's first boundary."""
         shift, tile, lengths = Shift.of(b, node, box, self.axes), Tile.of(node.body, self.machine), box.lengths
-        with guarded(b, shift.is_head, "head"):
+        with guarded(b, shift.is_head(b), "head"):
             self.edge(b, node.edge, box.ends(node.edge), shift.head(lengths))
         there = self.moved(b, box, views, 0, shift.ahead, node.body.block[0])
         source, target = there.ends(node.body)
-        requests = self.requests(b, tile, there)
-        with b.if_else(shift.is_tail) as (then, otherwise):
+        requests = self.requests(b, tile, there, shift)
+        tail, scalars = shift.is_tail(b), self.scalars[node.body.op]
+        if shift.is_thick:
+            bend = shift.bend(b, source, tail=tail)
+            Emission(self.module, b, tile, (source, target), scalars, self.sizes, {}, None, bend).emit(requests)
+            return
+        with b.if_else(tail) as (then, otherwise):
             with then:
                 self.edge(b, node.edge, (source, target), (shift.left, *lengths[1:]))
-                others = shift.others(lengths)
-                if others is not None:
-                    behind = self.moved(b, there, views, 0, shift.left, node.body.block[0]).ends(node.body)
-                    self.edge(b, node.edge, (at(b, behind[0], shift.away), behind[1]), others)
             with otherwise:
-                bend, scalars = shift.bend(b, source), self.scalars[node.body.op]
-                whole = Emission(self.module, b, tile, (source, target), scalars, self.sizes, {}, None, bend)
-                whole.emit(requests)
+                bend = shift.bend(b, source)
+                Emission(self.module, b, tile, (source, target), scalars, self.sizes, {}, None, bend).emit(requests)
 
     def edge(
         self, b: ir.IRBuilder, node: Micro, pointers: tuple[ir.Value, ir.Value], lengths: tuple[Int, ...]
@@ -187,11 +187,13 @@ class Emitter:
         known = [i64(lengths[k] if k in node.ragged else node.block[k]) for k in every]
         b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *known])
 
-    def requests(self, b: ir.IRBuilder, tile: Tile, box: Box) -> list[Callable[[], None]]:
+    def requests(
+        self, b: ir.IRBuilder, tile: Tile, box: Box, shift: Shift | None = None
+    ) -> list[Callable[[], None]]:
         """What a micro-tile asks for in advance: each emits a prefetch."""
         if tile.node.prefetch is None:
             return []
-        found = fetch.requests(self.module, b, tile.whole, box.ends(tile.node), self.sizes, box.trail)
+        found = fetch.requests(self.module, b, tile.whole, box.ends(tile.node), self.sizes, box.trail, shift)
         return [partial(request.emit, self.module, b) for request in found]
 
     def row(self, b: ir.IRBuilder, node: Row, box: Box, views: dict[Space, View]) -> None:

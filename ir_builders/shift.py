@@ -2,69 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from llvmlite import ir
 
 from ttc_llvm.canonical import Axis, static
+from ttc_llvm.layout import Register
 from ttc_llvm.nest import Shifted
 
+from .ahead import Move
 from .box import Box
-from .emission import Bend
 from .memory import beyond
 from .seam import freeze
-from .values import I1, I64, Int, i64
+from .values import I1, I64, Int, add, i64
+
+
+@dataclass(frozen=True, slots=True)
+class Bend:
+    """A micro-tile that goes on in the next row of B: from index `first` along axis 0 on, A's elements lie from `far`
+    on as they would from the block's first element. stop: an axis, and whether nothing follows the last row along it.
+    """
+
+    first: ir.Value
+    far: ir.Value
+    stop: tuple[int, ir.Value] | None
+
+    def start(self, b: ir.IRBuilder, near: ir.Value, index: Int) -> ir.Value:
+        """From where on, instead of `near`, elements with this index lie."""
+        return b.select(b.icmp_signed("<=", self.first, i64(index)), self.far, near)
+
+    def ends(self, block: tuple[int, ...], register: Register) -> ir.Value | None:
+        """Whether a register of B has nothing behind its row; None where something always follows."""
+        if self.stop is None or register.start[self.stop[0]] + 1 < block[self.stop[0]]:
+            return None
+        return self.stop[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """ahead: elements before B's first boundary; left: of the row, from the shifted micro-tile on; is_head: it is the
-    row's first one, and no row comes before; is_tail: it passes the row's end, and for some of its rows none follows;
-    away: bytes of A from where it would go on to where it does."""
+    """ahead: elements before B's first boundary; left: of the row, from the shifted micro-tile on; at: where the rows
+    are along the axes on which they follow each other."""
 
     node: Shifted
+    axes: tuple[Axis, ...]
     ahead: ir.Value
+    first: Int
     left: ir.Value
-    is_head: ir.Value
-    is_tail: ir.Value
-    away: int
+    at: Mapping[int, Int]
 
     @classmethod
     def of(cls, b: ir.IRBuilder, node: Shifted, box: Box, axes: tuple[Axis, ...]) -> Shift:
         """Of the micro-tile at this box, whose own place is on a boundary if B's first element is."""
-        size, k = node.body.target.dtype.itemsize, node.following
+        size, first = node.body.target.dtype.itemsize, box.position(b, 0)
         address = b.ptrtoint(box.ends(node.body)[1], I64)
         ahead = b.udiv(b.and_(b.neg(address), i64(node.grain * size - 1)), i64(size), name="ahead")
-        first, extent = box.position(b, 0), static(axes[0].extent)
-        left = b.sub(i64(extent), b.add(i64(first), ahead), name="left")
-        begins = b.and_(_compared(b, "<=", first, 0), b.icmp_signed(">", ahead, i64(0)))
-        ends = b.icmp_signed("<", left, i64(node.body.block[0]))
-        away = 0
-        if k is not None:
-            row = box.position(b, k)
-            begins = b.and_(begins, _compared(b, "<=", row, 0))
-            ends = b.and_(ends, _compared(b, ">=", row, node.rows - node.body.block[k]))
-            away = (static(axes[k].stride_a) - static(axes[0].stride_a) * extent) * node.body.source.dtype.itemsize
-        return cls(node, ahead, left, begins, ends, away)
+        left = b.sub(i64(static(axes[0].extent)), b.add(i64(first), ahead), name="left")
+        return cls(node, axes, ahead, first, left, {k: box.position(b, k) for k in node.following})
 
-    def bend(self, b: ir.IRBuilder, source: ir.Value) -> Bend | None:
-        """Where a micro-tile that begins at this address of A goes on."""
-        return None if self.node.following is None else Bend(self.left, freeze(b, beyond(b, source, self.away)))
+    # --- ends of rows ---
+
+    def is_head(self, b: ir.IRBuilder) -> ir.Value:
+        """True for the first micro-tile of a row that follows none, if something is before the first boundary."""
+        found = b.and_(_compared(b, "<=", self.first, 0), b.icmp_signed(">", self.ahead, i64(0)))
+        for place in self.at.values():
+            found = b.and_(found, _compared(b, "<=", place, 0))
+        return found
+
+    def is_tail(self, b: ir.IRBuilder) -> ir.Value:
+        """True for one that passes the end of a row that is followed by none, or whose last row is."""
+        found: ir.Value = b.icmp_signed("<", self.left, i64(self.node.body.block[0]))
+        for k in self.node.following:
+            found = b.and_(found, self._is_last(b, k, self.at[k]))
+        return found
 
     def head(self, lengths: tuple[Int, ...]) -> tuple[Int, ...]:
         """The box of what is before the first boundary, in the first row only."""
-        k = self.node.following
-        inside = lengths if k is None else (*lengths[:k], 1, *lengths[k + 1 :])
-        return (self.ahead, *inside[1:])
+        outermost = self.node.following[-1:]
+        return (self.ahead, *(1 if k in outermost else n for k, n in enumerate(lengths) if k))
 
-    def others(self, lengths: tuple[Int, ...]) -> tuple[Int, ...] | None:
-        """The box of the same parts of the rows that follow within a micro-tile; None where it is one row thick."""
-        k = self.node.following
-        rows = 1 if k is None else self.node.body.block[k]
-        return None if k is None or rows == 1 else (self.ahead, *lengths[1:k], rows - 1, *lengths[k + 1 :])
+    @property
+    def is_thick(self) -> bool:
+        """True where all rows of a micro-tile but the last are followed by others of its own."""
+        return bool(self.node.following) and self.node.body.block[self.node.following[-1]] > 1
+
+    def _is_last(self, b: ir.IRBuilder, k: int, place: Int) -> ir.Value:
+        outermost = k == self.node.following[-1]
+        rows = self.node.rows if outermost else static(self.axes[k].extent)
+        return _compared(b, ">=", place, rows - self.node.body.block[k])
+
+    # --- rows that go on ---
+
+    def bend(
+        self, b: ir.IRBuilder, source: ir.Value, moves: tuple[Move, ...] = (), tail: ir.Value | None = None
+    ) -> Bend | None:
+        """Where the micro-tile goes on that is `moves` further and begins at this address of A; tail: whether nothing
+        follows its last row."""
+        following = self.node.following
+        if not following:
+            return None
+        left: Int = self.left
+        for move in moves:
+            left = left if move.axis else b.sub(i64(left), i64(move.distance))
+        away: Int = self.away[following[-1]]
+        for k in following[-2::-1]:
+            place = self.at[k]
+            for move in moves:
+                place = add(b, place, move.distance) if move.axis == k else place
+            away = b.select(self._is_last(b, k, place), i64(away), i64(self.away[k]))
+        stop = None if tail is None else (following[-1], tail)
+        return Bend(i64(left), freeze(b, beyond(b, source, away)), stop)
+
+    @property
+    def away(self) -> dict[int, int]:
+        """Bytes of A from where a row would go on to where it does, by the axis along which the next row follows."""
+        size, found = self.node.body.source.dtype.itemsize, {}
+        back = static(self.axes[0].extent) * static(self.axes[0].stride_a)
+        for k in self.node.following:
+            step = static(self.axes[k].stride_a)
+            found[k] = (step - back) * size
+            back += (static(self.axes[k].extent) - 1) * step
+        return found
 
 
 def _compared(b: ir.IRBuilder, how: str, value: Int, wanted: int) -> ir.Value:
     if isinstance(value, int):
-        return ir.Constant(I1, int({"<=": value <= wanted, ">=": value >= wanted}[how]))
+        return ir.Constant(I1, int(value <= wanted if how == "<=" else value >= wanted))
     return b.icmp_signed(how, value, i64(wanted))

@@ -16,8 +16,8 @@ import reference
 from case import Case, windows
 from reference import Array
 
-from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size
-from ttc_llvm.nest import Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Stage, Within
+from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size, static
+from ttc_llvm.nest import Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage, Within
 from ttc_llvm.operands import Buffer, Carry, Space, View
 
 
@@ -41,6 +41,7 @@ class Interpreter:
     alpha: complex
     beta: complex
     params: Sequence[int] = ()
+    start: int = 0
     writes: dict[Space, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,6 +104,8 @@ class Interpreter:
             elif isinstance(node, Within):
                 inside = self._ends(node.carry, box) == (False, False) and box.lengths[0] == node.length
                 self.nodes(node.body if inside else node.others, box, views)
+            elif isinstance(node, Shifted):
+                self._shifted(node, box, views)
             else:
                 assert isinstance(node, Fence)
 
@@ -141,9 +144,9 @@ class Interpreter:
         offsets = {**box.offsets, buffer.space: buffer.offset // buffer.dtype.itemsize}
         return replace(box, offsets=offsets), {**views, buffer.space: View(buffer.space, buffer.dtype, buffer.strides)}
 
-    def _micro(self, node: Micro, box: Box, views: dict[Space, View]) -> None:
+    def _micro(self, node: Micro, box: Box, views: dict[Space, View], grained: bool = True) -> None:
         lengths = self._lengths(node, box)
-        for start, grain in zip(box.starts, node.grain, strict=True):
+        for start, grain in zip(box.starts, node.grain, strict=True) if grained else ():
             assert start % grain == 0, f"a block starts at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
         if node.carry is None:
@@ -164,6 +167,34 @@ class Interpreter:
             self._write(node, line, self._scaled(node, row[count - at % count :][:count], np.zeros(count, new.dtype)))
         self.memory[Space.CARRY][slot : slot + count] = row[-count:]
         self.writes[Space.CARRY][slot : slot + count] = 1
+
+    def _shifted(self, node: Shifted, box: Box, views: dict[Space, View]) -> None:
+        """The block from the next boundary of B on, B's base being on one, and what has no whole line."""
+        axes, block, on = self.nest.canonical.axes, node.body.block, node.following
+        ahead = -(box.offsets[Space.B] + self.start) % node.grain
+        left = static(axes[0].extent) - box.starts[0] - ahead
+        if ahead and box.starts[0] == 0 and all(box.starts[k] == 0 for k in on):
+            lengths = (ahead, *(1 if k in on[-1:] else n for k, n in enumerate(box.lengths) if k))
+            self._micro(node.edge, replace(box, lengths=lengths), views)
+        there = self._moved(box, views, 0, ahead, block[0])
+        extents = [node.rows if k == on[-1] else static(axes[k].extent) for k in on]
+        levels = [k for k, extent in zip(on, extents, strict=True) if box.starts[k] + block[k] < extent]
+        thick = block[on[-1]] if on else 1
+        if left < block[0] and not levels and thick == 1:
+            self._micro(node.edge, replace(there, lengths=(left, *box.lengths[1:])), views, grained=False)
+            return
+        source, sink = (self._addresses(view, there, block) for view in (node.body.source, node.body.target))
+        assert ((sink[0].ravel() + self.start) % node.grain == 0).all(), "off the boundary"
+        written = np.ones(block, bool)
+        if left < block[0]:
+            k = levels[0] if levels else on[-1]
+            before = [static(axes[j].stride_a) * (static(axes[j].extent) - 1) for j in on[: on.index(k)]]
+            back = static(axes[0].stride_a) * static(axes[0].extent) + sum(before)
+            source[left:] += static(axes[k].stride_a) - back
+            if not levels:
+                rows = (slice(-1, None) if j == on[-1] else slice(None) for j in range(1, len(block)))
+                written[tuple([slice(left, None), *rows])] = False
+        self._write(node.body, sink[written], self._value(node.body, source[written], sink[written]))
 
     def _row(self, node: Row, box: Box) -> None:
         """The run's elements one after the other; what the box holds along its axes must be all of them."""
@@ -251,9 +282,10 @@ class Interpreter:
 
 
 def interpret(
-    case: Case, nest: LoopNest, placed: Placed, a: Array, b: Array, params: Sequence[int] = ()
+    case: Case, nest: LoopNest, placed: Placed, a: Array, b: Array, params: Sequence[int] = (), start: int = 0
 ) -> Array:
-    """B's storage after running the nest on storages a and b, which stay as they are, last task first.
+    """B's storage after running the nest on storages a and b, which stay as they are, last task first. start: elements
+    of B from a boundary of lines to its storage.
 
     AssertionError where an element of B is written twice (but where blocks step back), or not at all, or outside.
     """
@@ -264,7 +296,7 @@ def interpret(
         Space.A: a.view(reference.numpy_type(c.a)).copy(),
         Space.B: b.view(reference.numpy_type(c.b)).copy(),
     }
-    machine = Interpreter(nest, memory, case.alpha, case.beta, params)
+    machine = Interpreter(nest, memory, case.alpha, case.beta, params, start=start)
     offsets = window_a.origin * unit_a + placed.offset_a, window_b.origin * unit_b + placed.offset_b
     machine.run(offsets, range(machine.tasks())[::-1])
     written = np.zeros(b.shape, np.int64)

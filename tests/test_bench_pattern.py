@@ -68,6 +68,16 @@ def test_tiles_that_hand_runs_on_are_straight_too() -> None:
     assert all("straight" in line for line in str(bare).splitlines() if "micro" in line)
 
 
+def test_shifted_micro_tiles_are_straight_too() -> None:
+    form = canonicalise(Problem((2, 1, 0), (48, 5, 32))).canonical
+    order = (0, 1, 2)
+    plan = CpuPlan((16, 1, 16), (16, 1, 16), order, order, 0, streaming=True, staging=Staging.SHIFT)
+    real, bare = nest_of(form, plan)
+    assert "shifted" in str(real)
+    assert counts(bare)["shuffle"] <= counts(real)["shuffle"] - 64
+    assert all("straight" in line for line in str(bare).splitlines() if "micro" in line)
+
+
 def test_the_nest_says_so() -> None:
     form = canonicalise(Problem((1, 0), (64, 64))).canonical
     real, bare = nest_of(form, model_plan(form, AVX512, 1))

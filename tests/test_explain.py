@@ -81,6 +81,14 @@ def test_a_carry_is_told() -> None:
         assert part in text
 
 
+def test_a_shift_is_told() -> None:
+    form = canonicalise(Problem((2, 1, 0), (48, 7, 64))).canonical
+    plan = CpuPlan((64, 1, 48), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, streaming=True, staging=Staging.SHIFT)
+    text = "\n".join(pseudo.lines(lower(form, plan, find("avx512"))))
+    for part in ("from B's next boundary on, one every 16 elements", "non-temporal", "ordinary stores"):
+        assert part in text
+
+
 # --- machine code -------------------------------------------------------------------------------------------
 
 X86 = {

@@ -5,22 +5,20 @@ from __future__ import annotations
 import ctypes
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from . import backend, kernel, runtime
-from .canonical import Beta, Canonical, Placed, static
+from .canonical import Beta, Placed
 from .errors import CompileError, TargetError
 from .kernel import Kernel
 from .lower import alignment
 from .plan import CpuPlan
 from .pool import Call
-from .staging import has_aligned_rows
 from .target import Target
 from .unaligned import off_boundary
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
-ROW_BYTES = 1 << 10  # rows of B that are at least so long are split where they begin off a vector boundary
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 FOR_EVER = 1 << 62
 
@@ -76,7 +74,7 @@ class Executable:
     returned: ClassVar[bool] = True
 
     __slots__ = (
-        "_alignment", "_code", "_items", "_off_boundary", "_offsets", "_ordinary", "_rows", "_splits", "_streaming",
+        "_alignment", "_code", "_items", "_off_boundary", "_offsets", "_ordinary", "_streaming",
         "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
@@ -88,10 +86,8 @@ class Executable:
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
         self._alignment = alignment(canonical, plan, target) if streams else 0
-        # Bytes of an item where long rows are split, and where `_off_boundary` serves; else 0.
-        self._rows = canonical.b.itemsize if streams and _has_long_rows(canonical, self._alignment) else 0
+        # Bytes of an item where `_off_boundary` serves; else 0.
         self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
-        self._splits: dict[int, tuple[Executable, Executable]] = {}
         self._off_boundary: Executable | None = None
         self._ordinary: _Body | None = None
         self._streaming: _Body | None = None
@@ -107,9 +103,6 @@ class Executable:
         odd = b % self._alignment if self._alignment else 1
         if odd == 0:
             body = self._streaming or self._made(True)
-        elif self._rows and odd % self._rows == 0:
-            self._run_split(a, b, scalars, threads, (self._alignment - odd) // self._rows)
-            return
         elif self._items and b % self._items == 0:
             (self._off_boundary or self._made_off_boundary()).run(a, b, scalars, threads)
             return
@@ -132,26 +125,6 @@ class Executable:
 
     def _is_held(self) -> bool:
         return self.placed.canonical.bytes_moved < HELD_BYTES
-
-    def _run_split(self, a: int, b: int, scalars: int, threads: int, skip: int) -> None:
-        """Ordinary stores for the first elements of every row, up to the vector boundary where the rest streams.
-
-        NumPy's own arrays begin 16 bytes behind a page: without this, none of them would be streamed to."""
-        head, rest = self._splits.get(skip) or self._splits.setdefault(skip, self._split(skip))
-        axis, canonical = self.placed.canonical.axes[0], self.placed.canonical
-        head.run(a, b, scalars, threads)
-        a += skip * static(axis.stride_a) * canonical.a.itemsize
-        rest.run(a, b + skip * canonical.b.itemsize, scalars, threads)
-
-    def _split(self, skip: int) -> tuple[Executable, Executable]:
-        whole = self.placed.canonical
-        axis = whole.axes[0]
-
-        def part(extent: int, plan: CpuPlan) -> Executable:
-            canonical = replace(whole, axes=(replace(axis, extent=extent), *whole.axes[1:]))
-            return Executable(Placed(canonical, 0, 0), plan, self.target)
-
-        return part(skip, self.plan.ordinary), part(static(axis.extent) - skip, self.plan)
 
     def _made_off_boundary(self) -> Executable:
         """What streams to rows wherever they begin, or has ordinary stores where that is not worth it."""
@@ -185,8 +158,3 @@ class Executable:
                 _log.warning("stored object code is ignored: %s", error)
         return kernel.cache.obtain(canonical, plan, self.target)
 
-
-def _has_long_rows(canonical: Canonical, alignment: int) -> bool:
-    """True where B's rows are long, and all begin on a vector boundary once one does."""
-    row_bytes = static(canonical.axes[0].extent) * canonical.b.itemsize
-    return row_bytes >= ROW_BYTES and has_aligned_rows(canonical, alignment)

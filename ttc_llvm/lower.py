@@ -26,12 +26,12 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
         return LoopNest(canonical, (), _params(canonical), 0)
     plan = _meant(canonical, plan, target)
     handed = chain(canonical, plan, target)
-    if plan.staging is Staging.SHIFT:
-        body = shifted(canonical, plan, target)
-    elif plan.staging is Staging.NONE:
-        body = _direct(canonical, plan, target)
-    else:
+    if plan.staging.fills_scratch:
         body = stage(canonical, plan, target, handed)
+    elif shifts(canonical, plan, target):
+        body = shifted(canonical, plan, target)
+    else:
+        body = _direct(canonical, plan, target)
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
     around = list(enumerate(plan.loops(sizes)))
@@ -50,8 +50,7 @@ def _meant(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """The plan without the decisions that mean nothing here."""
     if canonical.kinds.beta is not Beta.ZERO:
         plan = plan.ordinary
-    moot = plan.staging is Staging.SHIFT and not shifts(canonical, plan, target)
-    moot |= plan.staging is Staging.CARRY and not plan.streaming
+    moot = plan.staging is Staging.CARRY and not plan.streaming
     return replace(plan, staging=Staging.NONE) if moot or canonical.kinds.alpha is Alpha.ZERO else plan
 
 

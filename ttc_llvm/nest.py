@@ -125,16 +125,17 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """A micro-tile as many elements further along axis 0, B's own, as are before B's first boundary of `grain` elements,
-    which only run time knows. One that passes the axis' end takes the rest from the next row of B, a step along axis
-    `following`, which begins where this one ends; so many rows are shifted along that axis. edge: serves what is before
-    a row's first boundary and behind its last one, where no such row comes before or follows."""
+    """A micro-tile as many elements further along axis 0, B's own, as are before B's first boundary of `grain`
+    elements, which only run time knows. One that passes the axis' end takes the rest from the row of B that follows in
+    memory: a step along one of the axes `following`, innermost first, where the others start again. rows: so many are
+    shifted along the outermost of these; edge: serves what is before a row's first boundary and behind its last one,
+    where no such row comes before or follows."""
 
     body: Micro
     edge: Micro
     grain: int
-    following: int | None
-    rows: int = 0
+    following: tuple[int, ...]
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
             yield f"{pad}elsewhere"
             yield from _lines(node.others, depth + 1)
         elif isinstance(node, Shifted):
-            on = "" if node.following is None else f", on to i{node.following}"
+            on = ", on to " + ",".join(f"i{k}" for k in node.following) if node.following else ""
             yield f"{pad}shifted to {node.grain} of i0{on}"
             yield from _lines((node.body, node.edge), depth + 1)
         elif isinstance(node, Recall):

@@ -34,11 +34,11 @@ def shifts(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
 
 def shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
     """A tile of such a plan."""
-    leaf = _leaf(canonical, plan)
+    leaf, on = _leaf(canonical, plan), following(canonical, plan)
     inside = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks=True, vector=target.vector_bits // 8))
-    following = _following(canonical, plan)
-    rows = 0 if following is None else _rows(inside, following, canonical.extents[following], plan.block[following])
-    return _each(inside, _grain(canonical, plan, target), following, rows)
+    edge = replace(leaf, ragged=(0, *on[-1:]), streaming=False, prefetch=None)
+    shift = Shifted(leaf, edge, _grain(canonical, plan, target), on, _rows(inside, canonical, plan, on))
+    return _each(inside, shift)
 
 
 def _leaf(canonical: Canonical, plan: CpuPlan) -> Micro:
@@ -57,15 +57,28 @@ def _grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     return 0
 
 
-def _following(canonical: Canonical, plan: CpuPlan) -> int | None:
-    """The axis along which the next row of B follows in memory."""
-    extent = canonical.extents[0]
-    return next((k for k, axis in enumerate(canonical.axes) if axis.stride_b == extent and axis.extent != 1), None)
+def following(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes along which rows of B follow each other in memory, innermost first: up to one along which micro-tiles
+    have several of them. These are neighbours in A, too: one element behind the last is read, and not used."""
+    found: list[int] = []
+    length, rows = static(canonical.axes[0].extent), static(canonical.axes[0].stride_a)
+    while not found or plan.block[found[-1]] == 1:
+        axes = enumerate(canonical.axes)
+        k = next((k for k, axis in axes if axis.stride_b == length and axis.extent != 1 and k not in found), None)
+        if k is None or (plan.block[k] > 1 and not (canonical.axes[k].stride_a == 1 and rows > 0)):
+            break
+        found.append(k)
+        length *= canonical.extents[k]
+    return tuple(found)
 
 
-def _rows(nodes: tuple[Node, ...], axis: int, extent: int, block: int) -> int:
-    """How many rows along an axis are shifted: all but those of a ragged edge."""
-    return extent - extent % block if any(_is_ragged(node, axis) for node in nodes) else extent
+def _rows(nodes: tuple[Node, ...], canonical: Canonical, plan: CpuPlan, on: tuple[int, ...]) -> int:
+    """How many rows along the outermost of these axes are shifted: all but those of a ragged edge."""
+    if not on:
+        return 0
+    axis = on[-1]
+    extent = canonical.extents[axis]
+    return extent - extent % plan.block[axis] if any(_is_ragged(node, axis) for node in nodes) else extent
 
 
 def _is_ragged(node: Node, axis: int) -> bool:
@@ -74,17 +87,16 @@ def _is_ragged(node: Node, axis: int) -> bool:
     return isinstance(node, Micro) and axis in node.ragged
 
 
-def _each(nodes: tuple[Node, ...], grain: int, following: int | None, rows: int) -> tuple[Node, ...]:
+def _each(nodes: tuple[Node, ...], shift: Shifted) -> tuple[Node, ...]:
     """Whole micro-tiles shifted; others, at the ends of other axes, stay where they are, with ordinary stores."""
     found: list[Node] = []
     for node in nodes:
         if isinstance(node, Loop):
-            tail = None if node.tail is None else _each(node.tail, grain, following, rows)
-            found.append(replace(node, body=_each(node.body, grain, following, rows), tail=tail))
+            tail = None if node.tail is None else _each(node.tail, shift)
+            found.append(replace(node, body=_each(node.body, shift), tail=tail))
         elif isinstance(node, Micro) and node.streaming:
-            ragged = (0,) if following is None else (0, following)
-            edge = replace(node, ragged=ragged, streaming=False, prefetch=None)
-            found.append(Shifted(node, edge, grain, following, rows))
+            edge = replace(shift.edge, block=node.block, grain=node.grain)
+            found.append(replace(shift, body=node, edge=edge))
         else:
             found.append(node)
     return tuple(found)

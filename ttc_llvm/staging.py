@@ -30,8 +30,8 @@ def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
     if plan.staging.gathers and canonical.kinds.alpha is not Alpha.ZERO:
         return bool(run_of(canonical, plan))
     first = canonical.axes[0]
-    same = plan.staging is Staging.NONE and first.stride_a == first.stride_b == 1
-    return same and not has_aligned_rows(canonical, vector)
+    ragged = plan.staging is Staging.NONE and not has_aligned_rows(canonical, vector)
+    return first.stride_a == first.stride_b == 1 and (ragged or plan.staging is Staging.SHIFT)
 
 
 def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:

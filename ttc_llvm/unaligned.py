@@ -9,34 +9,53 @@ from .canonical import Alpha, Beta, Canonical
 from .carry import chain, run_of
 from .carry_plans import carrying
 from .plan import CpuPlan, Fetch, Staging
+from .shift import following, shifts
 from .staging import has_room, is_by_rows
 from .target import Target
 from .tile_sizes import cover, fitted, merge
 
 SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
-LONG_RUN = 1 << 10  # bytes: runs of B are made so long where its rows follow each other
+LONG_RUN = 1 << 10  # bytes: runs of B are made so long where its rows follow each other; rows as long stand alone
 SIZES = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has of each row, and how many rows wait
 
 
 def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """What runs instead of a streaming plan: runs of B leave scratch as rows, which find the boundaries between their
-    ends, if they are long, and go on from tile to tile, if they can; else the plan with ordinary stores."""
+    """What runs instead of a streaming plan: its micro-tiles begin where B's lines do, if they can; else runs of B
+    leave scratch as rows, which find the boundaries between their ends, if they are long, and go on from tile to tile,
+    if they can; else the plan with ordinary stores."""
     moves = canonical.kinds.beta is Beta.ZERO and canonical.kinds.alpha is not Alpha.ZERO and canonical.elements > 0
     if not plan.streaming or not moves:
         return plan.ordinary
-    walking = carrying(canonical, plan.block, SIZES, Fetch.ROWS, 1)
-    handed = chain(canonical, walking, target)
-    if handed and handed.run * canonical.b.itemsize >= SHORT_RUN and has_room(canonical, walking, target):
-        return walking
-    staged = _by_runs(canonical, plan)
-    size = canonical.b.itemsize
-    run = prod(staged.box(canonical.extents)[k] for k in run_of(canonical, staged)) * size
-    pays = run >= SHORT_RUN and has_room(canonical, staged, target) and is_by_rows(canonical, staged, size)
-    return staged if pays else plan.ordinary
+    ways = (way(canonical, plan, target) for way in (_shifted, _carried, _by_runs))
+    return next((way for way in ways if way is not None), plan.ordinary)
 
 
-def _by_runs(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
+def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
+    """The plan shifted, where rows of B are long or follow each other: else too many lines are written in part."""
+    line = max(1, target.line // canonical.b.itemsize)
+    extent, row = canonical.extents[0], canonical.extents[0] * canonical.b.itemsize
+    narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
+    block = (line, *plan.block[1:]) if narrow else plan.block
+    found = replace(plan, block=block, staging=Staging.SHIFT)
+    if is_by_rows(canonical, found, target.vector_bits // 8):
+        return found if row >= LONG_RUN else None
+    dense = bool(following(canonical, found))
+    return found if shifts(canonical, found, target) and (dense or row >= LONG_RUN) else None
+
+
+def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
+    found = carrying(canonical, plan.block, SIZES, Fetch.ROWS, 1)
+    handed = chain(canonical, found, target)
+    pays = handed is not None and handed.run * canonical.b.itemsize >= SHORT_RUN
+    return found if pays and has_room(canonical, found, target) else None
+
+
+def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
     """The plan with long runs of B, put together in scratch."""
-    long = cover(canonical, "b", max(1, LONG_RUN // canonical.b.itemsize))
+    size = canonical.b.itemsize
+    long = cover(canonical, "b", max(1, LONG_RUN // size))
     tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
-    return replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
+    found = replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
+    run = prod(found.box(canonical.extents)[k] for k in run_of(canonical, found)) * size
+    pays = run >= SHORT_RUN and has_room(canonical, found, target) and is_by_rows(canonical, found, size)
+    return found if pays else None

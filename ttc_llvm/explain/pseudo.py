@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..canonical import Alpha, Beta, Canonical, Size
-from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Stage, Within
+from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage, Within
 from ..operands import Space, View
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
@@ -57,6 +57,11 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
             yield from _nodes(node.body, deeper, canonical)
             yield f"{place.pad()}else"
             yield from _nodes(node.others, deeper, canonical)
+        elif isinstance(node, Shifted):
+            deeper = replace(place, depth=place.depth + 1)
+            yield f"{place.pad()}from B's next boundary on, one every {node.grain} elements, and on in its next row"
+            yield from _nodes((node.body,), deeper, canonical)
+            yield f"{place.pad()}before the first boundary, and behind the last: fewer elements, ordinary stores"
         elif isinstance(node, Recall):
             yield f"{place.pad()}{node.carry.elements} elements from the row's slot go in front of it"
         elif isinstance(node, Fence):
