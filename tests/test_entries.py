@@ -215,9 +215,8 @@ def test_streaming_stores_are_used_and_only_where_the_plan_says_so() -> None:
     streaming = dataclasses.replace(plan, streaming=True)
     text = backend.assembly(artifact.module_text(artifact.Spec(problem, target, streaming)), target)
     full_width = re.findall(r"vmovnt\w+\t%zmm", text)
-    of_one = 16  # rows of a micro-tile, for copying and for scaling, of the generated size and of any
-    of_rows = 5  # for copying and for scaling, where B begins off the boundary: four vectors an iteration, then one
-    assert "movnt" not in plain and len(full_width) == 4 * of_one + 2 * of_rows and "sfence" in text
+    rows = 16  # of a micro-tile, for copying and for scaling, of the generated size and of any, and where B begins off
+    assert "movnt" not in plain and len(full_width) == 6 * rows and "sfence" in text  # the boundary
 
 
 def test_module_is_deterministic_and_calls_nothing_outside() -> None:
