@@ -28,7 +28,7 @@ class Box:
         return self.pointers[node.source.space], self.pointers[node.target.space]
 
     def position(self, b: ir.IRBuilder, axis: int) -> Int:
-        """Where the interval of an axis begins. A loop that makes a single step leaves no trail."""
+        """The element at which the interval of an axis begins. A loop that makes a single step leaves no trail."""
         found: Int = 0
         for step in self.trail:
             if step.axis == axis:

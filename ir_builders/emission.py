@@ -17,7 +17,7 @@ from ttc_llvm.operands import Space, View
 
 from . import network, scalable, segments
 from .join import Lines
-from .memory import Access, Ragged
+from .memory import Access, Ragged, beyond
 from .micro_tile import Sizes, Tile
 from .network import Pieces
 from .scale import Scalars, apply, carrier_type, convert, units
@@ -105,7 +105,8 @@ class Emission:
         for k, (i, stride) in enumerate(zip(register.start, view.strides, strict=True)):
             step = mul(self.b, i, self.sizes(stride))
             offset = add(self.b, offset, step if self.ragged is None else self.ragged.inside(self.b, k, register, step))
-        return at(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
+        reach = at if self.bend is None else beyond
+        return reach(self.b, pointer, mul(self.b, offset, view.dtype.itemsize))
 
     def _value(self, number: int) -> ir.Value:
         """A value of the network, computed when first asked for, together with its partner."""

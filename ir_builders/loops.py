@@ -16,25 +16,26 @@ from ttc_llvm.target import Target
 from . import fetch
 from .box import Box
 from .drain import Share, share
+from .edges import Edges
 from .emission import Emission
 from .memory import fence
 from .micro_tile import Sizes, Tile
 from .rows import Kept, Run, recall
-from .scale import Scalars, load_scalars
+from .scale import Scalars
 from .shift import Shift
-from .values import I1, I64, PTR, Int, add, at, counted, guarded, i64, minimum, mul
+from .values import I1, Int, add, at, counted, guarded, i64, minimum, mul
 
 
 @dataclass(slots=True)
 class Emitter:
-    """What one kernel's emission shares: module, machine, strides of A, B and scratch, and the ragged bodies."""
+    """What one kernel's emission shares: module, machine, strides of A, B and scratch, and the bodies of edges."""
 
     module: ir.Module
     machine: Target
     axes: tuple[Axis, ...]
     sizes: Sizes
     arguments: dict[str, ir.Value]  # of the kernel: scalars, params, scratch
-    ragged: dict[Micro, ir.Function] = field(default_factory=dict)
+    edges: Edges
     scalars: dict[object, Scalars] = field(default_factory=dict)
 
     def nodes(self, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box, views: dict[Space, View]) -> None:
@@ -153,7 +154,7 @@ class Emitter:
                 request()
             requests = []
         if node.ragged:
-            self.edge(b, node, pointers, box.lengths)
+            self.edges.call(b, node, pointers, box.lengths)
             return
         slots = (box.pointers[Space.CARRY], views[Space.CARRY]) if node.carry else None
         Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}, slots).emit(requests)
@@ -162,30 +163,24 @@ class Emitter:
         """A micro-tile at B's boundaries, or an edge; and another edge before a row's first boundary."""
         shift, tile, lengths = Shift.of(b, node, box, self.axes), Tile.of(node.body, self.machine), box.lengths
         with guarded(b, shift.is_head(b), "head"):
-            self.edge(b, node.edge, box.ends(node.edge), shift.head(lengths))
+            self.edges.call(b, node.edge, box.ends(node.edge), shift.head(lengths))
         there = self.moved(b, box, views, 0, shift.ahead, node.body.block[0])
         source, target = there.ends(node.body)
         requests = self.requests(b, tile, there, shift)
         tail, scalars = shift.is_tail(b), self.scalars[node.body.op]
+
+        def whole(stops: ir.Value | None) -> None:
+            bend, ends = shift.bend(b, source, tail=stops), (source, target)
+            Emission(self.module, b, tile, ends, scalars, self.sizes, {}, None, bend).emit(requests)
+
         if shift.is_thick:
-            bend = shift.bend(b, source, tail=tail)
-            Emission(self.module, b, tile, (source, target), scalars, self.sizes, {}, None, bend).emit(requests)
+            whole(tail)
             return
         with b.if_else(tail) as (then, otherwise):
-            with then:
-                self.edge(b, node.edge, (source, target), (shift.left, *lengths[1:]))
+            with then, guarded(b, shift.is_left(b), "rest"):
+                self.edges.call(b, node.edge, (source, target), (shift.left, *lengths[1:]))
             with otherwise:
-                bend = shift.bend(b, source)
-                Emission(self.module, b, tile, (source, target), scalars, self.sizes, {}, None, bend).emit(requests)
-
-    def edge(
-        self, b: ir.IRBuilder, node: Micro, pointers: tuple[ir.Value, ir.Value], lengths: tuple[Int, ...]
-    ) -> None:
-        """A ragged micro-tile: a call."""
-        every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
-        body = self._ragged_body(replace(node, ragged=every, prefetch=None, streaming=False))
-        known = [i64(lengths[k] if k in node.ragged else node.block[k]) for k in every]
-        b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *known])
+                whole(None)
 
     def requests(
         self, b: ir.IRBuilder, tile: Tile, box: Box, shift: Shift | None = None
@@ -222,40 +217,12 @@ class Emitter:
         source, extents = (box.pointers[Space.A], view), tuple(static(axis.extent) for axis in self.axes)
         return share(self.module, b, source, wanted, extents, box.trail, self.machine.line)
 
-    def _ragged_body(self, node: Micro) -> ir.Function:
-        if node in self.ragged:
-            return self.ragged[node]
-        signature = ir.FunctionType(ir.VoidType(), [PTR] * 4 + [I64] * len(node.ragged))
-        body = ir.Function(self.module, signature, self.module.get_unique_name(f"ragged{len(self.ragged)}"))
-        body.linkage = "internal"
-        body.attributes.add("noinline")
-        body.attributes.add("nounwind")
-        source, target, scalars, params, *lengths = body.args
-        for argument in (source, target):
-            argument.add_attribute("noalias")
-        b = ir.IRBuilder(body.append_basic_block("entry"))
-        sizes = load_params(b, params, tuple(self.sizes.values))
-        by_axis: dict[int, ir.Value] = dict(zip(node.ragged, lengths, strict=True))
-        tile = Tile.of(node, self.machine)
-        loaded = load_scalars(b, scalars, node.op)
-        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit([])
-        b.ret_void()
-        self.ragged[node] = body
-        return body
-
 
 def _divides(step: int, length: Int, extent: object) -> bool:
     """True where no chunk of the interval can be shorter than the step."""
     if isinstance(length, int):
         return length % step == 0
     return isinstance(extent, int) and extent % step == 0
-
-
-def load_params(b: ir.IRBuilder, pointer: ir.Value, slots: tuple[int, ...]) -> Sizes:
-    """Load run-time sizes from their slots of the parameter array."""
-    return Sizes(
-        {slot: b.load(at(b, pointer, 8 * slot), typ=I64, align=8, name=f"p{slot}") for slot in slots}
-    )
 
 
 def is_task(node: Node) -> bool:

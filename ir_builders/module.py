@@ -17,7 +17,8 @@ from ttc_llvm.target import Target
 from . import attributes
 from .ahead import Step
 from .box import Box
-from .loops import Emitter, is_task, load_params
+from .edges import Edges, load_params
+from .loops import Emitter, is_task
 from .scale import load_scalars
 from .values import I64, PTR, Int, counted, i64, minimum, mul
 
@@ -61,7 +62,8 @@ def _fill(
     module: ir.Module, b: ir.IRBuilder, nest: LoopNest, target: Target, arguments: dict[str, ir.Value]
 ) -> None:
     sizes = load_params(b, arguments["params"], tuple(p.index for p in nest.params))
-    emitter = Emitter(module, target, nest.canonical.axes, sizes, arguments)
+    edges = Edges(module, target, sizes, arguments)
+    emitter = Emitter(module, target, nest.canonical.axes, sizes, arguments, edges)
     for op in _operations(nest.body):
         emitter.scalars[op] = load_scalars(b, arguments["scalars"], op)
     views = {view.space: view for view in _outer_views(nest)}

@@ -81,15 +81,19 @@ class Shift:
         outermost = self.node.following[-1:]
         return (self.ahead, *(1 if k in outermost else n for k, n in enumerate(lengths) if k))
 
+    def is_left(self, b: ir.IRBuilder) -> ir.Value:
+        """True if something is left of the row: at the edge of a ragged axis there may be nothing."""
+        if self.node.body.block[0] == self.node.edge.block[0]:
+            return ir.Constant(I1, 1)
+        return b.icmp_signed(">", self.left, i64(0))
+
     @property
     def is_thick(self) -> bool:
         """True where all rows of a micro-tile but the last are followed by others of its own."""
         return bool(self.node.following) and self.node.body.block[self.node.following[-1]] > 1
 
     def _is_last(self, b: ir.IRBuilder, k: int, place: Int) -> ir.Value:
-        outermost = k == self.node.following[-1]
-        rows = self.node.rows if outermost else static(self.axes[k].extent)
-        return _compared(b, ">=", place, rows - self.node.body.block[k])
+        return _compared(b, ">=", place, static(self.axes[k].extent) - self.node.body.block[k])
 
     # --- rows that go on ---
 

@@ -177,10 +177,12 @@ class Interpreter:
             lengths = (ahead, *(1 if k in on[-1:] else n for k, n in enumerate(box.lengths) if k))
             self._micro(node.edge, replace(box, lengths=lengths), views)
         there = self._moved(box, views, 0, ahead, block[0])
-        extents = [node.rows if k == on[-1] else static(axes[k].extent) for k in on]
-        levels = [k for k, extent in zip(on, extents, strict=True) if box.starts[k] + block[k] < extent]
+        levels = [k for k in on if box.starts[k] + block[k] < static(axes[k].extent)]
         thick = block[on[-1]] if on else 1
         if left < block[0] and not levels and thick == 1:
+            if left <= 0:
+                assert block[0] < node.edge.block[0]
+                return
             self._micro(node.edge, replace(there, lengths=(left, *box.lengths[1:])), views, grained=False)
             return
         source, sink = (self._addresses(view, there, block) for view in (node.body.source, node.body.target))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import guards
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -14,16 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from interpreter import interpret
 
-from ttc_llvm import Problem, backend, target
+import ttc_llvm
+from ttc_llvm import Problem, backend, target, trial
 from ttc_llvm.canonical import Axis, Canonical, canonicalise
-from ttc_llvm.dtypes import parse_pair
+from ttc_llvm.canonical import parse as parse_form
+from ttc_llvm.dtypes import Kind, parse_pair
 from ttc_llvm.executable import Executable
-from ttc_llvm.lower import lower
+from ttc_llvm.lower import alignment, lower
 from ttc_llvm.plan import CpuPlan, Fetch, Staging, parse
 from ttc_llvm.shift import following, shifts
+from ttc_llvm.target import Target
 from ttc_llvm.unaligned import off_boundary
 
-AVX512, AVX2 = target.find("skylake-avx512"), target.find("haswell")
+AVX512 = target.find("skylake-avx512")
+TYPES = ("s", "s", "s", "d", "c", "z", "f16", "i8", "i16", "sd", "ds", "zc")
+MACHINES = (AVX512, target.find("haswell"))
 HOST = backend.host_target()
 RNG = np.random.default_rng(5)
 
@@ -45,7 +51,8 @@ def plan_of(c: Canonical, block: tuple[int, ...], tile: tuple[int, ...], **chang
         (Problem((2, 1, 0), (40, 5, 64), ldb=(64, 6, 40)), (16, 1, 16), True, (1,)),
         (Problem((2, 1, 0), (40, 5, 64), ldb=(80, 5, 40)), (16, 1, 16), True, ()),
         (Problem((2, 0, 1), (40, 5, 64)), (16, 16, 1), True, (1,)),
-        (Problem((2, 1, 0), (40, 5, 48)), (32, 1, 16), False, None),  # rows are no whole number of micro-tiles
+        (Problem((2, 1, 0), (40, 5, 48)), (32, 1, 16), False, None),  # rows are no whole number of micro-tiles,
+        (Problem((2, 1, 0), (40, 5, 40), ldb=(48, 5, 40)), (16, 1, 16), True, ()),  # but none follows
         (Problem((2, 1, 0), (40, 5, 64)), (8, 1, 16), False, None),  # half a vector
         (Problem((2, 1, 0), (40, 5, 65)), (16, 1, 16), False, None),  # each row begins elsewhere
         (Problem((2, 1, 0), (40, 5, 64), beta=1), (16, 1, 16), False, None),
@@ -72,10 +79,25 @@ def test_a_shift_that_cannot_be_is_none() -> None:
     assert lower(c, plan, AVX512) == lower(c, replace(plan, staging=Staging.NONE), AVX512)
 
 
-def test_machines_without_masks_do_not_shift() -> None:
+@pytest.mark.parametrize(("name", "wanted"), [("x86-64", False), ("haswell", True), ("rvv", False)])
+def test_machines_that_shift(name: str, wanted: bool) -> None:
+    """Those with masks, unless they transpose while they store."""
     c = canonicalise(Problem((1, 0), (48, 96))).canonical
-    assert not shifts(c, plan_of(c, (16, 16), (32, 16)), target.find("x86-64"))
-    assert shifts(c, plan_of(c, (16, 16), (32, 16)), AVX2)
+    assert shifts(c, plan_of(c, (16, 16), (32, 16)), target.find(name)) is wanted
+
+
+def test_rows_of_a_that_go_on_along_rows_of_b_are_not_shifted() -> None:
+    """Not even at an edge, whose micro-tiles are narrower."""
+    plan = CpuPlan((16, 16), (16, 16), (1, 0), (1, 0), 0, 0, True, Staging.SHIFT)
+    assert not shifts(parse_form("i32>i32 one-zero 64:7:1 7:1:64"), plan, AVX512)
+    assert not shifts(parse_form("i32>i32 one-zero 64:4:1 20:1:64"), plan, AVX512)
+    assert shifts(parse_form("i32>i32 one-zero 64:8:1 7:1:64"), plan, AVX512)
+
+
+def test_no_alignment_is_promised_that_no_kernel_keeps() -> None:
+    c = canonicalise(Problem((0,), (1024,), alpha=0)).canonical
+    plan = CpuPlan((1024,), (64,), (0,), (0,), 0, 0, True, Staging.SHIFT)
+    assert alignment(c, plan, AVX512) == lower(c, plan, AVX512).alignment == 64
 
 
 def test_a_plan_of_shifted_micro_tiles_is_read_as_it_is_written() -> None:
@@ -109,19 +131,27 @@ def test_what_runs_off_the_boundary(problem: Problem, block: tuple[int, ...], st
 
 
 @st.composite
-def shapes(draw: st.DrawFn) -> tuple[Case, CpuPlan]:
-    """Cases whose rows of B all begin alike, in any order, dense or with gaps, and a plan that can be shifted."""
-    rank = draw(st.integers(2, 4))
-    lanes = 16
+def shapes(draw: st.DrawFn, names: tuple[str, ...] = ("s",)) -> tuple[Case, CpuPlan]:
+    """Cases whose rows of B all begin alike, in any order, dense or with gaps, and a plan that may be shifted."""
+    rank, types = draw(st.integers(2, 4)), draw(st.sampled_from(names))
+    a, b = parse_pair(types)
+    lanes = 64 // b.itemsize
     extents = [lanes * draw(st.integers(1, 4)), *(draw(st.integers(1, 5)) for _ in range(rank - 1))]
     unit = draw(st.integers(1, rank - 1))  # A's own axis
     extents[unit] = draw(st.integers(2, 37))
     strides_b = _strides(draw, extents, range(rank), lanes)
+    if draw(st.integers(0, 4)) == 4 and strides_b[1] > extents[0]:
+        extents[0] = max(1, extents[0] - draw(st.integers(1, lanes - 1)))  # rows end anywhere, where none follows
     others = draw(st.permutations([k for k in range(rank) if k != unit]))
-    strides_a = _strides(draw, extents, [unit, *others], 1)
+    strides_a = [
+        stride * draw(st.sampled_from((1, 1, 1, 1, -1, 0))) if k != unit else stride
+        for k, stride in enumerate(_strides(draw, extents, [unit, *others], 1))
+    ]
     axes = tuple(Axis(*axis) for axis in zip(extents, strides_a, strides_b, strict=True))
-    case = Case(axes, *parse_pair("s"), 1, 0, False, draw(st.integers(0, 1 << 30)))
-    return case, draw(_plans(case.placed.canonical))
+    alpha = draw(st.sampled_from((1, 2))) if a.kind is not Kind.OPAQUE else 1
+    conjugate = a.kind is Kind.COMPLEX and draw(st.booleans())
+    case = Case(axes, a, b, alpha, 0, conjugate, draw(st.integers(0, 1 << 30)))
+    return case, draw(_plans(case.placed.canonical, lanes))
 
 
 def _strides(draw: st.DrawFn, extents: list[int], order: Any, unit: int) -> tuple[int, ...]:
@@ -133,91 +163,116 @@ def _strides(draw: st.DrawFn, extents: list[int], order: Any, unit: int) -> tupl
 
 
 @st.composite
-def _plans(draw: st.DrawFn, c: Canonical) -> CpuPlan:
+def _plans(draw: st.DrawFn, c: Canonical, lanes: int) -> CpuPlan:
     block: list[int] = []
     tile: list[int] = []
-    for axis, extent in zip(c.axes, c.extents, strict=True):
-        choices = [n for n in (16, 32) if extent % n == 0] if axis.stride_b == 1 else [1]
+    for axis in c.axes:
+        choices = [lanes, lanes, 2 * lanes] if axis.stride_b == 1 else [1, 1, 1, 2]
         if axis.stride_a == 1 and axis.stride_b != 1:
             choices = [4, 8, 16]
-        block.append(min(draw(st.sampled_from(choices or [1])), extent))
+        block.append(draw(st.sampled_from(choices)))
         tile.append(block[-1] * draw(st.sampled_from((1, 1, 2, 40))))
     order, inner = (tuple(draw(st.permutations(range(len(c.axes))))) for _ in range(2))
     parallel, distance = draw(st.integers(0, len(c.axes))), draw(st.sampled_from((0, 1, 3)))
-    fetch = draw(st.sampled_from(Fetch))
-    return CpuPlan(tuple(tile), tuple(block), order, inner, parallel, distance, True, Staging.SHIFT, fetch)
+    fetch, panel = draw(st.sampled_from(Fetch)), draw(st.sampled_from(((), tuple(2 * size for size in tile))))
+    return CpuPlan(tuple(tile), tuple(block), order, inner, parallel, distance, True, Staging.SHIFT, fetch, panel)
 
 
 @settings(max_examples=300)
-@given(shapes())
-def test_every_element_is_written_once(drawn: tuple[Case, CpuPlan]) -> None:
+@given(shapes(), st.integers(0, 15))
+def test_every_element_is_written_once(drawn: tuple[Case, CpuPlan], start: int) -> None:
     case, plan = drawn
     placed = case.placed
     nest = lower(placed.canonical, plan, AVX512)
+    if nest.alignment > placed.canonical.b.itemsize:
+        return
+    a, b = storages(case)
+    got = interpret(case, nest, placed, a, b, start=start)
+    assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)
+
+
+def storages(case: Case) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Both sides, filled."""
     a = np.zeros(windows(case)[0].span, reference.numpy_type(case.a))
     b = np.zeros(windows(case)[1].span, reference.numpy_type(case.b))
     fill(case, a, b)
-    for start in (0, 1, 5, 15):
-        shifted = Case(case.axes, case.a, case.b, 1, 0, False, case.seed)
-        got = interpret(shifted, nest, placed, a, b, start=start)
-        assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)
+    return a, b
 
 
 # --- machine code -----------------------------------------------------------------------------------------
 
+
+@settings(max_examples=60, deadline=None)
+@given(shapes(TYPES), st.sampled_from(MACHINES), st.data())
+def test_kernels_write_every_element_wherever_b_begins(
+    drawn: tuple[Case, CpuPlan], machine: Target, data: st.DataObject
+) -> None:
+    """Between canaries; A begins or ends at a page that must not be touched."""
+    case, plan = drawn
+    if not backend.runs_here(machine) or not shifts(case.placed.canonical, plan, machine):
+        return
+    executable, (a, b) = Executable(case.placed, plan, machine), storages(case)
+    want, size = expected(case, a, b), case.b.itemsize
+    memory = guards.Guarded(a.nbytes, data.draw(st.sampled_from(("start", "end"))))
+    memory.bytes[:] = a.view(np.uint8)
+    scalars = trial.scalars(case.placed.canonical, case.alpha, 0)
+    values = 0 if scalars is None else scalars.ctypes.data
+    origins = [window.origin * t.itemsize for window, t in zip(windows(case), (case.a, case.b), strict=True)]
+    for off in {0, *data.draw(st.lists(st.integers(0, 128 // size), min_size=3, max_size=3))}:
+        raw = np.full(b.nbytes + 512, 0xA5, np.uint8)
+        first = -raw.ctypes.data % 128 + 128 + off * size
+        got = raw[first : first + b.nbytes].view(b.dtype)
+        got[:] = b
+        executable.run(memory.address + origins[0], got.ctypes.data + origins[1], values, 2)
+        assert reference.same(got, want, case.b, case.plain), off
+        assert (raw[:first] == 0xA5).all() and (raw[first + b.nbytes :] == 0xA5).all(), off
+
+
+@pytest.mark.parametrize("strides", [(0, 4, 1), (-4, 128, 1), (40, 1, 0)])
+def test_broadcast_and_mirrored_rows(strides: tuple[int, ...]) -> None:
+    """Along B's own axis all elements of a row may be one of A."""
+    axes = tuple(Axis(*axis) for axis in zip((32, 4, 16), strides, (1, 32, 128), strict=True))
+    case = Case(axes, *parse_pair("s"))
+    c = case.placed.canonical
+    block = tuple(16 if 1 in (axis.stride_a, axis.stride_b) else 1 for axis in c.axes)
+    executable = Executable(case.placed, plan_of(c, block, (16,) * len(block)), HOST)
+    a, b = storages(case)
+    origins = [4 * window.origin for window in windows(case)]
+    for off in range(16):
+        raw = np.zeros(len(b) + 64, "f4")
+        got = raw[-raw.ctypes.data % 64 // 4 + off :][: len(b)]
+        executable.run(a.ctypes.data + origins[0], got.ctypes.data + origins[1], 0, 1)
+        assert reference.same(got, expected(case, a, b), case.b, case.plain), off
+
+
+def test_windows_that_numpy_broadcasts() -> None:
+    column = RNG.random((64, 512)).astype("f4").T
+    x = np.broadcast_to(column[:, :, None], (512, 64, 256))
+    raw = np.empty(x.size + 32, "f4")
+    for off in (0, 4, 8):
+        out = raw[-raw.ctypes.data % 64 // 4 + off :][: x.size].reshape(x.shape)
+        ttc_llvm.transpose(x, (0, 1, 2), out=out)
+        assert (out == x).all()
+
+
 SHAPES = [
     (Problem((2, 1, 0), (40, 5, 64)), (16, 1, 16), (16, 1, 32)),
-    (Problem((2, 1, 0), (33, 7, 32)), (16, 1, 16), (32, 4, 33)),
     (Problem((2, 1, 0), (33, 7, 32), ldb=(32, 9, 33)), (16, 1, 16), (32, 4, 33)),
     (Problem((2, 1, 0), (33, 7, 32), ldb=(48, 7, 33)), (16, 1, 16), (32, 4, 33)),
+    (Problem((2, 1, 0), (33, 7, 40), ldb=(48, 7, 33)), (16, 1, 16), (32, 4, 33)),
     (Problem((2, 1, 0), (33, 7, 32), lda=(35, 8, 32)), (32, 1, 16), (32, 1, 33)),
     (Problem((1, 0), (50, 96)), (16, 16), (32, 16)),
-    (Problem((1, 0), (37, 32)), (32, 16), (32, 37)),
     (Problem((1, 0), (5, 32), lda=(6, 32)), (32, 5), (32, 5)),
-    (Problem((1, 0), (16, 16), lda=(17, 16)), (16, 16), (16, 16)),
     (Problem((3, 0, 2, 1), (20, 3, 2, 64)), (16, 16, 1, 1), (16, 20, 1, 1)),
     (Problem((3, 2, 1, 0), (20, 3, 2, 64)), (16, 1, 1, 4), (32, 1, 2, 20)),
 ]
 
 
-def _check(problem: Problem, plan: CpuPlan) -> None:
-    """At every place in a line, between canaries."""
-    placed = canonicalise(problem)
-    executable = Executable(placed, plan, HOST)
-    size, lda, ldb = problem.b.itemsize, problem.outer_a, problem.outer_b
-    kind = reference.numpy_type(problem.b)
-    a = np.frombuffer(RNG.bytes(int(np.prod(lda)) * size), kind)
-    window: npt.NDArray[Any] = a.reshape(lda, order="F")[tuple(slice(n) for n in problem.size)]
-    wanted = np.transpose(window, problem.perm).view(f"V{size}")
-    for off in range(0, 2 * 64, max(size, 8)):
-        raw = np.full(int(np.prod(ldb)) * size + 512, 0xA5, np.uint8)
-        first = -raw.ctypes.data % 128 + 128 + off
-        b = raw[first : first + int(np.prod(ldb)) * size].view(f"V{size}").reshape(ldb, order="F")
-        executable.run(a.ctypes.data, b.ctypes.data, 0, 2)
-        inner = tuple(slice(n) for n in wanted.shape)
-        assert (b[inner] == wanted).all(), off
-        b[inner] = np.full(1, 0xA5A5A5A5A5A5A5A5, "u8").repeat(2).view(np.uint8)[:size].view(f"V{size}")[0]
-        assert (raw == 0xA5).all(), off
-
-
-@pytest.mark.parametrize("dtype", ["s", "d", "c", "z", "f16", "i8"])
+@pytest.mark.parametrize("off", range(16))
 @pytest.mark.parametrize(("problem", "block", "tile"), SHAPES, ids=lambda value: str(value)[:40])
-def test_kernels_write_whole_lines_wherever_b_begins(
-    problem: Problem, block: tuple[int, ...], tile: tuple[int, ...], dtype: str
-) -> None:
-    problem = replace(problem, dtype=dtype)
-    c = canonicalise(problem).canonical
-    whole = 64 // c.b.itemsize
-    if whole < 16:
-        block, tile = (whole, *block[1:]), (whole * 2, *tile[1:])
-    for fetch in Fetch:
-        plan = plan_of(c, block, tile, fetch=fetch, parallel=len(c.axes) - 1)
-        _check(problem, plan)
-
-
-@pytest.mark.parametrize(("problem", "block", "tile"), SHAPES, ids=lambda value: str(value)[:40])
-def test_what_is_tested_here_is_shifted(
-    problem: Problem, block: tuple[int, ...], tile: tuple[int, ...]
-) -> None:
-    c = canonicalise(problem).canonical
-    assert "shifted to 16 of i0" in str(lower(c, plan_of(c, block, tile), AVX512))
+def test_every_place_in_a_line(problem: Problem, block: tuple[int, ...], tile: tuple[int, ...], off: int) -> None:
+    case = Case.of(problem, 7)
+    nest = lower(case.placed.canonical, plan_of(case.placed.canonical, block, tile), AVX512)
+    assert "shifted to 16 of i0" in str(nest)
+    a, b = storages(case)
+    assert reference.same(interpret(case, nest, case.placed, a, b, start=off), expected(case, a, b), case.b, True)

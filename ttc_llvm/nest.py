@@ -127,15 +127,13 @@ class Within:
 class Shifted:
     """A micro-tile as many elements further along axis 0, B's own, as are before B's first boundary of `grain`
     elements, which only run time knows. One that passes the axis' end takes the rest from the row of B that follows in
-    memory: a step along one of the axes `following`, innermost first, where the others start again. rows: so many are
-    shifted along the outermost of these; edge: serves what is before a row's first boundary and behind its last one,
-    where no such row comes before or follows."""
+    memory: a step along one of the axes `following`, innermost first, where the others start again. edge: serves what
+    is before a row's first boundary and behind its last one, where no row comes before or follows."""
 
     body: Micro
     edge: Micro
     grain: int
     following: tuple[int, ...]
-    rows: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ lines are written in part.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from .canonical import Alpha, Beta, Canonical, static
 from .layout import run_axes
+from .machine import Exchange
 from .nest import Loop, Micro, Node, Shifted
 from .operands import Op
 from .plan import CpuPlan, Staging
@@ -22,23 +24,32 @@ from .tile_loops import Tile, loops
 
 def shifts(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     """True where the plan's micro-tiles can be shifted: whole lines or vectors of B, whose rows are whole numbers of
-    micro-tiles, begin alike, and lie across those of A; and the machine has masks for what is less than a line."""
+    micro-tiles unless each stands alone, begin alike, and lie across those of A; and the machine has masks for what is
+    less than a line, and does not transpose while it stores."""
     moves = canonical.kinds.beta is Beta.ZERO and canonical.kinds.alpha is not Alpha.ZERO
-    if not (moves and plan.streaming and plan.staging is Staging.SHIFT):
+    if not (moves and plan.streaming and plan.staging is Staging.SHIFT) or target.exchange is Exchange.SEGMENTS:
         return False
     extent, block = canonical.axes[0].extent, plan.block[0]
-    across = 0 not in run_axes(plan.block, canonical.strides("a"))
-    whole = isinstance(extent, int) and extent % block == 0
-    return across and whole and _grain(canonical, plan, target) > 0 and has_masks(_leaf(canonical, plan), target)
+    if not (isinstance(extent, int) and extent >= block and _grain(canonical, plan, target) > 0):
+        return False
+    whole = extent % block == 0 or not following(canonical, plan)
+    return whole and _is_across(canonical, plan) and has_masks(_leaf(canonical, plan), target)
+
+
+def _is_across(canonical: Canonical, plan: CpuPlan) -> bool:
+    """True where no row of A goes on along axis 0 within a micro-tile, nor within a shorter one at an edge."""
+    pairs = list(zip(plan.block, canonical.extents, strict=True))[1:]
+    lengths = [{min(block, extent), extent % block or block} for block, extent in pairs]
+    blocks = itertools.product({plan.block[0]}, *lengths)
+    return all(0 not in run_axes(block, canonical.strides("a")) for block in blocks)
 
 
 def shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
-    """A tile of such a plan."""
+    """A tile of such a plan. All edges have bodies of their own, which are shifted, too."""
     leaf, on = _leaf(canonical, plan), following(canonical, plan)
-    inside = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks=True, vector=target.vector_bits // 8))
+    inside = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
     edge = replace(leaf, ragged=(0, *on[-1:]), streaming=False, prefetch=None)
-    shift = Shifted(leaf, edge, _grain(canonical, plan, target), on, _rows(inside, canonical, plan, on))
-    return _each(inside, shift)
+    return _each(inside, Shifted(leaf, edge, _grain(canonical, plan, target), on))
 
 
 def _leaf(canonical: Canonical, plan: CpuPlan) -> Micro:
@@ -59,44 +70,35 @@ def _grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 
 def following(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
     """The axes along which rows of B follow each other in memory, innermost first: up to one along which micro-tiles
-    have several of them. These are neighbours in A, too: one element behind the last is read, and not used."""
+    have several of them."""
     found: list[int] = []
-    length, rows = static(canonical.axes[0].extent), static(canonical.axes[0].stride_a)
+    if static(canonical.axes[0].stride_a) == 0:  # one row of A serves all of a row of B: it cannot go on elsewhere
+        return ()
+    length = static(canonical.axes[0].extent)
     while not found or plan.block[found[-1]] == 1:
-        axes = enumerate(canonical.axes)
-        k = next((k for k, axis in axes if axis.stride_b == length and axis.extent != 1 and k not in found), None)
-        if k is None or (plan.block[k] > 1 and not (canonical.axes[k].stride_a == 1 and rows > 0)):
+        steps = enumerate(canonical.axes)
+        k = next((k for k, axis in steps if axis.stride_b == length and axis.extent != 1 and k not in found), None)
+        if k is None or (plan.block[k] > 1 and not _are_neighbours(canonical, k)):
             break
         found.append(k)
         length *= canonical.extents[k]
     return tuple(found)
 
 
-def _rows(nodes: tuple[Node, ...], canonical: Canonical, plan: CpuPlan, on: tuple[int, ...]) -> int:
-    """How many rows along the outermost of these axes are shifted: all but those of a ragged edge."""
-    if not on:
-        return 0
-    axis = on[-1]
-    extent = canonical.extents[axis]
-    return extent - extent % plan.block[axis] if any(_is_ragged(node, axis) for node in nodes) else extent
-
-
-def _is_ragged(node: Node, axis: int) -> bool:
-    if isinstance(node, Loop):
-        return any(_is_ragged(inner, axis) for inner in (*node.body, *(node.tail or ())))
-    return isinstance(node, Micro) and axis in node.ragged
+def _are_neighbours(canonical: Canonical, k: int) -> bool:
+    """True where rows along an axis are neighbours in A, so that those that follow a micro-tile's are loaded one
+    element further; the element behind the last one, which is not used, is in front of another of A."""
+    return canonical.axes[k].stride_a == 1 and static(canonical.axes[0].stride_a) > 0
 
 
 def _each(nodes: tuple[Node, ...], shift: Shifted) -> tuple[Node, ...]:
-    """Whole micro-tiles shifted; others, at the ends of other axes, stay where they are, with ordinary stores."""
+    """The same nodes with shifted micro-tiles."""
     found: list[Node] = []
     for node in nodes:
         if isinstance(node, Loop):
             tail = None if node.tail is None else _each(node.tail, shift)
             found.append(replace(node, body=_each(node.body, shift), tail=tail))
-        elif isinstance(node, Micro) and node.streaming:
-            edge = replace(shift.edge, block=node.block, grain=node.grain)
+        elif isinstance(node, Micro):
+            edge = replace(shift.edge, block=(shift.edge.block[0], *node.block[1:]), grain=node.grain)
             found.append(replace(shift, body=node, edge=edge))
-        else:
-            found.append(node)
     return tuple(found)

@@ -27,11 +27,12 @@ def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
     """True where B is written run by run: none of its rows need start on a boundary then."""
     if not all(isinstance(s, int) for s in canonical.strides("b")):
         return False
-    if plan.staging.gathers and canonical.kinds.alpha is not Alpha.ZERO:
+    reads = canonical.kinds.alpha is not Alpha.ZERO
+    if plan.staging.gathers and reads:
         return bool(run_of(canonical, plan))
     first = canonical.axes[0]
     ragged = plan.staging is Staging.NONE and not has_aligned_rows(canonical, vector)
-    return first.stride_a == first.stride_b == 1 and (ragged or plan.staging is Staging.SHIFT)
+    return first.stride_a == first.stride_b == 1 and (ragged or (plan.staging is Staging.SHIFT and reads))
 
 
 def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:

@@ -15,7 +15,7 @@ from math import exp, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
 from ttc_llvm.layout import Side, side
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
 from .features import Fact, Features, Part, kind
@@ -141,7 +141,7 @@ class Model:
         return CONFLICT * sum(self._features.crowded(block))
 
     def _computing(self, plan: CpuPlan) -> float:
-        staged = plan.staging is not Staging.NONE and not self._features.joined(plan)
+        staged = plan.staging.fills_scratch and not self._features.joined(plan)
         key = (plan.block, staged, plan.prefetch > 0)
         found = self._compute.get(key)
         if found is None:

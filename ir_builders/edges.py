@@ -1,0 +1,61 @@
+"""Ragged micro-tiles: one function serves every edge of its kind, by lengths that run time knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from llvmlite import ir
+
+from ttc_llvm.nest import Micro
+from ttc_llvm.target import Target
+
+from .emission import Emission
+from .micro_tile import Sizes, Tile
+from .scale import load_scalars
+from .values import I64, PTR, Int, at, i64
+
+
+@dataclass(slots=True)
+class Edges:
+    """The functions of one kernel. arguments: the kernel's; sizes: strides."""
+
+    module: ir.Module
+    machine: Target
+    sizes: Sizes
+    arguments: dict[str, ir.Value]
+    bodies: dict[Micro, ir.Function] = field(default_factory=dict)
+
+    def call(
+        self, b: ir.IRBuilder, node: Micro, pointers: tuple[ir.Value, ir.Value], lengths: tuple[Int, ...]
+    ) -> None:
+        """A ragged micro-tile at these pointers, of these lengths along its ragged axes."""
+        every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
+        body = self._body(replace(node, ragged=every, prefetch=None, streaming=False))
+        known = [i64(lengths[k] if k in node.ragged else node.block[k]) for k in every]
+        b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *known])
+
+    def _body(self, node: Micro) -> ir.Function:
+        if node in self.bodies:
+            return self.bodies[node]
+        signature = ir.FunctionType(ir.VoidType(), [PTR] * 4 + [I64] * len(node.ragged))
+        body = ir.Function(self.module, signature, self.module.get_unique_name(f"ragged{len(self.bodies)}"))
+        body.linkage = "internal"
+        body.attributes.add("noinline")
+        body.attributes.add("nounwind")
+        source, target, scalars, params, *lengths = body.args
+        for argument in (source, target):
+            argument.add_attribute("noalias")
+        b = ir.IRBuilder(body.append_basic_block("entry"))
+        sizes = load_params(b, params, tuple(self.sizes.values))
+        by_axis: dict[int, ir.Value] = dict(zip(node.ragged, lengths, strict=True))
+        tile = Tile.of(node, self.machine)
+        loaded = load_scalars(b, scalars, node.op)
+        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit([])
+        b.ret_void()
+        self.bodies[node] = body
+        return body
+
+
+def load_params(b: ir.IRBuilder, pointer: ir.Value, slots: tuple[int, ...]) -> Sizes:
+    """Load run-time sizes from their slots of the parameter array."""
+    return Sizes({slot: b.load(at(b, pointer, 8 * slot), typ=I64, align=8, name=f"p{slot}") for slot in slots})
