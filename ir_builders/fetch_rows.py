@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Sequence
 from math import prod
 
+import numpy as np
 from llvmlite import ir
 
 from ttc_llvm.canonical import static
@@ -106,14 +107,16 @@ class Rows:
         """The share that this micro-tile has: from a table, as far as shares differ."""
         if len(shares) == 1:
             return [self._request(start, place) for place in shares[0]]
-        relative = [[_apart(place, share[0]) for place in share] for share in shares]
-        if all(other == relative[0] for other in relative):
+        places = np.array(shares)
+        apart = places - places[:, :1]
+        if (apart == apart[0]).all():
+            relative = apart[0].tolist()
             first = self._read_place(self._entry([share[:1] for share in shares]), 0)
             if self.bend is not None:
-                places = [[add(self.b, x, y) for x, y in zip(first, place, strict=True)] for place in relative[0]]
-                return [self._request(start, place) for place in places]
+                near = [[add(self.b, x, y) for x, y in zip(first, place, strict=True)] for place in relative]
+                return [self._request(start, place) for place in near]
             row = beyond(self.b, start, self._bytes(first))
-            return [Request(row, self._bytes(place), L2) for place in relative[0]]
+            return [Request(row, self._bytes(place), L2) for place in relative]
         entry = self._entry(shares)
         if self.far:
             return [self._request(start, self._read_place(entry, i)) for i in range(len(shares[0]))]
@@ -146,7 +149,3 @@ class Rows:
                 position = add(self.b, position, mul(self.b, number, radix))
             radix *= count
         return position
-
-
-def _apart(place: Place, other: Place) -> Place:
-    return tuple(x - y for x, y in zip(place, other, strict=True))

@@ -122,12 +122,15 @@ def test_searches_are_deterministic() -> None:
 
 
 def test_clearly_slower_candidates_leave_after_one_run() -> None:
-    machine = steady(lambda number: 1.0 if number == 0 else DROP * 1.01 if number < 4 else DROP * 0.99)
+    first, second = DROP[:2]
+    pace = {0: 1.0, 1: first * 1.01, 2: first * 1.02, 3: first * 1.03, 4: first * 0.99, 5: second * 0.99}
+    machine = steady(pace.__getitem__)
     search(plans(6), none, machine, Limits(6))
     counts = Counter(p.prefetch for p in machine.runs)
     assert [counts[number] for number in (2, 3)] == [1, 1]
     assert counts[1] == 1 + FINAL_ROUNDS  # there are four finalists, and three good plans
-    assert [counts[number] for number in (4, 5)] == [ROUNDS + FINAL_ROUNDS] * 2
+    assert counts[4] == 2 + FINAL_ROUNDS  # the bound narrows
+    assert counts[5] == ROUNDS + FINAL_ROUNDS
     assert counts[0] == ROUNDS + 2 * FINAL_ROUNDS  # it also tells the machine's pace, before each of the last rounds
 
 

@@ -15,8 +15,8 @@ from ttc_llvm.errors import VerificationError
 from .standings import K, P, Standings, Subject, Timed
 
 BATCH = 6  # candidates interleaved
-ROUNDS = 3  # runs of a candidate that stays in
-DROP = 1.15  # a candidate this much slower than the best so far is dropped after its first run
+DROP = (1.15, 1.06, 1.06)  # a candidate so much slower than the best so far leaves after its first, second, third run
+ROUNDS = len(DROP)
 EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
 PARENTS = 4
 KEPT = 8  # kernels of the best so far stay compiled
@@ -145,15 +145,15 @@ class _Search(Generic[P, K]):
             self.report(Progress(len(self.table.timings), self.limits.candidates, best.best))
 
     def _rounds(self, batch: list[P]) -> None:
-        """Whoever is clearly slower than the best so far leaves after its first run."""
+        """Whoever is clearly slower than the best so far leaves; bounds narrow from run to run, as doubts do."""
         alive = batch
-        for _ in range(ROUNDS):
+        for drop in DROP:
             for plan in alive:
                 if self.table.late() and self.table.timings:
                     break
                 self.table.run(plan)
             alive = [plan for plan in alive if plan in self.table.timings]
-            bound = DROP * self.table.fastest().score
+            bound = drop * self.table.fastest().score
             alive = [plan for plan in alive if self.table.timings[plan].score <= bound]
 
     def verified(self) -> Timed[P]:

@@ -25,7 +25,7 @@ DRIFT = 1.25  # a change of the machine's pace by more than this, either way, is
 LEADERS = 3  # plans whose runs tell the pace
 FINALISTS = 4  # by allowing for the pace, and as many by the clock
 FINAL_ROUNDS = 5
-ROUNDS_ALONE = 3
+ROUNDS_ALONE = 2
 TIE = 1.05  # plans within this of the fastest are as fast: one thread's time counts as well
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +13,7 @@ from ttc_llvm import dtypes
 from ttc_llvm.canonical import Alpha, Beta, Canonical, is_move
 from ttc_llvm.dtypes import DType, Kind
 
-PIECE = 1 << 20  # elements compared at a time
+PIECE = 1 << 17  # elements compared at a time, in the caches
 
 Array = npt.NDArray[np.generic]
 
@@ -56,28 +58,35 @@ def mismatch(
     threads: int,
 ) -> tuple[int, ...] | None:
     """The canonical index of a wrong element of B, or None if every one is right. before, after: B around the run."""
-    axis = max(range(len(canonical.axes)), key=lambda k: (canonical.extents[k], -k))
-    extent = canonical.extents[axis]
-    step = max(1, PIECE * extent // max(1, canonical.elements))
+    steps = _piece(canonical.extents)
 
-    def piece(first: int) -> tuple[int, ...] | None:
-        at = (slice(None),) * axis + (slice(first, first + step),)
-        wrong = ~same(expected(canonical, a[at], before[at], *scalars), after[at])
-        if not wrong.any():
+    def wrong(first: tuple[int, ...]) -> tuple[int, ...] | None:
+        at = tuple(slice(i, i + step) for i, step in zip(first, steps, strict=True))
+        found = ~same(expected(canonical, a[at], before[at], *scalars), after[at])
+        if not found.any():
             return None
-        index = [int(i) for i in np.argwhere(wrong)[0]]
-        index[axis] += first
-        return tuple(index)
+        return tuple(i + int(inside) for i, inside in zip(first, np.argwhere(found)[0], strict=True))
 
+    starts = itertools.product(*(range(0, n, step) for n, step in zip(canonical.extents, steps, strict=True)))
     with ThreadPoolExecutor(threads) as pool:
-        return next((found for found in pool.map(piece, range(0, extent, step)) if found is not None), None)
+        return next((found for found in pool.map(wrong, starts) if found is not None), None)
+
+
+def _piece(extents: tuple[int, ...]) -> tuple[int, ...]:
+    """A box of so many elements that both sides' lines of it stay in the caches: the longest extents are halved."""
+    steps = list(extents)
+    while prod(steps) > PIECE:
+        longest = max(range(len(steps)), key=steps.__getitem__)
+        steps[longest] = -(-steps[longest] // 2)
+    return tuple(max(1, step) for step in steps)
 
 
 def same(wanted: Array, got: Array) -> npt.NDArray[np.bool_]:
     """Where two arrays agree; all NaNs are one, plain moves are compared bit by bit."""
     if wanted.dtype.kind == "V":
         return np.asarray((_words(wanted) == _words(got)).all(axis=-1))
-    return np.asarray((wanted == got) | ((wanted != wanted) & (got != got)))
+    equal = np.asarray(wanted == got)
+    return equal if equal.all() else np.asarray(equal | ((wanted != wanted) & (got != got)))
 
 
 def _words(x: Array) -> npt.NDArray[np.uint8]:
