@@ -71,9 +71,9 @@ class CpuPlan(Plan):
     inner: axes of the loops over micro-tiles inside a tile, outermost first;
     parallel: how many of the outermost tile loops make the task grid that threads share;
     prefetch: distance in micro-tiles or tiles, 0 = none; streaming: non-temporal stores of whole vectors
-    (beta = 0, only where B's base turns out aligned); staging: what goes through scratch; fetch: what a prefetch
-    asks for; panel: extents of a group of tiles that is finished before the next one, so that few pages are in use
-    at a time, () = none; its loops, in the same order, are outside those over tiles.
+    (beta = 0; `lower.alignment` tells what B's base must be a multiple of); staging: what goes through scratch; fetch:
+    what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one, so that few
+    pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles.
     """
 
     inner: tuple[int, ...]
