@@ -149,10 +149,6 @@ class Emitter:
         """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""
         tile, pointers = Tile.of(node, self.machine), box.ends(node)
         requests = self.requests(b, tile, box)
-        if node.ragged or node.prefetch is None or not node.prefetch.tile:  # single lines are asked for in a burst
-            for request in requests:
-                request()
-            requests = []
         if node.ragged:
             self.edges.call(b, node, pointers, box.lengths)
             return
@@ -185,11 +181,17 @@ class Emitter:
     def requests(
         self, b: ir.IRBuilder, tile: Tile, box: Box, shift: Shift | None = None
     ) -> list[Callable[[], None]]:
-        """What a micro-tile asks for in advance: each emits a prefetch."""
-        if tile.node.prefetch is None:
+        """What a micro-tile asks for in advance: each emits a prefetch. Single lines are asked for here, in a burst."""
+        wanted = tile.node.prefetch
+        if wanted is None:
             return []
         found = fetch.requests(self.module, b, tile.whole, box.ends(tile.node), self.sizes, box.trail, shift)
-        return [partial(request.emit, self.module, b) for request in found]
+        requests: list[Callable[[], None]] = [partial(request.emit, self.module, b) for request in found]
+        if wanted.tile and not tile.node.ragged:
+            return requests
+        for request in requests:
+            request()
+        return []
 
     def row(self, b: ir.IRBuilder, node: Row, box: Box, views: dict[Space, View]) -> None:
         """A run of memory, in whole aligned vectors past the caches."""
