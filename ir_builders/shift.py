@@ -41,8 +41,8 @@ class Bend:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """ahead: elements before B's first boundary; left: of the row, from the shifted micro-tile on; at: where the rows
-    are along the axes on which they follow each other."""
+    """ahead: elements before B's first boundary; first: of the row, before the micro-tile as it would lie on the
+    boundary; left: of the row, from where it does lie on; at: the row's place along the axes on which rows follow."""
 
     node: Shifted
     axes: tuple[Axis, ...]

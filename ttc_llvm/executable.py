@@ -127,7 +127,7 @@ class Executable:
         return self.placed.canonical.bytes_moved < HELD_BYTES
 
     def _made_off_boundary(self) -> Executable:
-        """What streams to rows wherever they begin, or has ordinary stores where that is not worth it."""
+        """What streams wherever B begins, or has ordinary stores where that is not worth it."""
         canonical = self.placed.canonical
         made = Executable(Placed(canonical, 0, 0), off_boundary(canonical, self.plan, self.target), self.target)
         self._off_boundary = made
@@ -157,4 +157,3 @@ class Executable:
             except CompileError as error:
                 _log.warning("stored object code is ignored: %s", error)
         return kernel.cache.obtain(canonical, plan, self.target)
-
