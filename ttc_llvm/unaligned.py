@@ -22,11 +22,13 @@ SIZES = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has
 def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """What runs instead of a streaming plan: its micro-tiles begin where B's lines do, if they can; else runs of B
     leave scratch as rows, which find the boundaries between their ends, if they are long, and go on from tile to tile,
-    if they can; else the plan with ordinary stores."""
+    if they can; else the plan with ordinary stores. Rows of A that are rows of B need no scratch, and short ones gain
+    nothing from it."""
     moves = canonical.kinds.beta is Beta.ZERO and canonical.kinds.alpha is not Alpha.ZERO and canonical.elements > 0
     if not plan.streaming or not moves:
         return plan.ordinary
-    ways = (way(canonical, plan, target) for way in (_shifted, _carried, _by_runs))
+    across = canonical.axes[0].stride_a != 1
+    ways = (way(canonical, plan, target) for way in ((_shifted, _carried, _by_runs) if across else (_shifted,)))
     return next((way for way in ways if way is not None), plan.ordinary)
 
 
