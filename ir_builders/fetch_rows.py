@@ -52,7 +52,8 @@ class Rows:
         self.counts = [-(-extents[k] // tile.node.block[k]) for k in self.run]
         self.shift = shift if shift is not None and 0 not in self.run else None
         self.bend: Bend | None = None
-        self.far = [k for k, s in enumerate(self.strides) if not isinstance(s, int) or (self.shift and k == 0)]
+        # Axes along which steps are counted: their bytes are known at run time only, or rows begin anew there.
+        self.apart = [k for k, s in enumerate(self.strides) if not isinstance(s, int) or (self.shift and k == 0)]
 
     def requests(self, moves: tuple[Move, ...]) -> list[Request]:
         """This micro-tile's lines of the tile that lies `moves` further."""
@@ -93,13 +94,13 @@ class Rows:
         return [self._place(start) for start in self.read.rows(self.run)]
 
     def _place(self, start: tuple[int, ...]) -> Place:
-        near = [i * static(s) for k, (i, s) in enumerate(zip(start, self.strides, strict=True)) if k not in self.far]
-        return (*(start[k] for k in self.far), self.size * sum(near))
+        near = [i * static(s) for k, (i, s) in enumerate(zip(start, self.strides, strict=True)) if k not in self.apart]
+        return (*(start[k] for k in self.apart), self.size * sum(near))
 
     def _bytes(self, place: Sequence[Int]) -> Int:
         """The distance of a place from the tile's first element."""
         *far, near = place
-        for k, number in zip(self.far, far, strict=True):
+        for k, number in zip(self.apart, far, strict=True):
             near = add(self.b, near, mul(self.b, number, self.steps[k]))
         return near
 
@@ -118,7 +119,7 @@ class Rows:
             row = beyond(self.b, start, self._bytes(first))
             return [Request(row, self._bytes(place), L2) for place in relative]
         entry = self._entry(shares)
-        if self.far:
+        if self.apart:
             return [self._request(start, self._read_place(entry, i)) for i in range(len(shares[0]))]
         return [Request(start, 0, L2, at(self.b, entry, 8 * i)) for i in range(len(shares[0]))]
 
@@ -128,7 +129,7 @@ class Rows:
         return Request(near, self._bytes(place), L2)
 
     def _read_place(self, first: ir.Value, number: int) -> list[Int]:
-        width = len(self.far) + 1
+        width = len(self.apart) + 1
         entries = (at(self.b, first, 8 * (number * width + i)) for i in range(width))
         return [self.b.load(entry, typ=I64, align=8) for entry in entries]
 

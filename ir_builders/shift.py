@@ -105,20 +105,17 @@ class Shift:
         following = self.node.following
         if not following:
             return None
-        left: Int = self.left
-        for move in moves:
-            left = left if move.axis else b.sub(i64(left), i64(move.distance))
-        away: Int = self.away[following[-1]]
+        by_axis = self._away()
+        away: Int = by_axis[following[-1]]
         for k in following[-2::-1]:
-            place = self.at[k]
-            for move in moves:
-                place = add(b, place, move.distance) if move.axis == k else place
-            away = b.select(self._is_last(b, k, place), i64(away), i64(self.away[k]))
+            last = self._is_last(b, k, _moved(b, self.at[k], k, moves))
+            away = b.select(last, i64(away), i64(by_axis[k]))
+        distance = _moved(b, 0, 0, moves)
+        left = b.sub(self.left, i64(distance)) if moves else self.left
         stop = None if tail is None else (following[-1], tail)
-        return Bend(i64(left), freeze(b, beyond(b, source, away)), stop)
+        return Bend(left, freeze(b, beyond(b, source, away)), stop)
 
-    @property
-    def away(self) -> dict[int, int]:
+    def _away(self) -> dict[int, int]:
         """Bytes of A from where a row would go on to where it does, by the axis along which the next row follows."""
         size, found = self.node.body.source.dtype.itemsize, {}
         back = static(self.axes[0].extent) * static(self.axes[0].stride_a)
@@ -127,6 +124,13 @@ class Shift:
             found[k] = (step - back) * size
             back += (static(self.axes[k].extent) - 1) * step
         return found
+
+
+def _moved(b: ir.IRBuilder, place: Int, axis: int, moves: tuple[Move, ...]) -> Int:
+    """A place along an axis, so many moves further."""
+    for move in moves:
+        place = add(b, place, move.distance) if move.axis == axis else place
+    return place
 
 
 def _compared(b: ir.IRBuilder, how: str, value: Int, wanted: int) -> ir.Value:

@@ -93,6 +93,13 @@ def fill(case: Case, a: Array, b: Array) -> None:
             storage[...] = np.nan
 
 
+def storages(case: Case) -> tuple[Array, Array]:
+    """Both sides' storage, filled."""
+    a, b = (np.zeros(w.span, reference.numpy_type(t)) for w, t in zip(windows(case), (case.a, case.b), strict=True))
+    fill(case, a, b)
+    return a, b
+
+
 def expected(case: Case, a: Array, b: Array) -> Array:
     """B's storage after the transposition, padding included; a and b stay as they are."""
     window_a, window_b = windows(case)

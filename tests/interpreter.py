@@ -34,7 +34,8 @@ class Box:
 
 @dataclass(slots=True)
 class Interpreter:
-    """One kernel call's state. memory: flat arrays by space; params: values by slot."""
+    """One kernel call's state. memory: flat arrays by space; params: values by slot; start: elements of
+    B from a boundary of lines to its storage."""
 
     nest: LoopNest
     memory: dict[Space, Array]

@@ -8,11 +8,10 @@ from math import prod
 from textwrap import dedent
 
 import machine
-import numpy as np
 import pytest
 import reference
 import strategies
-from case import Case, expected, fill, windows
+from case import Case, expected, storages
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from interpreter import interpret
@@ -78,10 +77,7 @@ def test_whole_lines_are_written_once(found: tuple[Case, CpuPlan, Target]) -> No
     case, plan, wanted = found
     nest = lower(case.placed.canonical, plan, wanted)
     assert "keep" in str(nest)
-    window_a, window_b = windows(case)
-    a = np.zeros(window_a.span, reference.numpy_type(case.a))
-    b = np.zeros(window_b.span, reference.numpy_type(case.b))
-    fill(case, a, b)
+    a, b = storages(case)
     got = interpret(case, nest, case.placed, a, b)
     assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import reference
-from case import Case, expected, fill, windows
+from case import Case, expected, storages
 from interpreter import interpret
 from machine import Run, check, runnable
 
@@ -102,9 +101,7 @@ def test_lines_are_joined_in_the_right_order(problem: Problem, sizes: tuple[int,
     plan = plan_of(c, 16, *sizes)
     nest = lower(c, plan, AVX512)
     assert "within" in str(nest)
-    window_a, window_b = windows(case)
-    a, b = (np.zeros(window.span, np.float32) for window in (window_a, window_b))
-    fill(case, a, b)
+    a, b = storages(case)
     assert reference.same(interpret(case, nest, case.placed, a, b), expected(case, a, b), case.b, case.plain), str(nest)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import machine
-import numpy as np
 import reference
 import strategies
-from case import Case, expected, fill, windows
+from case import Case, expected, storages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interpreter import interpret
@@ -35,9 +34,6 @@ def test_a_lowered_plan_transposes(lowering: tuple[Case, CpuPlan, Target, bool])
     placed = case.placed
     c, values = machine.parametrised(placed.canonical) if parametric else (placed.canonical, ())
     nest = lower(c, plan, chosen)
-    window_a, window_b = windows(case)
-    a = np.zeros(window_a.span, reference.numpy_type(case.a))
-    b = np.zeros(window_b.span, reference.numpy_type(case.b))
-    fill(case, a, b)
+    a, b = storages(case)
     got = interpret(case, nest, placed, a, b, values)
     assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)

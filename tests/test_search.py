@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, DROP, ROUNDS, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search import BATCH, DROP, Limits, Outcome, Progress, search
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
@@ -130,8 +130,8 @@ def test_clearly_slower_candidates_leave_after_one_run() -> None:
     assert [counts[number] for number in (2, 3)] == [1, 1]
     assert counts[1] == 1 + FINAL_ROUNDS  # there are four finalists, and three good plans
     assert counts[4] == 2 + FINAL_ROUNDS  # the bound narrows
-    assert counts[5] == ROUNDS + FINAL_ROUNDS
-    assert counts[0] == ROUNDS + 2 * FINAL_ROUNDS  # it also tells the machine's pace, before each of the last rounds
+    assert counts[5] == len(DROP) + FINAL_ROUNDS
+    assert counts[0] == len(DROP) + 2 * FINAL_ROUNDS  # it also tells the machine's pace, before each of the last rounds
 
 
 def test_candidates_are_interleaved() -> None:
@@ -144,11 +144,11 @@ def test_candidates_are_interleaved() -> None:
 def test_a_lucky_run_does_not_decide() -> None:
     """Plan 1 is fast in one run of six only, plan 0 in all later ones a little faster."""
     machine = Machine(
-        lambda p, run: {0: 1.0 if run <= ROUNDS else 0.9}.get(p.prefetch, 0.95 if run == 2 else 1.05)
+        lambda p, run: {0: 1.0 if run <= len(DROP) else 0.9}.get(p.prefetch, 0.95 if run == 2 else 1.05)
     )
     outcome = search(plans(2), none, machine, Limits(2))
     assert outcome.best.plan == plan(0)
-    assert len(outcome.best.seconds) == ROUNDS + FINAL_ROUNDS
+    assert len(outcome.best.seconds) == len(DROP) + FINAL_ROUNDS
 
 
 @pytest.mark.parametrize("change", [0.5, 2.0])

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from .canonical import Alpha, Beta, Canonical, Param
 from .carry import chain
-from .nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Row, Stage, Within
-from .operands import Op
+from .nest import Bind, Fence, Keep, Loop, LoopNest, Node, Row, Stage, Within
 from .plan import CpuPlan, Staging, check
 from .shift import shifted, shifts
-from .staging import has_masks, is_by_rows, prefetch_of, row_loops, stage, views
+from .staging import direct_leaf, has_masks, is_by_rows, operation, row_loops, stage, views
 from .target import Target
 from .tile_loops import Tile, loops
 
@@ -24,7 +23,7 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
     check(plan, canonical)
     if any(axis.extent == 0 for axis in canonical.axes):
         return LoopNest(canonical, (), _params(canonical), 0)
-    plan = _meant(canonical, plan, target)
+    plan = _meant(canonical, plan)
     handed = chain(canonical, plan, target)
     if plan.staging.fills_scratch:
         body = stage(canonical, plan, target, handed)
@@ -46,7 +45,7 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
     )
 
 
-def _meant(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+def _meant(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
     """The plan without the decisions that mean nothing here."""
     if canonical.kinds.beta is not Beta.ZERO:
         plan = plan.ordinary
@@ -81,9 +80,7 @@ def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
 
 
 def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
-    source, sink = views(canonical)
-    op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
     if plan.streaming and is_by_rows(canonical, plan, target.vector_bits // 8):
-        return row_loops(canonical, plan, Row(source, sink, op, (0,), 1), plan.inner)
-    leaf = Micro(source, sink, op, plan.block, plan.block, prefetch=prefetch_of(plan), streaming=plan.streaming)
+        return row_loops(canonical, plan, Row(*views(canonical), operation(canonical), (0,), 1), plan.inner)
+    leaf = direct_leaf(canonical, plan)
     return loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, has_masks(leaf, target), target.vector_bits // 8))

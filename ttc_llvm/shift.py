@@ -11,13 +11,12 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from .canonical import Alpha, Beta, Canonical, static
+from .canonical import Canonical, static
 from .layout import run_axes
 from .machine import Exchange
 from .nest import Loop, Micro, Node, Shifted
-from .operands import Op
 from .plan import CpuPlan, Staging
-from .staging import has_aligned_rows, has_masks, prefetch_of, views
+from .staging import direct_leaf, has_aligned_rows, has_masks, overwrites
 from .target import Target
 from .tile_loops import Tile, loops
 
@@ -26,14 +25,14 @@ def shifts(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     """True where the plan's micro-tiles can be shifted: whole lines or vectors of B, whose rows are whole numbers of
     micro-tiles unless each stands alone, begin alike, and lie across those of A; and the machine has masks for what is
     less than a line, and does not transpose while it stores."""
-    moves = canonical.kinds.beta is Beta.ZERO and canonical.kinds.alpha is not Alpha.ZERO
-    if not (moves and plan.streaming and plan.staging is Staging.SHIFT) or target.exchange is Exchange.SEGMENTS:
+    wanted = plan.streaming and plan.staging is Staging.SHIFT and overwrites(canonical)
+    if not wanted or target.exchange is Exchange.SEGMENTS:
         return False
     extent, block = canonical.axes[0].extent, plan.block[0]
     if not (isinstance(extent, int) and extent >= block and _grain(canonical, plan, target) > 0):
         return False
     whole = extent % block == 0 or not following(canonical, plan)
-    return whole and _is_across(canonical, plan) and has_masks(_leaf(canonical, plan), target)
+    return whole and _is_across(canonical, plan) and has_masks(direct_leaf(canonical, plan), target)
 
 
 def _is_across(canonical: Canonical, plan: CpuPlan) -> bool:
@@ -46,16 +45,10 @@ def _is_across(canonical: Canonical, plan: CpuPlan) -> bool:
 
 def shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
     """A tile of such a plan. All edges have bodies of their own, which are shifted, too."""
-    leaf, on = _leaf(canonical, plan), following(canonical, plan)
+    leaf, on = direct_leaf(canonical, plan), following(canonical, plan)
     inside = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
     edge = replace(leaf, ragged=(0, *on[-1:]), streaming=False, prefetch=None)
     return _each(inside, Shifted(leaf, edge, _grain(canonical, plan, target), on))
-
-
-def _leaf(canonical: Canonical, plan: CpuPlan) -> Micro:
-    source, sink = views(canonical)
-    op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
-    return Micro(source, sink, op, plan.block, plan.block, prefetch=prefetch_of(plan), streaming=True)
 
 
 def _grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:

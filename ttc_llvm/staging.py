@@ -23,6 +23,11 @@ def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
     return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[1:])
 
 
+def overwrites(canonical: Canonical) -> bool:
+    """True where B becomes alpha * A: A is read, and B is not."""
+    return canonical.kinds.beta is Beta.ZERO and canonical.kinds.alpha is not Alpha.ZERO
+
+
 def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
     """True where B is written run by run: none of its rows need start on a boundary then."""
     if not all(isinstance(s, int) for s in canonical.strides("b")):
@@ -60,6 +65,18 @@ def views(canonical: Canonical) -> tuple[View, View]:
         View(Space.A, canonical.a, canonical.strides("a")),
         View(Space.B, canonical.b, canonical.strides("b")),
     )
+
+
+def operation(canonical: Canonical) -> Op:
+    """What happens to an element on its way from A to B."""
+    return Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
+
+
+def direct_leaf(canonical: Canonical, plan: CpuPlan) -> Micro:
+    """The plan's micro-tile, straight from A to B."""
+    source, sink = views(canonical)
+    prefetch, streaming = prefetch_of(plan), plan.streaming
+    return Micro(source, sink, operation(canonical), plan.block, plan.block, prefetch=prefetch, streaming=streaming)
 
 
 def row_loops(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
@@ -102,7 +119,7 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
     buffer = _buffer(canonical, plan, target, handed)
     scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
-    op = Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
+    op = operation(canonical)
     flat = _row_block(canonical, plan, target)
     first, second = (flat, plan.block) if plan.staging is Staging.A else (plan.block, flat)
     by_rows = plan.streaming and plan.staging.gathers and is_by_rows(canonical, plan, target.vector_bits // 8)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from .canonical import Alpha, Beta, Canonical
+from .canonical import Canonical
 from .carry import chain, run_of
 from .carry_plans import carrying
 from .plan import CpuPlan, Fetch, Staging
 from .shift import following, shifts
-from .staging import has_room, is_by_rows
+from .staging import has_room, is_by_rows, overwrites
 from .target import Target
 from .tile_sizes import cover, fitted, merge
 
@@ -24,25 +24,29 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan
     leave scratch as rows, which find the boundaries between their ends, if they are long, and go on from tile to tile,
     if they can; else the plan with ordinary stores. Rows of A that are rows of B need no scratch, and short ones gain
     nothing from it."""
-    moves = canonical.kinds.beta is Beta.ZERO and canonical.kinds.alpha is not Alpha.ZERO and canonical.elements > 0
-    if not plan.streaming or not moves:
+    if not (plan.streaming and overwrites(canonical) and canonical.elements > 0):
         return plan.ordinary
-    across = canonical.axes[0].stride_a != 1
-    ways = (way(canonical, plan, target) for way in ((_shifted, _carried, _by_runs) if across else (_shifted,)))
-    return next((way for way in ways if way is not None), plan.ordinary)
+    ways = (_in_place,) if canonical.axes[0].stride_a == 1 else (_shifted, _carried, _by_runs)
+    found = (way(canonical, plan, target) for way in ways)
+    return next((other for other in found if other is not None), plan.ordinary)
+
+
+def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
+    """Long rows of A that are rows of B: each finds its own boundaries."""
+    found = replace(plan, staging=Staging.SHIFT)
+    long = canonical.extents[0] * canonical.b.itemsize >= LONG_RUN
+    return found if long and is_by_rows(canonical, found, target.vector_bits // 8) else None
 
 
 def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
     """The plan shifted, where rows of B are long or follow each other: else too many lines are written in part."""
     line = max(1, target.line // canonical.b.itemsize)
-    extent, row = canonical.extents[0], canonical.extents[0] * canonical.b.itemsize
+    extent = canonical.extents[0]
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
     block = (line, *plan.block[1:]) if narrow else plan.block
     found = replace(plan, block=block, staging=Staging.SHIFT)
-    if is_by_rows(canonical, found, target.vector_bits // 8):
-        return found if row >= LONG_RUN else None
-    dense = bool(following(canonical, found))
-    return found if shifts(canonical, found, target) and (dense or row >= LONG_RUN) else None
+    pays = extent * canonical.b.itemsize >= LONG_RUN or following(canonical, found)
+    return found if pays and shifts(canonical, found, target) else None
 
 
 def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:

@@ -16,7 +16,6 @@ from .standings import K, P, Standings, Subject, Timed
 
 BATCH = 6  # candidates interleaved
 DROP = (1.15, 1.06, 1.06)  # a candidate so much slower than the best so far leaves after its first, second, third run
-ROUNDS = len(DROP)
 EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
 PARENTS = 4
 KEPT = 8  # kernels of the best so far stay compiled
