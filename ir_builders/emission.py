@@ -21,7 +21,7 @@ from .memory import Access, Ragged, beyond
 from .micro_tile import Sizes, Tile
 from .network import Pieces
 from .scale import Scalars, apply, carrier_type, convert, units
-from .seam import fence, freeze, shuffle
+from .seam import fence, shuffle
 from .shift import Bend
 from .values import Int, add, at, mul
 
@@ -46,8 +46,7 @@ class Emission:
         bend: Bend | None = None,
     ) -> None:
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars, sizes
-        # Opaque bases: else loop strength reduction weighs every row's address anew, for most of the compile time.
-        self.source, self.target = (freeze(b, pointer) for pointer in pointers)
+        self.source, self.target = pointers
         self.bend = bend
         node = tile.node
         self.ragged = ragged = Ragged(node.block, lengths) if node.ragged else None

@@ -22,6 +22,7 @@ from .memory import fence
 from .micro_tile import Sizes, Tile
 from .rows import Kept, Run, recall
 from .scale import Scalars
+from .seam import freeze
 from .shift import Shift
 from .values import I1, Int, add, at, counted, guarded, i64, minimum, mul
 
@@ -106,9 +107,12 @@ class Emitter:
     def moved(
         self, b: ir.IRBuilder, box: Box, views: dict[Space, View], axis: int, distance: Int, length: Int
     ) -> Box:
-        """The box `distance` elements further along an axis, with a new length there."""
+        """The box `distance` elements further along an axis, with a new length there.
+
+        Its pointers are opaque: loop strength reduction would weigh all sums of all loops' counters.
+        """
         pointers = {
-            space: at(b, pointer, self._bytes(b, views[space], axis, distance), name=f"{space.value}.i{axis}")
+            space: freeze(b, at(b, pointer, self._bytes(b, views[space], axis, distance)), f"{space.value}.i{axis}")
             for space, pointer in box.pointers.items()
         }
         lengths = (*box.lengths[:axis], length, *box.lengths[axis + 1 :])

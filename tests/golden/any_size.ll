@@ -13,10 +13,10 @@ entry:
   %".11" = getelementptr inbounds i8, ptr %"params", i64 24
   %"p3" = load i64, ptr %".11", align 8
   %"alpha0" = load double, ptr %"scalars", align 8
-  %".56" = insertelement <2 x double> <double undef, double undef>, double %"alpha0", i32 0
-  %".57" = shufflevector <2 x double> %".56", <2 x double> <double undef, double undef>, <2 x i32> <i32 0, i32 0>
-  %".118" = insertelement <1 x double> <double undef>, double %"alpha0", i32 0
-  %".119" = shufflevector <1 x double> %".118", <1 x double> <double undef>, <1 x i32> <i32 0>
+  %".62" = insertelement <2 x double> <double undef, double undef>, double %"alpha0", i32 0
+  %".63" = shufflevector <2 x double> %".62", <2 x double> <double undef, double undef>, <2 x i32> <i32 0, i32 0>
+  %".130" = insertelement <1 x double> <double undef>, double %"alpha0", i32 0
+  %".131" = shufflevector <1 x double> %".130", <1 x double> <double undef>, <1 x i32> <i32 0>
   br label %"task.head"
 task.head:
   %"task" = phi  i64 [%"begin", %"entry"], [%"task.next", %"i0.tail.end"]
@@ -35,191 +35,205 @@ task.body:
   %".23" = select  i1 %".22", i64 %".21", i64 4
   %".24" = mul nsw i64 %"p2", 8
   %".25" = mul nsw i64 %".20", %".24"
-  %"a.i0" = getelementptr inbounds i8, ptr %"a", i64 %".25"
-  %".26" = mul nsw i64 %".20", 8
-  %"b.i0" = getelementptr inbounds i8, ptr %"b", i64 %".26"
-  %".27" = add i64 %"p1", 3
-  %".28" = udiv i64 %".27", 4
-  %".29" = mul nsw i64 %".17", 4
-  %".30" = sub i64 %"p1", %".29"
-  %".31" = icmp slt i64 %".30", 4
-  %".32" = select  i1 %".31", i64 %".30", i64 4
-  %".33" = mul nsw i64 %".29", 8
-  %"a.i1" = getelementptr inbounds i8, ptr %"a.i0", i64 %".33"
-  %".34" = mul nsw i64 %"p3", 8
-  %".35" = mul nsw i64 %".29", %".34"
-  %"b.i1" = getelementptr inbounds i8, ptr %"b.i0", i64 %".35"
+  %".26" = getelementptr inbounds i8, ptr %"a", i64 %".25"
+  %"a.i0" = freeze ptr %".26"
+  %".27" = mul nsw i64 %".20", 8
+  %".28" = getelementptr inbounds i8, ptr %"b", i64 %".27"
+  %"b.i0" = freeze ptr %".28"
+  %".29" = add i64 %"p1", 3
+  %".30" = udiv i64 %".29", 4
+  %".31" = mul nsw i64 %".17", 4
+  %".32" = sub i64 %"p1", %".31"
+  %".33" = icmp slt i64 %".32", 4
+  %".34" = select  i1 %".33", i64 %".32", i64 4
+  %".35" = mul nsw i64 %".31", 8
+  %".36" = getelementptr inbounds i8, ptr %"a.i0", i64 %".35"
+  %"a.i1" = freeze ptr %".36"
+  %".37" = mul nsw i64 %"p3", 8
+  %".38" = mul nsw i64 %".31", %".37"
+  %".39" = getelementptr inbounds i8, ptr %"b.i0", i64 %".38"
+  %"b.i1" = freeze ptr %".39"
   br label %"i0.head"
 task.done:
   ret void
 i0.head:
   %"i0" = phi  i64 [0, %"task.body"], [%"i0.next", %"i1.tail.end"]
   %"i0.next" = add nsw i64 %"i0", 2
-  %".37" = icmp sle i64 %"i0.next", %".23"
-  br i1 %".37", label %"i0.body", label %"i0.done"
+  %".41" = icmp sle i64 %"i0.next", %".23"
+  br i1 %".41", label %"i0.body", label %"i0.done"
 i0.body:
-  %".39" = mul nsw i64 %"p2", 8
-  %".40" = mul nsw i64 %"i0", %".39"
-  %"a.i0.1" = getelementptr inbounds i8, ptr %"a.i1", i64 %".40"
-  %".41" = mul nsw i64 %"i0", 8
-  %"b.i0.1" = getelementptr inbounds i8, ptr %"b.i1", i64 %".41"
+  %".43" = mul nsw i64 %"p2", 8
+  %".44" = mul nsw i64 %"i0", %".43"
+  %".45" = getelementptr inbounds i8, ptr %"a.i1", i64 %".44"
+  %"a.i0.1" = freeze ptr %".45"
+  %".46" = mul nsw i64 %"i0", 8
+  %".47" = getelementptr inbounds i8, ptr %"b.i1", i64 %".46"
+  %"b.i0.1" = freeze ptr %".47"
   br label %"i1.head"
 i0.done:
-  %".92" = sdiv i64 %".23", 2
-  %"i0.whole" = mul i64 %".92", 2
+  %".100" = sdiv i64 %".23", 2
+  %"i0.whole" = mul i64 %".100", 2
   %"i0.rest" = sub i64 %".23", %"i0.whole"
-  %".93" = icmp sgt i64 %"i0.rest", 0
-  br i1 %".93", label %"i0.tail.then", label %"i0.tail.end"
+  %".101" = icmp sgt i64 %"i0.rest", 0
+  br i1 %".101", label %"i0.tail.then", label %"i0.tail.end"
 i1.head:
   %"i1" = phi  i64 [0, %"i0.body"], [%"i1.next", %"i1.body"]
   %"i1.next" = add nsw i64 %"i1", 2
-  %".43" = icmp sle i64 %"i1.next", %".32"
-  br i1 %".43", label %"i1.body", label %"i1.done"
+  %".49" = icmp sle i64 %"i1.next", %".34"
+  br i1 %".49", label %"i1.body", label %"i1.done"
 i1.body:
-  %".45" = mul nsw i64 %"i1", 8
-  %"a.i1.1" = getelementptr inbounds i8, ptr %"a.i0.1", i64 %".45"
-  %".46" = mul nsw i64 %"p3", 8
-  %".47" = mul nsw i64 %"i1", %".46"
-  %"b.i1.1" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".47"
-  %".48" = freeze ptr %"a.i1.1"
-  %".49" = freeze ptr %"b.i1.1"
-  %".50" = load <2 x double>, ptr %".48", align 1
-  %".51" = mul nsw i64 %"p2", 8
-  %".52" = getelementptr inbounds i8, ptr %".48", i64 %".51"
-  %".53" = load <2 x double>, ptr %".52", align 1
-  %".54" = shufflevector <2 x double> %".50", <2 x double> %".53", <2 x i32> <i32 0, i32 2>
-  %".55" = shufflevector <2 x double> %".50", <2 x double> %".53", <2 x i32> <i32 1, i32 3>
-  %".58" = fmul <2 x double> %".54", %".57"
-  store <2 x double> %".58", ptr %".49", align 1
-  %".60" = mul nsw i64 %"p3", 8
-  %".61" = getelementptr inbounds i8, ptr %".49", i64 %".60"
-  %".62" = fmul <2 x double> %".55", %".57"
-  store <2 x double> %".62", ptr %".61", align 1
+  %".51" = mul nsw i64 %"i1", 8
+  %".52" = getelementptr inbounds i8, ptr %"a.i0.1", i64 %".51"
+  %"a.i1.1" = freeze ptr %".52"
+  %".53" = mul nsw i64 %"p3", 8
+  %".54" = mul nsw i64 %"i1", %".53"
+  %".55" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".54"
+  %"b.i1.1" = freeze ptr %".55"
+  %".56" = load <2 x double>, ptr %"a.i1.1", align 1
+  %".57" = mul nsw i64 %"p2", 8
+  %".58" = getelementptr inbounds i8, ptr %"a.i1.1", i64 %".57"
+  %".59" = load <2 x double>, ptr %".58", align 1
+  %".60" = shufflevector <2 x double> %".56", <2 x double> %".59", <2 x i32> <i32 0, i32 2>
+  %".61" = shufflevector <2 x double> %".56", <2 x double> %".59", <2 x i32> <i32 1, i32 3>
+  %".64" = fmul <2 x double> %".60", %".63"
+  store <2 x double> %".64", ptr %"b.i1.1", align 1
+  %".66" = mul nsw i64 %"p3", 8
+  %".67" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".66"
+  %".68" = fmul <2 x double> %".61", %".63"
+  store <2 x double> %".68", ptr %".67", align 1
   br label %"i1.head"
 i1.done:
-  %".65" = sdiv i64 %".32", 2
-  %"i1.whole" = mul i64 %".65", 2
-  %"i1.rest" = sub i64 %".32", %"i1.whole"
-  %".66" = icmp sgt i64 %"i1.rest", 0
-  br i1 %".66", label %"i1.tail.then", label %"i1.tail.end"
+  %".71" = sdiv i64 %".34", 2
+  %"i1.whole" = mul i64 %".71", 2
+  %"i1.rest" = sub i64 %".34", %"i1.whole"
+  %".72" = icmp sgt i64 %"i1.rest", 0
+  br i1 %".72", label %"i1.tail.then", label %"i1.tail.end"
 i1.tail.then:
-  %".68" = mul nsw i64 %"i1.whole", 8
-  %"a.i1.2" = getelementptr inbounds i8, ptr %"a.i0.1", i64 %".68"
-  %".69" = mul nsw i64 %"p3", 8
-  %".70" = mul nsw i64 %"i1.whole", %".69"
-  %"b.i1.2" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".70"
+  %".74" = mul nsw i64 %"i1.whole", 8
+  %".75" = getelementptr inbounds i8, ptr %"a.i0.1", i64 %".74"
+  %"a.i1.2" = freeze ptr %".75"
+  %".76" = mul nsw i64 %"p3", 8
+  %".77" = mul nsw i64 %"i1.whole", %".76"
+  %".78" = getelementptr inbounds i8, ptr %"b.i0.1", i64 %".77"
+  %"b.i1.2" = freeze ptr %".78"
   br label %"i1.head.1"
 i1.tail.end:
   br label %"i0.head"
 i1.head.1:
   %"i1.1" = phi  i64 [0, %"i1.tail.then"], [%"i1.next.1", %"i1.body.1"]
   %"i1.next.1" = add nsw i64 %"i1.1", 1
-  %".72" = icmp sle i64 %"i1.next.1", %"i1.rest"
-  br i1 %".72", label %"i1.body.1", label %"i1.done.1"
+  %".80" = icmp sle i64 %"i1.next.1", %"i1.rest"
+  br i1 %".80", label %"i1.body.1", label %"i1.done.1"
 i1.body.1:
-  %".74" = sub i64 %"i1.rest", %"i1.1"
-  %".75" = icmp slt i64 %".74", 1
-  %".76" = select  i1 %".75", i64 %".74", i64 1
-  %".77" = mul nsw i64 %"i1.1", 8
-  %"a.i1.3" = getelementptr inbounds i8, ptr %"a.i1.2", i64 %".77"
-  %".78" = mul nsw i64 %"p3", 8
-  %".79" = mul nsw i64 %"i1.1", %".78"
-  %"b.i1.3" = getelementptr inbounds i8, ptr %"b.i1.2", i64 %".79"
-  %".80" = freeze ptr %"a.i1.3"
-  %".81" = freeze ptr %"b.i1.3"
-  %".82" = load <1 x double>, ptr %".80", align 1
-  %".83" = mul nsw i64 %"p2", 8
-  %".84" = getelementptr inbounds i8, ptr %".80", i64 %".83"
-  %".85" = load <1 x double>, ptr %".84", align 1
-  %".86" = shufflevector <1 x double> %".82", <1 x double> %".85", <2 x i32> <i32 0, i32 1>
-  %".87" = fmul <2 x double> %".86", %".57"
-  store <2 x double> %".87", ptr %".81", align 1
+  %".82" = sub i64 %"i1.rest", %"i1.1"
+  %".83" = icmp slt i64 %".82", 1
+  %".84" = select  i1 %".83", i64 %".82", i64 1
+  %".85" = mul nsw i64 %"i1.1", 8
+  %".86" = getelementptr inbounds i8, ptr %"a.i1.2", i64 %".85"
+  %"a.i1.3" = freeze ptr %".86"
+  %".87" = mul nsw i64 %"p3", 8
+  %".88" = mul nsw i64 %"i1.1", %".87"
+  %".89" = getelementptr inbounds i8, ptr %"b.i1.2", i64 %".88"
+  %"b.i1.3" = freeze ptr %".89"
+  %".90" = load <1 x double>, ptr %"a.i1.3", align 1
+  %".91" = mul nsw i64 %"p2", 8
+  %".92" = getelementptr inbounds i8, ptr %"a.i1.3", i64 %".91"
+  %".93" = load <1 x double>, ptr %".92", align 1
+  %".94" = shufflevector <1 x double> %".90", <1 x double> %".93", <2 x i32> <i32 0, i32 1>
+  %".95" = fmul <2 x double> %".94", %".63"
+  store <2 x double> %".95", ptr %"b.i1.3", align 1
   br label %"i1.head.1"
 i1.done.1:
   br label %"i1.tail.end"
 i0.tail.then:
-  %".95" = mul nsw i64 %"p2", 8
-  %".96" = mul nsw i64 %"i0.whole", %".95"
-  %"a.i0.2" = getelementptr inbounds i8, ptr %"a.i1", i64 %".96"
-  %".97" = mul nsw i64 %"i0.whole", 8
-  %"b.i0.2" = getelementptr inbounds i8, ptr %"b.i1", i64 %".97"
+  %".103" = mul nsw i64 %"p2", 8
+  %".104" = mul nsw i64 %"i0.whole", %".103"
+  %".105" = getelementptr inbounds i8, ptr %"a.i1", i64 %".104"
+  %"a.i0.2" = freeze ptr %".105"
+  %".106" = mul nsw i64 %"i0.whole", 8
+  %".107" = getelementptr inbounds i8, ptr %"b.i1", i64 %".106"
+  %"b.i0.2" = freeze ptr %".107"
   br label %"i0.head.1"
 i0.tail.end:
   br label %"task.head"
 i0.head.1:
   %"i0.1" = phi  i64 [0, %"i0.tail.then"], [%"i0.next.1", %"i1.tail.end.1"]
   %"i0.next.1" = add nsw i64 %"i0.1", 1
-  %".99" = icmp sle i64 %"i0.next.1", %"i0.rest"
-  br i1 %".99", label %"i0.body.1", label %"i0.done.1"
+  %".109" = icmp sle i64 %"i0.next.1", %"i0.rest"
+  br i1 %".109", label %"i0.body.1", label %"i0.done.1"
 i0.body.1:
-  %".101" = sub i64 %"i0.rest", %"i0.1"
-  %".102" = icmp slt i64 %".101", 1
-  %".103" = select  i1 %".102", i64 %".101", i64 1
-  %".104" = mul nsw i64 %"p2", 8
-  %".105" = mul nsw i64 %"i0.1", %".104"
-  %"a.i0.3" = getelementptr inbounds i8, ptr %"a.i0.2", i64 %".105"
-  %".106" = mul nsw i64 %"i0.1", 8
-  %"b.i0.3" = getelementptr inbounds i8, ptr %"b.i0.2", i64 %".106"
+  %".111" = sub i64 %"i0.rest", %"i0.1"
+  %".112" = icmp slt i64 %".111", 1
+  %".113" = select  i1 %".112", i64 %".111", i64 1
+  %".114" = mul nsw i64 %"p2", 8
+  %".115" = mul nsw i64 %"i0.1", %".114"
+  %".116" = getelementptr inbounds i8, ptr %"a.i0.2", i64 %".115"
+  %"a.i0.3" = freeze ptr %".116"
+  %".117" = mul nsw i64 %"i0.1", 8
+  %".118" = getelementptr inbounds i8, ptr %"b.i0.2", i64 %".117"
+  %"b.i0.3" = freeze ptr %".118"
   br label %"i1.head.2"
 i0.done.1:
   br label %"i0.tail.end"
 i1.head.2:
   %"i1.2" = phi  i64 [0, %"i0.body.1"], [%"i1.next.2", %"i1.body.2"]
   %"i1.next.2" = add nsw i64 %"i1.2", 2
-  %".108" = icmp sle i64 %"i1.next.2", %".32"
-  br i1 %".108", label %"i1.body.2", label %"i1.done.2"
+  %".120" = icmp sle i64 %"i1.next.2", %".34"
+  br i1 %".120", label %"i1.body.2", label %"i1.done.2"
 i1.body.2:
-  %".110" = mul nsw i64 %"i1.2", 8
-  %"a.i1.4" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".110"
-  %".111" = mul nsw i64 %"p3", 8
-  %".112" = mul nsw i64 %"i1.2", %".111"
-  %"b.i1.4" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".112"
-  %".113" = freeze ptr %"a.i1.4"
-  %".114" = freeze ptr %"b.i1.4"
-  %".115" = load <2 x double>, ptr %".113", align 1
-  %".116" = shufflevector <2 x double> %".115", <2 x double> %".115", <1 x i32> <i32 0>
-  %".117" = shufflevector <2 x double> %".115", <2 x double> %".115", <1 x i32> <i32 1>
-  %".120" = fmul <1 x double> %".116", %".119"
-  store <1 x double> %".120", ptr %".114", align 1
-  %".122" = mul nsw i64 %"p3", 8
-  %".123" = getelementptr inbounds i8, ptr %".114", i64 %".122"
-  %".124" = fmul <1 x double> %".117", %".119"
-  store <1 x double> %".124", ptr %".123", align 1
+  %".122" = mul nsw i64 %"i1.2", 8
+  %".123" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".122"
+  %"a.i1.4" = freeze ptr %".123"
+  %".124" = mul nsw i64 %"p3", 8
+  %".125" = mul nsw i64 %"i1.2", %".124"
+  %".126" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".125"
+  %"b.i1.4" = freeze ptr %".126"
+  %".127" = load <2 x double>, ptr %"a.i1.4", align 1
+  %".128" = shufflevector <2 x double> %".127", <2 x double> %".127", <1 x i32> <i32 0>
+  %".129" = shufflevector <2 x double> %".127", <2 x double> %".127", <1 x i32> <i32 1>
+  %".132" = fmul <1 x double> %".128", %".131"
+  store <1 x double> %".132", ptr %"b.i1.4", align 1
+  %".134" = mul nsw i64 %"p3", 8
+  %".135" = getelementptr inbounds i8, ptr %"b.i1.4", i64 %".134"
+  %".136" = fmul <1 x double> %".129", %".131"
+  store <1 x double> %".136", ptr %".135", align 1
   br label %"i1.head.2"
 i1.done.2:
-  %".127" = sdiv i64 %".32", 2
-  %"i1.whole.1" = mul i64 %".127", 2
-  %"i1.rest.1" = sub i64 %".32", %"i1.whole.1"
-  %".128" = icmp sgt i64 %"i1.rest.1", 0
-  br i1 %".128", label %"i1.tail.then.1", label %"i1.tail.end.1"
+  %".139" = sdiv i64 %".34", 2
+  %"i1.whole.1" = mul i64 %".139", 2
+  %"i1.rest.1" = sub i64 %".34", %"i1.whole.1"
+  %".140" = icmp sgt i64 %"i1.rest.1", 0
+  br i1 %".140", label %"i1.tail.then.1", label %"i1.tail.end.1"
 i1.tail.then.1:
-  %".130" = mul nsw i64 %"i1.whole.1", 8
-  %"a.i1.5" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".130"
-  %".131" = mul nsw i64 %"p3", 8
-  %".132" = mul nsw i64 %"i1.whole.1", %".131"
-  %"b.i1.5" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".132"
+  %".142" = mul nsw i64 %"i1.whole.1", 8
+  %".143" = getelementptr inbounds i8, ptr %"a.i0.3", i64 %".142"
+  %"a.i1.5" = freeze ptr %".143"
+  %".144" = mul nsw i64 %"p3", 8
+  %".145" = mul nsw i64 %"i1.whole.1", %".144"
+  %".146" = getelementptr inbounds i8, ptr %"b.i0.3", i64 %".145"
+  %"b.i1.5" = freeze ptr %".146"
   br label %"i1.head.3"
 i1.tail.end.1:
   br label %"i0.head.1"
 i1.head.3:
   %"i1.3" = phi  i64 [0, %"i1.tail.then.1"], [%"i1.next.3", %"i1.body.3"]
   %"i1.next.3" = add nsw i64 %"i1.3", 1
-  %".134" = icmp sle i64 %"i1.next.3", %"i1.rest.1"
-  br i1 %".134", label %"i1.body.3", label %"i1.done.3"
+  %".148" = icmp sle i64 %"i1.next.3", %"i1.rest.1"
+  br i1 %".148", label %"i1.body.3", label %"i1.done.3"
 i1.body.3:
-  %".136" = sub i64 %"i1.rest.1", %"i1.3"
-  %".137" = icmp slt i64 %".136", 1
-  %".138" = select  i1 %".137", i64 %".136", i64 1
-  %".139" = mul nsw i64 %"i1.3", 8
-  %"a.i1.6" = getelementptr inbounds i8, ptr %"a.i1.5", i64 %".139"
-  %".140" = mul nsw i64 %"p3", 8
-  %".141" = mul nsw i64 %"i1.3", %".140"
-  %"b.i1.6" = getelementptr inbounds i8, ptr %"b.i1.5", i64 %".141"
-  %".142" = freeze ptr %"a.i1.6"
-  %".143" = freeze ptr %"b.i1.6"
-  %".144" = load <1 x double>, ptr %".142", align 1
-  %".145" = fmul <1 x double> %".144", %".119"
-  store <1 x double> %".145", ptr %".143", align 1
+  %".150" = sub i64 %"i1.rest.1", %"i1.3"
+  %".151" = icmp slt i64 %".150", 1
+  %".152" = select  i1 %".151", i64 %".150", i64 1
+  %".153" = mul nsw i64 %"i1.3", 8
+  %".154" = getelementptr inbounds i8, ptr %"a.i1.5", i64 %".153"
+  %"a.i1.6" = freeze ptr %".154"
+  %".155" = mul nsw i64 %"p3", 8
+  %".156" = mul nsw i64 %"i1.3", %".155"
+  %".157" = getelementptr inbounds i8, ptr %"b.i1.5", i64 %".156"
+  %"b.i1.6" = freeze ptr %".157"
+  %".158" = load <1 x double>, ptr %"a.i1.6", align 1
+  %".159" = fmul <1 x double> %".158", %".131"
+  store <1 x double> %".159", ptr %"b.i1.6", align 1
   br label %"i1.head.3"
 i1.done.3:
   br label %"i1.tail.end.1"

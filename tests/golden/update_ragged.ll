@@ -12,30 +12,30 @@ entry:
   %"beta0" = load float, ptr %".10", align 4
   %".11" = getelementptr inbounds i8, ptr %"scalars", i64 12
   %"beta1" = load float, ptr %".11", align 4
-  %".53" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"alpha0", i32 0
-  %".54" = shufflevector <4 x float> %".53", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".55" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"alpha1", i32 0
-  %".56" = shufflevector <4 x float> %".55", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".57" = fneg <4 x float> %".56"
-  %".58" = shufflevector <4 x float> %".56", <4 x float> %".57", <4 x i32> <i32 4, i32 1, i32 6, i32 3>
-  %".64" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta0", i32 0
-  %".65" = shufflevector <4 x float> %".64", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".66" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta1", i32 0
-  %".67" = shufflevector <4 x float> %".66", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".68" = fneg <4 x float> %".67"
-  %".69" = shufflevector <4 x float> %".67", <4 x float> %".68", <4 x i32> <i32 4, i32 1, i32 6, i32 3>
-  %".113" = insertelement <2 x float> <float undef, float undef>, float %"alpha0", i32 0
-  %".114" = shufflevector <2 x float> %".113", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
-  %".115" = insertelement <2 x float> <float undef, float undef>, float %"alpha1", i32 0
-  %".116" = shufflevector <2 x float> %".115", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
-  %".117" = fneg <2 x float> %".116"
-  %".118" = shufflevector <2 x float> %".116", <2 x float> %".117", <2 x i32> <i32 2, i32 1>
-  %".124" = insertelement <2 x float> <float undef, float undef>, float %"beta0", i32 0
-  %".125" = shufflevector <2 x float> %".124", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
-  %".126" = insertelement <2 x float> <float undef, float undef>, float %"beta1", i32 0
-  %".127" = shufflevector <2 x float> %".126", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
-  %".128" = fneg <2 x float> %".127"
-  %".129" = shufflevector <2 x float> %".127", <2 x float> %".128", <2 x i32> <i32 2, i32 1>
+  %".59" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"alpha0", i32 0
+  %".60" = shufflevector <4 x float> %".59", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".61" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"alpha1", i32 0
+  %".62" = shufflevector <4 x float> %".61", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".63" = fneg <4 x float> %".62"
+  %".64" = shufflevector <4 x float> %".62", <4 x float> %".63", <4 x i32> <i32 4, i32 1, i32 6, i32 3>
+  %".70" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta0", i32 0
+  %".71" = shufflevector <4 x float> %".70", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".72" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta1", i32 0
+  %".73" = shufflevector <4 x float> %".72", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".74" = fneg <4 x float> %".73"
+  %".75" = shufflevector <4 x float> %".73", <4 x float> %".74", <4 x i32> <i32 4, i32 1, i32 6, i32 3>
+  %".119" = insertelement <2 x float> <float undef, float undef>, float %"alpha0", i32 0
+  %".120" = shufflevector <2 x float> %".119", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
+  %".121" = insertelement <2 x float> <float undef, float undef>, float %"alpha1", i32 0
+  %".122" = shufflevector <2 x float> %".121", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
+  %".123" = fneg <2 x float> %".122"
+  %".124" = shufflevector <2 x float> %".122", <2 x float> %".123", <2 x i32> <i32 2, i32 1>
+  %".130" = insertelement <2 x float> <float undef, float undef>, float %"beta0", i32 0
+  %".131" = shufflevector <2 x float> %".130", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
+  %".132" = insertelement <2 x float> <float undef, float undef>, float %"beta1", i32 0
+  %".133" = shufflevector <2 x float> %".132", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
+  %".134" = fneg <2 x float> %".133"
+  %".135" = shufflevector <2 x float> %".133", <2 x float> %".134", <2 x i32> <i32 2, i32 1>
   br label %"task.head"
 task.head:
   %"task" = phi  i64 [%"begin", %"entry"], [%"task.next", %"i1.done"]
@@ -51,141 +51,147 @@ task.body:
   %".20" = icmp slt i64 %".19", 4
   %".21" = select  i1 %".20", i64 %".19", i64 4
   %".22" = mul nsw i64 %".18", 8
-  %"a.i1" = getelementptr inbounds i8, ptr %"a", i64 %".22"
-  %".23" = mul nsw i64 %".18", 40
-  %"b.i1" = getelementptr inbounds i8, ptr %"b", i64 %".23"
-  %".24" = mul nsw i64 %".15", 4
-  %".25" = sub i64 5, %".24"
-  %".26" = icmp slt i64 %".25", 4
-  %".27" = select  i1 %".26", i64 %".25", i64 4
-  %".28" = mul nsw i64 %".24", 48
-  %"a.i0" = getelementptr inbounds i8, ptr %"a.i1", i64 %".28"
-  %".29" = mul nsw i64 %".24", 8
-  %"b.i0" = getelementptr inbounds i8, ptr %"b.i1", i64 %".29"
+  %".23" = getelementptr inbounds i8, ptr %"a", i64 %".22"
+  %"a.i1" = freeze ptr %".23"
+  %".24" = mul nsw i64 %".18", 40
+  %".25" = getelementptr inbounds i8, ptr %"b", i64 %".24"
+  %"b.i1" = freeze ptr %".25"
+  %".26" = mul nsw i64 %".15", 4
+  %".27" = sub i64 5, %".26"
+  %".28" = icmp slt i64 %".27", 4
+  %".29" = select  i1 %".28", i64 %".27", i64 4
+  %".30" = mul nsw i64 %".26", 48
+  %".31" = getelementptr inbounds i8, ptr %"a.i1", i64 %".30"
+  %"a.i0" = freeze ptr %".31"
+  %".32" = mul nsw i64 %".26", 8
+  %".33" = getelementptr inbounds i8, ptr %"b.i1", i64 %".32"
+  %"b.i0" = freeze ptr %".33"
   br label %"i1.head"
 task.done:
   ret void
 i1.head:
   %"i1" = phi  i64 [0, %"task.body"], [%"i1.next", %"i0.tail.end"]
   %"i1.next" = add nsw i64 %"i1", 2
-  %".31" = icmp sle i64 %"i1.next", %".21"
-  br i1 %".31", label %"i1.body", label %"i1.done"
+  %".35" = icmp sle i64 %"i1.next", %".21"
+  br i1 %".35", label %"i1.body", label %"i1.done"
 i1.body:
-  %".33" = mul nsw i64 %"i1", 8
-  %"a.i1.1" = getelementptr inbounds i8, ptr %"a.i0", i64 %".33"
-  %".34" = mul nsw i64 %"i1", 40
-  %"b.i1.1" = getelementptr inbounds i8, ptr %"b.i0", i64 %".34"
+  %".37" = mul nsw i64 %"i1", 8
+  %".38" = getelementptr inbounds i8, ptr %"a.i0", i64 %".37"
+  %"a.i1.1" = freeze ptr %".38"
+  %".39" = mul nsw i64 %"i1", 40
+  %".40" = getelementptr inbounds i8, ptr %"b.i0", i64 %".39"
+  %"b.i1.1" = freeze ptr %".40"
   br label %"i0.head"
 i1.done:
   br label %"task.head"
 i0.head:
   %"i0" = phi  i64 [0, %"i1.body"], [%"i0.next", %"i0.body"]
   %"i0.next" = add nsw i64 %"i0", 2
-  %".36" = icmp sle i64 %"i0.next", %".27"
-  br i1 %".36", label %"i0.body", label %"i0.done"
+  %".42" = icmp sle i64 %"i0.next", %".29"
+  br i1 %".42", label %"i0.body", label %"i0.done"
 i0.body:
-  %".38" = mul nsw i64 %"i0", 48
-  %"a.i0.1" = getelementptr inbounds i8, ptr %"a.i1.1", i64 %".38"
-  %".39" = mul nsw i64 %"i0", 8
-  %"b.i0.1" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".39"
-  %".40" = freeze ptr %"a.i0.1"
-  %".41" = freeze ptr %"b.i0.1"
-  %".42" = load <2 x double>, ptr %".40", align 1
-  %".43" = getelementptr inbounds i8, ptr %".40", i64 48
-  %".44" = load <2 x double>, ptr %".43", align 1
-  %".45" = shufflevector <2 x double> %".42", <2 x double> %".44", <2 x i32> <i32 0, i32 2>
-  %".46" = shufflevector <2 x double> %".42", <2 x double> %".44", <2 x i32> <i32 1, i32 3>
-  %".47" = load <2 x double>, ptr %".41", align 1
-  %".48" = bitcast <2 x double> %".45" to <4 x float>
-  %".49" = bitcast <4 x float> %".48" to <4 x i32>
-  %".50" = xor <4 x i32> %".49", <i32 0, i32 2147483648, i32 0, i32 2147483648>
-  %".51" = bitcast <4 x i32> %".50" to <2 x double>
-  %".52" = bitcast <2 x double> %".51" to <4 x float>
-  %".59" = fmul <4 x float> %".52", %".54"
-  %".60" = shufflevector <4 x float> %".52", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".61" = fmul <4 x float> %".60", %".58"
-  %".62" = fadd <4 x float> %".59", %".61"
-  %".63" = bitcast <2 x double> %".47" to <4 x float>
-  %".70" = fmul <4 x float> %".63", %".65"
-  %".71" = shufflevector <4 x float> %".63", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".72" = fmul <4 x float> %".71", %".69"
-  %".73" = fadd <4 x float> %".70", %".72"
-  %".74" = fadd <4 x float> %".62", %".73"
-  %".75" = bitcast <4 x float> %".74" to <2 x double>
-  store <2 x double> %".75", ptr %".41", align 1
-  %".77" = getelementptr inbounds i8, ptr %".41", i64 40
-  %".78" = load <2 x double>, ptr %".77", align 1
-  %".79" = bitcast <2 x double> %".46" to <4 x float>
-  %".80" = bitcast <4 x float> %".79" to <4 x i32>
-  %".81" = xor <4 x i32> %".80", <i32 0, i32 2147483648, i32 0, i32 2147483648>
-  %".82" = bitcast <4 x i32> %".81" to <2 x double>
-  %".83" = bitcast <2 x double> %".82" to <4 x float>
-  %".84" = fmul <4 x float> %".83", %".54"
-  %".85" = shufflevector <4 x float> %".83", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".86" = fmul <4 x float> %".85", %".58"
-  %".87" = fadd <4 x float> %".84", %".86"
-  %".88" = bitcast <2 x double> %".78" to <4 x float>
-  %".89" = fmul <4 x float> %".88", %".65"
-  %".90" = shufflevector <4 x float> %".88", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".91" = fmul <4 x float> %".90", %".69"
-  %".92" = fadd <4 x float> %".89", %".91"
-  %".93" = fadd <4 x float> %".87", %".92"
-  %".94" = bitcast <4 x float> %".93" to <2 x double>
-  store <2 x double> %".94", ptr %".77", align 1
+  %".44" = mul nsw i64 %"i0", 48
+  %".45" = getelementptr inbounds i8, ptr %"a.i1.1", i64 %".44"
+  %"a.i0.1" = freeze ptr %".45"
+  %".46" = mul nsw i64 %"i0", 8
+  %".47" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".46"
+  %"b.i0.1" = freeze ptr %".47"
+  %".48" = load <2 x double>, ptr %"a.i0.1", align 1
+  %".49" = getelementptr inbounds i8, ptr %"a.i0.1", i64 48
+  %".50" = load <2 x double>, ptr %".49", align 1
+  %".51" = shufflevector <2 x double> %".48", <2 x double> %".50", <2 x i32> <i32 0, i32 2>
+  %".52" = shufflevector <2 x double> %".48", <2 x double> %".50", <2 x i32> <i32 1, i32 3>
+  %".53" = load <2 x double>, ptr %"b.i0.1", align 1
+  %".54" = bitcast <2 x double> %".51" to <4 x float>
+  %".55" = bitcast <4 x float> %".54" to <4 x i32>
+  %".56" = xor <4 x i32> %".55", <i32 0, i32 2147483648, i32 0, i32 2147483648>
+  %".57" = bitcast <4 x i32> %".56" to <2 x double>
+  %".58" = bitcast <2 x double> %".57" to <4 x float>
+  %".65" = fmul <4 x float> %".58", %".60"
+  %".66" = shufflevector <4 x float> %".58", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".67" = fmul <4 x float> %".66", %".64"
+  %".68" = fadd <4 x float> %".65", %".67"
+  %".69" = bitcast <2 x double> %".53" to <4 x float>
+  %".76" = fmul <4 x float> %".69", %".71"
+  %".77" = shufflevector <4 x float> %".69", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".78" = fmul <4 x float> %".77", %".75"
+  %".79" = fadd <4 x float> %".76", %".78"
+  %".80" = fadd <4 x float> %".68", %".79"
+  %".81" = bitcast <4 x float> %".80" to <2 x double>
+  store <2 x double> %".81", ptr %"b.i0.1", align 1
+  %".83" = getelementptr inbounds i8, ptr %"b.i0.1", i64 40
+  %".84" = load <2 x double>, ptr %".83", align 1
+  %".85" = bitcast <2 x double> %".52" to <4 x float>
+  %".86" = bitcast <4 x float> %".85" to <4 x i32>
+  %".87" = xor <4 x i32> %".86", <i32 0, i32 2147483648, i32 0, i32 2147483648>
+  %".88" = bitcast <4 x i32> %".87" to <2 x double>
+  %".89" = bitcast <2 x double> %".88" to <4 x float>
+  %".90" = fmul <4 x float> %".89", %".60"
+  %".91" = shufflevector <4 x float> %".89", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".92" = fmul <4 x float> %".91", %".64"
+  %".93" = fadd <4 x float> %".90", %".92"
+  %".94" = bitcast <2 x double> %".84" to <4 x float>
+  %".95" = fmul <4 x float> %".94", %".71"
+  %".96" = shufflevector <4 x float> %".94", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".97" = fmul <4 x float> %".96", %".75"
+  %".98" = fadd <4 x float> %".95", %".97"
+  %".99" = fadd <4 x float> %".93", %".98"
+  %".100" = bitcast <4 x float> %".99" to <2 x double>
+  store <2 x double> %".100", ptr %".83", align 1
   br label %"i0.head"
 i0.done:
-  %".97" = sdiv i64 %".27", 2
-  %"i0.whole" = mul i64 %".97", 2
-  %"i0.rest" = sub i64 %".27", %"i0.whole"
-  %".98" = icmp sgt i64 %"i0.rest", 0
-  br i1 %".98", label %"i0.tail.then", label %"i0.tail.end"
+  %".103" = sdiv i64 %".29", 2
+  %"i0.whole" = mul i64 %".103", 2
+  %"i0.rest" = sub i64 %".29", %"i0.whole"
+  %".104" = icmp sgt i64 %"i0.rest", 0
+  br i1 %".104", label %"i0.tail.then", label %"i0.tail.end"
 i0.tail.then:
-  %".100" = mul nsw i64 %"i0.whole", 48
-  %"a.i0.2" = getelementptr inbounds i8, ptr %"a.i1.1", i64 %".100"
-  %".101" = mul nsw i64 %"i0.whole", 8
-  %"b.i0.2" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".101"
-  %".102" = freeze ptr %"a.i0.2"
-  %".103" = freeze ptr %"b.i0.2"
-  %".104" = load <2 x double>, ptr %".102", align 1
-  %".105" = shufflevector <2 x double> %".104", <2 x double> %".104", <1 x i32> <i32 0>
-  %".106" = shufflevector <2 x double> %".104", <2 x double> %".104", <1 x i32> <i32 1>
-  %".107" = load <1 x double>, ptr %".103", align 1
-  %".108" = bitcast <1 x double> %".105" to <2 x float>
-  %".109" = bitcast <2 x float> %".108" to <2 x i32>
-  %".110" = xor <2 x i32> %".109", <i32 0, i32 2147483648>
-  %".111" = bitcast <2 x i32> %".110" to <1 x double>
-  %".112" = bitcast <1 x double> %".111" to <2 x float>
-  %".119" = fmul <2 x float> %".112", %".114"
-  %".120" = shufflevector <2 x float> %".112", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
-  %".121" = fmul <2 x float> %".120", %".118"
-  %".122" = fadd <2 x float> %".119", %".121"
-  %".123" = bitcast <1 x double> %".107" to <2 x float>
-  %".130" = fmul <2 x float> %".123", %".125"
-  %".131" = shufflevector <2 x float> %".123", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
-  %".132" = fmul <2 x float> %".131", %".129"
-  %".133" = fadd <2 x float> %".130", %".132"
-  %".134" = fadd <2 x float> %".122", %".133"
-  %".135" = bitcast <2 x float> %".134" to <1 x double>
-  store <1 x double> %".135", ptr %".103", align 1
-  %".137" = getelementptr inbounds i8, ptr %".103", i64 40
-  %".138" = load <1 x double>, ptr %".137", align 1
-  %".139" = bitcast <1 x double> %".106" to <2 x float>
-  %".140" = bitcast <2 x float> %".139" to <2 x i32>
-  %".141" = xor <2 x i32> %".140", <i32 0, i32 2147483648>
-  %".142" = bitcast <2 x i32> %".141" to <1 x double>
-  %".143" = bitcast <1 x double> %".142" to <2 x float>
-  %".144" = fmul <2 x float> %".143", %".114"
-  %".145" = shufflevector <2 x float> %".143", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
-  %".146" = fmul <2 x float> %".145", %".118"
-  %".147" = fadd <2 x float> %".144", %".146"
-  %".148" = bitcast <1 x double> %".138" to <2 x float>
-  %".149" = fmul <2 x float> %".148", %".125"
-  %".150" = shufflevector <2 x float> %".148", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
-  %".151" = fmul <2 x float> %".150", %".129"
-  %".152" = fadd <2 x float> %".149", %".151"
-  %".153" = fadd <2 x float> %".147", %".152"
-  %".154" = bitcast <2 x float> %".153" to <1 x double>
-  store <1 x double> %".154", ptr %".137", align 1
+  %".106" = mul nsw i64 %"i0.whole", 48
+  %".107" = getelementptr inbounds i8, ptr %"a.i1.1", i64 %".106"
+  %"a.i0.2" = freeze ptr %".107"
+  %".108" = mul nsw i64 %"i0.whole", 8
+  %".109" = getelementptr inbounds i8, ptr %"b.i1.1", i64 %".108"
+  %"b.i0.2" = freeze ptr %".109"
+  %".110" = load <2 x double>, ptr %"a.i0.2", align 1
+  %".111" = shufflevector <2 x double> %".110", <2 x double> %".110", <1 x i32> <i32 0>
+  %".112" = shufflevector <2 x double> %".110", <2 x double> %".110", <1 x i32> <i32 1>
+  %".113" = load <1 x double>, ptr %"b.i0.2", align 1
+  %".114" = bitcast <1 x double> %".111" to <2 x float>
+  %".115" = bitcast <2 x float> %".114" to <2 x i32>
+  %".116" = xor <2 x i32> %".115", <i32 0, i32 2147483648>
+  %".117" = bitcast <2 x i32> %".116" to <1 x double>
+  %".118" = bitcast <1 x double> %".117" to <2 x float>
+  %".125" = fmul <2 x float> %".118", %".120"
+  %".126" = shufflevector <2 x float> %".118", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
+  %".127" = fmul <2 x float> %".126", %".124"
+  %".128" = fadd <2 x float> %".125", %".127"
+  %".129" = bitcast <1 x double> %".113" to <2 x float>
+  %".136" = fmul <2 x float> %".129", %".131"
+  %".137" = shufflevector <2 x float> %".129", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
+  %".138" = fmul <2 x float> %".137", %".135"
+  %".139" = fadd <2 x float> %".136", %".138"
+  %".140" = fadd <2 x float> %".128", %".139"
+  %".141" = bitcast <2 x float> %".140" to <1 x double>
+  store <1 x double> %".141", ptr %"b.i0.2", align 1
+  %".143" = getelementptr inbounds i8, ptr %"b.i0.2", i64 40
+  %".144" = load <1 x double>, ptr %".143", align 1
+  %".145" = bitcast <1 x double> %".112" to <2 x float>
+  %".146" = bitcast <2 x float> %".145" to <2 x i32>
+  %".147" = xor <2 x i32> %".146", <i32 0, i32 2147483648>
+  %".148" = bitcast <2 x i32> %".147" to <1 x double>
+  %".149" = bitcast <1 x double> %".148" to <2 x float>
+  %".150" = fmul <2 x float> %".149", %".120"
+  %".151" = shufflevector <2 x float> %".149", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
+  %".152" = fmul <2 x float> %".151", %".124"
+  %".153" = fadd <2 x float> %".150", %".152"
+  %".154" = bitcast <1 x double> %".144" to <2 x float>
+  %".155" = fmul <2 x float> %".154", %".131"
+  %".156" = shufflevector <2 x float> %".154", <2 x float> <float undef, float undef>, <2 x i32> <i32 1, i32 0>
+  %".157" = fmul <2 x float> %".156", %".135"
+  %".158" = fadd <2 x float> %".155", %".157"
+  %".159" = fadd <2 x float> %".153", %".158"
+  %".160" = bitcast <2 x float> %".159" to <1 x double>
+  store <1 x double> %".160", ptr %".143", align 1
   br label %"i0.tail.end"
 i0.tail.end:
   br label %"i1.head"
