@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.tuning.search import BATCH, DROP, Limits, Outcome, Progress, search
-from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS
+from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
 
@@ -128,10 +128,10 @@ def test_clearly_slower_candidates_leave_after_one_run() -> None:
     search(plans(6), none, machine, Limits(6))
     counts = Counter(p.prefetch for p in machine.runs)
     assert [counts[number] for number in (2, 3)] == [1, 1]
-    assert counts[1] == 1 + FINAL_ROUNDS  # there are four finalists, and three good plans
-    assert counts[4] == 2 + FINAL_ROUNDS  # the bound narrows
-    assert counts[5] == len(DROP) + FINAL_ROUNDS
-    assert counts[0] == len(DROP) + 2 * FINAL_ROUNDS  # it also tells the machine's pace, before each of the last rounds
+    assert counts[1] == 1 + SURE  # there are four finalists, and three good plans
+    assert counts[4] == 2 + SURE  # the bound narrows
+    assert counts[5] == len(DROP) + FINAL_ROUNDS  # it keeps up
+    assert counts[0] == len(DROP) + 1 + FINAL_ROUNDS  # it also tells the machine's pace, before the last rounds
 
 
 def test_candidates_are_interleaved() -> None:
@@ -164,8 +164,8 @@ def test_the_machines_pace_does_not_decide(change: float, best: int) -> None:
 def test_finalists_run_again_interleaved() -> None:
     machine = steady(lambda number: 1 + number / 100)
     search(plans(12), none, machine, Limits(12))
-    last = [p.prefetch for p in machine.runs[-(FINALISTS + 1) * FINAL_ROUNDS :]]
-    assert last == [0, *range(FINALISTS)] * FINAL_ROUNDS  # behind a look at the machine's pace
+    last = [p.prefetch for p in machine.runs[-FINALISTS * FINAL_ROUNDS - 1 :]]
+    assert last == [0, *list(range(FINALISTS)) * FINAL_ROUNDS]  # behind a look at the machine's pace
 
 
 # --- a machine that changes its pace ---------------------------------------------------------------------

@@ -25,6 +25,7 @@ DRIFT = 1.25  # a change of the machine's pace by more than this, either way, is
 LEADERS = 3  # plans whose runs tell the pace
 FINALISTS = 4  # by allowing for the pace, and as many by the clock
 FINAL_ROUNDS = 5
+SURE = 3  # rounds after which who lags behind leaves
 ROUNDS_ALONE = 2
 TIE = 1.05  # plans within this of the fastest are as fast: one thread's time counts as well
 
@@ -158,17 +159,26 @@ class Standings(Generic[P, K]):
         return True
 
     def final(self) -> None:
-        """The finalists again, side by side: neither luck nor the machine's pace makes the winner."""
+        """The finalists again, side by side: neither luck nor the machine's pace makes the winner. Who lags behind
+        after some rounds leaves."""
         if len(self.timings) < 2:
             return
         by_clock = sorted(self.timings.values(), key=lambda timed: timed.best)
-        plans = dict.fromkeys(t.plan for t in (*self.ranked()[:FINALISTS], *by_clock[:FINALISTS]))
-        rounds: list[dict[P, float]] = []
-        for _ in range(FINAL_ROUNDS):
-            self.drifted()
+        alive = list(dict.fromkeys(t.plan for t in (*self.ranked()[:FINALISTS], *by_clock[:FINALISTS])))
+        lags: dict[P, list[float]] = {plan: [] for plan in alive}
+        self.drifted()
+        for number in range(FINAL_ROUNDS):
             if self.late():
                 break
-            rounds.append({plan: self.run(plan) for plan in plans})
-        if rounds:
-            self._lag = {plan: median(r[plan] / min(r.values()) for r in rounds) for plan in plans}
-            self._run_alone((plan for plan in plans if self._lag[plan] <= TIE * min(self._lag.values())), ROUNDS_ALONE)
+            found = {plan: self.run(plan) for plan in alive}
+            for plan, seconds in found.items():
+                lags[plan].append(seconds / min(found.values()))
+            self._lag = {plan: median(lag) for plan, lag in lags.items()}
+            if number + 1 >= SURE:
+                alive = self._level()
+        self._run_alone(self._level(), ROUNDS_ALONE)
+
+    def _level(self) -> list[P]:
+        """Finalists that keep up with the first."""
+        least = min(self._lag.values(), default=0.0)
+        return [plan for plan, lag in self._lag.items() if lag <= TIE * least]
