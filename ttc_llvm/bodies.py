@@ -99,15 +99,18 @@ def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
 
 
 def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
-    ordinary = lower(canonical, plan.ordinary, target)
+    def nest(one: CpuPlan) -> LoopNest:
+        return lower(canonical, one, target)
+
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
-        return Body(canonical.kinds, ordinary)
-    streaming = lower(canonical, plan, target)
+        return Body(canonical.kinds, nest(plan.ordinary))
+    streaming = nest(plan)
     if streaming.params or streaming.alignment <= canonical.b.itemsize:
-        return Body(canonical.kinds, ordinary, (streaming,))
+        return Body(canonical.kinds, nest(plan.ordinary), (streaming,))
     other = off_boundary(canonical, plan, target)
-    more = (lower(canonical, other, target),) if other.streaming else ()
-    return Body(canonical.kinds, ordinary, (streaming, *more))
+    if other.streaming:
+        return Body(canonical.kinds, nest(plan.ordinary), (streaming, nest(other)))
+    return Body(canonical.kinds, nest(other), (streaming,))
 
 
 def _any_size(problem: Problem, kinds: Kinds, target: Target, own: CpuPlan | None = None) -> Body:

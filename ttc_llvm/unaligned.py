@@ -16,19 +16,20 @@ from .tile_sizes import cover, fitted, merge
 
 SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
 LONG_RUN = 1 << 10  # bytes: runs of B are made so long where its rows follow each other; rows as long stand alone
+LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
 SIZES = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has of each row, and how many rows wait
 
 
 def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """What runs instead of a streaming plan: its micro-tiles begin where B's lines do, if they can; else runs of B
     leave scratch as rows, which find the boundaries between their ends, if they are long, and go on from tile to tile,
-    if they can; else the plan with ordinary stores. Rows of A that are rows of B need no scratch, and short ones gain
-    nothing from it."""
+    if they can; else ordinary stores serve. Rows of A that are rows of B need no scratch, and short ones gain nothing
+    from it."""
     if not (plan.streaming and overwrites(canonical) and canonical.elements > 0):
         return plan.ordinary
     ways = (_in_place,) if canonical.axes[0].stride_a == 1 else (_shifted, _carried, _by_runs)
     found = (way(canonical, plan, target) for way in ways)
-    return next((other for other in found if other is not None), plan.ordinary)
+    return next((other for other in found if other is not None), _stored(canonical, plan, target))
 
 
 def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
@@ -45,6 +46,8 @@ def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | N
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
     block = (line, *plan.block[1:]) if narrow else plan.block
     found = replace(plan, block=block, staging=Staging.SHIFT)
+    if plan.fetch is Fetch.ROWS and plan.prefetch == 1:
+        found = _lengthened(canonical, found, "a", LONG_READ)
     pays = extent * canonical.b.itemsize >= LONG_RUN or following(canonical, found)
     return found if pays and shifts(canonical, found, target) else None
 
@@ -59,9 +62,26 @@ def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | N
 def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
     """The plan with long runs of B, put together in scratch."""
     size = canonical.b.itemsize
-    long = cover(canonical, "b", max(1, LONG_RUN // size))
-    tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
-    found = replace(plan, tile=tile, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
+    long = _lengthened(canonical, plan, "b", LONG_RUN)
+    found = replace(long, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
     run = prod(found.box(canonical.extents)[k] for k in run_of(canonical, found)) * size
     pays = run >= SHORT_RUN and has_room(canonical, found, target) and is_by_rows(canonical, found, size)
     return found if pays else None
+
+
+def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+    """The plan with ordinary stores, whose tiles have long runs: caches put lines together that tiles write in part,
+    and read what is around them, which hardware does not see coming."""
+    found = plan.ordinary
+    for side in "ab":
+        found = _lengthened(canonical, found, side, LONG_RUN)
+    asked = plan.prefetch > 0 or not target.prefetches
+    return found if asked else replace(found, fetch=Fetch.ROWS, prefetch=1)
+
+
+def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int) -> CpuPlan:
+    """The plan, whose tiles have so many bytes of each row of A or of B at least."""
+    item = (canonical.a if side == "a" else canonical.b).itemsize
+    long = cover(canonical, side, max(1, size // item))
+    tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
+    return plan if tile == plan.tile else replace(plan, tile=tile, panel=())

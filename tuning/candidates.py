@@ -178,8 +178,8 @@ def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(CARRIED_RUNS, CARRIED_WIDTHS, SLOTS):
-        for fetch, distance in FETCHES:
-            yield carrying(canonical, block, sizes, fetch, distance)
+        plan = carrying(canonical, block, sizes, *FETCHES[0])
+        yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in FETCHES)
 
 
 def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

@@ -70,20 +70,38 @@ def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: 
 def flight(side: Side, block: tuple[int, ...], steps: tuple[Step, ...], distance: int, target: Target) -> int:
     """Lines of so many micro-tiles by the room for them in the sets of L1 that they fall into, log2 in halves."""
     line, ways = target.line, target.ways
-    period = max(line, target.l1 // ways)
+    count = _sets(target)
     ahead = [0]
     for k, step, trips in steps:
         if len(ahead) > distance:
             break
         ahead = [at + i * step * side.strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
-    asked, ahead = rows(side, block), ahead[: distance + 1]
-    sets = {(row + at) % period // line for at in ahead for row in asked}
-    return max(-8, min(6, round(2 * log2(len(asked) * len(ahead) / (len(sets) * ways)))))
+    ahead = ahead[: distance + 1]
+    taken = 0
+    for at in ahead:
+        own, turn = _taken(side, block, at % line, line, count), at // line % count
+        taken |= own << turn | own >> (count - turn)
+    sets = (taken & ((1 << count) - 1)).bit_count()
+    return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(ahead) / (sets * ways)))))
+
+
+def _sets(target: Target) -> int:
+    return max(1, target.l1 // (target.line * target.ways))
+
+
+@lru_cache(maxsize=2048)
+def _taken(side: Side, block: tuple[int, ...], offset: int, line: int, count: int) -> int:
+    """The sets, of so many, that the lines of a micro-tile fall into that begins so many bytes behind a line: a bit
+    each."""
+    found = 0
+    for row in rows(side, block):
+        found |= 1 << (row + offset) // line % count
+    return found
 
 
 def crowding(side: Side, block: tuple[int, ...], target: Target) -> float:
     """Lines of a micro-tile that share a set of L1, at most, by its ways: log2, 0 where all find room."""
-    sets = max(1, target.l1 // (target.line * target.ways))
+    sets = _sets(target)
     most = max(Counter(row // target.line % sets for row in set(rows(side, block))).values())
     return max(0.0, log2(most / target.ways))
 
