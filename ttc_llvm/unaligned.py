@@ -15,8 +15,9 @@ from .target import Target
 from .tile_sizes import cover, fitted, merge
 
 SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
-LONG_RUN = 1 << 10  # bytes: runs of B are made so long where its rows follow each other; rows as long stand alone
+LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long; rows as long stand alone
 LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
+TASKS = 64  # that threads can share, if there were as many with shorter tiles
 SIZES = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has of each row, and how many rows wait
 
 
@@ -46,8 +47,8 @@ def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | N
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
     block = (line, *plan.block[1:]) if narrow else plan.block
     found = replace(plan, block=block, staging=Staging.SHIFT)
-    if plan.fetch is Fetch.ROWS and plan.prefetch == 1:
-        found = _lengthened(canonical, found, "a", LONG_READ)
+    if plan.fetch is Fetch.ROWS and plan.prefetch == 1:  # else a longer way ahead is asked for already
+        found = _lengthened(canonical, found, "a", LONG_READ, target)
     pays = extent * canonical.b.itemsize >= LONG_RUN or following(canonical, found)
     return found if pays and shifts(canonical, found, target) else None
 
@@ -62,7 +63,7 @@ def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | N
 def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
     """The plan with long runs of B, put together in scratch."""
     size = canonical.b.itemsize
-    long = _lengthened(canonical, plan, "b", LONG_RUN)
+    long = _lengthened(canonical, plan, "b", LONG_RUN, target)
     found = replace(long, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
     run = prod(found.box(canonical.extents)[k] for k in run_of(canonical, found)) * size
     pays = run >= SHORT_RUN and has_room(canonical, found, target) and is_by_rows(canonical, found, size)
@@ -70,18 +71,34 @@ def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | N
 
 
 def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """The plan with ordinary stores, whose tiles have long runs: caches put lines together that tiles write in part,
-    and read what is around them, which hardware does not see coming."""
+    """The plan with ordinary stores, whose tiles have long runs: caches put lines together that micro-tiles write in
+    part. Rows of the next tile are asked for where nothing was: streams of stores did without."""
     found = plan.ordinary
     for side in "ab":
-        found = _lengthened(canonical, found, side, LONG_RUN)
-    asked = plan.prefetch > 0 or not target.prefetches
-    return found if asked else replace(found, fetch=Fetch.ROWS, prefetch=1)
+        found = _lengthened(canonical, found, side, LONG_RUN, target)
+    asks = plan.prefetch == 0 and target.prefetches and _is_small(canonical, found.tile, target)
+    return replace(found, fetch=Fetch.ROWS, prefetch=1) if asks else found
 
 
-def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int) -> CpuPlan:
-    """The plan, whose tiles have so many bytes of each row of A or of B at least."""
+def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int, target: Target) -> CpuPlan:
+    """The plan, whose tiles have so many bytes of each row of A or of B at least; the plan itself where they would
+    leave too little of L2, or threads too little to share."""
     item = (canonical.a if side == "a" else canonical.b).itemsize
     long = cover(canonical, side, max(1, size // item))
+    if all(plan.tile[k] >= length for k, length in long.items()):
+        return plan
     tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
-    return plan if tile == plan.tile else replace(plan, tile=tile, panel=())
+    found = replace(plan, tile=tile, panel=())
+    shared = _tasks(canonical, found) >= min(TASKS, _tasks(canonical, plan))
+    return found if shared and _is_small(canonical, tile, target) else plan
+
+
+def _is_small(canonical: Canonical, tile: tuple[int, ...], target: Target) -> bool:
+    """True where a tile of A or B leaves half of L2."""
+    elements = prod(map(min, tile, canonical.extents))
+    return elements * max(canonical.a.itemsize, canonical.b.itemsize) <= target.l2 // 2
+
+
+def _tasks(canonical: Canonical, plan: CpuPlan) -> int:
+    """What threads can share."""
+    return prod(-(-canonical.extents[k] // step) for k, step in plan.grid(canonical.extents))

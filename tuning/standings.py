@@ -168,14 +168,14 @@ class Standings(Generic[P, K]):
         lags: dict[P, list[float]] = {plan: [] for plan in alive}
         self.drifted()
         for number in range(FINAL_ROUNDS):
-            if self.late():
+            if self.late() or (number >= SURE and len(alive) < 2):
                 break
             found = {plan: self.run(plan) for plan in alive}
             for plan, seconds in found.items():
                 lags[plan].append(seconds / min(found.values()))
             self._lag = {plan: median(lag) for plan, lag in lags.items()}
             if number + 1 >= SURE:
-                alive = self._level()
+                alive = [plan for plan in self._level() if plan in alive]
         self._run_alone(self._level(), ROUNDS_ALONE)
 
     def _level(self) -> list[P]:

@@ -1,0 +1,113 @@
+"""What runs where B begins off the boundary: the tiles it has, what it asks for, and its results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from case import Case
+from machine import Run, check, runnable
+
+from ttc_llvm import target
+from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.problem import Problem
+from ttc_llvm.unaligned import LONG_READ, LONG_RUN, off_boundary
+
+AVX2, AVX512, POWER = (target.find(name) for name in ("avx2", "avx512", "power9"))
+NARROW = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, True, fetch=Fetch.ROWS)
+
+
+def reversal(*extents: int) -> Canonical:
+    return canonicalise(Problem((2, 1, 0), extents)).canonical
+
+
+def test_shifted_tiles_read_longer_pieces_of_a() -> None:
+    c = reversal(384, 355, 384)
+    found = off_boundary(c, NARROW, AVX512)
+    assert found.staging is Staging.SHIFT
+    assert found.tile == (16, 1, LONG_READ // 4)
+    assert replace(found, tile=NARROW.tile, staging=Staging.NONE) == NARROW
+
+
+@pytest.mark.parametrize("asked", [(Fetch.ROWS, 2), (Fetch.BLOCKS, 1), (Fetch.BLOCKS, 6)])
+def test_tiles_that_ask_further_ahead_keep_their_shape(asked: tuple[Fetch, int]) -> None:
+    fetch, distance = asked
+    found = off_boundary(reversal(384, 355, 384), replace(NARROW, fetch=fetch, prefetch=distance), AVX512)
+    assert found.staging is Staging.SHIFT
+    assert found.tile == NARROW.tile
+
+
+def test_threads_keep_what_they_share() -> None:
+    """A's unit axis is the only one that is shared: four times as long tiles would leave eight tasks of 32."""
+    c = reversal(512, 2, 512)
+    plan = replace(NARROW, order=(2, 0, 1), parallel=1)
+    assert off_boundary(c, plan, AVX512).tile == plan.tile
+    assert off_boundary(c, replace(plan, parallel=2), AVX512).tile == (16, 1, LONG_READ // 4)
+
+
+PACKING = canonicalise(Problem((0, 2, 1), (6, 682, 12800))).canonical  # rows of 24 bytes
+PACKED = CpuPlan((6, 10, 2), (6, 10, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
+
+
+def test_ordinary_stores_have_long_runs_and_ask_for_rows() -> None:
+    found = off_boundary(PACKING, PACKED, AVX512)
+    assert not found.streaming
+    assert (found.fetch, found.prefetch) == (Fetch.ROWS, 1)
+    for side in "ab":
+        rows = [k for k, axis in enumerate(PACKING.axes) if getattr(axis, f"stride_{side}") <= 6]
+        run = 1
+        for k in rows:
+            run *= found.tile[k]
+        assert run * 4 >= LONG_RUN * 3 // 4
+    assert all(size % unit == 0 for size, unit in zip(found.tile, found.block, strict=True))
+
+
+def test_what_was_asked_for_stays() -> None:
+    found = off_boundary(PACKING, replace(PACKED, prefetch=6), AVX512)
+    assert (found.streaming, found.fetch, found.prefetch) == (False, Fetch.BLOCKS, 6)
+
+
+def test_nothing_is_asked_for_where_no_instruction_does() -> None:
+    blind = replace(AVX512, prefetches=False)
+    assert off_boundary(PACKING, PACKED, blind).prefetch == 0
+
+
+def test_tiles_leave_half_of_l2() -> None:
+    c = canonicalise(Problem((1, 0), (8192, 8192))).canonical
+    plan = CpuPlan((2048, 16), (16, 16), (0, 1), (0, 1), 2, 1, True, fetch=Fetch.ROWS)
+    assert off_boundary(c, plan, AVX512).tile == (2048, 64)
+    assert off_boundary(c, plan, AVX2).tile == plan.tile  # of half a MiB: there is a quarter
+    assert off_boundary(c, replace(plan, tile=(4096, 16)), AVX512).tile == (4096, 16)
+
+
+def test_tiles_that_fill_l2_are_not_asked_for() -> None:
+    c = canonicalise(Problem((0, 2, 1), (64, 20000, 200))).canonical
+    plan = CpuPlan((64, 1, 20000), (64, 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
+    assert off_boundary(c, plan, AVX512).prefetch == 0
+    assert off_boundary(c, replace(plan, tile=(64, 1, 16)), AVX512).prefetch == 1
+
+
+def test_a_panel_goes_with_the_tiles_it_holds() -> None:
+    c = reversal(384, 355, 384)
+    panelled = replace(NARROW, panel=(128, 1, 128))
+    assert off_boundary(c, panelled, AVX512).panel == ()
+    wide = replace(panelled, tile=(16, 1, 128), panel=(128, 1, 256))
+    assert off_boundary(c, wide, AVX512).panel == wide.panel
+
+
+TINY = [
+    pytest.param(Problem((0, 2, 1), (6, 31, 47)), PACKED, id="packing"),
+    pytest.param(Problem((2, 1, 0), (70, 3, 65)), NARROW, id="reversal"),
+    pytest.param(Problem((2, 1, 0), (70, 3, 65), lda=(75, 3, 65), ldb=(65, 5, 70)), NARROW, id="gaps"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["s", "z", "i8"])
+@pytest.mark.parametrize(("problem", "plan"), TINY)
+def test_results_are_right(problem: Problem, plan: CpuPlan, dtype: str) -> None:
+    problem = Problem(problem.perm, problem.size, dtype, lda=problem.lda, ldb=problem.ldb)
+    case = Case.of(problem)
+    for wanted in runnable():
+        found = off_boundary(case.placed.canonical, plan, wanted)
+        check(case, Run(found, wanted, 2, "end", "start", False, 1))
