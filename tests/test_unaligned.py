@@ -63,9 +63,18 @@ def test_ordinary_stores_have_long_runs_and_ask_for_rows() -> None:
     assert all(size % unit == 0 for size, unit in zip(found.tile, found.block, strict=True))
 
 
-def test_what_was_asked_for_stays() -> None:
-    found = off_boundary(PACKING, replace(PACKED, prefetch=6), AVX512)
+def test_rows_that_are_asked_for_stay() -> None:
+    plan = replace(PACKED, prefetch=6)
+    assert off_boundary(PACKING, plan, AVX512) == plan.ordinary
+
+
+def test_columns_have_long_runs_and_what_was_asked_for() -> None:
+    """B's rows of 384 bytes have gaps, so that nothing streams."""
+    c = canonicalise(Problem((1, 0, 2), (96, 96, 400), lda=(128, 128, 400), ldb=(112, 97, 400))).canonical
+    plan = CpuPlan((32, 48, 1), (16, 16, 1), (2, 0, 1), (2, 1, 0), 2, 6, True)
+    found = off_boundary(c, plan, AVX512)
     assert (found.streaming, found.fetch, found.prefetch) == (False, Fetch.BLOCKS, 6)
+    assert found.tile == (96, 96, 1)
 
 
 def test_nothing_is_asked_for_where_no_instruction_does() -> None:

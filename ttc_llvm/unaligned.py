@@ -72,7 +72,10 @@ def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | N
 
 def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """The plan with ordinary stores, whose tiles have long runs: caches put lines together that micro-tiles write in
-    part. Rows of the next tile are asked for where nothing was: streams of stores did without."""
+    part. Rows of the next tile are asked for where nothing was: streams of stores did without. Where rows of A are
+    rows of B, and are asked for, nothing is gained."""
+    if plan.prefetch and canonical.axes[0].stride_a == 1:
+        return plan.ordinary
     found = plan.ordinary
     for side in "ab":
         found = _lengthened(canonical, found, side, LONG_RUN, target)
