@@ -14,7 +14,7 @@ from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.unaligned import LONG_READ, LONG_RUN, off_boundary
 
-AVX2, AVX512, POWER = (target.find(name) for name in ("avx2", "avx512", "power9"))
+AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 NARROW = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, True, fetch=Fetch.ROWS)
 
 

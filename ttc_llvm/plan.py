@@ -104,6 +104,10 @@ class CpuPlan(Plan):
             found[k] = step
         return tuple(found.items())
 
+    def tasks(self, extents: tuple[int, ...]) -> int:
+        """What threads can share: steps of the grid."""
+        return prod(-(-extents[k] // step) for k, step in self.grid(extents))
+
     @property
     def ordinary(self) -> CpuPlan:
         """The same plan with ordinary stores, which need no aligned B."""

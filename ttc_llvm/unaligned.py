@@ -92,7 +92,7 @@ def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int, targe
         return plan
     tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
     found = replace(plan, tile=tile, panel=())
-    shared = _tasks(canonical, found) >= min(TASKS, _tasks(canonical, plan))
+    shared = found.tasks(canonical.extents) >= min(TASKS, plan.tasks(canonical.extents))
     return found if shared and _is_small(canonical, tile, target) else plan
 
 
@@ -100,8 +100,3 @@ def _is_small(canonical: Canonical, tile: tuple[int, ...], target: Target) -> bo
     """True where a tile of A or B leaves half of L2."""
     elements = prod(map(min, tile, canonical.extents))
     return elements * max(canonical.a.itemsize, canonical.b.itemsize) <= target.l2 // 2
-
-
-def _tasks(canonical: Canonical, plan: CpuPlan) -> int:
-    """What threads can share."""
-    return prod(-(-canonical.extents[k] // step) for k, step in plan.grid(canonical.extents))

@@ -97,9 +97,7 @@ class Model:
 
     def balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""
-        tasks = 1
-        for k, step in plan.grid(self.extents):
-            tasks *= -(-self.extents[k] // step)
+        tasks = plan.tasks(self.extents)
         return tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
 
     def _memory(self, plan: CpuPlan, score: float) -> float:
