@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, DROP, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search import BATCH, CUTS, Limits, Outcome, Progress, search
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
@@ -121,8 +121,11 @@ def test_searches_are_deterministic() -> None:
 # --- runs ------------------------------------------------------------------------------------------------
 
 
+RUNS = len(CUTS) + 1  # of a candidate, before the last rounds
+
+
 def test_clearly_slower_candidates_leave_after_one_run() -> None:
-    first, second = DROP[:2]
+    (first, _), (second, _) = CUTS
     pace = {0: 1.0, 1: first * 1.01, 2: first * 1.02, 3: first * 1.03, 4: first * 0.99, 5: second * 0.99}
     machine = steady(pace.__getitem__)
     search(plans(6), none, machine, Limits(6))
@@ -130,25 +133,32 @@ def test_clearly_slower_candidates_leave_after_one_run() -> None:
     assert [counts[number] for number in (2, 3)] == [1, 1]
     assert counts[1] == 1 + SURE  # there are four finalists, and three good plans
     assert counts[4] == 2 + SURE  # the bound narrows
-    assert counts[5] == len(DROP) + FINAL_ROUNDS  # it keeps up
-    assert counts[0] == len(DROP) + 1 + FINAL_ROUNDS  # it also tells the machine's pace, before the last rounds
+    assert counts[5] == RUNS + FINAL_ROUNDS  # it keeps up
+    assert counts[0] == RUNS + 1 + FINAL_ROUNDS  # it also tells the machine's pace, before the last rounds
+
+
+def test_few_of_those_that_are_as_fast_run_again() -> None:
+    machine = steady(lambda number: 1 + (BATCH - number) / 1000)
+    search(plans(BATCH), none, machine, Limits(BATCH))
+    numbers = [p.prefetch for p in machine.runs]
+    assert numbers[: BATCH + 5] == [*range(BATCH), 5, 4, 3, 5, 4]
 
 
 def test_candidates_are_interleaved() -> None:
     machine = steady(lambda _: 1.0)
     search(plans(BATCH), none, machine, Limits(BATCH))
     numbers = [p.prefetch for p in machine.runs]
-    assert numbers[: 2 * BATCH] == [*range(BATCH), *range(BATCH)]
+    assert numbers[: BATCH + 5] == [*range(BATCH), 0, 1, 2, 0, 1]
 
 
 def test_a_lucky_run_does_not_decide() -> None:
     """Plan 1 is fast in one run of six only, plan 0 in all later ones a little faster."""
     machine = Machine(
-        lambda p, run: {0: 1.0 if run <= len(DROP) else 0.9}.get(p.prefetch, 0.95 if run == 2 else 1.05)
+        lambda p, run: {0: 1.0 if run <= RUNS else 0.9}.get(p.prefetch, 0.96 if run == 2 else 1.05)
     )
     outcome = search(plans(2), none, machine, Limits(2))
     assert outcome.best.plan == plan(0)
-    assert len(outcome.best.seconds) == len(DROP) + SURE  # the other one has left
+    assert len(outcome.best.seconds) == RUNS + SURE  # the other one has left
 
 
 @pytest.mark.parametrize("change", [0.5, 2.0])

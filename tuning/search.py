@@ -15,7 +15,8 @@ from ttc_llvm.errors import VerificationError
 from .standings import K, P, Standings, Subject, Timed
 
 BATCH = 6  # candidates interleaved
-DROP = (1.15, 1.06, 1.06)  # a candidate so much slower than the best so far leaves after its first, second, third run
+CUTS = ((1.1, 3), (1.05, 2))  # after its first and second run: who is so much slower than the best so far leaves, and
+# so many of a batch stay; searches of plans that are all about as fast would spend most of their time on second runs
 EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
 PARENTS = 4
 KEPT = 8  # kernels of the best so far stay compiled
@@ -146,14 +147,19 @@ class _Search(Generic[P, K]):
     def _rounds(self, batch: list[P]) -> None:
         """Whoever is clearly slower than the best so far leaves; bounds narrow from run to run, as doubts do."""
         alive = batch
-        for drop in DROP:
-            for plan in alive:
-                if self.table.late() and self.table.timings:
-                    break
-                self.table.run(plan)
-            alive = [plan for plan in alive if plan in self.table.timings]
-            bound = drop * self.table.fastest().score
-            alive = [plan for plan in alive if self.table.timings[plan].score <= bound]
+        for slower, room in CUTS:
+            self._run(alive)
+            timed = [self.table.timings[plan] for plan in alive if plan in self.table.timings]
+            timed.sort(key=lambda one: one.score)
+            bound = slower * self.table.fastest().score
+            alive = [one.plan for one in timed[:room] if one.score <= bound]
+        self._run(alive)
+
+    def _run(self, plans: list[P]) -> None:
+        for plan in plans:
+            if self.table.late() and self.table.timings:
+                return
+            self.table.run(plan)
 
     def verified(self) -> Timed[P]:
         """The winner, after its result has been checked element by element."""
