@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import Canonical, canonicalise
@@ -54,3 +56,20 @@ def test_pages_of_a_micro_tile() -> None:
     near, far = canonical((1, 0, 2), (96, 64, 1000)), canonical((2, 1, 0), (96, 1000, 64))
     assert facts(near, walking((16, 16, 1), (2, 0, 1)))["pages b"] == 0  # 16 rows of B, 256 bytes apart
     assert facts(far, walking((16, 1, 16), (0, 1, 2)))["pages b"] == 4
+
+
+def test_pages_are_found_again_while_their_translations_are_at_hand() -> None:
+    """Misses per line, twice their log2. Along A's rows, then on in A: 59 x 384 pages come between two lines of one
+    page of B. Along A's rows, then on in B: 384 pages do, and three rows of A share one."""
+    problem = canonical((2, 1, 0), (384, 59, 2320))
+    on_in_a = facts(problem, walking((16, 1, 16), (0, 1, 2)))
+    assert (on_in_a["misses a"], on_in_a["misses b"]) == (-12, 0)  # a page holds 64 lines
+    on_in_b = facts(problem, walking((16, 1, 16), (1, 0, 2)))
+    assert (on_in_b["misses a"], on_in_b["misses b"]) == (-9, -12)
+
+
+def test_panels_save_translations() -> None:
+    problem = canonical((1, 0), (8192, 8192))
+    whole = walking((16, 16), (0, 1))
+    assert facts(problem, whole)["misses b"] == 0
+    assert facts(problem, replace(whole, panel=(1024, 1024)))["misses b"] == -12

@@ -15,7 +15,7 @@ from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.staging import has_aligned_rows, joins
 from ttc_llvm.target import Target
 
-from . import succession
+from . import succession, tours
 from .blocks import same_unit_axis, unit_axes
 from .footprint import Footprint, touched
 
@@ -26,7 +26,7 @@ FAMILIES = {  # processors with weights of their own, by how LLVM's names for th
     "znver": " on Zen",
     **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), " on Skylake"),
 }
-TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
+FEW = -7.0  # log2: of translations per line, where every page is translated once
 WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
 
 
@@ -67,7 +67,7 @@ class Features:
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
         self._walked: dict[tuple[Any, ...], Walked] = {}
-        self._tours: dict[tuple[tuple[int, ...], ...], tuple[str, int]] = {}
+        self._tours: dict[tuple[tuple[int, ...], ...], tuple[str, tuple[float, ...]]] = {}
         self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
 
     def __call__(self, plan: CpuPlan) -> list[Fact]:
@@ -133,8 +133,9 @@ class Features:
         self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
     ) -> list[Fact]:
         """How tiles follow each other."""
-        path, reach = self.tour(tile, order, panel)
-        return [(f"{of}path", path), (f"{of}reach", reach), (f"{of}panel", "some" if panel else "none")]
+        path, misses = self.tour(tile, order, panel)
+        found: list[Fact] = [(f"{of}misses {side}", round(2 * m)) for side, m in zip("ab", misses, strict=True)]
+        return [(f"{of}path", path), (f"{of}panel", "some" if panel else "none"), *self._here(found)]
 
     def steps(self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> list[Fact]:
         """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself, and
@@ -157,13 +158,19 @@ class Features:
         """These facts, and once more as facts of this family of processors: prefetchers differ."""
         return [*facts, *((name + self.family, bucket) for name, bucket in facts)] if self.family else facts
 
-    def tour(self, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]) -> tuple[str, int]:
-        """Whose memory the innermost loops over tiles walk, and how much of its pages is used; remembered."""
+    def tour(
+        self, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
+    ) -> tuple[str, tuple[float, ...]]:
+        """Whose memory the innermost loops over tiles walk, and log2 of the misses of translations per line of A and
+        of B; remembered."""
         key = (tile, order, panel)
         found = self._tours.get(key)
         if found is None:
-            plan, tile = CpuPlan(tile, tile, order, order, panel=panel), tuple(map(min, tile, self.extents))
-            found = self._tours[key] = self._path(plan), self._reach(plan, tile)
+            plan = CpuPlan(tile, tile, order, order, panel=panel)
+            missed = tours.misses(plan, self.extents, self._pages)
+            lines = [prod(self.extents) * size / self.target.line for size in self.sizes]
+            few = tuple(max(FEW, log2(m / line)) for m, line in zip(missed, lines, strict=True))
+            found = self._tours[key] = tours.path(plan, self.extents, self.orders), few
         return found
 
     def walked(self, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> Walked:
@@ -201,39 +208,13 @@ class Features:
         after = [side[1] if len(side) > 1 else axis for side in self.orders]
         return "a" if axis == after[0] else "b" if axis == after[1] else "none"
 
-    def _path(self, plan: CpuPlan) -> str:
-        """Whose memory the two innermost loops over tiles walk: on from where the last tile ended in A, in B, in both
-        or in neither."""
-        done = {k for k, extent in enumerate(self.extents) if plan.tile[k] >= extent}
-        found = []
-        for k in [k for k in reversed(plan.order) if k not in done][:2]:
-            a, b = (next(axis for axis in order if axis not in done) for order in self.orders)
-            found.append("both" if k == a == b else "a" if k == a else "b" if k == b else "other")
-            done.add(k)
-        return " ".join(found)
-
     def waste(self, box: tuple[int, ...]) -> float:
         """Remainders: elements of whole boxes per element of the tensor."""
         return prod(-(-extent // size) * size / extent for extent, size in zip(self.extents, box, strict=True))
 
-    def _reach(self, plan: CpuPlan, tile: tuple[int, ...]) -> int:
-        """How much of its pages is used (log2) by the most that can be done with the translations at hand."""
-        box, best = list(tile), self._use(tile)
-        loops = plan.loops(self.extents)
-        for number in reversed(range(len(loops))):
-            k = loops[number][0]
-            outer = next((step for axis, step in reversed(loops[:number]) if axis == k), self.extents[k])
-            box[k] = min(outer, self.extents[k])
-            use = self._use(tuple(box))
-            if use is None:
-                break
-            best = use
-        return -9 if best is None else max(-9, min(0, round(log2(best))))
-
-    def _use(self, box: tuple[int, ...]) -> float | None:
-        """The share of a box's pages that it uses; None where they are too many."""
-        pages = self.footprint(0, box).pages + self.footprint(1, box).pages
-        return None if pages > TLB_PAGES else prod(box) * sum(self.sizes) / (pages * self.target.page)
+    def _pages(self, box: tuple[int, ...]) -> tuple[float, float]:
+        """Pages of A and of B that a box touches."""
+        return self.footprint(0, box).pages, self.footprint(1, box).pages
 
 
 def _log2(size: float, low: int, high: int) -> int:

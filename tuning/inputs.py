@@ -84,8 +84,8 @@ class Inputs:
         self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
     ) -> Numbers:
         """How tiles follow each other."""
-        path, reach = self.features.tour(tile, order, panel)
-        return (*_path(path), float(reach), float(bool(panel)))
+        path, misses = self.features.tour(tile, order, panel)
+        return (*_path(path), *misses, float(bool(panel)))
 
     def steps(
         self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int

@@ -1,0 +1,44 @@
+"""How the tiles of a plan follow each other: whose memory they walk, and how often pages are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ttc_llvm.plan import CpuPlan
+
+TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
+
+Pages = Callable[[tuple[int, ...]], tuple[float, float]]  # that a box touches in A and in B
+
+
+def path(plan: CpuPlan, extents: Sequence[int], orders: Sequence[Sequence[int]]) -> str:
+    """Whose memory the two innermost loops over tiles walk: on from where the last tile ended in A, in B, in both or in
+    neither. orders: of the axes in A and in B, those of small strides first."""
+    done = {k for k, extent in enumerate(extents) if plan.tile[k] >= extent}
+    found = []
+    for k in [k for k in reversed(plan.order) if k not in done][:2]:
+        a, b = (next(axis for axis in order if axis not in done) for order in orders)
+        found.append("both" if k == a == b else "a" if k == a else "b" if k == b else "other")
+        done.add(k)
+    return " ".join(found)
+
+
+def misses(plan: CpuPlan, extents: tuple[int, ...], pages: Pages) -> tuple[float, float]:
+    """How often pages of A and of B have to be translated.
+
+    A step of a loop finds the pages again that the step before has touched, if all of these were at hand together; else
+    it misses as many as the first step did.
+    """
+    box = list(plan.box(extents))
+    inside = missed = pages(tuple(box))
+    loops = plan.loops(extents)
+    for number in reversed(range(len(loops))):
+        k = loops[number][0]
+        whole = next((step for axis, step in reversed(loops[:number]) if axis == k), extents[k])
+        steps = -(-min(whole, extents[k]) // box[k])
+        box[k] = min(whole, extents[k])
+        if sum(inside) <= TLB_PAGES:
+            inside = missed = pages(tuple(box))
+        else:
+            missed = (steps * missed[0], steps * missed[1])
+    return missed
