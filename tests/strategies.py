@@ -146,6 +146,7 @@ def plans(
         staging,
         fetch,
         panel,
+        draw(st.sampled_from((None, Staging.NONE, Staging.B, Staging.CARRY, Staging.SHIFT))),
     )
 
 

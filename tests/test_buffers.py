@@ -62,6 +62,14 @@ def test_fillings_depend_on_the_seed_alone() -> None:
     assert (first.memory != other.memory).any()
 
 
+def test_a_tensor_moves_into_the_memory_behind_it() -> None:
+    made = buffers.tensor(canonicalise(Problem((1, 0), (1024, 512))).canonical, "b", 1, 2)
+    moved = made.moved(16)
+    assert moved.address == made.address + 16
+    assert len(moved.memory) == (1024 * 512 * 4) + buffers.SPARE - 16
+    assert np.shares_memory(made.memory, moved.memory)
+
+
 def test_opaque_items_are_random_bytes() -> None:
     made = buffers.Tensor(buffers.allocate(1001), dtypes.dtype("i8"), 0)
     made.fill(1, 2)
@@ -88,7 +96,7 @@ def test_views_address_what_the_span_counts(axes: list[tuple[int, int]], random:
         start = view.ctypes.data
         assert span.elements == prod(extents)
         assert start == tensor.address == tensor.memory.ctypes.data + span.origin * 4
-        assert sorted(view.ravel().tolist()) == sorted(tensor.memory.view("i4").tolist())
+        assert sorted(view.ravel().tolist()) == sorted(tensor.memory[: -buffers.SPARE].view("i4").tolist())
 
 
 def test_spans_of_broadcasts_and_nothing() -> None:

@@ -20,7 +20,8 @@ import ttc_llvm
 from ttc_llvm import backend, kernel
 from ttc_llvm.canonical import Axis, canonicalise
 from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.kernel import Kernel
+from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 from ttc_llvm.stored_plans import open_database
@@ -29,6 +30,7 @@ from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.choices import Forced
 from ttc_llvm.tuning.model import model_plan
 from ttc_llvm.tuning.records import Record
+from ttc_llvm.tuning.search import Outcome
 
 SMALL = Problem((1, 0), (70, 45))
 UPDATE = Problem((2, 1, 0), (20, 30, 25), "d", alpha=2, beta=-0.5)
@@ -178,6 +180,23 @@ def test_less_effort_is_answered_and_more_is_not(monkeypatch: pytest.MonkeyPatch
         assert ttc_llvm.compile(SMALL, 1, threads=1).measurement is not None
     ttc_llvm.compile(SMALL, 7, threads=1)
     assert [row.effort for row in rows(path)] == [7]
+
+
+def test_the_way_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    def decided(outcome: Outcome[CpuPlan, Kernel], *_: object) -> Outcome[CpuPlan, Kernel]:
+        return replace(outcome, best=replace(outcome.best, plan=replace(outcome.best.plan, unaligned=Staging.B)))
+
+    monkeypatch.setattr("ttc_llvm.compiler.settled", decided)
+    found = ttc_llvm.compile(SMALL, 3, threads=1).plan
+    assert found.unaligned is Staging.B
+    assert rows(path)[0].plan == str(found)
+    forbid(monkeypatch, "ttc_llvm.compiler.Trial")
+    assert ttc_llvm.compile(SMALL, 3, threads=1).plan == found
+    monkeypatch.undo()
+    monkeypatch.setenv("TTC_DATABASE", str(path))
+    timed = ttc_llvm.compile(SMALL, 4, threads=1).measurement
+    assert timed is not None
+    assert str(replace(found, unaligned=None)) in dict(timed.timings)
 
 
 def test_a_known_plan_is_a_candidate_of_a_longer_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ TEXT = (
 def test_the_text_form_is_stable() -> None:
     assert str(PLAN) == TEXT
     assert plan.parse(TEXT) == PLAN
+    assert str(replace(PLAN, unaligned=Staging.NONE)) == TEXT + " unaligned=none"
     assert plan.parse("  " + TEXT.replace(" ", "\n")) == PLAN
 
 
@@ -54,6 +55,7 @@ def test_every_plan_survives_its_text(drawn: tuple[Canonical, CpuPlan]) -> None:
         (TEXT.replace("tile=64,64", "tile=64,"), "plan decision tile='64,' is malformed"),
         (TEXT.replace("streaming=1", "streaming=7"), "plan decision streaming='7' is malformed"),
         (TEXT.replace("staging=a", "staging=c"), "plan decision staging='c' is malformed"),
+        (TEXT + " unaligned=x", "plan decision unaligned='x' is malformed"),
         (TEXT.replace("prefetch=2", "prefetch"), "plan decision prefetch='' is malformed"),
         (TEXT.replace(" prefetch=2", "").replace(" inner=0,1", ""), "plan lacks inner, prefetch"),
     ],
@@ -78,6 +80,7 @@ def test_unreadable_texts_are_refused(text: str, sentence: str) -> None:
         ),
         (replace(PLAN, parallel=3), "plan parallel=3 exceeds the 2 loops"),
         (replace(PLAN, parallel=-1), "plan parallel=-1 exceeds the 2 loops"),
+        (replace(PLAN, unaligned=Staging.A), "plan unaligned=a is no way to store"),
         (replace(PLAN, prefetch=-1), "plan prefetch=-1 is negative"),
     ],
 )

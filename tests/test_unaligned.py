@@ -10,9 +10,10 @@ from machine import Run, check, runnable
 
 from ttc_llvm import target
 from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.lower import alignment
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
-from ttc_llvm.unaligned import LONG_READ, LONG_RUN, off_boundary
+from ttc_llvm.unaligned import LONG_READ, LONG_RUN, off_boundary, ways
 
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 NARROW = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, True, fetch=Fetch.ROWS)
@@ -105,6 +106,28 @@ def test_a_panel_goes_with_the_tiles_it_holds() -> None:
     assert off_boundary(c, wide, AVX512).panel == wide.panel
 
 
+@pytest.mark.parametrize("how", [Staging.NONE, Staging.B, Staging.CARRY, Staging.SHIFT])
+def test_a_plan_decides_for_a_way(how: Staging) -> None:
+    c = reversal(384, 355, 384)
+    found = off_boundary(c, replace(NARROW, unaligned=how), AVX512)
+    assert (found.staging if found.streaming else Staging.NONE) is how
+    assert found.unaligned is None
+
+
+def test_the_first_way_that_pays_goes_where_the_wanted_one_cannot() -> None:
+    """Rows of B that are rows of A leave no scratch; 24 bytes of A at a time cannot be shifted."""
+    plan = replace(PACKED, unaligned=Staging.CARRY)
+    assert off_boundary(PACKING, plan, AVX512) == off_boundary(PACKING, PACKED, AVX512)
+    assert off_boundary(PACKING, replace(plan, streaming=False), AVX512) == PACKED.ordinary
+
+
+@pytest.mark.parametrize("staging", Staging)
+def test_plans_that_do_not_stream_have_one_way(staging: Staging) -> None:
+    plan = replace(PACKED, streaming=False, staging=staging)
+    assert [way.plan for way in ways(PACKING, plan, AVX512)] == [plan]
+    assert off_boundary(PACKING, plan, AVX512) == plan
+
+
 TINY = [
     pytest.param(Problem((0, 2, 1), (6, 31, 47)), PACKED, id="packing"),
     pytest.param(Problem((2, 1, 0), (70, 3, 65)), NARROW, id="reversal"),
@@ -117,6 +140,8 @@ TINY = [
 def test_results_are_right(problem: Problem, plan: CpuPlan, dtype: str) -> None:
     problem = Problem(problem.perm, problem.size, dtype, lda=problem.lda, ldb=problem.ldb)
     case = Case.of(problem)
+    canonical = case.placed.canonical
     for wanted in runnable():
-        found = off_boundary(case.placed.canonical, plan, wanted)
-        check(case, Run(found, wanted, 2, "end", "start", False, 1))
+        for way in ways(canonical, plan, wanted):
+            assert alignment(canonical, way.plan, wanted) <= canonical.b.itemsize
+            check(case, Run(way.plan, wanted, 2, "end", "start", False, 1))

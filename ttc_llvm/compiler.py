@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from .canonical import Canonical, canonicalise
 from .options import Options
 from .plan import CpuPlan
 from .problem import Problem
+from .settled import settled
 from .solution import Solution
 from .stored_plans import Planned
 from .target import Target
@@ -94,15 +96,17 @@ def _tuned(
         )
     which = stored_plans.ceiling_of(canonical, options.mode)
     ceiling = trial.ceiling(which)
+    began, limits = time.monotonic(), Limits(options.max_implementations, options.time_limit, options.verify)
     outcome = search(
         _offered(canonical, options, answer),
         onwards(canonical, options.target, options.threads, options.forced),
         trial,
-        Limits(options.max_implementations, options.time_limit, options.verify),
+        limits,
         progress,
         trial.seconds_alone if options.threads > 1 and options.mode is not Mode.HOT else None,
     )
     with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
+        outcome = settled(outcome, trial, limits.after(time.monotonic() - began))
         ceiling = max(ceiling, trial.ceiling(which))
     return stored_plans.finished(options, request, trial, outcome, ceiling)
 

@@ -73,7 +73,9 @@ class CpuPlan(Plan):
     prefetch: distance in micro-tiles or tiles, 0 = none; streaming: non-temporal stores of whole vectors
     (beta = 0; `lower.alignment` tells what B's base must be a multiple of); staging: what goes through scratch; fetch:
     what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one, so that few
-    pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles.
+    pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
+    unaligned: the staging of what runs instead of a streaming plan where B is off the boundary, None = by rule
+    (`unaligned.off_boundary`).
     """
 
     inner: tuple[int, ...]
@@ -83,9 +85,11 @@ class CpuPlan(Plan):
     staging: Staging = Staging.NONE
     fetch: Fetch = Fetch.BLOCKS
     panel: tuple[int, ...] = ()
+    unaligned: Staging | None = None
 
     def __str__(self) -> str:
-        return " ".join([VERSION, *(f"{f.name}={shown(getattr(self, f.name))}" for f in fields(self))])
+        decisions = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        return " ".join([VERSION, *(f"{name}={shown(value)}" for name, value in decisions if value is not None)])
 
     def loops(self, extents: tuple[Size, ...]) -> tuple[tuple[int, int], ...]:
         """The loops over panels and tiles, outermost first: axis and step. None where one step is the whole axis."""
@@ -111,7 +115,7 @@ class CpuPlan(Plan):
     @property
     def ordinary(self) -> CpuPlan:
         """The same plan with ordinary stores, which need no aligned B."""
-        return replace(self, streaming=False)
+        return replace(self, streaming=False, unaligned=None)
 
     @property
     def block_elements(self) -> int:
@@ -142,7 +146,9 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "staging": Staging,
     "fetch": Fetch,
     "panel": tuple_of,
+    "unaligned": Staging,
 }
+_OPTIONAL = ("unaligned",)
 
 
 def parse(text: str) -> CpuPlan:
@@ -166,7 +172,7 @@ def read(text: str, wanted: str, readers: Mapping[str, Callable[[str], Any]]) ->
             values[name] = readers[name](value)
         except ValueError:
             raise PlanError(f"plan decision {name}={value!r} is malformed") from None
-    missing = [name for name in readers if name not in values]
+    missing = [name for name in readers if name not in values and name not in _OPTIONAL]
     if missing:
         raise PlanError(f"plan lacks {', '.join(missing)}")
     return values
@@ -194,6 +200,8 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
     if plan.prefetch < 0:
         raise PlanError(f"plan prefetch={plan.prefetch} is negative")
+    if plan.unaligned is Staging.A:
+        raise PlanError("plan unaligned=a is no way to store: the choices are none, b, carry, shift")
     _check_static(plan, canonical)
     return plan
 

@@ -129,9 +129,8 @@ class Solution:
         own, other = canonicalise(self.problem).canonical, canonicalise(self.problem, kinds).canonical
         if own.axes != other.axes:
             return model_plan(other, self.target, self.threads)
-        streaming = self.plan.streaming and kinds.beta is Beta.ZERO
-        staging = self.plan.staging if kinds.alpha is not Alpha.ZERO else Staging.NONE
-        return replace(self.plan, streaming=streaming, staging=staging)
+        plan = self.plan if kinds.beta is Beta.ZERO else self.plan.ordinary
+        return plan if kinds.alpha is not Alpha.ZERO else replace(plan, staging=Staging.NONE)
 
     # --- inspecting ---
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache, partial
@@ -85,6 +86,12 @@ class Trial:
             self.is_proxy = True
         self.a = buffers.tensor(self.canonical, "a", 1, self.threads)
         self.b = buffers.tensor(self.canonical, "b", 2, self.threads)
+
+    def moved(self, by: int) -> Trial:
+        """The same bench, on which B begins so many bytes further (`buffers.SPARE` at most)."""
+        other = copy(self)
+        other.b = self.b.moved(by)
+        return other
 
     # --- Subject ---
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from math import prod
 
 from .canonical import Canonical
@@ -14,34 +15,64 @@ from .staging import has_room, is_by_rows, overwrites
 from .target import Target
 from .tile_sizes import cover, fitted, merge
 
-SHORT_RUN = 512  # bytes: the lines at both ends of shorter runs cost as much as ordinary stores
-LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long; rows as long stand alone
+# Bytes of a run that pay: the lines at both ends of shorter ones cost as much as ordinary stores, of rows that stand
+# alone more than of what leaves scratch.
+PAYS = {Staging.SHIFT: 1 << 10, Staging.CARRY: 512, Staging.B: 512, Staging.NONE: 0}
+LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long
 LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
 TASKS = 64  # that threads can share, if there were as many with shorter tiles
 SIZES = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has of each row, and how many rows wait
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What can run instead of a streaming plan. how: its staging, NONE for ordinary stores; run: bytes of B between two
+    places where a line is written in part."""
+
+    how: Staging
+    plan: CpuPlan
+    run: int = 0
+
+    @property
+    def pays(self) -> bool:
+        """True where it should be faster than ordinary stores."""
+        return self.run >= PAYS[self.how]
+
+
 def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """What runs instead of a streaming plan: its micro-tiles begin where B's lines do, if they can; else runs of B
-    leave scratch as rows, which find the boundaries between their ends, if they are long, and go on from tile to tile,
-    if they can; else ordinary stores serve. Rows of A that are rows of B need no scratch, and short ones gain nothing
-    from it."""
+    """What runs instead of a streaming plan: the way that it decides for, if there is one; else the first that pays."""
+    if plan.unaligned is not None:
+        for way in ways(canonical, plan, target):
+            if way.how is plan.unaligned:
+                return way.plan
+    return next(way.plan for way in ways(canonical, plan, target) if way.pays)
+
+
+def ways(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Way]:
+    """The ways that there are, most promising first: micro-tiles, or rows of A that are rows of B, begin where B's
+    lines do; runs of B leave scratch as rows, which find the boundaries between their ends, and go on from tile to
+    tile, or do not; ordinary stores serve, always."""
+    plan = replace(plan, unaligned=None)
     if not (plan.streaming and overwrites(canonical) and canonical.elements > 0):
-        return plan.ordinary
-    ways = (_in_place,) if canonical.axes[0].stride_a == 1 else (_shifted, _carried, _by_runs)
-    found = (way(canonical, plan, target) for way in ways)
-    return next((other for other in found if other is not None), _stored(canonical, plan, target))
+        yield Way(Staging.NONE, plan.ordinary)
+        return
+    makers: tuple[_Maker, ...] = (_in_place,) if canonical.axes[0].stride_a == 1 else (_shifted, _carried, _by_runs)
+    yield from (way for make in makers if (way := make(canonical, plan, target)) is not None)
+    yield Way(Staging.NONE, _stored(canonical, plan, target))
 
 
-def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
-    """Long rows of A that are rows of B: each finds its own boundaries."""
+_Maker = Callable[[Canonical, CpuPlan, Target], Way | None]
+
+
+def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+    """Rows of A that are rows of B: each finds its own boundaries."""
     found = replace(plan, staging=Staging.SHIFT)
-    long = canonical.extents[0] * canonical.b.itemsize >= LONG_RUN
-    return found if long and is_by_rows(canonical, found, target.vector_bits // 8) else None
+    rows = is_by_rows(canonical, found, target.vector_bits // 8)
+    return Way(Staging.SHIFT, found, canonical.extents[0] * canonical.b.itemsize) if rows else None
 
 
-def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
-    """The plan shifted, where rows of B are long or follow each other: else too many lines are written in part."""
+def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+    """The plan shifted. Where rows of B follow each other, all of them are one run."""
     line = max(1, target.line // canonical.b.itemsize)
     extent = canonical.extents[0]
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
@@ -49,25 +80,28 @@ def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | N
     found = replace(plan, block=block, staging=Staging.SHIFT)
     if plan.fetch is Fetch.ROWS and plan.prefetch == 1:  # else a longer way ahead is asked for already
         found = _lengthened(canonical, found, "a", LONG_READ, target)
-    pays = extent * canonical.b.itemsize >= LONG_RUN or following(canonical, found)
-    return found if pays and shifts(canonical, found, target) else None
+    if not shifts(canonical, found, target):
+        return None
+    run = prod(canonical.extents[k] for k in (0, *following(canonical, found))) * canonical.b.itemsize
+    return Way(Staging.SHIFT, found, run)
 
 
-def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
+def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
     found = carrying(canonical, plan.block, SIZES, Fetch.ROWS, 1)
     handed = chain(canonical, found, target)
-    pays = handed is not None and handed.run * canonical.b.itemsize >= SHORT_RUN
-    return found if pays and has_room(canonical, found, target) else None
+    if handed is None or not has_room(canonical, found, target):
+        return None
+    return Way(Staging.CARRY, found, handed.run * canonical.b.itemsize)
 
 
-def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
+def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
     """The plan with long runs of B, put together in scratch."""
     size = canonical.b.itemsize
     long = _lengthened(canonical, plan, "b", LONG_RUN, target)
     found = replace(long, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
     run = prod(found.box(canonical.extents)[k] for k in run_of(canonical, found)) * size
-    pays = run >= SHORT_RUN and has_room(canonical, found, target) and is_by_rows(canonical, found, size)
-    return found if pays else None
+    rows = has_room(canonical, found, target) and is_by_rows(canonical, found, size)
+    return Way(Staging.B, found, run) if rows else None
 
 
 def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:

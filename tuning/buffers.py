@@ -18,6 +18,7 @@ from ttc_llvm.dtypes import DType, Kind
 
 HUGE = 2 << 20
 LOW_BITS = 64 << 10  # bytes: a proxy keeps its strides modulo this
+SPARE = 64  # bytes behind a tensor, into which it can be moved
 FILL = 4 << 20  # bytes per random stream, so that threads fill side by side
 
 Bytes = npt.NDArray[np.uint8]
@@ -55,7 +56,7 @@ def span(canonical: Canonical, which: str) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One side's memory: raw bytes, element type, and the address of canonical index 0."""
+    """One side's memory: raw bytes, `SPARE` more than it needs, element type, and which element index 0 is."""
 
     memory: Bytes
     dtype: DType
@@ -65,6 +66,10 @@ class Tensor:
     def address(self) -> int:
         """Address of the element at canonical index 0."""
         return int(self.memory.ctypes.data) + self.origin * self.dtype.itemsize
+
+    def moved(self, by: int) -> Tensor:
+        """The tensor so many bytes further in the same memory, `SPARE` at most."""
+        return replace(self, memory=self.memory[by:])
 
     def fill(self, seed: int, threads: int) -> None:
         """Random data of the element type (never zeros, NaN or denormals), written by as many threads."""
@@ -77,7 +82,7 @@ def tensor(canonical: Canonical, which: str, seed: int, threads: int) -> Tensor:
     """A new, filled tensor for one side of a canonical form."""
     t = canonical.a if which == "a" else canonical.b
     extent = span(canonical, which)
-    made = Tensor(allocate(extent.elements * t.itemsize), t, extent.origin)
+    made = Tensor(allocate(extent.elements * t.itemsize + SPARE), t, extent.origin)
     made.fill(seed, threads)
     return made
 

@@ -7,7 +7,7 @@ stand in for a real one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic
 
 from ttc_llvm.errors import VerificationError
@@ -30,6 +30,10 @@ class Limits:
     candidates: int
     seconds: float | None = None
     verify: bool = True
+
+    def after(self, spent: float) -> Limits:
+        """What is left of them so many seconds later."""
+        return self if self.seconds is None else replace(self, seconds=self.seconds - spent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +166,14 @@ class _Search(Generic[P, K]):
             self.table.run(plan)
 
     def verified(self) -> Timed[P]:
-        """The winner, after its result has been checked element by element."""
+        """The winner, after its result has been checked."""
         best = self.table.ranked()[0]
-        wrong = self.table.subject.verify(self.table.kernel(best.plan))
-        if wrong is not None:
-            raise VerificationError(
-                f"the kernel of plan {best.plan} computed a wrong element at index {wrong}"
-            )
+        verify(self.table.subject, best.plan, self.table.kernel(best.plan))
         return best
+
+
+def verify(subject: Subject[P, K], plan: P, kernel: K) -> None:
+    """VerificationError if any element of the kernel's result is wrong."""
+    wrong = subject.verify(kernel)
+    if wrong is not None:
+        raise VerificationError(f"the kernel of plan {plan} computed a wrong element at index {wrong}")
