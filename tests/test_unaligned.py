@@ -128,6 +128,14 @@ def test_plans_that_do_not_stream_have_one_way(staging: Staging) -> None:
     assert off_boundary(PACKING, plan, AVX512) == plan
 
 
+@pytest.mark.parametrize("rows", [7, 8])
+def test_rows_that_follow_each_other_are_one_run(rows: int) -> None:
+    """Rows of 128 bytes in groups of 7 or 8, then a gap: 896 bytes do not pay, a KiB does."""
+    c = canonicalise(Problem((2, 1, 0), (40, rows, 32), ldb=(32, rows + 1, 40))).canonical
+    shift, *_ = ways(c, NARROW, AVX512)
+    assert (shift.how, shift.run, shift.pays) == (Staging.SHIFT, 128 * rows, rows == 8)
+
+
 TINY = [
     pytest.param(Problem((0, 2, 1), (6, 31, 47)), PACKED, id="packing"),
     pytest.param(Problem((2, 1, 0), (70, 3, 65)), NARROW, id="reversal"),

@@ -14,10 +14,10 @@ from .canonical import Canonical, canonicalise
 from .options import Options
 from .plan import CpuPlan
 from .problem import Problem
-from .settled import settled
 from .solution import Solution
 from .stored_plans import Planned
 from .target import Target
+from .timed_ways import decided
 from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates
 from .tuning.database import Database
@@ -106,7 +106,7 @@ def _tuned(
         trial.seconds_alone if options.threads > 1 and options.mode is not Mode.HOT else None,
     )
     with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
-        outcome = settled(outcome, trial, limits.after(time.monotonic() - began))
+        outcome = decided(outcome, trial, limits.after(time.monotonic() - began))
         ceiling = max(ceiling, trial.ceiling(which))
     return stored_plans.finished(options, request, trial, outcome, ceiling)
 

@@ -118,6 +118,11 @@ class CpuPlan(Plan):
         return replace(self, streaming=False, unaligned=None)
 
     @property
+    def by_rule(self) -> CpuPlan:
+        """The same plan, for which the rule decides what runs off the boundary."""
+        return replace(self, unaligned=None)
+
+    @property
     def block_elements(self) -> int:
         """Elements of one micro-tile."""
         return prod(self.block)

@@ -93,7 +93,7 @@ def hints(canonical: Canonical, options: Options, answer: Answer) -> Iterator[Cp
         return
     for text in answer.hints:
         try:
-            yield replace(plans.check(plans.parse(text), canonical), unaligned=None)
+            yield plans.check(plans.parse(text), canonical).by_rule
         except PlanError:
             continue
 

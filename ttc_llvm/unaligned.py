@@ -39,6 +39,9 @@ class Way:
         return self.run >= PAYS[self.how]
 
 
+_Maker = Callable[[Canonical, CpuPlan, Target], Way | None]
+
+
 def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """What runs instead of a streaming plan: the way that it decides for, if there is one; else the first that pays."""
     if plan.unaligned is not None:
@@ -52,16 +55,13 @@ def ways(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Way]:
     """The ways that there are, most promising first: micro-tiles, or rows of A that are rows of B, begin where B's
     lines do; runs of B leave scratch as rows, which find the boundaries between their ends, and go on from tile to
     tile, or do not; ordinary stores serve, always."""
-    plan = replace(plan, unaligned=None)
+    plan = plan.by_rule
     if not (plan.streaming and overwrites(canonical) and canonical.elements > 0):
         yield Way(Staging.NONE, plan.ordinary)
         return
     makers: tuple[_Maker, ...] = (_in_place,) if canonical.axes[0].stride_a == 1 else (_shifted, _carried, _by_runs)
     yield from (way for make in makers if (way := make(canonical, plan, target)) is not None)
     yield Way(Staging.NONE, _stored(canonical, plan, target))
-
-
-_Maker = Callable[[Canonical, CpuPlan, Target], Way | None]
 
 
 def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:

@@ -56,7 +56,7 @@ def span(canonical: Canonical, which: str) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One side's memory: raw bytes, `SPARE` more than it needs, element type, and which element index 0 is."""
+    """One side's memory: raw bytes, element type, and which element canonical index 0 is."""
 
     memory: Bytes
     dtype: DType
@@ -68,7 +68,7 @@ class Tensor:
         return int(self.memory.ctypes.data) + self.origin * self.dtype.itemsize
 
     def moved(self, by: int) -> Tensor:
-        """The tensor so many bytes further in the same memory, `SPARE` at most."""
+        """The tensor so many bytes further in the same memory: what `tensor` makes has `SPARE` behind it, once."""
         return replace(self, memory=self.memory[by:])
 
     def fill(self, seed: int, threads: int) -> None:
@@ -79,7 +79,7 @@ class Tensor:
 
 
 def tensor(canonical: Canonical, which: str, seed: int, threads: int) -> Tensor:
-    """A new, filled tensor for one side of a canonical form."""
+    """A new, filled tensor for one side of a canonical form, with `SPARE` bytes more than it needs."""
     t = canonical.a if which == "a" else canonical.b
     extent = span(canonical, which)
     made = Tensor(allocate(extent.elements * t.itemsize + SPARE), t, extent.origin)

@@ -26,7 +26,7 @@ FAMILIES = {  # processors with weights of their own, by how LLVM's names for th
     "znver": " on Zen",
     **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), " on Skylake"),
 }
-FEW = -7.0  # log2: of translations per line, where every page is translated once
+FEW = -7.0  # log2: translations per line, at least: fewer cost nothing that matters
 WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
 
 

@@ -149,7 +149,8 @@ class _Search(Generic[P, K]):
             self.report(Progress(len(self.table.timings), self.limits.candidates, best.best))
 
     def _rounds(self, batch: list[P]) -> None:
-        """Whoever is clearly slower than the best so far leaves; bounds narrow from run to run, as doubts do."""
+        """Whoever is clearly slower than the best so far leaves, and so do all but the first few; both bounds narrow
+        from run to run, as doubts do."""
         alive = batch
         for slower, room in CUTS:
             self._run(alive)
@@ -168,11 +169,11 @@ class _Search(Generic[P, K]):
     def verified(self) -> Timed[P]:
         """The winner, after its result has been checked."""
         best = self.table.ranked()[0]
-        verify(self.table.subject, best.plan, self.table.kernel(best.plan))
+        check_result(self.table.subject, best.plan, self.table.kernel(best.plan))
         return best
 
 
-def verify(subject: Subject[P, K], plan: P, kernel: K) -> None:
+def check_result(subject: Subject[P, K], plan: P, kernel: K) -> None:
     """VerificationError if any element of the kernel's result is wrong."""
     wrong = subject.verify(kernel)
     if wrong is not None:

@@ -34,9 +34,9 @@ def misses(plan: CpuPlan, extents: tuple[int, ...], pages: Pages) -> tuple[float
     loops = plan.loops(extents)
     for number in reversed(range(len(loops))):
         k = loops[number][0]
-        whole = next((step for axis, step in reversed(loops[:number]) if axis == k), extents[k])
-        steps = -(-min(whole, extents[k]) // box[k])
-        box[k] = min(whole, extents[k])
+        around = next((step for axis, step in reversed(loops[:number]) if axis == k), extents[k])
+        whole = min(around, extents[k])
+        steps, box[k] = -(-whole // box[k]), whole
         if sum(inside) <= TLB_PAGES:
             inside = missed = pages(tuple(box))
         else:

@@ -1,0 +1,155 @@
+"""Which way a tuned plan takes off the boundary, decided on a simulated machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import pytest
+
+from ttc_llvm import backend, target
+from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.errors import VerificationError
+from ttc_llvm.kernel import Kernel
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.problem import Problem
+from ttc_llvm.target import Target
+from ttc_llvm.timed_ways import USUAL, decided
+from ttc_llvm.trial import Mode, Trial
+from ttc_llvm.tuning.search import Limits, Outcome, search
+from ttc_llvm.tuning.standings import Timed
+from ttc_llvm.unaligned import off_boundary, ways
+
+AVX512 = target.find("avx512")
+FORM = canonicalise(Problem((2, 1, 0), (384, 355, 384))).canonical
+PLAN = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, True, fetch=Fetch.ROWS)
+LIMITS = Limits(10)
+
+
+@dataclass
+class Bench:
+    """A trial that runs nothing. cost: seconds per way; by: bytes that B was moved."""
+
+    cost: Mapping[Staging, float]
+    canonical: Canonical = FORM
+    target: Target = AVX512
+    wrong: tuple[int, ...] | None = None
+    is_proxy: bool = False
+    stop_at: int | None = None  # the run that Ctrl-C interrupts
+    runs: int = 0
+    by: list[int] = field(default_factory=list)
+    built: list[CpuPlan] = field(default_factory=list)
+    verified: list[CpuPlan] = field(default_factory=list)
+
+    def moved(self, by: int) -> Bench:
+        self.by.append(by)
+        return self
+
+    def build(self, plan: CpuPlan) -> CpuPlan:
+        self.built.append(plan)
+        return plan
+
+    def seconds(self, kernel: CpuPlan) -> float:
+        self.runs += 1
+        if self.runs == self.stop_at:
+            raise KeyboardInterrupt
+        return self.cost.get(kernel.staging if kernel.streaming else Staging.NONE, 1.0)
+
+    def verify(self, kernel: CpuPlan) -> tuple[int, ...] | None:
+        self.verified.append(kernel)
+        return self.wrong
+
+
+def chosen(bench: Bench, plan: CpuPlan = PLAN, limits: Limits = LIMITS, interrupted: bool = False) -> CpuPlan:
+    best, other = (Timed(one, (seconds,), (seconds,)) for one, seconds in ((plan, 1.0), (plan.ordinary, 2.0)))
+    outcome: Outcome[CpuPlan, Any] = Outcome(best, None, (best, other), interrupted)
+    found = decided(cast("Outcome[CpuPlan, Kernel]", outcome), cast(Trial, bench), limits)
+    assert found.timings == (found.best, other)
+    assert found.best.seconds == best.seconds
+    return found.best.plan
+
+
+@pytest.mark.parametrize("how", [Staging.CARRY, Staging.B, Staging.NONE])
+def test_the_plan_tells_the_fastest_way(how: Staging) -> None:
+    bench = Bench({how: 0.5})
+    plan = chosen(bench)
+    assert plan == replace(PLAN, unaligned=how)
+    assert bench.by == [USUAL]
+    assert bench.verified == [off_boundary(FORM, plan, AVX512)]
+
+
+@pytest.mark.parametrize("cost", [{Staging.SHIFT: 0.5}, {Staging.CARRY: 0.97}, {}])
+def test_the_way_by_rule_stays_unless_another_is_clearly_faster(cost: Mapping[Staging, float]) -> None:
+    bench = Bench(cost)
+    assert chosen(bench) == PLAN
+    assert bench.verified == []
+    assert off_boundary(FORM, PLAN, AVX512) in bench.built
+
+
+def test_a_wrong_result_is_refused() -> None:
+    bench = Bench({Staging.NONE: 0.5}, wrong=(3, 1, 4))
+    with pytest.raises(VerificationError, match=r"wrong element at index \(3, 1, 4\)"):
+        chosen(bench)
+    assert chosen(bench, limits=replace(LIMITS, verify=False)).unaligned is Staging.NONE
+
+
+def test_nothing_is_timed_where_nothing_can_be_decided() -> None:
+    """Ordinary stores, stores that find lines by themselves, A that is not read, a search cut short, no time left, a
+    stand-in."""
+    bench = Bench({Staging.NONE: 0.5})
+    carried = off_boundary(FORM, replace(PLAN, unaligned=Staging.CARRY), AVX512)
+    assert chosen(bench, PLAN.ordinary) == PLAN.ordinary
+    assert chosen(bench, carried) == carried
+    zero = canonicalise(Problem((2, 1, 0), (64, 35, 64), lda=(65, 35, 64), ldb=(80, 35, 64), alpha=0)).canonical
+    assert len(zero.axes) == 2
+    flat = CpuPlan((16, 16), (16, 1), (0, 1), (0, 1), streaming=True)
+    assert chosen(replace(bench, canonical=zero), flat) == flat
+    assert chosen(bench, interrupted=True) == PLAN
+    assert chosen(bench, limits=Limits(10, seconds=5.0).after(6.0)) == PLAN
+    assert chosen(replace(bench, is_proxy=True)) == PLAN
+    assert bench.built == []
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3])
+def test_a_decision_that_is_interrupted_is_none(turn: int) -> None:
+    bench = Bench({Staging.NONE: 0.5}, stop_at=turn)
+    if turn == 1:
+        with pytest.raises(KeyboardInterrupt):
+            chosen(bench)
+    else:
+        assert chosen(bench) == PLAN
+
+
+PLACES = [("i8", "avx512", 16), ("s", "avx512", 16), ("z", "avx512", 16), ("s", "sse2", 8)]
+
+
+@pytest.mark.parametrize(("dtype", "machine", "by"), PLACES)
+def test_b_begins_whole_items_behind_a_line_and_off_the_boundary(dtype: str, machine: str, by: int) -> None:
+    form = canonicalise(Problem((2, 1, 0), (384, 35, 384), dtype)).canonical
+    bench = Bench({}, canonical=form, target=target.find(machine))
+    assert chosen(bench) == PLAN
+    assert bench.by == [by]
+
+
+def test_items_as_large_as_a_vector_are_always_on_the_boundary() -> None:
+    form = canonicalise(Problem((2, 1, 0), (384, 35, 384), "z")).canonical
+    bench = Bench({}, canonical=form, target=target.find("sse2"))
+    assert chosen(bench) == PLAN
+    assert bench.by == []
+
+
+def test_every_way_runs_and_is_verified_where_b_is_moved() -> None:
+    form, host = canonicalise(Problem((2, 1, 0), (96, 33, 160))).canonical, backend.host_target()
+    trial = Trial(form, host, 2, Mode.COLD, 1.0, 0.0)
+    moved = trial.moved(USUAL)
+    assert moved.b.address == trial.b.address + USUAL
+    assert moved.a is trial.a
+    found = list(ways(form, PLAN, host))
+    for way in found:
+        kernel = moved.build(way.plan)
+        assert moved.seconds(kernel) > 0
+        assert moved.verify(kernel) is None
+    outcome = search([PLAN], lambda _: (), trial, Limits(1))
+    assert decided(outcome, trial, LIMITS).best.plan.by_rule == PLAN
+    assert trial.verify(outcome.kernel) is None
