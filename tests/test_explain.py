@@ -13,16 +13,16 @@ import pytest
 import ttc_llvm
 from ttc_llvm import backend, cli, trial
 from ttc_llvm.canonical import canonicalise
-from ttc_llvm.explain import geometry, machine_code, pseudo
+from ttc_llvm.explain import geometry, machine_code, pseudo, text
 from ttc_llvm.explain.machine_code import SYNTAX, Class
 from ttc_llvm.explain.text import STAGES
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 from ttc_llvm.target import find
 from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.model import model_plan, ranked
 
 PROBLEM = Problem((1, 0), (301, 203), "s", beta=1.0)
 PLAN = CpuPlan((64, 64), (16, 8), (0, 1), (1, 0), prefetch=2)
@@ -188,6 +188,37 @@ def test_terms_add_up_to_the_models_cost(problem: Problem) -> None:
         said = [found.networks + sum(weight for _, weight in found.facts) for found in (terms, model.terms(other))]
         assert terms.facts
         assert said[0] - said[1] == pytest.approx(operator.sub(*model.scores([plan, other])), abs=2e-4)
+
+
+STREAMING = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, True, fetch=Fetch.ROWS)
+
+
+WAYS = [(None, "by rule"), (Staging.NONE, "as the plan decides"), (Staging.SHIFT, "by rule")]
+
+
+@pytest.mark.parametrize(("how", "why"), WAYS)
+def test_what_runs_off_the_boundary_is_told(how: Staging | None, why: str) -> None:
+    plan = replace(STREAMING, unaligned=how)
+    explained = solved(Problem((2, 1, 0), (384, 5, 384)), plan=plan).explain(1)
+    words, other = text.elsewhere(explained) or pytest.fail("nothing is told")
+    assert words == f"where B begins off a multiple of 64 bytes, {why}"
+    assert other.streaming is (how is not Staging.NONE)
+    for told in (explained.stage("plans"), explained.html()):
+        assert f"{words}:" in told
+        assert "staging=shift" in told or not other.streaming
+
+
+def test_the_chosen_plan_is_marked_whatever_it_decides_off_the_boundary() -> None:
+    problem = Problem((2, 1, 0), (384, 5, 384))
+    best = next(ranked(canonicalise(problem).canonical, find("avx512"), 1))
+    explained = solved(problem, plan=replace(best, unaligned=Staging.NONE)).explain(1)
+    assert " 1*" in explained.stage("plans")
+
+
+@pytest.mark.parametrize("plan", [PLAN, STREAMING.ordinary])
+def test_nothing_is_told_of_boundaries_where_none_matters(plan: CpuPlan) -> None:
+    problem = PROBLEM if plan is PLAN else Problem((2, 1, 0), (384, 5, 384))
+    assert text.elsewhere(solved(problem, plan=plan).explain(1)) is None
 
 
 def test_runs_are_counted_in_lines() -> None:

@@ -9,6 +9,7 @@ from math import exp
 from ..errors import OptionError
 from ..plan import CpuPlan
 from ..tuning.cost import Terms
+from ..unaligned import off_boundary
 from ..wording import bandwidth_rule, problem_line
 from . import geometry, pseudo
 from .columns import COLUMNS, count, folded, table, wrapped
@@ -73,6 +74,10 @@ def _merged(e: Explanation) -> Iterator[str]:
 def _plans(e: Explanation) -> Iterator[str]:
     yield f"chosen, {source(e)}:"
     yield from plan_lines(e.plan)
+    other = elsewhere(e)
+    if other:
+        yield f"{other[0]}:"
+        yield from plan_lines(other[1])
     if e.chosen is None:
         return
     yield from _terms(e.chosen.terms, e)
@@ -84,6 +89,15 @@ def _plans(e: Explanation) -> Iterator[str]:
         yield "          ms    GiB/s   memory  instructions  threads"
         for number, one in enumerate(e.ranked, 1):
             yield from _ranked(number, one, e)
+
+
+def elsewhere(e: Explanation) -> tuple[str, CpuPlan] | None:
+    """When another plan runs, in words, and which: where B begins off the boundary that this one needs, if any."""
+    if e.nest.alignment <= e.canonical.b.itemsize:
+        return None
+    found = off_boundary(e.canonical, e.plan, e.target)
+    why = "by rule" if found == off_boundary(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
+    return f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", found
 
 
 def source(e: Explanation) -> str:
