@@ -9,7 +9,7 @@ from .lower import alignment
 from .plan import CpuPlan
 from .trial import Trial
 from .tuning.search import Limits, Outcome, check_result, search
-from .unaligned import Way, ways
+from .unaligned import Way, by_rule, ways
 
 USUAL = 16  # bytes behind a line: where NumPy's large arrays and malloc's begin
 WORTH = 1.05  # times as fast as the way by rule, at least: else that one stays
@@ -44,9 +44,8 @@ def _displacement(trial: Trial, plan: CpuPlan) -> int:
 
 def _fastest(found: tuple[Way, ...], off: Outcome[CpuPlan, Kernel]) -> Way | None:
     """The way that won; None if it is the one by rule, or hardly faster, or if not all had their runs."""
-    rule = next(way for way in found if way.pays)
     seconds = {timed.plan: timed.score for timed in off.timings}
-    if off.interrupted or seconds[rule.plan] < WORTH * off.best.score:
+    if off.interrupted or seconds[by_rule(found).plan] < WORTH * off.best.score:
         return None
     return next(way for way in found if way.plan == off.best.plan)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -48,7 +48,12 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan
         for way in ways(canonical, plan, target):
             if way.how is plan.unaligned:
                 return way.plan
-    return next(way.plan for way in ways(canonical, plan, target) if way.pays)
+    return by_rule(ways(canonical, plan, target)).plan
+
+
+def by_rule(offered: Iterable[Way]) -> Way:
+    """The rule: the first way that pays."""
+    return next(way for way in offered if way.pays)
 
 
 def ways(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Way]:

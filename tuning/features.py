@@ -65,6 +65,7 @@ class Features:
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
         self.streams = "streaming" if aligned else "ragged"
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
+        self._lines = [prod(self.extents) * size / target.line for size in self.sizes]
         self._footprints: dict[tuple[int, tuple[int, ...]], Footprint] = {}
         self._walked: dict[tuple[Any, ...], Walked] = {}
         self._tours: dict[tuple[tuple[int, ...], ...], tuple[str, tuple[float, ...]]] = {}
@@ -168,8 +169,7 @@ class Features:
         if found is None:
             plan = CpuPlan(tile, tile, order, order, panel=panel)
             missed = tours.misses(plan, self.extents, self._pages)
-            lines = [prod(self.extents) * size / self.target.line for size in self.sizes]
-            few = tuple(max(FEW, log2(m / line)) for m, line in zip(missed, lines, strict=True))
+            few = tuple(max(FEW, log2(m / line)) for m, line in zip(missed, self._lines, strict=True))
             found = self._tours[key] = tours.path(plan, self.extents, self.orders), few
         return found
 

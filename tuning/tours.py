@@ -34,8 +34,8 @@ def misses(plan: CpuPlan, extents: tuple[int, ...], pages: Pages) -> tuple[float
     loops = plan.loops(extents)
     for number in reversed(range(len(loops))):
         k = loops[number][0]
-        around = next((step for axis, step in reversed(loops[:number]) if axis == k), extents[k])
-        whole = min(around, extents[k])
+        around = dict(loops[:number])  # the innermost step of each axis
+        whole = min(around.get(k, extents[k]), extents[k])
         steps, box[k] = -(-whole // box[k]), whole
         if sum(inside) <= TLB_PAGES:
             inside = missed = pages(tuple(box))
