@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, CUTS, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search import BATCH, CUTS, PATIENCE, Limits, Outcome, Progress, search
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
@@ -240,6 +240,17 @@ def test_the_second_half_goes_on_from_the_best() -> None:
         plans(400)[::20], lambda p: (plan(p.prefetch + d) for d in (40, 10, -10, 1)), machine, Limits(60)
     )
     assert outcome.best.plan.prefetch > 400
+    assert len(outcome.timings) == 60
+
+
+def test_a_ranking_that_is_wrong_here_is_not_followed_for_long() -> None:
+    """The fourth plan, a neighbour of fast ones, is followed by none that comes near."""
+    fast = (3, *range(200, 260))
+    machine = steady(lambda number: 1.0 if number in fast else 2.0)
+    offers = (plan(number) for number in range(100))
+    outcome = search(offers, lambda _: (plan(number) for number in range(200, 260)), machine, Limits(60, verify=False))
+    drawn = [number for number in timed(outcome) if number < 200]
+    assert len(drawn) == (1 + PATIENCE) * BATCH
     assert len(outcome.timings) == 60
 
 

@@ -21,7 +21,7 @@ from .timed_ways import decided
 from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates
 from .tuning.database import Database
-from .tuning.model import model_plan, onwards, ranked
+from .tuning.model import model_plan, offered, onwards
 from .tuning.records import Answer, Record, Request
 from .tuning.search import Limits, Report, search
 
@@ -118,5 +118,5 @@ def _offered(canonical: Canonical, options: Options, answer: Answer) -> Iterator
     """Hints of the database first, then the model's ranking, or the paper's whole space."""
     if options.max_implementations == -1:
         return candidates.paper_space(canonical, options.target, options.forced)
-    offered = ranked(canonical, options.target, options.threads, options.forced)
-    return itertools.chain(stored_plans.hints(canonical, options, answer), offered)
+    tried = offered(canonical, options.target, options.threads, options.forced)
+    return itertools.chain(stored_plans.hints(canonical, options, answer), tried)

@@ -55,12 +55,16 @@ Costs = Callable[[Sequence[CpuPlan]], Sequence[float]]
 def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs: Costs) -> Iterator[CpuPlan]:
     """Every plan worth trying, best first by the cost model; deterministic."""
     walk = _Walk(canonical, target, forced, costs)
-    extents = canonical.extents
-    first = (p for p in seeds(canonical, target, forced) if has_room(canonical, p, target) or forced.blockings)
-    walk.push(settled(extents, forced, plan) for plan in first)
+    walk.push(starts(canonical, target, forced))
     walk.descend(heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__))
     while walk.heap:
         yield from walk.step()
+
+
+def starts(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
+    """The seeds that the machine has room for, in the form in which plans are offered."""
+    first = (p for p in seeds(canonical, target, forced) if has_room(canonical, p, target) or forced.blockings)
+    return (settled(canonical.extents, forced, plan) for plan in first)
 
 
 class _Walk:

@@ -14,6 +14,7 @@ from . import candidates
 from .choices import FREE, Forced, settled
 from .cost import Model
 from .neighbours import neighbours
+from .scouts import with_scouts
 
 NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
@@ -22,6 +23,13 @@ def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = 
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
     model = Model(canonical, target, threads)
     return candidates.enumerate_plans(canonical, target, settled(forced, target), model.costs)
+
+
+def offered(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
+    """The same for a search, which tries plans of every habit, too: the model may not know this machine."""
+    costs, forced = Model(canonical, target, threads).costs, settled(forced, target)
+    plans = candidates.enumerate_plans(canonical, target, forced, costs)
+    return with_scouts(plans, candidates.starts(canonical, target, forced), costs)
 
 
 def onwards(

@@ -18,6 +18,8 @@ BATCH = 6  # candidates interleaved
 CUTS = ((1.1, 3), (1.05, 2))  # after its first and second run: who is so much slower than the best so far leaves, and
 # so many of a batch stay; searches of plans that are all about as fast would spend most of their time on second runs
 EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
+FAR = 1.25  # batches all of which are so much slower than the best so far say that the model is wrong here,
+PATIENCE = 2  # and after so many in turn it is followed no further
 PARENTS = 4
 KEPT = 8  # kernels of the best so far stay compiled
 
@@ -102,18 +104,25 @@ class _Search(Generic[P, K]):
     def _batches(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> Iterator[list[P]]:
         total, timings = self.limits.candidates, self.table.timings
         first = total if total < 0 else max(1, round(EXPLORE * total)) if total > BATCH else total
-        while total < 0 or len(timings) < first:
+        behind = 0
+        while total < 0 or (len(timings) < first and behind < PATIENCE):
             room = BATCH if total < 0 else min(BATCH, first - len(timings))
             batch = self._fresh(plans, room)
             if not batch:
                 break
             yield batch
+            behind = behind + 1 if self._lag_behind(batch) else 0
         while total >= 0 and len(timings) < total:
             room = min(BATCH, total - len(timings))
             batch = self._mutations(more, room) or self._fresh(plans, room)
             if not batch:
                 return
             yield batch
+
+    def _lag_behind(self, batch: list[P]) -> bool:
+        """Whether none of these plans comes near the best so far."""
+        scores = (self.table.timings[plan].score for plan in batch if plan in self.table.timings)
+        return min(scores, default=0.0) > FAR * self.table.fastest().score
 
     def _fresh(self, plans: Iterator[P], room: int) -> list[P]:
         batch: dict[P, None] = {}
