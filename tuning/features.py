@@ -23,7 +23,8 @@ Fact = tuple[str, int | str]
 Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
 
 FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin
-    "znver": " on Zen",
+    "znver5": " on Zen 5",
+    "znver": " on Zen",  # 4, by its data
     **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), " on Skylake"),
 }
 FEW = -7.0  # log2: translations per line, at least: fewer cost nothing that matters
