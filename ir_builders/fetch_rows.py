@@ -26,6 +26,7 @@ from .seam import freeze
 from .shift import Bend, Shift
 from .values import I64, Int, add, at, i64, mul, table
 
+SHORT = 512  # bytes of a run that hardware does not recognise in time
 Place = tuple[int, ...]  # a line of a row: how many steps lead to it along axes that are kept apart, then bytes
 
 
@@ -84,10 +85,12 @@ class Rows:
         return [share + [lines[-1]] * (each - len(share)) for share in shares]
 
     def _last(self, length: int) -> list[int]:
-        """The last byte of a run, which is in a line of its own where runs are known not to start with one."""
+        """The last byte of a run, which is in a line of its own where the run does not start with one. Runs that would
+        if the tensor did may be off the lines with it; of long ones, hardware then brings the last line."""
         line = self.tile.machine.line
         rows = [s * self.size for k, s in enumerate(self.strides) if k not in self.run and isinstance(s, int)]
-        return [] if length % line == 0 and all(step % line == 0 for step in rows) else [length - 1]
+        whole = length % line == 0 and all(step % line == 0 for step in rows)
+        return [] if whole and length > SHORT else [length - 1]
 
     def _rows(self) -> list[Place]:
         """The rows that cross a micro-tile."""
