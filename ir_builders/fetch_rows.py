@@ -26,7 +26,7 @@ from .seam import freeze
 from .shift import Bend, Shift
 from .values import I64, Int, add, at, i64, mul, table
 
-SHORT = 512  # bytes of a run that hardware does not recognise in time
+SHORT = 512  # bytes, at most, of a run that hardware does not recognise before it ends
 Place = tuple[int, ...]  # a line of a row: how many steps lead to it along axes that are kept apart, then bytes
 
 
@@ -85,8 +85,8 @@ class Rows:
         return [share + [lines[-1]] * (each - len(share)) for share in shares]
 
     def _last(self, length: int) -> list[int]:
-        """The last byte of a run, which is in a line of its own where the run does not start with one. Runs that would
-        if the tensor did may be off the lines with it; of long ones, hardware then brings the last line."""
+        """The last byte of a run, which is in a line of its own where the run does not begin with one. Where all begin
+        with one if the tensor does, NumPy's do not; of long runs hardware then brings the last line."""
         line = self.tile.machine.line
         rows = [s * self.size for k, s in enumerate(self.strides) if k not in self.run and isinstance(s, int)]
         whole = length % line == 0 and all(step % line == 0 for step in rows)

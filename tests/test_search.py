@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, CUTS, PATIENCE, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search import BATCH, CUTS, PATIENCE, ROOM, Limits, Outcome, Progress, search
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
@@ -252,6 +252,30 @@ def test_a_ranking_that_is_wrong_here_is_not_followed_for_long() -> None:
     drawn = [number for number in timed(outcome) if number < 200]
     assert len(drawn) == (1 + PATIENCE) * BATCH
     assert len(outcome.timings) == 60
+
+
+@pytest.mark.parametrize("budget", [5, 12, 40, 60])
+def test_each_exploring_batch_has_a_scout_even_after_the_ranking_was_given_up(budget: int) -> None:
+    """Plans from 400 on are the scouts', and all slow, as is all but the first; those from 200 on are mutations."""
+    machine = steady(lambda number: 1.0 if number == 0 else 2.0)
+    offers, mutations = plans(100), [plan(number) for number in range(200, 260)]
+    sent = (plan(number) for number in range(400, 500))
+    limits = Limits(budget, verify=False)
+    outcome = search(offers, lambda _: mutations, machine, limits, scouts=sent)
+    exploring = budget // 2 if budget > BATCH else budget
+    scouted = sorted(number for number in timed(outcome) if number >= 400)
+    assert scouted == list(range(400, 400 + exploring // BATCH + (exploring % BATCH >= ROOM)))
+    assert len(outcome.timings) == budget
+
+
+def test_a_scout_that_was_offered_anyway_is_not_timed_twice() -> None:
+    outcome = search(plans(100), none, steady(lambda number: 2.0 + number), Limits(24), scouts=plans(100))
+    assert sorted(timed(outcome)) == list(range(24))
+
+
+def test_few_plans_have_no_scout() -> None:
+    outcome = search(plans(100), none, steady(lambda number: 1.0), Limits(ROOM - 1), scouts=[plan(400)])
+    assert sorted(timed(outcome)) == list(range(ROOM - 1))
 
 
 def test_offers_fill_up_where_mutations_end() -> None:

@@ -21,7 +21,7 @@ from .timed_ways import decided
 from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates
 from .tuning.database import Database
-from .tuning.model import model_plan, offered, onwards
+from .tuning.model import model_plan, onwards, ranked, scouts
 from .tuning.records import Answer, Record, Request
 from .tuning.search import Limits, Report, search
 
@@ -104,6 +104,7 @@ def _tuned(
         limits,
         progress,
         trial.seconds_alone if options.threads > 1 and options.mode is not Mode.HOT else None,
+        _scouts(canonical, options),
     )
     with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
         outcome = decided(outcome, trial, limits.after(time.monotonic() - began))
@@ -118,5 +119,12 @@ def _offered(canonical: Canonical, options: Options, answer: Answer) -> Iterator
     """Hints of the database first, then the model's ranking, or the paper's whole space."""
     if options.max_implementations == -1:
         return candidates.paper_space(canonical, options.target, options.forced)
-    tried = offered(canonical, options.target, options.threads, options.forced)
-    return itertools.chain(stored_plans.hints(canonical, options, answer), tried)
+    offered = ranked(canonical, options.target, options.threads, options.forced)
+    return itertools.chain(stored_plans.hints(canonical, options, answer), offered)
+
+
+def _scouts(canonical: Canonical, options: Options) -> Iterator[CpuPlan]:
+    """None beside the paper's whole space."""
+    if options.max_implementations == -1:
+        return iter(())
+    return scouts(canonical, options.target, options.threads, options.forced)

@@ -22,7 +22,7 @@ from .footprint import Footprint, touched
 Fact = tuple[str, int | str]
 Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
 
-FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin
+FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin: the first that fits
     "znver5": " on Zen 5",
     "znver": " on Zen",  # 4, by its data
     **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), " on Skylake"),

@@ -6,7 +6,7 @@ stand in for a real one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -18,8 +18,9 @@ BATCH = 6  # candidates interleaved
 CUTS = ((1.1, 3), (1.05, 2))  # after its first and second run: who is so much slower than the best so far leaves, and
 # so many of a batch stay; searches of plans that are all about as fast would spend most of their time on second runs
 EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
-FAR = 1.25  # batches all of which are so much slower than the best so far say that the model is wrong here,
-PATIENCE = 2  # and after so many in turn it is followed no further
+ROOM = 5  # plans of an exploring batch, at least, one of which is a scout
+FAR = 1.25  # times the best so far: where all plans of a batch up the ranking are slower, the model may be wrong here
+PATIENCE = 2  # such batches in turn, after which the ranking is followed no further
 PARENTS = 4
 KEPT = 8  # kernels of the best so far stay compiled
 
@@ -67,14 +68,16 @@ def search(
     limits: Limits,
     report: Report | None = None,
     alone: Callable[[K], float] | None = None,
+    scouts: Iterable[P] = (),
 ) -> Outcome[P, K]:
     """The fastest of the plans offered and of those that `more` derives from the best.
 
-    alone: seconds of a run on one thread, which decides between plans that are equally fast on all threads.
+    alone: seconds of a run on one thread, which decides between plans that are equally fast on all threads;
+    scouts: plans that are tried beside those offered, one a batch, however those fare.
     Raises VerificationError if a finalist's result is wrong, and KeyboardInterrupt if it comes before any run.
     """
     table = Standings(subject, limits.seconds, alone)
-    state = _Search(table, limits, report)
+    state = _Search(table, limits, report, iter(scouts))
     interrupted = False
     try:
         interrupted = not state.explore(iter(plans), more)
@@ -90,8 +93,10 @@ def search(
 class _Search(Generic[P, K]):
     """The budget, and what it is spent on."""
 
-    def __init__(self, table: Standings[P, K], limits: Limits, report: Report | None) -> None:
-        self.table, self.limits, self.report = table, limits, report
+    def __init__(
+        self, table: Standings[P, K], limits: Limits, report: Report | None, scouts: Iterator[P]
+    ) -> None:
+        self.table, self.limits, self.report, self.scouts = table, limits, report, scouts
 
     def explore(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> bool:
         """Spend the budget; False if time ran out first."""
@@ -102,44 +107,48 @@ class _Search(Generic[P, K]):
         return True
 
     def _batches(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> Iterator[list[P]]:
+        """Explore: what is offered, as long as it does not lag behind, and scouts; then go on from the best."""
         total, timings = self.limits.candidates, self.table.timings
         first = total if total < 0 else max(1, round(EXPLORE * total)) if total > BATCH else total
-        behind = 0
-        while total < 0 or (len(timings) < first and behind < PATIENCE):
-            room = BATCH if total < 0 else min(BATCH, first - len(timings))
-            batch = self._fresh(plans, room)
-            if not batch:
-                break
-            yield batch
-            behind = behind + 1 if self._lag_behind(batch) else 0
-        while total >= 0 and len(timings) < total:
-            room = min(BATCH, total - len(timings))
-            batch = self._mutations(more, room) or self._fresh(plans, room)
-            if not batch:
+        lagging = 0
+        while total < 0 or len(timings) < total:
+            explores = total < 0 or len(timings) < first
+            room = BATCH if total < 0 else min(BATCH, (first if explores else total) - len(timings))
+            sent = self._fresh(self.scouts, 1) if explores and room >= ROOM else []
+            room -= len(sent)
+            follows = explores and lagging < PATIENCE
+            batch = self._fresh(plans, room, sent) if follows else []
+            if not batch and total >= 0:
+                batch = self._mutations(more, room, sent) or self._fresh(plans, room, sent)
+            if not (batch or sent):
                 return
-            yield batch
+            yield batch + sent
+            if follows:
+                lagging = lagging + 1 if self._lag_behind(batch) else 0
 
     def _lag_behind(self, batch: list[P]) -> bool:
         """Whether none of these plans comes near the best so far."""
-        scores = (self.table.timings[plan].score for plan in batch if plan in self.table.timings)
-        return min(scores, default=0.0) > FAR * self.table.fastest().score
+        scores = [self.table.timings[plan].score for plan in batch if plan in self.table.timings]
+        return bool(scores) and min(scores) > FAR * self.table.fastest().score
 
-    def _fresh(self, plans: Iterator[P], room: int) -> list[P]:
+    def _fresh(self, plans: Iterator[P], room: int, taken: Collection[P] = ()) -> list[P]:
+        """The next of these plans that are neither timed nor taken."""
         batch: dict[P, None] = {}
         for plan in plans:
-            if plan not in self.table.timings:
+            if plan not in self.table.timings and plan not in taken:
                 batch[plan] = None
             if len(batch) == room:
                 break
         return list(batch)
 
-    def _mutations(self, more: Callable[[P], Iterable[P]], room: int) -> list[P]:
+    def _mutations(self, more: Callable[[P], Iterable[P]], room: int, taken: Collection[P]) -> list[P]:
         """Untried neighbours of the best plans, the best's first."""
         batch: dict[P, None] = {}
+        known = self.table.timings
         parents = self.table.ranked()[:PARENTS]
         for number, parent in enumerate(parents):
             share = max(1, (room - len(batch)) // (2 if number < len(parents) - 1 else 1))
-            fresh = (plan for plan in more(parent.plan) if plan not in self.table.timings and plan not in batch)
+            fresh = (p for p in more(parent.plan) if p not in known and p not in batch and p not in taken)
             batch |= dict.fromkeys(plan for _, plan in zip(range(share), fresh, strict=False))
             if len(batch) >= room:
                 break

@@ -26,7 +26,7 @@ from ttc_llvm.bench.ttc57 import SHAPES
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.trial import Mode, Trial
-from ttc_llvm.tuning.model import model_plan, offered, onwards
+from ttc_llvm.tuning.model import model_plan, onwards, ranked, scouts
 from ttc_llvm.tuning.search import Limits, search
 
 BUDGETS = (1, 10, 100, 300)
@@ -59,7 +59,8 @@ def checked(name: str, problem: Problem) -> dict[str, object]:
             winners[budget] = model_plan(c, target, threads)
             continue
         limits = Limits(budget, verify=False)
-        outcome = search(offered(c, target, threads), more, trial, limits, alone=trial.seconds_alone)
+        plans, sent = ranked(c, target, threads), scouts(c, target, threads)
+        outcome = search(plans, more, trial, limits, alone=trial.seconds_alone, scouts=sent)
         winners[budget] = outcome.best.plan
         top = [timed.plan for timed in outcome.timings[:TOP]]
     kernels = {plan: trial.build(plan) for plan in (*winners.values(), *top)}
