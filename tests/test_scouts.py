@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import pytest
@@ -36,7 +37,11 @@ def canonical(problem: Problem) -> Canonical:
 
 
 def sent(count: int, problem: Problem) -> list[CpuPlan]:
-    return list(itertools.islice(scouts(canonical(problem), MACHINE, 2), count))
+    """Scouts of a search that times nothing else."""
+    scout, timed = scouts(canonical(problem), MACHINE, 2), dict[CpuPlan, None]()
+    while len(timed) < count and (plan := scout(timed)) is not None:
+        timed[plan] = None
+    return list(timed)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
@@ -64,9 +69,24 @@ def test_scouts_come_in_the_same_order_each_time() -> None:
 
 def test_one_forced_decision_is_kept_by_scouts() -> None:
     c = canonical(PROBLEMS["columns, copy"])
-    found = list(scouts(c, MACHINE, 2, replace(FREE, streaming=False, prefetch=(0, 4))))
-    assert found
-    assert all(not plan.streaming and plan.prefetch in (0, 4) for plan in found)
+    scout, timed = scouts(c, MACHINE, 2, replace(FREE, streaming=False, prefetch=(0, 4))), set[CpuPlan]()
+    while (plan := scout(timed)) is not None:
+        assert not plan.streaming
+        assert plan.prefetch in (0, 4)
+        timed.add(plan)
+    assert timed
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_the_habit_that_was_timed_least_is_sent(problem: Problem) -> None:
+    c = canonical(problem)
+    timed = set(itertools.islice(ranked(c, MACHINE, 2), 40))
+    plan = scouts(c, MACHINE, 2)(timed)
+    assert plan is not None
+    assert plan not in timed
+    count = Counter(habit(one) for one in timed)
+    left = {habit(one) for one in candidates.starts(c, MACHINE, FREE) if one not in timed}
+    assert count[habit(plan)] == min(count[one] for one in left)
 
 
 @dataclass
@@ -94,6 +114,6 @@ def test_a_search_finds_whatever_habit_an_unknown_machine_likes(problem: Problem
     offered = list(itertools.islice(ranked(c, MACHINE, 2), 200))
     for favourite in {habit(plan) for plan in candidates.starts(c, MACHINE, FREE)}:
         machine = Stranger(favourite, offered[0])
-        outcome = search(offered, onwards(c, MACHINE, 2), machine, Limits(100), scouts=scouts(c, MACHINE, 2))
+        outcome = search(offered, onwards(c, MACHINE, 2), machine, Limits(100), scout=scouts(c, MACHINE, 2))
         assert habit(outcome.best.plan) == favourite
         assert len(outcome.timings) == 100

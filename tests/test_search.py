@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -259,22 +259,31 @@ def test_each_exploring_batch_has_a_scout_even_after_the_ranking_was_given_up(bu
     """Plans from 400 on are the scouts', and all slow, as is all but the first; those from 200 on are mutations."""
     machine = steady(lambda number: 1.0 if number == 0 else 2.0)
     offers, mutations = plans(100), [plan(number) for number in range(200, 260)]
-    sent = (plan(number) for number in range(400, 500))
     limits = Limits(budget, verify=False)
-    outcome = search(offers, lambda _: mutations, machine, limits, scouts=sent)
+    outcome = search(offers, lambda _: mutations, machine, limits, scout=lambda timed: untimed(400, timed))
     exploring = budget // 2 if budget > BATCH else budget
     scouted = sorted(number for number in timed(outcome) if number >= 400)
     assert scouted == list(range(400, 400 + exploring // BATCH + (exploring % BATCH >= ROOM)))
     assert len(outcome.timings) == budget
 
 
-def test_a_scout_that_was_offered_anyway_is_not_timed_twice() -> None:
-    outcome = search(plans(100), none, steady(lambda number: 2.0 + number), Limits(24), scouts=plans(100))
+def untimed(start: int, timed: Collection[CpuPlan]) -> CpuPlan:
+    return next(plan(number) for number in itertools.count(start) if plan(number) not in timed)
+
+
+def test_a_scout_that_is_offered_as_well_is_timed_once() -> None:
+    machine = steady(lambda number: 2.0 + number)
+    outcome = search(plans(100), none, machine, Limits(24), scout=lambda timed: untimed(3, timed))
+    assert sorted(timed(outcome)) == list(range(24))
+
+
+def test_a_search_goes_on_without_a_scout() -> None:
+    outcome = search(plans(100), none, steady(lambda number: 2.0 + number), Limits(24), scout=lambda _: None)
     assert sorted(timed(outcome)) == list(range(24))
 
 
 def test_few_plans_have_no_scout() -> None:
-    outcome = search(plans(100), none, steady(lambda number: 1.0), Limits(ROOM - 1), scouts=[plan(400)])
+    outcome = search(plans(100), none, steady(lambda number: 1.0), Limits(ROOM - 1), scout=lambda _: plan(400))
     assert sorted(timed(outcome)) == list(range(ROOM - 1))
 
 

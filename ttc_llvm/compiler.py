@@ -23,6 +23,7 @@ from .tuning import candidates
 from .tuning.database import Database
 from .tuning.model import model_plan, onwards, ranked, scouts
 from .tuning.records import Answer, Record, Request
+from .tuning.scouts import Scouts
 from .tuning.search import Limits, Report, search
 
 _log = logging.getLogger(__name__)
@@ -123,8 +124,8 @@ def _offered(canonical: Canonical, options: Options, answer: Answer) -> Iterator
     return itertools.chain(stored_plans.hints(canonical, options, answer), offered)
 
 
-def _scouts(canonical: Canonical, options: Options) -> Iterator[CpuPlan]:
+def _scouts(canonical: Canonical, options: Options) -> Scouts | None:
     """None beside the paper's whole space."""
     if options.max_implementations == -1:
-        return iter(())
+        return None
     return scouts(canonical, options.target, options.threads, options.forced)

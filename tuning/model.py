@@ -14,7 +14,7 @@ from . import candidates
 from .choices import FREE, Forced, settled
 from .cost import Model
 from .neighbours import neighbours
-from .scouts import in_turn
+from .scouts import Scouts
 
 NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
@@ -25,10 +25,10 @@ def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = 
     return candidates.enumerate_plans(canonical, target, settled(forced, target), model.costs)
 
 
-def scouts(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
-    """Seeds of every habit in turn, for a search on a machine that the model may not know."""
+def scouts(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Scouts:
+    """Seeds of every habit, for a search on a machine that the model may not know."""
     model, forced = Model(canonical, target, threads), settled(forced, target)
-    return in_turn(candidates.starts(canonical, target, forced), model.costs)
+    return Scouts(lambda: candidates.starts(canonical, target, forced), model.costs)
 
 
 def onwards(

@@ -7,8 +7,9 @@ every habit; where one is fast, the search goes on from there.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
 
 from ttc_llvm.plan import CpuPlan, Fetch
 
@@ -18,15 +19,30 @@ from .choices import Stores
 Habit = tuple[Stores, Fetch | None]  # how a plan stores, and what it asks for: what machines differ in most
 
 
-def in_turn(seeds: Iterable[CpuPlan], costs: Costs) -> Iterator[CpuPlan]:
-    """The cheapest seed of every habit, then the second of each, and so on; in each turn the cheapest first."""
-    found = list(dict.fromkeys(seeds))
-    cost = dict(zip(found, costs(found), strict=True))
-    groups: dict[Habit, list[CpuPlan]] = {}
-    for plan in sorted(found, key=cost.__getitem__):
-        groups.setdefault(_habit(plan), []).append(plan)
-    for turn in itertools.zip_longest(*groups.values()):
-        yield from sorted((plan for plan in turn if plan is not None), key=cost.__getitem__)
+class Scouts:
+    """Seeds of plans, by habit; they are made, and their costs asked for, when the first one is wanted."""
+
+    def __init__(self, seeds: Callable[[], Iterable[CpuPlan]], costs: Costs) -> None:
+        self._seeds, self._costs = seeds, costs
+
+    def __call__(self, timed: Collection[CpuPlan]) -> CpuPlan | None:
+        """The cheapest seed not timed yet of the habit that was timed least; None where there is none."""
+        count = Counter(map(_habit, timed))
+        for habit in sorted(self._waiting, key=count.__getitem__):
+            fresh = next((plan for plan in self._waiting[habit] if plan not in timed), None)
+            if fresh is not None:
+                return fresh
+        return None
+
+    @cached_property
+    def _waiting(self) -> dict[Habit, list[CpuPlan]]:
+        """The cheapest seed first, within a habit and among habits."""
+        seeds = list(dict.fromkeys(self._seeds()))
+        cost = dict(zip(seeds, self._costs(seeds), strict=True))
+        found: dict[Habit, list[CpuPlan]] = {}
+        for plan in sorted(seeds, key=cost.__getitem__):
+            found.setdefault(_habit(plan), []).append(plan)
+        return found
 
 
 def _habit(plan: CpuPlan) -> Habit:

@@ -59,6 +59,7 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
+Scout = Callable[[Collection[P]], P | None]  # given what was timed: a plan that was not, or None
 
 
 def search(
@@ -68,16 +69,16 @@ def search(
     limits: Limits,
     report: Report | None = None,
     alone: Callable[[K], float] | None = None,
-    scouts: Iterable[P] = (),
+    scout: Scout[P] | None = None,
 ) -> Outcome[P, K]:
     """The fastest of the plans offered and of those that `more` derives from the best.
 
     alone: seconds of a run on one thread, which decides between plans that are equally fast on all threads;
-    scouts: plans that are tried beside those offered, one a batch, however those fare.
+    scout: what to try beside the plans offered, one a batch, however those fare.
     Raises VerificationError if a finalist's result is wrong, and KeyboardInterrupt if it comes before any run.
     """
     table = Standings(subject, limits.seconds, alone)
-    state = _Search(table, limits, report, iter(scouts))
+    state = _Search(table, limits, report, scout)
     interrupted = False
     try:
         interrupted = not state.explore(iter(plans), more)
@@ -94,9 +95,9 @@ class _Search(Generic[P, K]):
     """The budget, and what it is spent on."""
 
     def __init__(
-        self, table: Standings[P, K], limits: Limits, report: Report | None, scouts: Iterator[P]
+        self, table: Standings[P, K], limits: Limits, report: Report | None, scout: Scout[P] | None
     ) -> None:
-        self.table, self.limits, self.report, self.scouts = table, limits, report, scouts
+        self.table, self.limits, self.report, self.scout = table, limits, report, scout
 
     def explore(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> bool:
         """Spend the budget; False if time ran out first."""
@@ -114,7 +115,7 @@ class _Search(Generic[P, K]):
         while total < 0 or len(timings) < total:
             explores = total < 0 or len(timings) < first
             room = BATCH if total < 0 else min(BATCH, (first if explores else total) - len(timings))
-            sent = self._fresh(self.scouts, 1) if explores and room >= ROOM else []
+            sent = self._sent() if explores and room >= ROOM else []
             room -= len(sent)
             follows = explores and lagging < PATIENCE
             batch = self._fresh(plans, room, sent) if follows else []
@@ -125,6 +126,11 @@ class _Search(Generic[P, K]):
             yield batch + sent
             if follows:
                 lagging = lagging + 1 if self._lag_behind(batch) else 0
+
+    def _sent(self) -> list[P]:
+        """The next scout, if there is one."""
+        plan = self.scout(self.table.timings) if self.scout is not None else None
+        return [] if plan is None else [plan]
 
     def _lag_behind(self, batch: list[P]) -> bool:
         """Whether none of these plans comes near the best so far."""

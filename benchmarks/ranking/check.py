@@ -59,8 +59,8 @@ def checked(name: str, problem: Problem) -> dict[str, object]:
             winners[budget] = model_plan(c, target, threads)
             continue
         limits = Limits(budget, verify=False)
-        plans, sent = ranked(c, target, threads), scouts(c, target, threads)
-        outcome = search(plans, more, trial, limits, alone=trial.seconds_alone, scouts=sent)
+        plans, scout = ranked(c, target, threads), scouts(c, target, threads)
+        outcome = search(plans, more, trial, limits, alone=trial.seconds_alone, scout=scout)
         winners[budget] = outcome.best.plan
         top = [timed.plan for timed in outcome.timings[:TOP]]
     kernels = {plan: trial.build(plan) for plan in (*winners.values(), *top)}
