@@ -17,7 +17,7 @@ from .standings import K, P, Standings, Subject, Timed
 BATCH = 6  # candidates interleaved
 CUTS = ((1.1, 3), (1.05, 2))  # after its first and second run: who is so much slower than the best so far leaves, and
 # so many of a batch stay; searches of plans that are all about as fast would spend most of their time on second runs
-EXPLORE = 0.5  # share of the budget that follows the model; the rest goes on from the best so far
+EXPLORE = 0.5  # share of the budget that explores: what the model likes, and scouts; the rest goes on from the best
 ROOM = 5  # plans of an exploring batch, at least, one of which is a scout
 FAR = 1.25  # times the best so far: where all plans of a batch up the ranking are slower, the model may be wrong here
 PATIENCE = 2  # such batches in turn, after which the ranking is followed no further
@@ -108,24 +108,29 @@ class _Search(Generic[P, K]):
         return True
 
     def _batches(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> Iterator[list[P]]:
-        """Explore: what is offered, as long as it does not lag behind, and scouts; then go on from the best."""
-        total, timings = self.limits.candidates, self.table.timings
-        first = total if total < 0 else max(1, round(EXPLORE * total)) if total > BATCH else total
+        """Explore: a scout, and what is offered as long as that does not lag behind; then go on from the best."""
         lagging = 0
-        while total < 0 or len(timings) < total:
-            explores = total < 0 or len(timings) < first
-            room = BATCH if total < 0 else min(BATCH, (first if explores else total) - len(timings))
+        room, explores = self._room()
+        while room > 0:
             sent = self._sent() if explores and room >= ROOM else []
-            room -= len(sent)
             follows = explores and lagging < PATIENCE
-            batch = self._fresh(plans, room, sent) if follows else []
-            if not batch and total >= 0:
-                batch = self._mutations(more, room, sent) or self._fresh(plans, room, sent)
+            batch = self._fresh(plans, room - len(sent), sent) if follows else []
+            if not batch and self.limits.candidates >= 0:
+                batch = self._mutations(more, room - len(sent), sent) or self._fresh(plans, room - len(sent), sent)
             if not (batch or sent):
                 return
             yield batch + sent
             if follows:
                 lagging = lagging + 1 if self._lag_behind(batch) else 0
+            room, explores = self._room()
+
+    def _room(self) -> tuple[int, bool]:
+        """How many plans the next batch has, and whether it explores."""
+        total, done = self.limits.candidates, len(self.table.timings)
+        if total < 0:
+            return BATCH, True
+        first = max(1, round(EXPLORE * total)) if total > BATCH else total
+        return (min(BATCH, first - done), True) if done < first else (min(BATCH, total - done), False)
 
     def _sent(self) -> list[P]:
         """The next scout, if there is one."""
