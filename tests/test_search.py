@@ -282,6 +282,11 @@ def test_a_search_goes_on_without_a_scout() -> None:
     assert sorted(timed(outcome)) == list(range(24))
 
 
+def test_all_that_is_offered_is_timed_without_scouts() -> None:
+    outcome = search(plans(20), none, steady(lambda number: 1.0), Limits(-1), scout=lambda _: plan(400))
+    assert sorted(timed(outcome)) == list(range(20))
+
+
 def test_few_plans_have_no_scout() -> None:
     outcome = search(plans(100), none, steady(lambda number: 1.0), Limits(ROOM - 1), scout=lambda _: plan(400))
     assert sorted(timed(outcome)) == list(range(ROOM - 1))

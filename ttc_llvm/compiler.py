@@ -23,7 +23,6 @@ from .tuning import candidates
 from .tuning.database import Database
 from .tuning.model import model_plan, onwards, ranked, scouts
 from .tuning.records import Answer, Record, Request
-from .tuning.scouts import Scouts
 from .tuning.search import Limits, Report, search
 
 _log = logging.getLogger(__name__)
@@ -105,7 +104,7 @@ def _tuned(
         limits,
         progress,
         trial.seconds_alone if options.threads > 1 and options.mode is not Mode.HOT else None,
-        _scouts(canonical, options),
+        scouts(canonical, options.target, options.threads, options.forced),
     )
     with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
         outcome = decided(outcome, trial, limits.after(time.monotonic() - began))
@@ -122,10 +121,3 @@ def _offered(canonical: Canonical, options: Options, answer: Answer) -> Iterator
         return candidates.paper_space(canonical, options.target, options.forced)
     offered = ranked(canonical, options.target, options.threads, options.forced)
     return itertools.chain(stored_plans.hints(canonical, options, answer), offered)
-
-
-def _scouts(canonical: Canonical, options: Options) -> Scouts | None:
-    """None beside the paper's whole space."""
-    if options.max_implementations == -1:
-        return None
-    return scouts(canonical, options.target, options.threads, options.forced)

@@ -28,7 +28,7 @@ def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = 
 def scouts(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Scouts:
     """Seeds of every habit, for a search on a machine that the model may not know."""
     model, forced = Model(canonical, target, threads), settled(forced, target)
-    return Scouts(lambda: candidates.starts(canonical, target, forced), model.costs)
+    return Scouts(candidates.starts(canonical, target, forced), model.costs)
 
 
 def onwards(

@@ -8,7 +8,7 @@ every habit; where one is fast, the search goes on from there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from ttc_llvm.plan import CpuPlan, Fetch
@@ -20,9 +20,9 @@ Habit = tuple[Stores, Fetch | None]  # how a plan stores, and what it asks for: 
 
 
 class Scouts:
-    """Seeds of plans, by habit; they are made, and their costs asked for, when the first one is wanted."""
+    """Seeds of plans, by habit; they are drawn, and their costs asked for, when the first one is wanted."""
 
-    def __init__(self, seeds: Callable[[], Iterable[CpuPlan]], costs: Costs) -> None:
+    def __init__(self, seeds: Iterable[CpuPlan], costs: Costs) -> None:
         self._seeds, self._costs = seeds, costs
 
     def __call__(self, timed: Collection[CpuPlan]) -> CpuPlan | None:
@@ -37,7 +37,7 @@ class Scouts:
     @cached_property
     def _waiting(self) -> dict[Habit, list[CpuPlan]]:
         """The cheapest seed first, within a habit and among habits."""
-        seeds = list(dict.fromkeys(self._seeds()))
+        seeds = list(dict.fromkeys(self._seeds))
         cost = dict(zip(seeds, self._costs(seeds), strict=True))
         found: dict[Habit, list[CpuPlan]] = {}
         for plan in sorted(seeds, key=cost.__getitem__):

@@ -133,8 +133,10 @@ class _Search(Generic[P, K]):
         return (min(BATCH, first - done), True) if done < first else (min(BATCH, total - done), False)
 
     def _sent(self) -> list[P]:
-        """The next scout, if there is one."""
-        plan = self.scout(self.table.timings) if self.scout is not None else None
+        """The next scout, if there is one; none where all that is offered is timed, and nothing else."""
+        if self.scout is None or self.limits.candidates < 0:
+            return []
+        plan = self.scout(self.table.timings)
         return [] if plan is None else [plan]
 
     def _lag_behind(self, batch: list[P]) -> bool:
