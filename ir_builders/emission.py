@@ -17,9 +17,10 @@ from ttc_llvm.operands import Space, View
 
 from . import network, scalable, segments
 from .join import Lines
-from .memory import Access, Ragged, beyond
+from .memory import Access, beyond
 from .micro_tile import Sizes, Tile
 from .network import Pieces
+from .ragged import Ragged
 from .scale import Scalars, apply, carrier_type, convert, units
 from .seam import fence, shuffle
 from .shift import Bend
@@ -96,7 +97,10 @@ class Emission:
     def _access(self, view: View, s: Side, ragged: Ragged | None) -> Access:
         known = view.space is Space.SCRATCH or self.tile.machine.natural  # else tensors may lie anywhere
         align = min(view.dtype.itemsize, 8) if known else 1
-        return Access(self.module, self.tile.machine, view.dtype, s.lanes, align, ragged, self.tile.is_crowded(view))
+        machine, crowded = self.tile.machine, self.tile.is_crowded(view)
+        inserts = view.space is Space.A and machine.insert_bits and not self.in_place
+        longest = self.tile.node.loads if inserts else 0
+        return Access(self.module, machine, view.dtype, s.lanes, align, ragged, crowded, longest)
 
     def address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
         """Where a register's first element lies, from the block's own."""

@@ -3,80 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from llvmlite import ir
 
 from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.layout import Register, unflatten
+from ttc_llvm.layout import Register
 from ttc_llvm.target import Target
 
+from .ragged import Ragged
 from .scale import carrier_type, units
 from .seam import load_pieces, shuffle
-from .values import I8, I32, Int, at, i32, i64, leading, splat, zero
+from .values import I8, I32, Int, at, i32, i64, leading, zero
 
 L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
-
-
-@dataclass(slots=True)
-class Ragged:
-    """The axes of a block that may be short at run time: their lengths, and the masks built so far."""
-
-    block: tuple[int, ...]
-    lengths: dict[int, ir.Value]  # axis -> i64
-    masks: dict[tuple[tuple[int, ...], int, int], ir.Value] = field(default_factory=dict)
-    below: dict[tuple[int, tuple[int, ...]], ir.Value] = field(default_factory=dict)
-    exist: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
-
-    def exists(self, b: ir.IRBuilder, k: int, register: Register) -> ir.Value | None:
-        """Whether any of a register's elements lies below an axis' length; None where the first one always does."""
-        least = min(unflatten(element, self.block)[k] for element in register.elements) if k in self.lengths else 0
-        if least == 0:
-            return None
-        if (k, least) not in self.exist:
-            self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
-        return self.exist[(k, least)]
-
-    def inside(self, b: ir.IRBuilder, k: int, register: Register, offset: Int) -> Int:
-        """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its
-        lanes is active, but processors take hundreds of cycles to find out where its address is not mapped."""
-        exists = None if offset == 0 else self.exists(b, k, register)
-        return offset if exists is None else b.select(exists, i64(offset), i64(0))
-
-    def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
-        """The lanes of a register whose elements exist: every ragged index below its length."""
-        key = (register.elements, lanes, per_element)
-        if key not in self.masks:
-            self.masks[key] = self._build(b, register, lanes, per_element)
-        return self.masks[key]
-
-    def _build(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
-        indices = [unflatten(e, self.block) for e in register.elements]
-        total = lanes * per_element
-        bits = 32 if total <= 16 else 8 if max(self.block) < 255 else 16
-        lane_type, never = ir.IntType(bits), (1 << bits) - 1
-        mask: ir.Value | None = None
-        for k in self.lengths:
-            column = [index[k] for index in indices for _ in range(per_element)]
-            column += [never] * (total - len(column))  # lanes without an element are below no length
-            below = self._below(b, k, tuple(column), lane_type)
-            mask = below if mask is None else b.and_(mask, below)
-        assert mask is not None
-        return mask
-
-    def _below(self, b: ir.IRBuilder, k: int, column: tuple[int, ...], lane_type: ir.IntType) -> ir.Value:
-        """Which lanes' index along an axis is below its length; rows of a block share most of these."""
-        if (k, column) not in self.below:
-            bound = splat(b, b.trunc(self.lengths[k], lane_type), len(column))
-            known = ir.Constant(bound.type, list(column))
-            self.below[(k, column)] = b.icmp_unsigned("<", known, bound)
-        return self.below[(k, column)]
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """How a side's registers are reached: element type, register width in elements, tail rule, known alignment.
-    crowded: what a masked store leaves out is read soon, and that load would wait until the store is in the cache."""
+    crowded: what a masked store leaves out is read soon, and that load would wait until the store is in the cache;
+    longest: bytes that a load of a whole register or of a piece has at most, 0 = any number."""
 
     module: ir.Module
     target: Target
@@ -85,6 +32,7 @@ class Access:
     align: int
     ragged: Ragged | None = None
     crowded: bool = False
+    longest: int = 0
 
     @property
     def vector(self) -> ir.VectorType:
@@ -105,12 +53,14 @@ class Access:
             name = f"llvm.masked.load.{suffix(self.vector)}.p0"
             return _masked_load(self.module, b, name, self.vector, pointer, mask, self.align)
         if len(register.elements) == self.lanes:
-            return b.load(pointer, typ=self.vector, align=self.align)
+            return self._load_whole(b, pointer)
         return self._load_parts(b, pointer, len(register.elements))
 
     def load_pieces(self, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], lanes: int) -> ir.Value:
         """A register of so many elements, put together from full pieces at these addresses; None = undefined."""
-        return load_pieces(self.module, b, pointers, self.carrier(lanes), self.align)
+        parts = self._parts(lanes // len(pointers))
+        places = [p for pointer in pointers for p in self._places(b, pointer, parts)] if parts > 1 else pointers
+        return load_pieces(self.module, b, places, self.carrier(lanes), self.align)
 
     def store(
         self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, streaming: bool
@@ -139,6 +89,18 @@ class Access:
         ):
             return None
         return leading(self.lanes * per_element, active * per_element)
+
+    def _load_whole(self, b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
+        if self._parts(self.lanes) > 1:
+            return self.load_pieces(b, [pointer], self.lanes)
+        return b.load(pointer, typ=self.vector, align=self.align)
+
+    def _parts(self, count: int) -> int:
+        """Loads that so many elements take."""
+        return max(1, count * self.dtype.itemsize // self.longest) if self.longest else 1
+
+    def _places(self, b: ir.IRBuilder, pointer: ir.Value | None, parts: int) -> list[ir.Value | None]:
+        return [None if pointer is None else at(b, pointer, self.longest * part) for part in range(parts)]
 
     def _load_parts(self, b: ir.IRBuilder, pointer: ir.Value, active: int) -> ir.Value:
         """Powers of two, one load each, joined: no more than log2(lanes) of them."""

@@ -147,6 +147,7 @@ def plans(
         fetch,
         panel,
         draw(st.sampled_from((None, Staging.NONE, Staging.B, Staging.CARRY, Staging.SHIFT))),
+        draw(st.sampled_from((None, None, 16, 32))),
     )
 
 

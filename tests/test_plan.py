@@ -27,6 +27,7 @@ def test_the_text_form_is_stable() -> None:
     assert str(PLAN) == TEXT
     assert plan.parse(TEXT) == PLAN
     assert str(replace(PLAN, unaligned=Staging.NONE)) == TEXT + " unaligned=none"
+    assert str(replace(PLAN, loads=16)) == TEXT + " loads=16"
     assert plan.parse("  " + TEXT.replace(" ", "\n")) == PLAN
 
 
@@ -56,6 +57,7 @@ def test_every_plan_survives_its_text(drawn: tuple[Canonical, CpuPlan]) -> None:
         (TEXT.replace("streaming=1", "streaming=7"), "plan decision streaming='7' is malformed"),
         (TEXT.replace("staging=a", "staging=c"), "plan decision staging='c' is malformed"),
         (TEXT + " unaligned=x", "plan decision unaligned='x' is malformed"),
+        (TEXT + " loads=x", "plan decision loads='x' is malformed"),
         (TEXT.replace("prefetch=2", "prefetch"), "plan decision prefetch='' is malformed"),
         (TEXT.replace(" prefetch=2", "").replace(" inner=0,1", ""), "plan lacks inner, prefetch"),
     ],
@@ -81,6 +83,7 @@ def test_unreadable_texts_are_refused(text: str, sentence: str) -> None:
         (replace(PLAN, parallel=3), "plan parallel=3 exceeds the 2 loops"),
         (replace(PLAN, parallel=-1), "plan parallel=-1 exceeds the 2 loops"),
         (replace(PLAN, unaligned=Staging.A), "plan unaligned=a is no way to store"),
+        (replace(PLAN, loads=8), "plan loads=8 is no length of a load: the choices are 16, 32"),
         (replace(PLAN, prefetch=-1), "plan prefetch=-1 is negative"),
     ],
 )

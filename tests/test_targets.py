@@ -82,7 +82,7 @@ def test_a_cpu_on_another_triple_of_its_back_end() -> None:
 def test_rows_and_cpus_hang_together() -> None:
     cpus = [cpu for names in machine_table.CPUS.values() for cpu in names]
     assert {*machine_table.CPUS, *machine_table.TRIPLES.values()} <= set(machine_table.ROWS)
-    assert len(cpus) == len(set(cpus)) and set(machine_table.CACHES) <= set(cpus)
+    assert len(cpus) == len(set(cpus)) and set(machine_table.DIFFERENCES) <= set(cpus)
     assert not set(machine_table.ALIASES) & {*machine_table.ROWS, *cpus}
     for name in target.spellings():
         found = target.find(name)

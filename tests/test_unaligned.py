@@ -8,6 +8,7 @@ import pytest
 from case import Case
 from machine import Run, check, runnable
 
+from ttc_llvm import plan as plans
 from ttc_llvm import target
 from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.lower import alignment
@@ -92,10 +93,21 @@ def test_tiles_leave_half_of_l2() -> None:
 
 
 def test_tiles_that_fill_l2_are_not_asked_for() -> None:
-    c = canonicalise(Problem((0, 2, 1), (64, 20000, 200))).canonical
-    plan = CpuPlan((64, 1, 20000), (64, 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
+    c = canonicalise(Problem((0, 2, 1), (31, 20000, 200))).canonical
+    plan = CpuPlan((31, 1, 20000), (31, 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
     assert off_boundary(c, plan, AVX512).prefetch == 0
-    assert off_boundary(c, replace(plan, tile=(64, 1, 16)), AVX512).prefetch == 1
+    assert off_boundary(c, replace(plan, tile=(31, 1, 16)), AVX512).prefetch == 1
+
+
+@pytest.mark.parametrize("row", [31, 32, 255, 256])
+def test_rows_of_a_that_are_rows_of_b(row: int) -> None:
+    """Those of two lines and more go on from tile to tile, those of a KiB are streamed one by one."""
+    c = canonicalise(Problem((0, 2, 1), (row, 400, 200))).canonical
+    plan = CpuPlan((row, 1, 16), (min(row, 64), 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
+    found = off_boundary(c, plan, AVX512)
+    wanted = {31: Staging.NONE, 32: Staging.CARRY, 255: Staging.CARRY, 256: Staging.SHIFT}[row]
+    assert (found.streaming, found.staging) == (wanted is not Staging.NONE, wanted)
+    assert plans.check(found, c) is found
 
 
 def test_a_panel_goes_with_the_tiles_it_holds() -> None:

@@ -16,7 +16,7 @@ from .lower import alignment
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
-from .unaligned import off_boundary
+from .unaligned import off_boundary, off_lines
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
@@ -74,7 +74,7 @@ class Executable:
     returned: ClassVar[bool] = True
 
     __slots__ = (
-        "_alignment", "_code", "_items", "_off_boundary", "_offsets", "_ordinary", "_streaming",
+        "_alignment", "_code", "_items", "_line", "_off_boundary", "_off_lines", "_offsets", "_ordinary", "_streaming",
         "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
@@ -88,7 +88,10 @@ class Executable:
         self._alignment = alignment(canonical, plan, target) if streams else 0
         # Bytes of an item where `_off_boundary` serves; else 0.
         self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
+        # Bytes of a line where `_off_lines` serves: not calls so short that `direct` makes them; else 0.
+        self._line = target.line if self.parts > 1 and off_lines(canonical, plan, target) != plan else 0
         self._off_boundary: Executable | None = None
+        self._off_lines: Executable | None = None
         self._ordinary: _Body | None = None
         self._streaming: _Body | None = None
 
@@ -101,13 +104,13 @@ class Executable:
         a += self._offsets[0]
         b += self._offsets[1]
         odd = b % self._alignment if self._alignment else 1
-        if odd == 0:
-            body = self._streaming or self._made(True)
-        elif self._items and b % self._items == 0:
+        if odd and self._items and b % self._items == 0:
             (self._off_boundary or self._made_off_boundary()).run(a, b, scalars, threads)
             return
-        else:
-            body = self._ordinary or self._made(False)
+        if self._line and a % self._line:
+            (self._off_lines or self._made_off_lines()).run(a, b, scalars, threads)
+            return
+        body = (self._ordinary or self._made(False)) if odd else (self._streaming or self._made(True))
         made = body.kernel
         if body.alone and (threads < 2 or self.parts < 2):
             body.entry(a, b, scalars, 0, 0, 0, made.tasks)
@@ -131,6 +134,13 @@ class Executable:
         canonical = self.placed.canonical
         made = Executable(Placed(canonical, 0, 0), off_boundary(canonical, self.plan, self.target), self.target)
         self._off_boundary = made
+        return made
+
+    def _made_off_lines(self) -> Executable:
+        """The plan with loads that are fast across lines."""
+        canonical = self.placed.canonical
+        made = Executable(Placed(canonical, 0, 0), off_lines(canonical, self.plan, self.target), self.target)
+        self._off_lines = made
         return made
 
     def _made(self, streams: bool) -> _Body:

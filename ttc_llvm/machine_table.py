@@ -1,6 +1,6 @@
 """Machines as rows of tables: adding one is adding a row. Facts only; no LLVM is loaded here.
 
-Caches are those of the row's typical machine, per core; a CPU that differs has a row of its own in `CACHES`.
+Caches are those of the row's typical machine, per core; a CPU that differs has a row of its own in `DIFFERENCES`.
 """
 
 from __future__ import annotations
@@ -121,10 +121,10 @@ TRIPLES = {
     for system in systems
 }
 
-# Caches of CPUs that differ from their row's, bytes.
-CACHES: dict[str, dict[str, Any]] = {
+# What differs of CPUs from their row: caches, bytes, above all.
+DIFFERENCES: dict[str, dict[str, Any]] = {
     "bdver3": {"l1": 16 * _KIB, "ways": 4, "l2": 1 << 20},
-    "znver4": {"l2": 1 << 20},
+    "znver4": {"l2": 1 << 20, "apart": 16},
     "znver5": {"l1": 48 * _KIB, "ways": 12, "l2": 1 << 20},
     "sapphirerapids": {"l1": 48 * _KIB, "ways": 12, "l2": 2 << 20},
     "emeraldrapids": {"l1": 48 * _KIB, "ways": 12, "l2": 2 << 20},

@@ -36,6 +36,7 @@ class Micro:
     block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
     ragged: axes whose interval may be shorter than the block, known at run time only;
     streaming: non-temporal stores; straight: registers are stored as they come, nothing is permuted: a yardstick's;
+    loads: bytes that a load of A has at most, 0 = a register's;
     carry: registers are lines of B that lie anywhere: each is joined to what waits in its row's slot, the line that is
     whole then leaves past the caches, and the register waits instead.
     """
@@ -49,6 +50,7 @@ class Micro:
     prefetch: Prefetch | None = None
     streaming: bool = False
     straight: bool = False
+    loads: int = 0
     carry: Carry | None = None
 
 
@@ -238,6 +240,8 @@ def _micro_line(node: Micro) -> str:
         parts.append(f"prefetch {node.prefetch}")
     if node.streaming:
         parts.append("streaming")
+    if node.loads:
+        parts.append(f"loads {node.loads}")
     if node.straight:
         parts.append("straight")
     if node.carry:

@@ -13,6 +13,7 @@ from .errors import PlanError
 
 VERSION = "cpu2"
 NOTHING = "none"  # an empty tuple
+LOADS = (None, 16, 32)  # what a load may be limited to, bytes
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
 
 
@@ -75,7 +76,7 @@ class CpuPlan(Plan):
     what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one, so that few
     pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
     unaligned: the staging of what runs instead of a streaming plan where B is off the boundary, None = by rule
-    (`unaligned.off_boundary`).
+    (`unaligned.off_boundary`); loads: bytes that a load of A has at most, None = a register's.
     """
 
     inner: tuple[int, ...]
@@ -86,6 +87,7 @@ class CpuPlan(Plan):
     fetch: Fetch = Fetch.BLOCKS
     panel: tuple[int, ...] = ()
     unaligned: Staging | None = None
+    loads: int | None = None
 
     def __str__(self) -> str:
         decisions = [(f.name, getattr(self, f.name)) for f in fields(self)]
@@ -152,8 +154,9 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "fetch": Fetch,
     "panel": tuple_of,
     "unaligned": Staging,
+    "loads": int,
 }
-_OPTIONAL = ("unaligned",)
+_OPTIONAL = ("unaligned", "loads")
 
 
 def parse(text: str) -> CpuPlan:
@@ -207,6 +210,8 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         raise PlanError(f"plan prefetch={plan.prefetch} is negative")
     if plan.unaligned is Staging.A:
         raise PlanError("plan unaligned=a is no way to store: the choices are none, b, carry, shift")
+    if plan.loads not in LOADS:
+        raise PlanError(f"plan loads={plan.loads} is no length of a load: the choices are 16, 32")
     _check_static(plan, canonical)
     return plan
 

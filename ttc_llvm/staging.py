@@ -76,7 +76,10 @@ def direct_leaf(canonical: Canonical, plan: CpuPlan) -> Micro:
     """The plan's micro-tile, straight from A to B."""
     source, sink = views(canonical)
     prefetch, streaming = prefetch_of(plan), plan.streaming
-    return Micro(source, sink, operation(canonical), plan.block, plan.block, prefetch=prefetch, streaming=streaming)
+    return Micro(
+        source, sink, operation(canonical), plan.block, plan.block,
+        prefetch=prefetch, streaming=streaming, loads=plan.loads or 0,
+    )  # fmt: skip
 
 
 def row_loops(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
@@ -125,7 +128,7 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
     by_rows = plan.streaming and plan.staging.gathers and is_by_rows(canonical, plan, target.vector_bits // 8)
     ahead = prefetch_of(plan)
     late = by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while the runs leave scratch
-    fill = Micro(source, scratch, move, first, first, prefetch=None if late else ahead)
+    fill = Micro(source, scratch, move, first, first, prefetch=None if late else ahead, loads=plan.loads or 0)
     joined = handed is not None and joins(canonical, plan, target)
     filling = _phase(canonical, plan, fill, target, rare=joined)
     if by_rows:
@@ -146,8 +149,7 @@ def _within(canonical: Canonical, plan: CpuPlan, target: Target, row: Row, other
     """A tile within its runs, whose registers of B are joined to what waits as the row's would; others: the way through
     scratch."""
     assert row.carry is not None
-    source, length, ahead = views(canonical)[0], plan.box(canonical.extents)[0], prefetch_of(plan)
-    leaf = Micro(source, row.target, row.op, plan.block, plan.block, prefetch=ahead, streaming=True, carry=row.carry)
+    length, leaf = plan.box(canonical.extents)[0], replace(direct_leaf(canonical, plan), carry=row.carry)
     axes = (replace(canonical.axes[0], extent=length), *canonical.axes[1:])
     body = loops(Tile(axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
     return Within(row.carry, length, body, others)

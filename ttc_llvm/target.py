@@ -9,7 +9,7 @@ from typing import Any
 from .errors import TargetError
 from .gpu import target as gpus
 from .machine import Exchange, Target
-from .machine_table import ABSENT, ABSENT_FAMILIES, ALIASES, CACHES, CPUS, ROWS, TRIPLES, X86
+from .machine_table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86
 
 __all__ = [
     "X86",
@@ -60,7 +60,7 @@ def find(name: str) -> Target:
     if key not in _SPELLINGS:
         raise TargetError(_unknown(name, key))
     found, cpu = _SPELLINGS[key]
-    return replace(ROWS[found], name=key, cpu=cpu, **CACHES.get(cpu, {}))
+    return replace(ROWS[found], name=key, cpu=cpu, **DIFFERENCES.get(cpu, {}))
 
 
 def _unknown(name: str, key: str) -> str:
@@ -97,7 +97,8 @@ def for_features(
     )
     row = next((name for name, wanted in needs if wanted <= enabled), "sse2")
     known = cpu if cpu in cpus("x86") else ROWS[row].cpu
-    return replace(ROWS[row], name="host", triple=triple, cpu=known, features=features, **caches)
+    own = {**DIFFERENCES.get(known, {}), **caches}
+    return replace(ROWS[row], name="host", triple=triple, cpu=known, features=features, **own)
 
 
 def scalar(target: Target) -> Target:

@@ -1,4 +1,4 @@
-"""What runs where B begins off the boundary of vectors, as large arrays of NumPy and malloc do."""
+"""What runs where A begins off the lines, or B off the boundary of vectors, as large arrays of NumPy and malloc do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ PAYS = {Staging.SHIFT: 1 << 10, Staging.CARRY: 512, Staging.B: 512, Staging.NONE
 LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long
 LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
 TASKS = 64  # that threads can share, if there were as many with shorter tiles
-SIZES = (128, 256, 1024)  # bytes of B and of A that a tile whose runs go on has of each row, and how many rows wait
+# Of tiles whose runs go on: bytes of B and of A that each has of a row, and how many rows wait; what is asked for.
+COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
+ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware fetches ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,18 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan
     return by_rule(ways(canonical, plan, target)).plan
 
 
+def off_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+    """What runs instead of a plan where A is off the lines: shorter loads where longer ones are slow across lines, and
+    where they are not across them anyway."""
+    steps = [axis.stride_a for axis in canonical.axes if axis.extent != 1]
+    size = canonical.a.itemsize
+    whole = all(isinstance(step, int) and (step == 1 or step * size % target.line == 0) for step in steps)
+    rows = canonical.axes[0].stride_a == 1
+    if not target.apart or plan.loads or rows or not whole or not overwrites(canonical):
+        return plan
+    return replace(plan, loads=target.apart)
+
+
 def by_rule(offered: Iterable[Way]) -> Way:
     """The rule: the first way that pays."""
     return next(way for way in offered if way.pays)
@@ -64,9 +78,11 @@ def ways(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Way]:
     if not (plan.streaming and overwrites(canonical) and canonical.elements > 0):
         yield Way(Staging.NONE, plan.ordinary)
         return
-    makers: tuple[_Maker, ...] = (_in_place,) if canonical.axes[0].stride_a == 1 else (_shifted, _carried, _by_runs)
-    yield from (way for make in makers if (way := make(canonical, plan, target)) is not None)
-    yield Way(Staging.NONE, _stored(canonical, plan, target))
+    rows = canonical.axes[0].stride_a == 1
+    makers: tuple[_Maker, ...] = (_in_place, _carried) if rows else (_shifted, _carried, _by_runs)
+    found = [way for make in makers if (way := make(canonical, plan, target)) is not None]
+    found.append(Way(Staging.NONE, _stored(canonical, plan, target)))
+    yield from (replace(way, plan=off_lines(canonical, way.plan, target)) for way in found)
 
 
 def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
@@ -92,7 +108,13 @@ def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
 
 
 def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
-    found = carrying(canonical, plan.block, SIZES, Fetch.ROWS, 1)
+    line = max(1, target.line // canonical.b.itemsize)
+    if canonical.axes[0].stride_a != 1:
+        found = carrying(canonical, plan.block, *COLUMNS)
+    elif canonical.extents[0] < 2 * line:  # of shorter rows, copies to scratch cost more than ordinary stores
+        return None
+    else:
+        found = carrying(canonical, (line, *[1] * (len(canonical.axes) - 1)), *ROWS)
     handed = chain(canonical, found, target)
     if handed is None or not has_room(canonical, found, target):
         return None

@@ -11,7 +11,7 @@ from ttc_llvm.plan import CpuPlan, Fetch, spans
 from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
 
-from .blocks import blocks
+from .blocks import blocks, same_unit_axis
 from .choices import DISTANCES, FETCHES, PANELS, Forced, allowed_stores, inner_orders, panel, tile_orders
 
 Change = Callable[[Canonical, Target, Forced, CpuPlan], Iterator[CpuPlan]]  # plans with another decision of one kind
@@ -51,6 +51,7 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
         plan.staging,
         fetch,
         panel,
+        loads=plan.loads,
     )
 
 
@@ -63,6 +64,11 @@ def _other_fetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iter
     if forced.prefetch is None:
         for fetch, distance in FETCHES:
             yield replace(plan, prefetch=distance, fetch=fetch)
+
+
+def _other_loads(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    if t.apart and plan.streaming and not same_unit_axis(c):
+        yield replace(plan, loads=None if plan.loads else t.apart)
 
 
 def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -138,4 +144,5 @@ CHANGES: tuple[Change, ...] = (
     _other_orders,
     _other_stores,
     _other_blocks,
+    _other_loads,
 )

@@ -1,0 +1,66 @@
+"""Axes of a block that may be short at run time: which of its elements exist, and the masks that tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from llvmlite import ir
+
+from ttc_llvm.layout import Register, unflatten
+
+from .values import Int, i64, splat
+
+
+@dataclass(slots=True)
+class Ragged:
+    """The axes of a block that may be short at run time: their lengths, and the masks built so far."""
+
+    block: tuple[int, ...]
+    lengths: dict[int, ir.Value]  # axis -> i64
+    masks: dict[tuple[tuple[int, ...], int, int], ir.Value] = field(default_factory=dict)
+    below: dict[tuple[int, tuple[int, ...]], ir.Value] = field(default_factory=dict)
+    exist: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
+
+    def exists(self, b: ir.IRBuilder, k: int, register: Register) -> ir.Value | None:
+        """Whether any of a register's elements lies below an axis' length; None where the first one always does."""
+        least = min(unflatten(element, self.block)[k] for element in register.elements) if k in self.lengths else 0
+        if least == 0:
+            return None
+        if (k, least) not in self.exist:
+            self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
+        return self.exist[(k, least)]
+
+    def inside(self, b: ir.IRBuilder, k: int, register: Register, offset: Int) -> Int:
+        """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its
+        lanes is active, but processors take hundreds of cycles to find out where its address is not mapped."""
+        exists = None if offset == 0 else self.exists(b, k, register)
+        return offset if exists is None else b.select(exists, i64(offset), i64(0))
+
+    def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
+        """The lanes of a register whose elements exist: every ragged index below its length."""
+        key = (register.elements, lanes, per_element)
+        if key not in self.masks:
+            self.masks[key] = self._build(b, register, lanes, per_element)
+        return self.masks[key]
+
+    def _build(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
+        indices = [unflatten(e, self.block) for e in register.elements]
+        total = lanes * per_element
+        bits = 32 if total <= 16 else 8 if max(self.block) < 255 else 16
+        lane_type, never = ir.IntType(bits), (1 << bits) - 1
+        mask: ir.Value | None = None
+        for k in self.lengths:
+            column = [index[k] for index in indices for _ in range(per_element)]
+            column += [never] * (total - len(column))  # lanes without an element are below no length
+            below = self._below(b, k, tuple(column), lane_type)
+            mask = below if mask is None else b.and_(mask, below)
+        assert mask is not None
+        return mask
+
+    def _below(self, b: ir.IRBuilder, k: int, column: tuple[int, ...], lane_type: ir.IntType) -> ir.Value:
+        """Which lanes' index along an axis is below its length; rows of a block share most of these."""
+        if (k, column) not in self.below:
+            bound = splat(b, b.trunc(self.lengths[k], lane_type), len(column))
+            known = ir.Constant(bound.type, list(column))
+            self.below[(k, column)] = b.icmp_unsigned("<", known, bound)
+        return self.below[(k, column)]
