@@ -16,7 +16,7 @@ from ttc_llvm.machine import Exchange
 from ttc_llvm.operands import Space, View
 
 from . import network, scalable, segments
-from .join import Lines
+from .join import Lines, Place
 from .memory import Access, beyond
 from .micro_tile import Sizes, Tile
 from .network import Pieces
@@ -30,8 +30,8 @@ from .values import Int, add, at, mul
 class Emission:
     """One micro-tile at these (source, target) pointers, and the values computed so far.
 
-    lengths: run-time length per ragged axis; slots: where its rows of B wait, if they are joined to lines; bend: where
-    it goes on in another row of B.
+    lengths: run-time length per ragged axis; slots: where its rows of B wait, if they are joined to lines; first:
+    whether these begin their runs here, None where they cannot; bend: where it goes on in another row of B.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class Emission:
         sizes: Sizes,
         lengths: dict[int, ir.Value],
         slots: tuple[ir.Value, View] | None = None,
+        first: ir.Value | None = None,
         bend: Bend | None = None,
     ) -> None:
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars, sizes
@@ -60,7 +61,8 @@ class Emission:
         self.values: dict[int, ir.Value] = {}
         self.rows: dict[int, ir.Value] = {}
         self.streams = tile.streams
-        self.lines = None if slots is None else Lines.of(self.store_side, slots)
+        self.slots, self.first = slots, first
+        self.lines = None if slots is None else Lines.of(self.store_side)
 
     def emit(self, requests: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. requests: emit a prefetch each; they are spread between the stores,
@@ -168,9 +170,9 @@ class Emission:
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self._value(self.net.outputs[number])
-        if self.lines is not None and a is not None:
-            places = (address, self.address(*self.lines.slots, register))
-            self.lines.join(b, a, places, len(register.elements), self._scaled)
+        if self.slots is not None and self.lines is not None and a is not None:
+            place = Place(address, self.address(*self.slots, register), self.first)
+            self.lines.join(b, a, place, len(register.elements), self._scaled)
             return
         old = None
         if node.op.beta is Beta.ANY:

@@ -1,19 +1,21 @@
 """Lines of B that lie anywhere, without scratch: a register and what waits in its row's slot make a line that is whole.
 
 A permutation of two registers by lanes that are known at run time only takes the line out of both, wherever the
-boundary lies. The line leaves past the caches, and the row's last elements wait for the next register.
+boundary lies. The line leaves past the caches, and the row's last elements wait for the next register. The first and
+the last line of a run are stored in part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from ttc_llvm.operands import View
+from ttc_llvm.layout import Register
 
 from .memory import Access, intrinsic, stream
+from .ragged import Ragged
 from .seam import shuffle
 from .values import I64, at, guarded, i64, table
 
@@ -25,39 +27,76 @@ Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a register of B goes: its own address, any multiple of an item's size, and its row's slot; first: whether
+    its row's run begins with it, None where it cannot."""
+
+    address: ir.Value
+    slot: ir.Value
+    first: ir.Value | None
+
+
+@dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines from a micro-tile's registers of B. access: how they would be stored as they are; slots: where its rows
-    wait; numbers: of both registers' lanes: a line has as many that follow each other, from some place on."""
+    """Lines from registers of B. access: how they would be stored as they are; numbers: of both registers' lanes: a
+    line has as many that follow each other, from some place on."""
 
     access: Access
-    slots: tuple[ir.Value, View]
     numbers: ir.Value
 
     @classmethod
-    def of(cls, access: Access, slots: tuple[ir.Value, View]) -> Lines:
+    def of(cls, access: Access) -> Lines:
         """With a table of their own."""
         size = _lane(access)
         numbers = table(access.module, ir.IntType(8 * size), range(2 * LINE // size), "lanes")
         numbers.align = LINE
-        return cls(access, slots, numbers)
+        return cls(access, numbers)
 
-    def join(self, b: ir.IRBuilder, value: ir.Value, places: Pair, count: int, scaled: Scaled) -> None:
-        """Store the line that ends within the first `count` elements of a register, if one does. places: the register's
-        own address, any multiple of an item's size, and its row's slot. The row has to go on on both sides. Elements
-        wait as they come from A."""
-        (address, slot), size, length = places, _lane(self.access), count * self.access.dtype.itemsize
+    def join(self, b: ir.IRBuilder, value: ir.Value, place: Place, count: int, scaled: Scaled) -> None:
+        """Store the line that ends within the first `count` elements of a register, if one does. Elements wait as they
+        come from A."""
+        address, slot, size, length = place.address, place.slot, _lane(self.access), count * self.access.dtype.itemsize
         total = LINE // size
-        lanes = ir.VectorType(ir.IntType(8 * size), total)
-        registers = b.load(slot, typ=lanes, align=LINE), self._widened(b, value, lanes)
+        waiting = self._waiting(b, slot)
+        registers = waiting, self._widened(b, value, waiting.type)
         behind = b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
         if length == LINE:
-            self._leave(b, registers, address, behind, scaled)
+            self._whole(b, registers, place, behind, scaled)
             b.store(registers[1], slot, align=LINE)
             return
         with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
             self._leave(b, registers, address, behind, scaled)
-        first = length // size
-        b.store(shuffle(b, *registers, range(first, first + total)), slot, align=LINE)
+        gone = length // size
+        b.store(shuffle(b, *registers, range(gone, gone + total)), slot, align=LINE)
+
+    def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
+        """Store what waits behind the last boundary. end: where the row ends."""
+        behind = b.and_(b.ptrtoint(end, I64), i64(LINE - 1), name="behind")
+        with guarded(b, b.icmp_unsigned(">", behind, i64(0)), "rest"):
+            waiting = self._waiting(b, slot)
+            self._part(b, self._line(b, (waiting, waiting), behind), at(b, end, b.neg(behind)), behind, scaled)
+
+    def _whole(self, b: ir.IRBuilder, registers: Pair, place: Place, behind: ir.Value, scaled: Scaled) -> None:
+        """Store the line that ends within a register as long; of a run's first one, what the line has of it."""
+        if place.first is None:
+            self._leave(b, registers, place.address, behind, scaled)
+            return
+        with b.if_else(place.first) as (then, otherwise):
+            with then:
+                self._part(b, registers[1], place.address, b.sub(i64(LINE), behind), scaled)
+            with otherwise:
+                self._leave(b, registers, place.address, behind, scaled)
+
+    def _part(self, b: ir.IRBuilder, value: ir.Value, address: ir.Value, size: ir.Value, scaled: Scaled) -> None:
+        """Store so many bytes of a vector, by an ordinary store."""
+        elements = LINE // self.access.dtype.itemsize
+        ragged = Ragged((elements,), {0: b.udiv(size, i64(self.access.dtype.itemsize))})
+        part, register = replace(self.access, lanes=elements, ragged=ragged), Register((0,), tuple(range(elements)))
+        part.store(b, scaled(b.bitcast(value, part.vector), elements), address, register, False)
+
+    def _waiting(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
+        size = _lane(self.access)
+        return b.load(slot, typ=ir.VectorType(ir.IntType(8 * size), LINE // size), align=LINE)
 
     def _widened(self, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
         """The register in these lanes; a narrower one fills the first of them."""
@@ -68,12 +107,16 @@ class Lines:
 
     def _leave(self, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value, scaled: Scaled) -> None:
         """Store the line that begins so many bytes before the address."""
-        (old, new), size, elements = registers, _lane(self.access), LINE // self.access.dtype.itemsize
-        chosen = b.load(at(b, self.numbers, b.sub(i64(LINE), behind)), typ=old.type, align=size)
-        name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
-        line = b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
+        line, elements = self._line(b, registers, behind), LINE // self.access.dtype.itemsize
         value = scaled(b.bitcast(line, self.access.carrier(elements)), elements)
         stream(self.access.module, b, value, at(b, address, b.neg(behind)), LINE)
+
+    def _line(self, b: ir.IRBuilder, registers: Pair, behind: ir.Value) -> ir.Value:
+        """The last so many bytes of one register and the first ones of another, as many as make a line."""
+        (old, new), size = registers, _lane(self.access)
+        chosen = b.load(at(b, self.numbers, b.sub(i64(LINE), behind)), typ=old.type, align=size)
+        name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
+        return b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
 
 
 def _lane(access: Access) -> int:

@@ -9,7 +9,7 @@ from functools import partial
 from llvmlite import ir
 
 from ttc_llvm.canonical import Axis, static
-from ttc_llvm.nest import Bind, Fence, Keep, Loop, Micro, Node, Recall, Row, Shifted, Stage, Within
+from ttc_llvm.nest import Bind, Fence, Flush, Keep, Last, Loop, Micro, Node, Recall, Row, Shifted, Stage
 from ttc_llvm.operands import Buffer, Carry, Prefetch, Space, View
 from ttc_llvm.target import Target
 
@@ -18,10 +18,11 @@ from .box import Box
 from .drain import Share, share
 from .edges import Edges
 from .emission import Emission
-from .memory import fence
+from .join import Lines
+from .memory import Access, fence
 from .micro_tile import Sizes, Tile
 from .rows import Kept, Run, recall
-from .scale import Scalars
+from .scale import Scalars, apply
 from .seam import freeze
 from .shift import Shift
 from .values import I1, Int, add, at, counted, guarded, i64, minimum, mul
@@ -53,8 +54,11 @@ class Emitter:
             elif isinstance(node, Keep):
                 inside, wider = self._opened(b, node.buffer, box, views)
                 self.nodes(b, node.body, inside, wider)
-            elif isinstance(node, Within):
-                self.within(b, node, box, views)
+            elif isinstance(node, Last):
+                with guarded(b, self._kept(b, node.carry, box).last, "last"):
+                    self.nodes(b, node.body, box, views)
+            elif isinstance(node, Flush):
+                self.flush(b, node, box)
             elif isinstance(node, Shifted):
                 self.shifted(b, node, box, views)
             elif isinstance(node, Recall):
@@ -137,17 +141,16 @@ class Emitter:
         view = View(buffer.space, buffer.dtype, buffer.strides)
         return replace(box, pointers={**box.pointers, buffer.space: start}), {**views, buffer.space: view}
 
-    def within(self, b: ir.IRBuilder, node: Within, box: Box, views: dict[Space, View]) -> None:
-        """Both bodies, and a branch to one of them."""
-        kept, length = self._kept(b, node.carry, box), box.lengths[0]
-        inside = b.not_(b.or_(kept.first, kept.last), name="within")
-        if not isinstance(length, int):
-            inside = b.and_(inside, b.icmp_signed("==", length, i64(node.length)))
-        with b.if_else(inside) as (then, otherwise):
-            with then:
-                self.nodes(b, node.body, replace(box, lengths=(node.length, *box.lengths[1:])), views)
-            with otherwise:
-                self.nodes(b, node.others, box, views)
+    def flush(self, b: ir.IRBuilder, node: Flush, box: Box) -> None:
+        """What waits in the row's slot, stored."""
+        item = node.target.dtype
+        access = Access(self.module, self.machine, item, node.carry.elements, 1)
+        end = at(b, box.pointers[Space.B], mul(b, box.lengths[0], item.itemsize))
+
+        def scaled(value: ir.Value, lanes: int) -> ir.Value:
+            return apply(b, node.op, self.scalars[node.op], value, None, lanes)
+
+        Lines.of(access).flush(b, end, box.pointers[Space.CARRY], scaled)
 
     def micro(self, b: ir.IRBuilder, node: Micro, box: Box, views: dict[Space, View]) -> None:
         """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""
@@ -157,7 +160,8 @@ class Emitter:
             self.edges.call(b, node, pointers, box.lengths)
             return
         slots = (box.pointers[Space.CARRY], views[Space.CARRY]) if node.carry else None
-        Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}, slots).emit(requests)
+        first = self._begins(b, node.carry, box) if node.carry and node.block[0] == node.carry.elements else None
+        Emission(self.module, b, tile, pointers, self.scalars[node.op], self.sizes, {}, slots, first).emit(requests)
 
     def shifted(self, b: ir.IRBuilder, node: Shifted, box: Box, views: dict[Space, View]) -> None:
         """A micro-tile at B's boundaries, or an edge; and another edge before a row's first boundary."""
@@ -171,7 +175,7 @@ class Emitter:
 
         def whole(stops: ir.Value | None) -> None:
             bend, ends = shift.bend(b, source, tail=stops), (source, target)
-            Emission(self.module, b, tile, ends, scalars, self.sizes, {}, None, bend).emit(requests)
+            Emission(self.module, b, tile, ends, scalars, self.sizes, {}, bend=bend).emit(requests)
 
         if shift.is_thick:
             whole(tail)
@@ -216,6 +220,14 @@ class Emitter:
                 behind = b.add(step.counter, i64(step.step))
                 last = b.and_(last, b.icmp_signed(">=", behind, i64(step.length)))
         return Kept(box.pointers[Space.CARRY], first, last, carry)
+
+    def _begins(self, b: ir.IRBuilder, carry: Carry, box: Box) -> ir.Value:
+        """Whether runs begin with the micro-tile at this box: it is the first of its tile, which is the first."""
+        first: ir.Value = self._kept(b, carry, box).first
+        along = [step for step in box.trail if step.axis == 0]
+        if along and (0, along[-1].step) not in carry.loops:
+            first = b.and_(first, b.icmp_signed("==", along[-1].counter, i64(0)))
+        return first
 
     def _share(self, b: ir.IRBuilder, wanted: Prefetch | None, box: Box, view: View) -> Share | None:
         if wanted is None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ttc_llvm.canonical import Size
-from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Row, Shifted, Stage, Within
+from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
 from ttc_llvm.operands import Op, Space, View
 from ttc_llvm.target import Target
 
@@ -100,8 +100,6 @@ def _operations(nodes: tuple[Node, ...]) -> list[Op]:
             found |= dict.fromkeys(_operations(node.body))
         elif isinstance(node, Stage):
             found |= dict.fromkeys(_operations(node.fill + node.drain))
-        elif isinstance(node, Within):
-            found |= dict.fromkeys(_operations(node.body + node.others))
         elif isinstance(node, Shifted):
             found[node.body.op] = None
     return list(found)

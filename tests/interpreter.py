@@ -17,7 +17,7 @@ from case import Case, windows
 from reference import Array
 
 from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size, static
-from ttc_llvm.nest import Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage, Within
+from ttc_llvm.nest import Fence, Flush, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage
 from ttc_llvm.operands import Buffer, Carry, Space, View
 
 
@@ -102,9 +102,11 @@ class Interpreter:
                 self.nodes(node.body, *self._opened(node.buffer, box, views))
             elif isinstance(node, Recall):
                 self._recall(node, box)
-            elif isinstance(node, Within):
-                inside = self._ends(node.carry, box) == (False, False) and box.lengths[0] == node.length
-                self.nodes(node.body if inside else node.others, box, views)
+            elif isinstance(node, Last):
+                if self._ends(node.carry, box)[1]:
+                    self.nodes(node.body, box, views)
+            elif isinstance(node, Flush):
+                self._flush(node, box)
             elif isinstance(node, Shifted):
                 self._shifted(node, box, views)
             else:
@@ -117,7 +119,9 @@ class Interpreter:
             chunk = min(node.step, length - first)
             assert chunk == node.step or not node.back
             body = node.body if node.tail is None or chunk == node.step else node.tail
-            ends = {**box.ends, (node.axis, node.step): (first == 0, first + node.step >= length)}
+            outer = box.ends.get((node.axis, node.step), (True, True))  # of a tile that is one block long
+            here = (outer[0] and first == 0, outer[1] and first + node.step >= length)
+            ends = {**box.ends, (node.axis, node.step): here}
             self.nodes(body, replace(self._moved(box, views, node.axis, first, chunk), ends=ends), views)
 
     def _moved(self, box: Box, views: dict[Space, View], axis: int, first: int, length: int) -> Box:
@@ -156,18 +160,39 @@ class Interpreter:
         value = self._read(node.source.space, source)
         slots = self._addresses(views[Space.CARRY], box, lengths)
         for row in itertools.product([slice(None)], *map(range, lengths[1:])):
-            self._join(node, node.carry.elements, sink[row][0], slots[row][0], value[row])
+            first = self._ends(node.carry, box)[0] and self._is_first(node.carry, box)
+            self._join(node, node.carry.elements, sink[row][0], slots[row][0], value[row], first)
 
-    def _join(self, node: Micro, count: int, at: int, slot: int, new: Array) -> None:
-        """What waits, and what comes: a whole line at most leaves, the last elements wait."""
+    def _is_first(self, carry: Carry, box: Box) -> bool:
+        """Whether the box is the first along axis 0 of its tile."""
+        inside = [loop for loop in box.ends if loop[0] == 0 and loop not in carry.loops]
+        return not inside or box.ends[min(inside)][0]
+
+    def _join(self, node: Micro, count: int, at: int, slot: int, new: Array, first: bool) -> None:
+        """What waits, and what comes: a whole line at most leaves, the last elements wait. Nothing waits for a run's
+        first elements, as many as a line has at least: those of the first line leave."""
         assert len(new) <= count
-        assert self.writes[Space.CARRY][slot + count - at % count : slot + count].all()
+        assert first or self.writes[Space.CARRY][slot + count - at % count : slot + count].all()
         row = np.concatenate([self.memory[Space.CARRY][slot : slot + count], new])
-        if at % count + len(new) >= count:
+        if first:
+            assert len(new) == count
+            line = at + np.arange(count - at % count)
+            self._write(node, line, self._scaled(node, new[: len(line)], np.zeros(len(line), new.dtype)))
+        elif at % count + len(new) >= count:
             line = at - at % count + np.arange(count)
             self._write(node, line, self._scaled(node, row[count - at % count :][:count], np.zeros(count, new.dtype)))
         self.memory[Space.CARRY][slot : slot + count] = row[-count:]
         self.writes[Space.CARRY][slot : slot + count] = 1
+
+    def _flush(self, node: Flush, box: Box) -> None:
+        """The row ends its run: what waits behind the last boundary leaves."""
+        assert all(length == 1 for length in box.lengths[1:])
+        count, end = node.carry.elements, box.offsets[Space.B] + box.lengths[0]
+        rest, slot = end % count, box.offsets[Space.CARRY] + node.carry.elements
+        assert self.writes[Space.CARRY][slot - rest : slot].all()
+        waiting = self.memory[Space.CARRY][slot - rest : slot]
+        if rest:
+            self._write(node, end - rest + np.arange(rest), self._scaled(node, waiting, np.zeros(rest, waiting.dtype)))
 
     def _shifted(self, node: Shifted, box: Box, views: dict[Space, View]) -> None:
         """The block from the next boundary of B on, B's base being on one, and what has no whole line."""
@@ -266,8 +291,9 @@ class Interpreter:
             old = self._read(node.target.space, sink)
         return self._scaled(node, x, old)
 
-    def _scaled(self, node: Micro | Row, x: Array, old: Array) -> Array:
-        types, op = (node.source.dtype, node.target.dtype), node.op
+    def _scaled(self, node: Micro | Row | Flush, x: Array, old: Array) -> Array:
+        source = node.carry if isinstance(node, Flush) else node.source
+        types, op = (source.dtype, node.target.dtype), node.op
         alpha = {Alpha.ZERO: 0.0, Alpha.ONE: 1.0, Alpha.ANY: self.alpha}[op.alpha]
         beta = 0.0 if op.beta is Beta.ZERO else self.beta
         return reference.combine(x, old, types, alpha, beta, op.conjugate)
@@ -278,7 +304,7 @@ class Interpreter:
             assert self.writes[space][where].all(), "scratch is read before it is written"
         return np.asarray(self.memory[space][where])
 
-    def _write(self, node: Micro | Row, where: Array, value: Array) -> None:
+    def _write(self, node: Micro | Row | Flush, where: Array, value: Array) -> None:
         assert where.min() >= 0
         self.memory[node.target.space][where] = value
         np.add.at(self.writes[node.target.space], where.ravel(), 1)

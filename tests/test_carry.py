@@ -122,27 +122,47 @@ def test_the_nest_in_words() -> None:
           for i0 in 101 step 32 serial
             keep s x 2048 strides (0, 16)
               for i1 in 211 step 64 serial
-                within, 32 of i0
-                  for i0 in 32 step 16 serial
-                    for i1 in 211 step 16 serial
-                      micro 16x16 a->b streaming carry
-                    tail i1
-                      micro 16x3 a->b streaming carry
-                elsewhere
-                  stage s x 3072 strides (1, 48)
-                    for i1 in 211 step 1 serial
-                      recall 16
+                stage s x 3072 strides (1, 48)
+                  for i1 in 211 step 1 serial
+                    recall 16
         """
-    text = str(lower(FORM, PLAN, AVX512)).partition("\n")[2]
+    text = str(lower(FORM, PLAN, AVX2)).partition("\n")[2]
     assert text.startswith("\n".join("  " + line for line in dedent(wanted).strip().splitlines()))
     assert "row i0 scratch->b carry i0" in text
 
 
-def test_slots_are_part_of_scratch() -> None:
-    nest, handed = lower(FORM, PLAN, AVX512), chain(FORM, PLAN, AVX512)
+def test_the_nest_of_joined_lines_in_words() -> None:
+    wanted = """
+        for i1 in 211 step 128 task
+          for i0 in 101 step 32 serial
+            keep s x 2048 strides (0, 16)
+              for i1 in 211 step 64 serial
+                for i0 in 101 step 16 serial
+                  for i1 in 211 step 16 serial
+                    micro 16x16 a->b streaming carry
+                  tail i1
+                    micro 16x3 a->b streaming carry
+                tail i0
+                  for i1 in 211 step 16 serial
+                    micro 5x16 a->b streaming carry
+                  tail i1
+                    micro 5x3 a->b streaming carry
+                last of i0
+                  for i1 in 211 step 1 serial
+                    flush
+        fence
+        """
+    text = str(lower(FORM, PLAN, AVX512)).partition("\n")[2]
+    assert text == "\n".join("  " + line for line in dedent(wanted).strip().splitlines())
+
+
+@pytest.mark.parametrize(("machine", "tile"), [(AVX2, 64 + 64 * 48 * 4), (AVX512, 0)], ids=["avx2", "avx512"])
+def test_slots_are_part_of_scratch(machine: Target, tile: int) -> None:
+    """All of it where lines are joined."""
+    nest, handed = lower(FORM, PLAN, machine), chain(FORM, PLAN, machine)
     assert handed is not None
     assert handed.buffer.bytes == 128 * 64
-    assert nest.scratch == 128 * 64 + 64 + 64 * 48 * 4
+    assert nest.scratch == 128 * 64 + tile
     assert nest.alignment == 4
 
 

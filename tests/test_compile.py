@@ -484,6 +484,9 @@ def test_another_release_does_not_run_stored_code(path: Path, monkeypatch: pytes
     stored = open_database(path)
     (before,) = [row.record.request.versions for row in stored.file.rows()] if stored.file else []
     assert f"ttc{ttc_llvm.__version__} " in before
+    monkeypatch.setattr(kernel, "CODE", kernel.CODE + 1)
+    assert kernel.versions() != before
+    monkeypatch.undo()
     monkeypatch.setattr(ttc_llvm, "__version__", "99.0")
     assert kernel.versions() != before
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "kernel"
 CAPACITY = 256
+CODE = 2  # revision of what kernels expect of a caller, scratch above all: stored objects of another are not run
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +119,4 @@ def versions() -> str:
     """The versions that a stored plan and its object code depend on: another release may build other code."""
     from . import __version__, backend
 
-    return f"{plans.VERSION} ttc{__version__} llvm{backend.llvm_version()}"
+    return f"{plans.VERSION} code{CODE} ttc{__version__} llvm{backend.llvm_version()}"

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from .canonical import Alpha, Beta, Canonical, Param
 from .carry import chain
-from .nest import Bind, Fence, Keep, Loop, LoopNest, Node, Row, Stage, Within
+from .nest import Bind, Fence, Keep, Loop, LoopNest, Node, Row, Stage
 from .plan import CpuPlan, Staging, check
 from .shift import shifted, shifts
-from .staging import direct_leaf, has_masks, is_by_rows, operation, row_loops, stage, views
+from .staging import direct_leaf, has_masks, is_by_rows, joined, joins, operation, row_loops, stage, views
 from .target import Target
 from .tile_loops import Tile, loops
 
@@ -25,7 +25,9 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
         return LoopNest(canonical, (), _params(canonical), 0)
     plan = _meant(canonical, plan)
     handed = chain(canonical, plan, target)
-    if plan.staging.fills_scratch:
+    if handed and joins(canonical, plan, target):
+        body = joined(canonical, plan, target, handed.carry)
+    elif plan.staging.fills_scratch:
         body = stage(canonical, plan, target, handed)
     elif shifts(canonical, plan, target):
         body = shifted(canonical, plan, target)
@@ -70,10 +72,10 @@ def _params(canonical: Canonical) -> tuple[Param, ...]:
 
 def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
     for node in nodes:
-        if isinstance(node, Loop | Keep):
+        if isinstance(node, Loop):
             return _scratch_bytes(node.body)
-        if isinstance(node, Within):
-            return _scratch_bytes(node.others)
+        if isinstance(node, Keep):
+            return max(node.buffer.end, _scratch_bytes(node.body))
         if isinstance(node, Stage):
             return node.buffer.end
     return 0

@@ -38,7 +38,8 @@ class Micro:
     streaming: non-temporal stores; straight: registers are stored as they come, nothing is permuted: a yardstick's;
     loads: bytes that a load of A has at most, 0 = a register's;
     carry: registers are lines of B that lie anywhere: each is joined to what waits in its row's slot, the line that is
-    whole then leaves past the caches, and the register waits instead.
+    whole then leaves past the caches, and the register waits instead; of a run's first one, what is in front of the
+    first boundary leaves at once.
     """
 
     source: View
@@ -115,14 +116,20 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
-    """A tile whose runs go on on both sides, and which is as long along axis 0, theirs, as all but the last ones;
-    others: what serves every tile."""
+class Last:
+    """What is done in the last tile of runs only."""
 
     carry: Carry
-    length: int
     body: tuple[Node, ...]
-    others: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Store what waits in a row's slot, the elements behind the last boundary: the row ends its run."""
+
+    carry: Carry
+    target: View
+    op: Op
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +150,7 @@ class Fence:
     """Order all non-temporal stores before what follows."""
 
 
-Node = Loop | Micro | Row | Recall | Stage | Keep | Within | Shifted | Fence
+Node = Loop | Micro | Row | Recall | Stage | Keep | Last | Flush | Shifted | Fence
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +216,11 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
         elif isinstance(node, Keep):
             yield f"{pad}keep {node.buffer.dtype} x {node.buffer.elements} strides {node.buffer.strides}"
             yield from _lines(node.body, depth + 1)
-        elif isinstance(node, Within):
-            yield f"{pad}within, {node.length} of i0"
+        elif isinstance(node, Last):
+            yield f"{pad}last of {','.join(f'i{k}' for k, _ in node.carry.loops)}"
             yield from _lines(node.body, depth + 1)
-            yield f"{pad}elsewhere"
-            yield from _lines(node.others, depth + 1)
+        elif isinstance(node, Flush):
+            yield f"{pad}flush"
         elif isinstance(node, Shifted):
             on = ", on to " + ",".join(f"i{k}" for k in node.following) if node.following else ""
             yield f"{pad}shifted to {node.grain} of i0{on}"

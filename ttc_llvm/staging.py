@@ -9,8 +9,8 @@ from math import prod
 from .canonical import Alpha, Beta, Canonical, static
 from .carry import Chain, chain, run_of
 from .layout import run_axes
-from .nest import Bind, Loop, Micro, Node, Recall, Row, Stage, Within
-from .operands import Buffer, Op, Prefetch, Space, View
+from .nest import Bind, Flush, Last, Loop, Micro, Node, Recall, Row, Stage
+from .operands import Buffer, Carry, Op, Prefetch, Space, View
 from .plan import CpuPlan, Fetch, Staging, spans
 from .target import Target
 from .tile_loops import Tile, loops
@@ -41,11 +41,12 @@ def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
 
 
 def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    """True where runs go on without scratch: registers of B are lines, of A's type, and the machine can take a line out
-    of two registers."""
+    """True where runs go on without scratch: registers of B are lines, of A's type, no run is shorter, and the machine
+    can take a line out of two registers."""
     size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
     line = plan.block[0] * size == target.line == target.vector_bits // 8
-    carried = plan.staging is Staging.CARRY and plan.streaming
+    rest = canonical.extents[0] % plan.panel[0] if plan.panel else 0  # of the last panel, where a run may begin
+    carried = plan.staging is Staging.CARRY and plan.streaming and not 0 < rest < plan.block[0]
     return carried and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
 
 
@@ -129,8 +130,7 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
     ahead = prefetch_of(plan)
     late = by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while the runs leave scratch
     fill = Micro(source, scratch, move, first, first, prefetch=None if late else ahead, loads=plan.loads or 0)
-    joined = handed is not None and joins(canonical, plan, target)
-    filling = _phase(canonical, plan, fill, target, rare=joined)
+    filling = _phase(canonical, plan, fill, target)
     if by_rows:
         run = run_of(canonical, plan)
         width = prod(canonical.extents[k] for k in run[:-1])
@@ -139,28 +139,24 @@ def stage(canonical: Canonical, plan: CpuPlan, target: Target, handed: Chain | N
         row = Row(scratch, sink, op, run, width, prefetch=ahead if late else None, carry=carry)
         if carry:
             filling = (*_each(canonical, _around(plan, run, order), Recall(carry, scratch)), *filling)
-        staged = (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
-        return (_within(canonical, plan, target, row, staged),) if joined else staged
+        return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
     drain = Micro(scratch, sink, op, second, second, streaming=plan.streaming)
     return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
 
 
-def _within(canonical: Canonical, plan: CpuPlan, target: Target, row: Row, others: tuple[Node, ...]) -> Within:
-    """A tile within its runs, whose registers of B are joined to what waits as the row's would; others: the way through
-    scratch."""
-    assert row.carry is not None
-    length, leaf = plan.box(canonical.extents)[0], replace(direct_leaf(canonical, plan), carry=row.carry)
-    axes = (replace(canonical.axes[0], extent=length), *canonical.axes[1:])
-    body = loops(Tile(axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
-    return Within(row.carry, length, body, others)
+def joined(canonical: Canonical, plan: CpuPlan, target: Target, carry: Carry) -> tuple[Node, ...]:
+    """A tile whose registers of B are joined to what waits; what still waits when runs end is stored."""
+    leaf = replace(direct_leaf(canonical, plan), carry=carry)
+    body = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
+    around = _around(plan, run_of(canonical, plan), canonical.along("b"))
+    ends = _each(canonical, around, Flush(carry, leaf.target, leaf.op))
+    return (*body, Last(carry, ends))
 
 
-def _phase(
-    canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target, rare: bool = False
-) -> tuple[Node, ...]:
+def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
     inner = plan.inner if leaf.block == plan.block else canonical.along(_side(plan))
     masks = has_masks(leaf, target)
-    return loops(Tile(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8, rare))
+    return loops(Tile(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8))
 
 
 def _side(plan: CpuPlan) -> str:

@@ -15,7 +15,7 @@ OWN_EDGES = 2  # axes with remainders whose edges have bodies of their own: thre
 @dataclass(frozen=True, slots=True)
 class Tile:
     """What the loops inside one tile need: the axes, the tile's extents, the order, the leaf to shrink, whether
-    masks serve its ragged edges, and the bytes of a vector; rare: few tiles come this way, so that code counts more."""
+    masks serve its ragged edges, and the bytes of a vector."""
 
     axes: tuple[Axis, ...]
     tile: tuple[int, ...]
@@ -23,7 +23,6 @@ class Tile:
     leaf: Micro
     masks: bool
     vector: int
-    rare: bool = False
 
 
 def loops(t: Tile) -> tuple[Node, ...]:
@@ -33,7 +32,7 @@ def loops(t: Tile) -> tuple[Node, ...]:
     run-time masks take twice the instructions, and so many fewer lines are on their way.
     """
     ragged = [k for k in t.inner if _remainder(t, k) != 0 and not _steps_back(t, k)]
-    shared = t.masks and (t.rare or len(ragged) > OWN_EDGES or any(_remainder(t, k) is None for k in ragged))
+    shared = t.masks and (len(ragged) > OWN_EDGES or any(_remainder(t, k) is None for k in ragged))
     return _nest(t, list(t.inner), t.leaf, shared)
 
 

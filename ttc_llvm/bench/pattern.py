@@ -8,7 +8,7 @@ from .. import backend, kernel
 from ..canonical import Canonical
 from ..kernel import Kernel
 from ..lower import lower
-from ..nest import Keep, Loop, Micro, Node, Shifted, Stage, Within
+from ..nest import Keep, Loop, Micro, Node, Shifted, Stage
 from ..plan import CpuPlan
 from ..target import Target
 
@@ -37,8 +37,6 @@ def _straightened(node: Node) -> Node:
         return replace(node, body=straightened(node.body), tail=tail)
     if isinstance(node, Keep):
         return replace(node, body=straightened(node.body))
-    if isinstance(node, Within):
-        return replace(node, body=straightened(node.body), others=straightened(node.others))
     if isinstance(node, Shifted):
         return replace(node, body=replace(node.body, straight=True), edge=replace(node.edge, straight=True))
     if isinstance(node, Stage):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..canonical import Alpha, Beta, Canonical, Size
-from ..nest import Bind, Fence, Keep, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage, Within
+from ..nest import Bind, Fence, Flush, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage
 from ..operands import Space, View
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
@@ -51,12 +51,11 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
             slots = node.buffer.bytes
             yield f"{place.pad()}with slots for what waits for the rest of its line ({slots} bytes)"
             yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
-        elif isinstance(node, Within):
-            deeper = replace(place, depth=place.depth + 1)
-            yield f"{place.pad()}if the tile's runs go on on both sides, {node.length} elements of each in it"
-            yield from _nodes(node.body, deeper, canonical)
-            yield f"{place.pad()}else"
-            yield from _nodes(node.others, deeper, canonical)
+        elif isinstance(node, Last):
+            yield f"{place.pad()}if the tile's runs end with it"
+            yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
+        elif isinstance(node, Flush):
+            yield f"{place.pad()}elements that wait in the row's slot -> B, ordinary stores"
         elif isinstance(node, Shifted):
             deeper = replace(place, depth=place.depth + 1)
             yield f"{place.pad()}from B's next boundary on, one every {node.grain} elements, and on in its next row"
@@ -121,7 +120,7 @@ def _micro(node: Micro, place: _Place) -> Iterator[str]:
     ragged = " at most" if node.ragged else ""
     if node.prefetch is not None:
         yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
-    joined = ", joined to what waits: whole lines"
+    joined = ", joined to what waits: whole lines, a run's first one in part"
     past = (joined if node.carry else "") + ", non-temporal" if node.streaming else ""
     yield f"{what} {block}{ragged} = {prod(node.block)} elements, in registers{past}:"
     yield f"{INDENT}{_assignment(node, place)}"
