@@ -31,6 +31,7 @@ from ttc_llvm.tuning.choices import Forced
 from ttc_llvm.tuning.model import model_plan
 from ttc_llvm.tuning.records import Record
 from ttc_llvm.tuning.search import Outcome
+from ttc_llvm.unaligned import instead
 
 SMALL = Problem((1, 0), (70, 45))
 UPDATE = Problem((2, 1, 0), (20, 30, 25), "d", alpha=2, beta=-0.5)
@@ -47,6 +48,14 @@ def rows(path: Path) -> list[Record]:
     file = open_database(path).file
     assert file is not None
     return [row.record for row in file.rows()]
+
+
+def objects_of(path: Path) -> list[str]:
+    """Names of the only row's objects."""
+    file = open_database(path).file
+    assert file is not None
+    (row,) = rows(path)
+    return [name for name, _ in file.show(row.request.id).objects]
 
 
 def is_right(solution: Solution) -> bool:
@@ -198,6 +207,35 @@ def test_the_way_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyPatch,
     forbid(monkeypatch, "ttc_llvm.compiler.Trial")
     assert ttc_llvm.compile(SMALL, 3, threads=1).plan == found
     assert found.unaligned is Staging.B
+
+
+def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    """Object code of the plan, and of those that run instead of it where A is off the lines or B off the boundary."""
+    problem, machine = Problem((1, 0), (256, 512)), replace(backend.host_target(), apart=16)
+    asked: dict[str, Any] = {"threads": 1, "target": machine, "forced": Forced(streaming=True)}
+    plan = ttc_llvm.compile(problem, 3, **asked).plan
+    others = [str(other) for other in instead(canonicalise(problem).canonical, plan, machine)]
+    assert others
+    assert objects_of(path) == [kernel.NAME, *others]
+    monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
+    forbid(monkeypatch, "ttc_llvm.backend.compile_object")
+    again = ttc_llvm.compile(problem, 2, **asked)
+    a, raw = np.random.default_rng(5).random(problem.elements + 64).astype("f4"), np.empty(problem.elements + 64, "f4")
+    on_a, on_b = (-x.ctypes.data % 64 // 4 for x in (a, raw))
+    for ahead_a, ahead_b in ((0, 0), (4, 0), (0, 4), (4, 4)):
+        b = raw[on_b + ahead_b :][: problem.elements]
+        b[:] = np.nan
+        source = a[on_a + ahead_a :][: problem.elements]
+        again(source, b)
+        assert np.array_equal(b.reshape(256, 512), source.reshape(512, 256).T)
+
+
+def test_a_model_s_plan_is_remembered_alone(path: Path) -> None:
+    """What runs elsewhere is compiled when it is needed: the first solution is not to wait for it."""
+    ttc_llvm.compile(Problem((1, 0), (256, 512)), 1, threads=1, forced=Forced(streaming=True))
+    assert objects_of(path) == [kernel.NAME]
 
 
 def test_a_known_plan_is_a_candidate_of_a_longer_search(monkeypatch: pytest.MonkeyPatch) -> None:

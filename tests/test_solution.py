@@ -442,7 +442,7 @@ def test_damaged_object_code_is_compiled_anew(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     solution = small()
-    broken = Solution(solution.problem, solution.target, solution.plan, 1, None, b"not an object")
+    broken = Solution(solution.problem, solution.target, solution.plan, 1, None, {str(solution.plan): b"not an object"})
     monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
     a, b = RNG.random(128).astype("f4"), np.zeros(128, "f4")
     broken(a, b)

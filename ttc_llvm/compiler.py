@@ -36,7 +36,7 @@ def solve(
     canonical = canonicalise(problem).canonical
     found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress)
     return Solution(
-        problem, options.target, found.plan, options.threads, found.measurement, found.code, options.others
+        problem, options.target, found.plan, options.threads, found.measurement, found.objects, options.others
     )
 
 
@@ -71,7 +71,7 @@ def _modelled(canonical: Canonical, options: Options, request: Request) -> tuple
     plan = model_plan(canonical, options.target, options.threads, options.forced)
     code = kernel.cache.obtain(canonical, plan, options.target).code if _runs(options.target) else b""
     objects = ((kernel.NAME, code),) if code else ()
-    return Planned(plan, None, code or None), Record(request, 1, str(plan), objects=objects)
+    return Planned(plan, None, {str(plan): code} if code else {}), Record(request, 1, str(plan), objects=objects)
 
 
 def _runs(target: Target) -> bool:

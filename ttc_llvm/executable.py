@@ -11,7 +11,7 @@ from typing import ClassVar
 from . import backend, kernel, runtime
 from .canonical import Beta, Placed
 from .errors import CompileError, TargetError
-from .kernel import Kernel
+from .kernel import Kernel, Objects
 from .lower import alignment
 from .plan import CpuPlan
 from .pool import Call
@@ -65,8 +65,8 @@ def bound(kernel: Kernel, held: bool) -> Entry:
 class Executable:
     """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
 
-    placed, plan, target: what runs; code: the plan's object code where it is known: linked, not compiled;
-    parts: threads that are worth their while.
+    placed, plan, target: what runs; objects: object code of its plan, and of those that run instead of it elsewhere,
+    where it is known: linked, not compiled; parts: threads that are worth their while.
     """
 
     # As in `General`: a kernel of its own serves a layout for good.
@@ -74,13 +74,13 @@ class Executable:
     returned: ClassVar[bool] = True
 
     __slots__ = (
-        "_alignment", "_code", "_items", "_line", "_off_boundary", "_off_lines", "_offsets", "_ordinary", "_streaming",
-        "left", "parts", "placed", "plan", "target",
+        "_alignment", "_items", "_line", "_objects", "_off_boundary", "_off_lines", "_offsets", "_ordinary",
+        "_streaming", "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
-    def __init__(self, placed: Placed, plan: CpuPlan, target: Target, code: bytes | None = None) -> None:
+    def __init__(self, placed: Placed, plan: CpuPlan, target: Target, objects: Objects | None = None) -> None:
         canonical = placed.canonical
-        self.placed, self.plan, self.target, self._code = placed, plan, target, code
+        self.placed, self.plan, self.target, self._objects = placed, plan, target, objects or {}
         self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
         self.left = FOR_EVER
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
@@ -88,8 +88,8 @@ class Executable:
         self._alignment = alignment(canonical, plan, target) if streams else 0
         # Bytes of an item where `_off_boundary` serves; else 0.
         self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
-        # Bytes of a line where `_off_lines` serves: not calls so short that `direct` makes them; else 0.
-        self._line = target.line if self.parts > 1 and off_lines(canonical, plan, target) != plan else 0
+        # Bytes of a line where `_off_lines` serves; else 0.
+        self._line = target.line if off_lines(canonical, plan, target) != plan else 0
         self._off_boundary: Executable | None = None
         self._off_lines: Executable | None = None
         self._ordinary: _Body | None = None
@@ -119,8 +119,8 @@ class Executable:
             runtime.run(call, min(threads, self.parts))
 
     def direct(self) -> Direct | None:
-        """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""
-        if self.parts > 1 or self._alignment:
+        """The call that `run` makes for small tensors; None where threads, scratch or alignment matter."""
+        if self.parts > 1 or self._alignment or self._line:
             return None
         body = self._ordinary or self._made(False)
         made, held = body.kernel, self._is_held()
@@ -132,16 +132,17 @@ class Executable:
     def _made_off_boundary(self) -> Executable:
         """What streams wherever B begins, or has ordinary stores where that is not worth it."""
         canonical = self.placed.canonical
-        made = Executable(Placed(canonical, 0, 0), off_boundary(canonical, self.plan, self.target), self.target)
-        self._off_boundary = made
+        self._off_boundary = made = self._other(off_boundary(canonical, self.plan, self.target))
         return made
 
     def _made_off_lines(self) -> Executable:
         """The plan with loads that are fast across lines."""
         canonical = self.placed.canonical
-        made = Executable(Placed(canonical, 0, 0), off_lines(canonical, self.plan, self.target), self.target)
-        self._off_lines = made
+        self._off_lines = made = self._other(off_lines(canonical, self.plan, self.target))
         return made
+
+    def _other(self, plan: CpuPlan) -> Executable:
+        return Executable(Placed(self.placed.canonical, 0, 0), plan, self.target, self._objects)
 
     def _made(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):
@@ -159,7 +160,7 @@ class Executable:
     def _kernel(self, streams: bool) -> Kernel:
         """Where B is not aligned, the plan without its streaming stores serves."""
         plan = self.plan if streams else self.plan.ordinary
-        stored = self._code if plan == self.plan else None
+        stored = self._objects.get(str(plan))
         canonical = self.placed.canonical
         if stored is not None:
             try:

@@ -6,7 +6,7 @@ import gc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 NAME = "kernel"
 CAPACITY = 256
 CODE = 2  # revision of what kernels expect of a caller, scratch above all: stored objects of another are not run
+
+Objects = Mapping[str, bytes]  # object code, by the text of its plan
 
 
 @dataclass(frozen=True, slots=True)

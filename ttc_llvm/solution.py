@@ -17,6 +17,7 @@ from .dtypes import Kind
 from .errors import ArrayError
 from .executable import Executable
 from .handed import Storage, number
+from .kernel import Objects
 from .lower import lower
 from .measurement import Measurement
 from .nest import LoopNest
@@ -59,12 +60,12 @@ class Solution:
         plan: CpuPlan,
         threads: int,
         measurement: Measurement | None = None,
-        code: bytes | None = None,
+        objects: Objects | None = None,
         others: tuple[Target, ...] = (),
     ) -> None:
         self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
         self.measurement, self.others = measurement, others
-        self._code = code
+        self._objects = dict(objects or {})
         self._ready: dict[tuple[Any, Any], _Ready] = {}
         self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
 
@@ -72,7 +73,7 @@ class Solution:
         return f"Solution({self.problem!r}, target={self.target}, plan='{self.plan}')"
 
     def __reduce__(self) -> tuple[Callable[..., Solution], tuple[Any, ...]]:
-        own = (self.problem, self.target, self.plan, self.threads, self.measurement, self._code, self.others)
+        own = (self.problem, self.target, self.plan, self.threads, self.measurement, self._objects, self.others)
         return Solution, own
 
     # --- calling ---
@@ -122,7 +123,7 @@ class Solution:
     def _executable(self, kinds: Kinds) -> Executable:
         plan = self.plan_for(kinds)
         own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
-        return Executable(canonicalise(self.problem, kinds), plan, self.target, self._code if own else None)
+        return Executable(canonicalise(self.problem, kinds), plan, self.target, self._objects if own else None)
 
     def plan_for(self, kinds: Kinds) -> CpuPlan:
         """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,12 +15,14 @@ from .errors import PlanError
 from .measurement import GIB, Measurement
 from .options import Options
 from .plan import CpuPlan
+from .target import Target
 from .trial import Mode, Trial
 from .tuning import peak
 from .tuning.database import Database, choose_path
 from .tuning.peak import Ceiling
 from .tuning.records import Answer, Record, Request, Timing
 from .tuning.search import Outcome
+from .unaligned import instead
 
 _log = logging.getLogger(__name__)
 STORED_TIMINGS = 50
@@ -29,11 +31,12 @@ PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that i
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The plan of a canonical form. measurement: None where nothing was timed; code: its object code, if known."""
+    """The plan of a canonical form. measurement: None where nothing was timed; objects: its object code, if known, and
+    that of plans that run instead of it elsewhere."""
 
     plan: CpuPlan
     measurement: Measurement | None = None
-    code: bytes | None = None
+    objects: kernel.Objects = field(default_factory=dict)
 
 
 @lru_cache(maxsize=16)
@@ -76,7 +79,8 @@ def _known(canonical: Canonical, mode: Mode, record: Record) -> Planned | None:
         return None
     proxy = _proxy_bytes(record.note)
     measured = remembered(record, ceiling_of(canonical, mode).value, proxy or canonical.bytes_moved, bool(proxy))
-    return Planned(plan, measured, dict(record.objects).get(kernel.NAME))
+    objects = {record.plan if name == kernel.NAME else name: code for name, code in record.objects}
+    return Planned(plan, measured, objects)
 
 
 def remembered(record: Record, ceiling: str, bytes_moved: int, proxy: bool = False) -> Measurement | None:
@@ -109,7 +113,9 @@ def finished(
         measurement(which, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy),
         interrupted=outcome.interrupted,
     )
-    code = None if trial.is_proxy else outcome.kernel.code
+    objects = {} if trial.is_proxy else {str(plan): outcome.kernel.code}
+    if objects and not outcome.interrupted:
+        objects |= _elsewhere(trial.canonical, plan, trial.target)
     effort = len(timings) if outcome.interrupted else options.max_implementations
     record = Record(
         request,
@@ -117,11 +123,17 @@ def finished(
         str(plan),
         seconds,
         tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS]),
-        ((kernel.NAME, code),) if code else (),
+        tuple((kernel.NAME if name == str(plan) else name, code) for name, code in objects.items()),
         ceiling_gibs=ceiling or None,
         note=f"{PROXY} {trial.canonical.bytes_moved}" if trial.is_proxy else "",
     )
-    return Planned(plan, measured, code), record
+    return Planned(plan, measured, objects), record
+
+
+def _elsewhere(canonical: Canonical, plan: CpuPlan, target: Target) -> dict[str, bytes]:
+    """Object code of what runs instead of the plan where memory begins as NumPy's does, for later processes as well."""
+    others = instead(canonical, plan, target)
+    return {str(other): kernel.cache.obtain(canonical, other, target).code for other in others}
 
 
 def _proxy_bytes(note: str) -> int | None:

@@ -128,7 +128,7 @@ def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
     found = compiler.plan_canonical(
         canonical, choice, (scale.alpha, scale.beta), open_database(None)
     )
-    return Executable(placed, found.plan, choice.target, found.code)
+    return Executable(placed, found.plan, choice.target, found.objects)
 
 
 def _reach(x: Array) -> tuple[int, int]:

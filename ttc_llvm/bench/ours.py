@@ -26,9 +26,10 @@ def solution(stand: Stand, planned: Planned) -> Contender:
     """Our plan: as Python calls it where cold, in a native loop where hot."""
     addresses = stand.a.address, stand.b.address
     if stand.case.hot:
-        built = kernel.cache.obtain(stand.canonical, planned.plan, stand.target, planned.code)
+        code = planned.objects.get(str(planned.plan))
+        built = kernel.cache.obtain(stand.canonical, planned.plan, stand.target, code)
         return native(OURS, stand.canonical, built, addresses, stand.scalars, stand.threads)
-    executable = Executable(Placed(stand.canonical, 0, 0), planned.plan, stand.target, planned.code)
+    executable = Executable(Placed(stand.canonical, 0, 0), planned.plan, stand.target, planned.objects)
     values = scalars(stand.canonical, *stand.scalars)
     at = 0 if values is None else int(values.ctypes.data)
 
