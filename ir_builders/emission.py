@@ -100,8 +100,8 @@ class Emission:
         known = view.space is Space.SCRATCH or self.tile.machine.natural  # else tensors may lie anywhere
         align = min(view.dtype.itemsize, 8) if known else 1
         machine, crowded = self.tile.machine, self.tile.is_crowded(view)
-        inserts = view.space is Space.A and machine.insert_bits and not self.in_place
-        longest = self.tile.node.loads if inserts else 0
+        inserted = machine.insert_bits > 0 and not self.in_place  # else registers are loaded whole, or as pieces are
+        longest = self.tile.node.loads if inserted and view.space is Space.A else 0
         return Access(self.module, machine, view.dtype, s.lanes, align, ragged, crowded, longest)
 
     def address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:

@@ -29,7 +29,7 @@ Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a register of B goes: its own address, any multiple of an item's size, and its row's slot; first: whether
-    its row's run begins with it, None where it cannot."""
+    its row's run begins with it, None of those that are shorter than a line: they cannot."""
 
     address: ir.Value
     slot: ir.Value
@@ -46,15 +46,15 @@ class Lines:
 
     @classmethod
     def of(cls, access: Access) -> Lines:
-        """With a table of their own."""
+        """Of registers that such an access would store, with a table of lanes of their own."""
         size = _lane(access)
         numbers = table(access.module, ir.IntType(8 * size), range(2 * LINE // size), "lanes")
         numbers.align = LINE
         return cls(access, numbers)
 
     def join(self, b: ir.IRBuilder, value: ir.Value, place: Place, count: int, scaled: Scaled) -> None:
-        """Store the line that ends within the first `count` elements of a register, if one does. Elements wait as they
-        come from A."""
+        """Store the line that ends within the first `count` elements of a register, if one does; where a run begins,
+        what the line has of it. Elements wait as they come from A."""
         address, slot, size, length = place.address, place.slot, _lane(self.access), count * self.access.dtype.itemsize
         total = LINE // size
         waiting = self._waiting(b, slot)
@@ -69,8 +69,8 @@ class Lines:
         gone = length // size
         b.store(shuffle(b, *registers, range(gone, gone + total)), slot, align=LINE)
 
-    def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
-        """Store what waits behind the last boundary. end: where the row ends."""
+    def rest(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
+        """Store what waits behind the last boundary. end: of the row, whose run has a line's elements at least."""
         behind = b.and_(b.ptrtoint(end, I64), i64(LINE - 1), name="behind")
         with guarded(b, b.icmp_unsigned(">", behind, i64(0)), "rest"):
             waiting = self._waiting(b, slot)
@@ -78,9 +78,7 @@ class Lines:
 
     def _whole(self, b: ir.IRBuilder, registers: Pair, place: Place, behind: ir.Value, scaled: Scaled) -> None:
         """Store the line that ends within a register as long; of a run's first one, what the line has of it."""
-        if place.first is None:
-            self._leave(b, registers, place.address, behind, scaled)
-            return
+        assert place.first is not None
         with b.if_else(place.first) as (then, otherwise):
             with then:
                 self._part(b, registers[1], place.address, b.sub(i64(LINE), behind), scaled)

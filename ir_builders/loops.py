@@ -9,7 +9,7 @@ from functools import partial
 from llvmlite import ir
 
 from ttc_llvm.canonical import Axis, static
-from ttc_llvm.nest import Bind, Fence, Flush, Keep, Last, Loop, Micro, Node, Recall, Row, Shifted, Stage
+from ttc_llvm.nest import Bind, Fence, Keep, Last, Loop, Micro, Node, Recall, Rest, Row, Shifted, Stage
 from ttc_llvm.operands import Buffer, Carry, Prefetch, Space, View
 from ttc_llvm.target import Target
 
@@ -57,8 +57,8 @@ class Emitter:
             elif isinstance(node, Last):
                 with guarded(b, self._kept(b, node.carry, box).last, "last"):
                     self.nodes(b, node.body, box, views)
-            elif isinstance(node, Flush):
-                self.flush(b, node, box)
+            elif isinstance(node, Rest):
+                self.rest(b, node, box)
             elif isinstance(node, Shifted):
                 self.shifted(b, node, box, views)
             elif isinstance(node, Recall):
@@ -141,7 +141,7 @@ class Emitter:
         view = View(buffer.space, buffer.dtype, buffer.strides)
         return replace(box, pointers={**box.pointers, buffer.space: start}), {**views, buffer.space: view}
 
-    def flush(self, b: ir.IRBuilder, node: Flush, box: Box) -> None:
+    def rest(self, b: ir.IRBuilder, node: Rest, box: Box) -> None:
         """What waits in the row's slot, stored."""
         item = node.target.dtype
         access = Access(self.module, self.machine, item, node.carry.elements, 1)
@@ -150,7 +150,7 @@ class Emitter:
         def scaled(value: ir.Value, lanes: int) -> ir.Value:
             return apply(b, node.op, self.scalars[node.op], value, None, lanes)
 
-        Lines.of(access).flush(b, end, box.pointers[Space.CARRY], scaled)
+        Lines.of(access).rest(b, end, box.pointers[Space.CARRY], scaled)
 
     def micro(self, b: ir.IRBuilder, node: Micro, box: Box, views: dict[Space, View]) -> None:
         """A micro-tile in place, or a call of the one function that serves every ragged edge of its kind."""

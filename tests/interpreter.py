@@ -17,7 +17,7 @@ from case import Case, windows
 from reference import Array
 
 from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size, static
-from ttc_llvm.nest import Fence, Flush, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage
+from ttc_llvm.nest import Fence, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Rest, Row, Shifted, Stage
 from ttc_llvm.operands import Buffer, Carry, Space, View
 
 
@@ -105,8 +105,8 @@ class Interpreter:
             elif isinstance(node, Last):
                 if self._ends(node.carry, box)[1]:
                     self.nodes(node.body, box, views)
-            elif isinstance(node, Flush):
-                self._flush(node, box)
+            elif isinstance(node, Rest):
+                self._rest(node, box)
             elif isinstance(node, Shifted):
                 self._shifted(node, box, views)
             else:
@@ -184,7 +184,7 @@ class Interpreter:
         self.memory[Space.CARRY][slot : slot + count] = row[-count:]
         self.writes[Space.CARRY][slot : slot + count] = 1
 
-    def _flush(self, node: Flush, box: Box) -> None:
+    def _rest(self, node: Rest, box: Box) -> None:
         """The row ends its run: what waits behind the last boundary leaves."""
         assert all(length == 1 for length in box.lengths[1:])
         count, end = node.carry.elements, box.offsets[Space.B] + box.lengths[0]
@@ -291,8 +291,8 @@ class Interpreter:
             old = self._read(node.target.space, sink)
         return self._scaled(node, x, old)
 
-    def _scaled(self, node: Micro | Row | Flush, x: Array, old: Array) -> Array:
-        source = node.carry if isinstance(node, Flush) else node.source
+    def _scaled(self, node: Micro | Row | Rest, x: Array, old: Array) -> Array:
+        source = node.carry if isinstance(node, Rest) else node.source
         types, op = (source.dtype, node.target.dtype), node.op
         alpha = {Alpha.ZERO: 0.0, Alpha.ONE: 1.0, Alpha.ANY: self.alpha}[op.alpha]
         beta = 0.0 if op.beta is Beta.ZERO else self.beta
@@ -304,7 +304,7 @@ class Interpreter:
             assert self.writes[space][where].all(), "scratch is read before it is written"
         return np.asarray(self.memory[space][where])
 
-    def _write(self, node: Micro | Row | Flush, where: Array, value: Array) -> None:
+    def _write(self, node: Micro | Row | Rest, where: Array, value: Array) -> None:
         assert where.min() >= 0
         self.memory[node.target.space][where] = value
         np.add.at(self.writes[node.target.space], where.ravel(), 1)

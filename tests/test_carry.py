@@ -149,7 +149,7 @@ def test_the_nest_of_joined_lines_in_words() -> None:
                     micro 5x3 a->b streaming carry
                 last of i0
                   for i1 in 211 step 1 serial
-                    flush
+                    rest
         fence
         """
     text = str(lower(FORM, PLAN, AVX512)).partition("\n")[2]

@@ -18,6 +18,8 @@ import pytest
 
 import ttc_llvm
 from ttc_llvm import backend, kernel
+from ttc_llvm.arrays import strided
+from ttc_llvm.arrays.recent import Recent
 from ttc_llvm.canonical import Axis, canonicalise
 from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
 from ttc_llvm.kernel import Kernel
@@ -213,7 +215,7 @@ def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
     monkeypatch: pytest.MonkeyPatch, path: Path
 ) -> None:
     """Object code of the plan, and of those that run instead of it where A is off the lines or B off the boundary."""
-    problem, machine = Problem((1, 0), (256, 512)), replace(backend.host_target(), apart=16)
+    problem, machine = Problem((1, 0), (256, 512)), replace(backend.host_target(), across_lines=16)
     asked: dict[str, Any] = {"threads": 1, "target": machine, "forced": Forced(streaming=True)}
     plan = ttc_llvm.compile(problem, 3, **asked).plan
     others = [str(other) for other in instead(canonicalise(problem).canonical, plan, machine)]
@@ -230,6 +232,36 @@ def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
         source = a[on_a + ahead_a :][: problem.elements]
         again(source, b)
         assert np.array_equal(b.reshape(256, 512), source.reshape(512, 256).T)
+
+
+@pytest.mark.parametrize("where", ["ttc_llvm.compiler.decided", "ttc_llvm.stored_plans.elsewhere"])
+def test_ctrl_c_behind_a_search_keeps_its_result(monkeypatch: pytest.MonkeyPatch, path: Path, where: str) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, interrupted)
+    ttc_llvm.compile(Problem((1, 0), (256, 512)), 3, threads=1, forced=Forced(streaming=True))
+    assert objects_of(path) == [kernel.NAME]
+
+
+def test_an_interrupted_search_compiles_nothing_more(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setattr("ttc_llvm.compiler.decided", lambda outcome, *_: replace(outcome, interrupted=True))
+    ttc_llvm.compile(Problem((1, 0), (256, 512)), 3, threads=1, forced=Forced(streaming=True))
+    assert objects_of(path) == [kernel.NAME]
+
+
+def test_tuned_arrays_are_linked_wherever_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large enough for streaming stores: a layout's kernels come out of the database."""
+    x, out = (np.random.default_rng(3).random((1024, 2048 + 4), dtype=np.float32) for _ in range(2))
+    source, result = x[:, :2048], out.reshape(-1)[: 2048 * 1024].reshape(2048, 1024)
+    ttc_llvm.transpose(source, out=result, effort=2, threads=1)
+    assert np.array_equal(result, source.T)
+    result[:] = np.nan
+    monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
+    monkeypatch.setattr(strided, "recent", Recent(9))
+    forbid(monkeypatch, "ttc_llvm.backend.compile_object")
+    ttc_llvm.transpose(source, out=result, effort=2, threads=1)
+    assert np.array_equal(result, source.T)
 
 
 def test_a_model_s_plan_is_remembered_alone(path: Path) -> None:

@@ -205,12 +205,22 @@ WAYS = [(None, "by rule"), (Staging.NONE, "as the plan decides"), (Staging.SHIFT
 def test_what_runs_off_the_boundary_is_told(how: Staging | None, why: str) -> None:
     plan = replace(STREAMING, unaligned=how)
     explained = solved(Problem((2, 1, 0), (384, 5, 384)), plan=plan).explain(1)
-    words, other = text.elsewhere(explained) or pytest.fail("nothing is told")
+    (words, other), *_ = text.elsewhere(explained)
     assert words == f"where B begins off a multiple of 64 bytes, {why}"
     assert other.streaming is (how is not Staging.NONE)
     for told in (explained.stage("plans"), explained.html()):
         assert f"{words}:" in told
         assert "staging=shift" in told or not other.streaming
+
+
+def test_what_runs_off_the_lines_is_told() -> None:
+    problem = Problem((2, 1, 0), (384, 5, 384))
+    for machine, told in (("znver4", True), ("znver5", False)):
+        explained = Solution(problem, find(machine), STREAMING, 1).explain(1)
+        words = "where A alone begins off a multiple of 64 bytes:"
+        for page in (explained.stage("plans"), explained.html()):
+            assert (words in page) is told
+            assert ("loads=16" in page) is told
 
 
 def test_the_chosen_plan_is_marked_whatever_it_decides_off_the_boundary() -> None:
@@ -223,7 +233,7 @@ def test_the_chosen_plan_is_marked_whatever_it_decides_off_the_boundary() -> Non
 @pytest.mark.parametrize("plan", [PLAN, STREAMING.ordinary])
 def test_nothing_is_told_of_boundaries_where_none_matters(plan: CpuPlan) -> None:
     problem = PROBLEM if plan is PLAN else Problem((2, 1, 0), (384, 5, 384))
-    assert text.elsewhere(solved(problem, plan=plan).explain(1)) is None
+    assert list(text.elsewhere(Solution(problem, find("avx512"), plan, 1).explain(1))) == []
 
 
 def test_runs_are_counted_in_lines() -> None:

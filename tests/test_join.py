@@ -61,7 +61,15 @@ def test_which_plans_join(
     c = canonicalise(problem).canonical
     plan = replace(plan_of(c, 64 // c.b.itemsize, 2 * 64 // c.b.itemsize, 16), **change)  # type: ignore[arg-type]
     assert joins(c, plan, wanted) is joined
-    assert ("flush" in str(lower(c, plan, wanted))) is joined
+    assert ("rest" in str(lower(c, plan, wanted))) is joined
+
+
+def test_a_panel_as_long_as_a_tile_ends_no_run() -> None:
+    c = canonicalise(Problem((1, 0), (211, 101))).canonical
+    plan = CpuPlan((16, 64), (16, 16), (0, 1), (0, 1), 0, streaming=True, staging=Staging.CARRY, panel=(16, 128))
+    assert joins(c, plan, AVX512)
+    if AVX512 in runnable():
+        check(Case.of(Problem((1, 0), (211, 101))), Run(plan, AVX512, 2, "start", "end", False, 3))
 
 
 def test_tiles_of_several_axes_of_a_run_go_through_scratch() -> None:
@@ -110,7 +118,7 @@ def test_lines_are_joined_in_the_right_order(problem: Problem, sizes: tuple[int,
     c = case.placed.canonical
     plan = plan_of(c, 16, *sizes)
     nest = lower(c, plan, AVX512)
-    assert "flush" in str(nest)
+    assert "rest" in str(nest)
     a, b = storages(case)
     assert reference.same(interpret(case, nest, case.placed, a, b), expected(case, a, b), case.b, case.plain), str(nest)
 
@@ -163,6 +171,6 @@ def test_any_strides_panels_and_blocks(
     case = Case(tuple(Axis(*axis) for axis in axes), item, item, 2.5, 0.0, False, 7)
     plan = CpuPlan(tile, block, order, tuple(range(len(tile))), 1, 2, True, Staging.CARRY, panel=panel)
     assert case.placed.canonical.axes == case.axes
-    assert "flush" in str(lower(case.placed.canonical, plan, AVX512))
+    assert "rest" in str(lower(case.placed.canonical, plan, AVX512))
     for shift in (0, 5, 15):
         check(case, Run(plan, AVX512, 3, "start", "end", False, shift))

@@ -433,6 +433,15 @@ def test_a_pickled_solution_needs_no_compilation(monkeypatch: pytest.MonkeyPatch
     assert same_numbers(a, b)
 
 
+def test_a_pickle_of_another_revision_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its object code may expect other scratch than calls of this one provide."""
+    solution = Solution(small().problem, backend.host_target(), small().plan, 1, None, {str(small().plan): b"old"})
+    assert pickle.loads(pickle.dumps(solution))._objects == solution._objects
+    text = pickle.dumps(solution)
+    monkeypatch.setattr(kernel, "CODE", kernel.CODE + 1)
+    assert pickle.loads(text)._objects == {}
+
+
 def test_problems_pickle() -> None:
     problem = Problem((1, 0), (3, 4), "cz", lda=(5, 6), alpha=2j, conjugate=True)
     assert pickle.loads(pickle.dumps(problem)) == problem

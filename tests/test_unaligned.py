@@ -107,6 +107,9 @@ def test_rows_of_a_that_are_rows_of_b(row: int) -> None:
     found = off_boundary(c, plan, AVX512)
     wanted = {31: Staging.NONE, 32: Staging.CARRY, 255: Staging.CARRY, 256: Staging.SHIFT}[row]
     assert (found.streaming, found.staging) == (wanted is not Staging.NONE, wanted)
+    if wanted is Staging.CARRY:
+        assert (found.prefetch, found.block) == (0, (16, 1, 1))
+        assert 512 <= found.tile[0] * found.tile[1] * 4 <= 1024 and found.tile[0] == row
     assert plans.check(found, c) is found
 
 

@@ -106,10 +106,12 @@ def _tuned(
         trial.seconds_alone if options.threads > 1 and options.mode is not Mode.HOT else None,
         scouts(canonical, options.target, options.threads, options.forced),
     )
+    others: kernel.Objects = {}
     with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
         outcome = decided(outcome, trial, limits.after(time.monotonic() - began))
         ceiling = max(ceiling, trial.ceiling(which))
-    return stored_plans.finished(options, request, trial, outcome, ceiling)
+        others = stored_plans.elsewhere(outcome, trial)
+    return stored_plans.finished(options, request, trial, outcome, ceiling, others)
 
 
 # --- candidates ------------------------------------------------------------------------------------------

@@ -119,8 +119,8 @@ class Executable:
             runtime.run(call, min(threads, self.parts))
 
     def direct(self) -> Direct | None:
-        """The call that `run` makes for small tensors; None where threads, scratch or alignment matter."""
-        if self.parts > 1 or self._alignment or self._line:
+        """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""
+        if self.parts > 1 or self._alignment:
             return None
         body = self._ordinary or self._made(False)
         made, held = body.kernel, self._is_held()

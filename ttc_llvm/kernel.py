@@ -117,8 +117,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: cache.renew_lock())
 
 
+def revision() -> str:
+    """What object code has to share with this program to run in it."""
+    from . import __version__
+
+    return f"{plans.VERSION} code{CODE} ttc{__version__}"
+
+
 def versions() -> str:
     """The versions that a stored plan and its object code depend on: another release may build other code."""
-    from . import __version__, backend
+    from . import backend
 
-    return f"{plans.VERSION} code{CODE} ttc{__version__} llvm{backend.llvm_version()}"
+    return f"{revision()} llvm{backend.llvm_version()}"

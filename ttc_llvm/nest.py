@@ -124,7 +124,7 @@ class Last:
 
 
 @dataclass(frozen=True, slots=True)
-class Flush:
+class Rest:
     """Store what waits in a row's slot, the elements behind the last boundary: the row ends its run."""
 
     carry: Carry
@@ -150,7 +150,7 @@ class Fence:
     """Order all non-temporal stores before what follows."""
 
 
-Node = Loop | Micro | Row | Recall | Stage | Keep | Last | Flush | Shifted | Fence
+Node = Loop | Micro | Row | Recall | Stage | Keep | Last | Rest | Shifted | Fence
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +219,8 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
         elif isinstance(node, Last):
             yield f"{pad}last of {','.join(f'i{k}' for k, _ in node.carry.loops)}"
             yield from _lines(node.body, depth + 1)
-        elif isinstance(node, Flush):
-            yield f"{pad}flush"
+        elif isinstance(node, Rest):
+            yield f"{pad}rest"
         elif isinstance(node, Shifted):
             on = ", on to " + ",".join(f"i{k}" for k in node.following) if node.following else ""
             yield f"{pad}shifted to {node.grain} of i0{on}"

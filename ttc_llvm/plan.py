@@ -76,7 +76,8 @@ class CpuPlan(Plan):
     what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one, so that few
     pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
     unaligned: the staging of what runs instead of a streaming plan where B is off the boundary, None = by rule
-    (`unaligned.off_boundary`); loads: bytes that a load of A has at most, None = a register's.
+    (`unaligned.off_boundary`); loads: bytes that a load of A for a micro-tile
+    has at most, where registers can be put together from several and no mask is needed; None = any number.
     """
 
     inner: tuple[int, ...]

@@ -74,7 +74,7 @@ class Solution:
 
     def __reduce__(self) -> tuple[Callable[..., Solution], tuple[Any, ...]]:
         own = (self.problem, self.target, self.plan, self.threads, self.measurement, self._objects, self.others)
-        return Solution, own
+        return _unpickled, (kernel.revision(), *own)
 
     # --- calling ---
 
@@ -191,3 +191,9 @@ def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
     return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
 
 
+def _unpickled(revision: str, *own: Any) -> Solution:
+    """A solution from a pickle, which keeps no object code that another revision of this program made."""
+    solution = Solution(*own)
+    if revision != kernel.revision():
+        solution._objects = {}
+    return solution

@@ -9,7 +9,7 @@ from math import prod
 from .canonical import Alpha, Beta, Canonical, static
 from .carry import Chain, chain, run_of
 from .layout import run_axes
-from .nest import Bind, Flush, Last, Loop, Micro, Node, Recall, Row, Stage
+from .nest import Bind, Last, Loop, Micro, Node, Recall, Rest, Row, Stage
 from .operands import Buffer, Carry, Op, Prefetch, Space, View
 from .plan import CpuPlan, Fetch, Staging, spans
 from .target import Target
@@ -45,7 +45,8 @@ def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     can take a line out of two registers."""
     size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
     line = plan.block[0] * size == target.line == target.vector_bits // 8
-    rest = canonical.extents[0] % plan.panel[0] if plan.panel else 0  # of the last panel, where a run may begin
+    panels = plan.panel and plan.panel[0] > plan.tile[0]
+    rest = canonical.extents[0] % plan.panel[0] if panels else 0  # in the last panel, where a run begins
     carried = plan.staging is Staging.CARRY and plan.streaming and not 0 < rest < plan.block[0]
     return carried and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
 
@@ -149,7 +150,7 @@ def joined(canonical: Canonical, plan: CpuPlan, target: Target, carry: Carry) ->
     leaf = replace(direct_leaf(canonical, plan), carry=carry)
     body = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
     around = _around(plan, run_of(canonical, plan), canonical.along("b"))
-    ends = _each(canonical, around, Flush(carry, leaf.target, leaf.op))
+    ends = _each(canonical, around, Rest(carry, leaf.target, leaf.op))
     return (*body, Last(carry, ends))
 
 

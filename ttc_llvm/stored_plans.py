@@ -15,7 +15,6 @@ from .errors import PlanError
 from .measurement import GIB, Measurement
 from .options import Options
 from .plan import CpuPlan
-from .target import Target
 from .trial import Mode, Trial
 from .tuning import peak
 from .tuning.database import Database, choose_path
@@ -103,9 +102,11 @@ def hints(canonical: Canonical, options: Options, answer: Answer) -> Iterator[Cp
 
 
 def finished(
-    options: Options, request: Request, trial: Trial, outcome: Outcome[CpuPlan, kernel.Kernel], ceiling: float
+    options: Options, request: Request, trial: Trial, outcome: Outcome[CpuPlan, kernel.Kernel], ceiling: float,
+    others: kernel.Objects,
 ) -> tuple[Planned, Record]:
-    """The winner of a search and the row that remembers it. ceiling: GiB/s, 0 where it was not measured."""
+    """The winner of a search and the row that remembers it. ceiling: GiB/s, 0 where it was not measured; others: code
+    of what runs instead elsewhere."""
     plan, seconds = outcome.best.plan, outcome.best.best
     which = ceiling_of(trial.canonical, options.mode).value
     timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
@@ -113,9 +114,7 @@ def finished(
         measurement(which, trial.canonical.bytes_moved, seconds, ceiling or None, timings, trial.is_proxy),
         interrupted=outcome.interrupted,
     )
-    objects = {} if trial.is_proxy else {str(plan): outcome.kernel.code}
-    if objects and not outcome.interrupted:
-        objects |= _elsewhere(trial.canonical, plan, trial.target)
+    objects = {} if trial.is_proxy else {str(plan): outcome.kernel.code, **others}
     effort = len(timings) if outcome.interrupted else options.max_implementations
     record = Record(
         request,
@@ -130,9 +129,13 @@ def finished(
     return Planned(plan, measured, objects), record
 
 
-def _elsewhere(canonical: Canonical, plan: CpuPlan, target: Target) -> dict[str, bytes]:
-    """Object code of what runs instead of the plan where memory begins as NumPy's does, for later processes as well."""
-    others = instead(canonical, plan, target)
+def elsewhere(outcome: Outcome[CpuPlan, kernel.Kernel], trial: Trial) -> dict[str, bytes]:
+    """Object code of what runs instead of the winner where memory begins as NumPy's does: later processes only link it.
+    None of a stand-in's, and none where the search was interrupted."""
+    if trial.is_proxy or outcome.interrupted:
+        return {}
+    canonical, target = trial.canonical, trial.target
+    others = instead(canonical, outcome.best.plan, target)
     return {str(other): kernel.cache.obtain(canonical, other, target).code for other in others}
 
 

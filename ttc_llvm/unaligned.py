@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from .canonical import Beta, Canonical
+from .canonical import Canonical
 from .carry import chain, run_of
 from .carry_plans import carrying
 from .lower import alignment
@@ -19,7 +19,7 @@ from .tile_sizes import cover, fitted, merge
 # Bytes of a run that pay: the lines at both ends of shorter ones cost as much as ordinary stores, of rows that stand
 # alone more than of what leaves scratch.
 PAYS = {Staging.SHIFT: 1 << 10, Staging.CARRY: 512, Staging.B: 512, Staging.NONE: 0}
-FAR = 256 << 10  # bytes moved, at least, where loads of A are kept short: caches hide most of it in shorter calls
+LONG_CALL = 256 << 10  # bytes moved, at least, where loads of A are kept short: caches hide most of it in shorter calls
 LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long
 LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
 TASKS = 64  # that threads can share, if there were as many with shorter tiles
@@ -62,14 +62,13 @@ def off_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     size = canonical.a.itemsize
     whole = all(isinstance(step, int) and (step == 1 or step * size % target.line == 0) for step in steps)
     rows = canonical.axes[0].stride_a == 1
-    pays = target.apart and whole and not rows and overwrites(canonical) and canonical.bytes_moved >= FAR
-    return replace(plan, loads=target.apart) if pays and not plan.loads else plan
+    pays = target.across_lines and whole and not rows and overwrites(canonical) and canonical.bytes_moved >= LONG_CALL
+    return replace(plan, loads=target.across_lines) if pays and not plan.loads else plan
 
 
 def instead(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[CpuPlan, ...]:
     """The plans that run instead of this one at addresses that NumPy's large arrays have."""
-    streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
-    moved = streams and alignment(canonical, plan, target) > canonical.b.itemsize
+    moved = alignment(canonical, plan, target) > canonical.b.itemsize
     found = (off_boundary(canonical, plan, target) if moved else plan, off_lines(canonical, plan, target))
     return tuple(other for other in dict.fromkeys(found) if other != plan)
 

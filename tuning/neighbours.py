@@ -29,6 +29,13 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
                 yield other
 
 
+def twin(canonical: Canonical, target: Target, plan: CpuPlan) -> tuple[CpuPlan, ...]:
+    """The plan that differs only in how long loads are, where that can matter: the cost model does not see it."""
+    if not target.across_lines or not plan.streaming or same_unit_axis(canonical):
+        return ()
+    return (replace(plan, loads=None if plan.loads else target.across_lines),)
+
+
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     """The plan that does the same, of all those that differ only in decisions without effect: places of axes that one
     tile or one micro-tile spans, loops to share that are not there, what is asked for by no prefetch."""
@@ -64,11 +71,6 @@ def _other_fetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iter
     if forced.prefetch is None:
         for fetch, distance in FETCHES:
             yield replace(plan, prefetch=distance, fetch=fetch)
-
-
-def _other_loads(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    if t.apart and plan.streaming and not same_unit_axis(c):
-        yield replace(plan, loads=None if plan.loads else t.apart)
 
 
 def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -144,5 +146,4 @@ CHANGES: tuple[Change, ...] = (
     _other_orders,
     _other_stores,
     _other_blocks,
-    _other_loads,
 )

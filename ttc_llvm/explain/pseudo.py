@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..canonical import Alpha, Beta, Canonical, Size
-from ..nest import Bind, Fence, Flush, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Row, Shifted, Stage
+from ..nest import Bind, Fence, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Rest, Row, Shifted, Stage
 from ..operands import Space, View
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
@@ -54,7 +54,7 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
         elif isinstance(node, Last):
             yield f"{place.pad()}if the tile's runs end with it"
             yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
-        elif isinstance(node, Flush):
+        elif isinstance(node, Rest):
             yield f"{place.pad()}elements that wait in the row's slot -> B, ordinary stores"
         elif isinstance(node, Shifted):
             deeper = replace(place, depth=place.depth + 1)
@@ -120,10 +120,16 @@ def _micro(node: Micro, place: _Place) -> Iterator[str]:
     ragged = " at most" if node.ragged else ""
     if node.prefetch is not None:
         yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
-    joined = ", joined to what waits: whole lines, a run's first one in part"
-    past = (joined if node.carry else "") + ", non-temporal" if node.streaming else ""
+    past = _joined(node) + ", non-temporal" if node.streaming else ""
     yield f"{what} {block}{ragged} = {prod(node.block)} elements, in registers{past}:"
     yield f"{INDENT}{_assignment(node, place)}"
+
+
+def _joined(node: Micro) -> str:
+    if node.carry is None:
+        return ""
+    first = ", a run's first one in part" if node.block[0] == node.carry.elements else ""
+    return f", joined to what waits: whole lines{first}"
 
 
 def _row(node: Row, place: _Place) -> Iterator[str]:

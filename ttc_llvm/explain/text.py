@@ -9,7 +9,7 @@ from math import exp
 from ..errors import OptionError
 from ..plan import CpuPlan
 from ..tuning.cost import Terms
-from ..unaligned import off_boundary
+from ..unaligned import off_boundary, off_lines
 from ..wording import bandwidth_rule, problem_line
 from . import geometry, pseudo
 from .columns import COLUMNS, count, folded, table, wrapped
@@ -74,10 +74,9 @@ def _merged(e: Explanation) -> Iterator[str]:
 def _plans(e: Explanation) -> Iterator[str]:
     yield f"chosen, {source(e)}:"
     yield from plan_lines(e.plan)
-    other = elsewhere(e)
-    if other:
-        yield f"{other[0]}:"
-        yield from plan_lines(other[1])
+    for when, other in elsewhere(e):
+        yield f"{when}:"
+        yield from plan_lines(other)
     if e.chosen is None:
         return
     yield from _terms(e.chosen.terms, e)
@@ -91,13 +90,16 @@ def _plans(e: Explanation) -> Iterator[str]:
             yield from _ranked(number, one, e)
 
 
-def elsewhere(e: Explanation) -> tuple[str, CpuPlan] | None:
-    """When another plan runs, in words, and which: where B begins off the boundary that this one needs, if any."""
-    if e.nest.alignment <= e.canonical.b.itemsize:
-        return None
-    found = off_boundary(e.canonical, e.plan, e.target)
-    why = "by rule" if found == off_boundary(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
-    return f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", found
+def elsewhere(e: Explanation) -> Iterator[tuple[str, CpuPlan]]:
+    """When other plans run, in words, and which: where B begins off the boundary that this one needs, and where A
+    begins off the lines."""
+    if e.nest.alignment > e.canonical.b.itemsize:
+        found = off_boundary(e.canonical, e.plan, e.target)
+        why = "by rule" if found == off_boundary(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
+        yield f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", found
+    lines = off_lines(e.canonical, e.plan, e.target)
+    if lines != e.plan:
+        yield f"where A alone begins off a multiple of {e.target.line} bytes", lines
 
 
 def source(e: Explanation) -> str:
