@@ -24,7 +24,7 @@ from .ragged import Ragged
 from .scale import Scalars, apply, carrier_type, convert, units
 from .seam import fence, shuffle
 from .shift import Bend
-from .values import Int, add, at, mul
+from .values import Int, add, at, guarded, mul, several
 
 
 class Emission:
@@ -80,6 +80,22 @@ class Emission:
             if number == loaded:
                 loaded = self._load_ahead(number)
             self.finish(number)
+        if self.lines is not None and self.first is not None:
+            with guarded(self.b, self.first, "begin"):
+                self._begin(self.lines, 1)
+
+    def _begin(self, lines: Lines, axis: int, at_row: tuple[Int, Int] = (0, 0)) -> None:
+        """Where runs begin with this micro-tile: of each row, what is in front of the first boundary, out of its slot.
+        at_row: bytes to it, of B and of the slots."""
+        assert self.slots is not None
+        b, views = self.b, (self.tile.node.target, self.slots[1])
+        if axis == len(self.tile.node.block):
+            lines.begin(b, at(b, self.target, at_row[0]), at(b, self.slots[0], at_row[1]), self._scaled)
+            return
+        with several(b, self.tile.node.block[axis], "row") as i:
+            steps = (mul(b, i, mul(b, self.sizes(view.strides[axis]), view.dtype.itemsize)) for view in views)
+            beyond_b, beyond_slot = (add(b, before, step) for before, step in zip(at_row, steps, strict=True))
+            self._begin(lines, axis + 1, (beyond_b, beyond_slot))
 
     def _load_ahead(self, first: int) -> int:
         """Load the pieces for the next registers of B, as many as half of the machine's registers hold; the first one

@@ -53,15 +53,17 @@ class Lines:
         return cls(access, numbers)
 
     def join(self, b: ir.IRBuilder, value: ir.Value, place: Place, count: int, scaled: Scaled) -> None:
-        """Store the line that ends within the first `count` elements of a register, if one does; where a run begins,
-        what the line has of it. Elements wait as they come from A."""
+        """Store the line that ends within the first `count` elements of a register, if one does and its run did not
+        begin here. Elements wait as they come from A."""
         address, slot, size, length = place.address, place.slot, _lane(self.access), count * self.access.dtype.itemsize
         total = LINE // size
         waiting = self._waiting(b, slot)
         registers = waiting, self._widened(b, value, waiting.type)
         behind = b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
         if length == LINE:
-            self._whole(b, registers, place, behind, scaled)
+            assert place.first is not None
+            with guarded(b, b.not_(place.first), "line"):
+                self._leave(b, registers, address, behind, scaled)
             b.store(registers[1], slot, align=LINE)
             return
         with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
@@ -69,21 +71,17 @@ class Lines:
         gone = length // size
         b.store(shuffle(b, *registers, range(gone, gone + total)), slot, align=LINE)
 
+    def begin(self, b: ir.IRBuilder, start: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
+        """Store what the first line has of a run. start: of the row, whose first elements, a line's number, wait."""
+        behind = b.and_(b.ptrtoint(start, I64), i64(LINE - 1), name="behind")
+        self._part(b, self._waiting(b, slot), start, b.sub(i64(LINE), behind), scaled)
+
     def rest(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store what waits behind the last boundary. end: of the row, whose run has a line's elements at least."""
         behind = b.and_(b.ptrtoint(end, I64), i64(LINE - 1), name="behind")
         with guarded(b, b.icmp_unsigned(">", behind, i64(0)), "rest"):
             waiting = self._waiting(b, slot)
             self._part(b, self._line(b, (waiting, waiting), behind), at(b, end, b.neg(behind)), behind, scaled)
-
-    def _whole(self, b: ir.IRBuilder, registers: Pair, place: Place, behind: ir.Value, scaled: Scaled) -> None:
-        """Store the line that ends within a register as long; of a run's first one, what the line has of it."""
-        assert place.first is not None
-        with b.if_else(place.first) as (then, otherwise):
-            with then:
-                self._part(b, registers[1], place.address, b.sub(i64(LINE), behind), scaled)
-            with otherwise:
-                self._leave(b, registers, place.address, behind, scaled)
 
     def _part(self, b: ir.IRBuilder, value: ir.Value, address: ir.Value, size: ir.Value, scaled: Scaled) -> None:
         """Store so many bytes of a vector, by an ordinary store."""
