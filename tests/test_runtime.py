@@ -190,7 +190,7 @@ def test_every_part_has_scratch_of_its_own(size: int) -> None:
         runtime.run(Call(loaded().address("note"), 0, b.ctypes.data, 0, 0, max(size, 8), 4), threads)
         blocks = sorted(at for begin, _, at, *_ in b.reshape(-1, 8).tolist() if begin >= 0)
         assert len(blocks) == threads and all(at % pool.PAGE == 0 and at for at in blocks)
-        assert all(after - before >= size for before, after in itertools.pairwise(blocks))
+        assert all(after - before >= size + pool.GAP for before, after in itertools.pairwise(blocks))
 
 
 def test_several_python_threads_share_the_runtime() -> None:
