@@ -112,8 +112,9 @@ def test_a_plan_of_shifted_micro_tiles_is_read_as_it_is_written() -> None:
         (Problem((2, 1, 0), (40, 5, 48)), (32, 1, 16), Staging.SHIFT),  # with micro-tiles of a line
         (Problem((1, 0), (48, 512), ldb=(528, 48)), (16, 16), Staging.SHIFT),  # long rows, although none follows
         (Problem((1, 0), (48, 64), ldb=(80, 48)), (16, 16), Staging.NONE),
-        (Problem((0, 2, 1), (512, 20, 20)), (64, 1, 1), Staging.SHIFT),  # rows that find their own boundaries
-        (Problem((0, 2, 1), (64, 200, 20)), (64, 1, 1), Staging.NONE),  # ordinary stores do as well
+        (Problem((0, 2, 1), (520, 20, 20)), (64, 1, 1), Staging.SHIFT),  # rows that find their own boundaries
+        (Problem((0, 2, 1), (64, 200, 20)), (64, 1, 1), Staging.CARRY),  # shorter ones go on from tile to tile
+        (Problem((0, 2, 1), (12, 200, 20)), (12, 1, 1), Staging.NONE),  # ordinary stores do as well
     ],
 )
 def test_what_runs_off_the_boundary(problem: Problem, block: tuple[int, ...], staging: Staging) -> None:

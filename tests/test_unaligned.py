@@ -14,6 +14,7 @@ from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.lower import alignment
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
+from ttc_llvm.staging import joins
 from ttc_llvm.unaligned import LONG_READ, LONG_RUN, off_boundary, ways
 
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
@@ -93,24 +94,35 @@ def test_tiles_leave_half_of_l2() -> None:
 
 
 def test_tiles_that_fill_l2_are_not_asked_for() -> None:
-    c = canonicalise(Problem((0, 2, 1), (31, 20000, 200))).canonical
-    plan = CpuPlan((31, 1, 20000), (31, 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
+    c = canonicalise(Problem((0, 2, 1), (15, 20000, 200))).canonical
+    plan = CpuPlan((15, 1, 20000), (15, 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
     assert off_boundary(c, plan, AVX512).prefetch == 0
-    assert off_boundary(c, replace(plan, tile=(31, 1, 16)), AVX512).prefetch == 1
+    assert off_boundary(c, replace(plan, tile=(15, 1, 16)), AVX512).prefetch == 1
 
 
-@pytest.mark.parametrize("row", [31, 32, 255, 256])
-def test_rows_of_a_that_are_rows_of_b(row: int) -> None:
-    """Those of two lines and more go on from tile to tile, those of a KiB are streamed one by one."""
-    c = canonicalise(Problem((0, 2, 1), (row, 400, 200))).canonical
-    plan = CpuPlan((row, 1, 16), (min(row, 64), 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
-    found = off_boundary(c, plan, AVX512)
-    wanted = {31: Staging.NONE, 32: Staging.CARRY, 255: Staging.CARRY, 256: Staging.SHIFT}[row]
-    assert (found.streaming, found.staging) == (wanted is not Staging.NONE, wanted)
-    if wanted is Staging.CARRY:
-        assert (found.prefetch, found.block) == (0, (16, 1, 1))
-        assert 512 <= found.tile[0] * found.tile[1] * 4 <= 1024 and found.tile[0] == row
-    assert plans.check(found, c) is found
+@pytest.mark.parametrize(
+    ("name", "apart", "wanted"),
+    [
+        ("avx512", 0, {15: "none", 16: "carry", 512: "carry", 513: "shift"}),
+        ("avx512", 3, {63: "none", 64: "carry", 512: "carry", 513: "shift"}),
+        ("avx2", 0, {31: "none", 32: "carry", 255: "carry", 256: "shift"}),
+        ("avx2", 3, {127: "none", 128: "carry", 255: "carry", 256: "shift"}),
+    ],
+)
+def test_rows_of_a_that_are_rows_of_b(name: str, apart: int, wanted: dict[int, str]) -> None:
+    """They go on from row to row, in registers or, a KiB at a time, through scratch; long ones are streamed one by one,
+    short ones are not, above all those that lie apart in A."""
+    machine = target.find(name)
+    for row, how in wanted.items():
+        c = canonicalise(Problem((0, 2, 1), (row, 400, 200), lda=(row + apart, 400, 200))).canonical
+        plan = CpuPlan((row, 1, 16), (min(row, 32), 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
+        found = off_boundary(c, plan, machine)
+        assert (found.streaming, found.staging.value) == (how != "none", how)
+        if how == "carry":
+            assert (found.prefetch, found.block, found.tile[0]) == (0, (16, 1, 1), row)
+            assert joins(c, found, machine) is (name == "avx512")
+            assert found.tile[1] == 1 if name == "avx512" else 512 <= row * found.tile[1] * 4 <= 1024
+        assert plans.check(found, c) is found
 
 
 def test_a_panel_goes_with_the_tiles_it_holds() -> None:

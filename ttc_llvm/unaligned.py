@@ -12,7 +12,7 @@ from .carry_plans import carrying
 from .lower import alignment
 from .plan import CpuPlan, Fetch, Staging
 from .shift import following, shifts
-from .staging import has_room, is_by_rows, overwrites
+from .staging import has_room, is_by_rows, joins, overwrites
 from .target import Target
 from .tile_sizes import cover, fitted, merge
 
@@ -26,6 +26,8 @@ TASKS = 64  # that threads can share, if there were as many with shorter tiles
 # Of tiles whose runs go on: bytes of B and of A that each has of a row, and how many rows wait; what is asked for.
 COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
 ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware fetches ahead
+WAITING = 256  # such rows that wait at a time, where lines are joined in registers
+JOINED = 2 << 10  # bytes of the longest rows that are joined: longer ones find their own boundaries
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,22 @@ def ways(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Way]:
         yield Way(Staging.NONE, plan.ordinary)
         return
     rows = canonical.axes[0].stride_a == 1
-    makers: tuple[_Maker, ...] = (_in_place, _carried) if rows else (_shifted, _carried, _by_runs)
+    makers: tuple[_Maker, ...] = (_joined, _in_place, _carried) if rows else (_shifted, _carried, _by_runs)
     found = [way for make in makers if (way := make(canonical, plan, target)) is not None]
     found.append(Way(Staging.NONE, _stored(canonical, plan, target)))
     yield from (replace(way, plan=off_lines(canonical, way.plan, target)) for way in found)
+
+
+def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+    """Rows of A that are rows of B: lines are joined from row to row."""
+    row = canonical.extents[0] * canonical.b.itemsize
+    if not _least(canonical, target) <= row <= JOINED:
+        return None
+    found = carrying(canonical, _line(canonical, target), (row, row, WAITING), Fetch.BLOCKS, 0)
+    handed = chain(canonical, found, target)
+    if handed is None or not joins(canonical, found, target):
+        return None
+    return Way(Staging.CARRY, found, handed.run * canonical.b.itemsize)
 
 
 def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
@@ -116,17 +130,28 @@ def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
 
 
 def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
-    line = max(1, target.line // canonical.b.itemsize)
     if canonical.axes[0].stride_a != 1:
         found = carrying(canonical, plan.block, *COLUMNS)
-    elif canonical.extents[0] < 2 * line:  # of shorter rows, copies to scratch cost more than ordinary stores
+    elif canonical.extents[0] * canonical.b.itemsize < 2 * _least(canonical, target):
         return None
     else:
-        found = carrying(canonical, (line, *[1] * (len(canonical.axes) - 1)), *ROWS)
+        found = carrying(canonical, _line(canonical, target), *ROWS)
     handed = chain(canonical, found, target)
     if handed is None or not has_room(canonical, found, target):
         return None
     return Way(Staging.CARRY, found, handed.run * canonical.b.itemsize)
+
+
+def _least(canonical: Canonical, target: Target) -> int:
+    """Bytes of the shortest rows that go on: of shorter ones each costs more than ordinary stores do. Rows of A that
+    lie apart come one by one from memory."""
+    follow = any(axis.stride_a == canonical.extents[0] for axis in canonical.axes)
+    return target.line if follow else 4 * target.line
+
+
+def _line(canonical: Canonical, target: Target) -> tuple[int, ...]:
+    """A micro-tile that is a line of a row."""
+    return (max(1, target.line // canonical.b.itemsize), *[1] * (len(canonical.axes) - 1))
 
 
 def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
