@@ -16,7 +16,9 @@ from ttc_llvm.dtypes import dtype
 from ttc_llvm.lower import lower
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem
+from ttc_llvm.staging import joins
 from ttc_llvm.tuning import blocks, candidates, neighbours
+from ttc_llvm.tuning.carried import carries
 from ttc_llvm.tuning.choices import FREE, Forced, can_stream, inner_orders, tile_orders
 from ttc_llvm.tuning.cost import Model, operations
 from ttc_llvm.tuning.model import model_plan, ranked
@@ -185,3 +187,13 @@ def test_scratch_leaves_room_in_the_cache() -> None:
         assert lower(problem, plan, AVX512).scratch <= AVX512.l2 // 2
         tile = [min(size, extent) for size, extent in zip(plan.tile, problem.extents, strict=True)]
         assert math.prod(tile) * problem.a.itemsize <= AVX512.l2 // 2
+
+
+@pytest.mark.parametrize(("machine", "row", "wanted"), [("avx512", 369, 4), ("avx512", 15, 0), ("avx2", 369, 0)])
+def test_seeds_of_ragged_rows_that_stay_are_joined_in_registers(machine: str, row: int, wanted: int) -> None:
+    """One row a tile, a line a micro-tile, as far as the machine can join them, and rows have a line."""
+    target = targets.find(machine)
+    form = canonicalise(Problem((0, 2, 1), (row, 400, 1000))).canonical
+    found = [plan for plan in carries(form, target) if joins(form, plan, target)]
+    assert len(found) == wanted
+    assert all((plan.tile, plan.block) == ((row, 1, 1), (16, 1, 1)) for plan in found)

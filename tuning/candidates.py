@@ -17,15 +17,14 @@ from functools import lru_cache
 from math import log
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.carry_plans import carrying
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
 from ttc_llvm.tile_sizes import cover, fitted, merge
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
+from .carried import carries
 from .choices import (
-    FETCHES,
     ORDINARY,
     Forced,
     Stores,
@@ -41,9 +40,6 @@ LONG_RUNS = (256, 1024, 4096, 16384)  # where rows stay rows, and of B where the
 DESCENTS = 3  # seeds that descend before the first plan is offered
 ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
 WALKS = (0, 4, 6)  # distances of their prefetches
-CARRIED_RUNS = (128, 512)  # bytes of B that a tile whose runs go on writes of each row
-CARRIED_WIDTHS = (64, 256, 1024)  # bytes of A that it reads of each row
-SLOTS = (512, 2048)  # rows of B that wait at a time
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 ALIKE = 0.01  # the same, for every plan that stores in the same way: processors differ in what that costs
@@ -176,14 +172,6 @@ def _walks(canonical: Canonical, target: Target, forced: Forced, how: Stores) ->
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
             yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, *how)
-
-
-def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
-    """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
-    block = blocks(canonical, target)[0]
-    for sizes in itertools.product(CARRIED_RUNS, CARRIED_WIDTHS, SLOTS):
-        plan = carrying(canonical, block, sizes, *FETCHES[0])
-        yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in FETCHES)
 
 
 def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

@@ -1,0 +1,43 @@
+"""Seeds whose runs of B go on from tile to tile."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ttc_llvm.canonical import Canonical, static
+from ttc_llvm.carry_plans import carrying
+from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.staging import joins
+from ttc_llvm.target import Target
+
+from .blocks import blocks
+from .choices import FETCHES
+
+RUNS = (128, 512)  # bytes of B that a tile whose runs go on writes of each row
+WIDTHS = (64, 256, 1024)  # bytes of A that it reads of each row
+SLOTS = (512, 2048)  # rows of B that wait at a time
+WAITING = (256, 1024)  # the same of rows that stay and are joined in registers
+AHEAD = (0, 4)  # how far ahead those rows are asked for, in micro-tiles
+
+
+def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
+    """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
+    block = blocks(canonical, target)[0]
+    for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
+        plan = carrying(canonical, block, sizes, *FETCHES[0])
+        yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in FETCHES)
+    if canonical.axes[0].stride_a == 1:
+        yield from _joined_rows(canonical, target)
+
+
+def _joined_rows(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
+    """Tiles of one row, in micro-tiles of a line, which are joined in registers from row to row."""
+    row = static(canonical.axes[0].extent) * canonical.b.itemsize
+    line = max(1, target.line // canonical.b.itemsize)
+    block = (line, *[1] * (len(canonical.axes) - 1))
+    for slots, distance in itertools.product(WAITING, AHEAD):
+        plan = carrying(canonical, block, (row, row, slots), Fetch.BLOCKS, distance)
+        if row >= target.line and joins(canonical, plan, target):
+            yield plan
