@@ -118,6 +118,8 @@ def test_rows_of_a_that_are_rows_of_b(name: str, apart: int, wanted: dict[int, s
         plan = CpuPlan((row, 1, 16), (min(row, 32), 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, True)
         found = off_boundary(c, plan, machine)
         assert (found.streaming, found.staging.value) == (how != "none", how)
+        offered = [way.how for way in ways(c, plan, machine)]
+        assert len(offered) == len(set(offered))  # a plan's decision names one
         if how == "carry":
             assert (found.prefetch, found.block, found.tile[0]) == (0, (16, 1, 1), row)
             assert joins(c, found, machine) is (name == "avx512")

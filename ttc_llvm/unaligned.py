@@ -130,9 +130,10 @@ def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
 
 
 def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+    row = canonical.extents[0] * canonical.b.itemsize
     if canonical.axes[0].stride_a != 1:
         found = carrying(canonical, plan.block, *COLUMNS)
-    elif canonical.extents[0] * canonical.b.itemsize < 2 * _least(canonical, target):
+    elif row < 2 * _least(canonical, target) or _joined(canonical, plan, target):
         return None
     else:
         found = carrying(canonical, _line(canonical, target), *ROWS)
