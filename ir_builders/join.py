@@ -59,7 +59,7 @@ class Lines:
         total = LINE // size
         waiting = self._waiting(b, slot)
         registers = waiting, self._widened(b, value, waiting.type)
-        behind = b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
+        behind = _behind(b, address)
         if length == LINE:
             assert place.first is not None
             with guarded(b, b.not_(place.first), "line"):
@@ -73,12 +73,12 @@ class Lines:
 
     def begin(self, b: ir.IRBuilder, start: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store what the first line has of a run. start: of the row, whose first elements, a line's number, wait."""
-        behind = b.and_(b.ptrtoint(start, I64), i64(LINE - 1), name="behind")
+        behind = _behind(b, start)
         self._part(b, self._waiting(b, slot), start, b.sub(i64(LINE), behind), scaled)
 
     def rest(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store what waits behind the last boundary. end: of the row, whose run has a line's elements at least."""
-        behind = b.and_(b.ptrtoint(end, I64), i64(LINE - 1), name="behind")
+        behind = _behind(b, end)
         with guarded(b, b.icmp_unsigned(">", behind, i64(0)), "rest"):
             waiting = self._waiting(b, slot)
             self._part(b, self._line(b, (waiting, waiting), behind), at(b, end, b.neg(behind)), behind, scaled)
@@ -113,6 +113,11 @@ class Lines:
         chosen = b.load(at(b, self.numbers, b.sub(i64(LINE), behind)), typ=old.type, align=size)
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
         return b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
+
+
+def _behind(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    """Bytes from the boundary of lines before an address to it."""
+    return b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
 
 
 def _lane(access: Access) -> int:

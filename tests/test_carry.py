@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from math import prod
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import machine
 import pytest
@@ -116,6 +116,11 @@ def test_a_long_run(wanted: Target, fetch: str) -> None:
         check(Case.of(Problem((1, 0), (211, 101), kind, alpha=2.0)), Run(plan, wanted, 2, "start", "end", False))
 
 
+def body_of(nest: str) -> str:
+    """These lines as they stand below a nest's first one."""
+    return indent(dedent(nest).strip(), "  ")
+
+
 def test_the_nest_in_words() -> None:
     wanted = """
         for i1 in 211 step 128 task
@@ -127,7 +132,7 @@ def test_the_nest_in_words() -> None:
                     recall 16
         """
     text = str(lower(FORM, PLAN, AVX2)).partition("\n")[2]
-    assert text.startswith("\n".join("  " + line for line in dedent(wanted).strip().splitlines()))
+    assert text.startswith(body_of(wanted))
     assert "row i0 scratch->b carry i0" in text
 
 
@@ -153,7 +158,7 @@ def test_the_nest_of_joined_lines_in_words() -> None:
         fence
         """
     text = str(lower(FORM, PLAN, AVX512)).partition("\n")[2]
-    assert text == "\n".join("  " + line for line in dedent(wanted).strip().splitlines())
+    assert text == body_of(wanted)
 
 
 @pytest.mark.parametrize(("machine", "tile"), [(AVX2, 64 + 64 * 48 * 4), (AVX512, 0)], ids=["avx2", "avx512"])
