@@ -14,7 +14,7 @@ from ttc_llvm.operands import Space, View
 from . import ahead
 from .ahead import Move, Step
 from .fetch_rows import Rows
-from .memory import L1, beyond
+from .memory import L1, L2, beyond
 from .micro_tile import Sizes, Tile
 from .request import Read, Request
 from .seam import freeze
@@ -49,7 +49,8 @@ def requests(
     if not moves:
         return []
     short = ahead.short(b, trail, moves, tile.node.block)
-    return list(itertools.chain(*(_block(b, tile, side, sizes, moves, short, shift) for side in sides)))
+    level = L2 if wanted.far else L1
+    return list(itertools.chain(*(_block(b, tile, side, sizes, moves, short, shift, level) for side in sides)))
 
 
 def _block(
@@ -60,9 +61,10 @@ def _block(
     moves: tuple[Move, ...],
     short: dict[int, tuple[int, ir.Value]],
     shift: Shift | None,
+    level: int,
 ) -> list[Request]:
-    """The lines of the micro-tile that lies `moves` further. Where it is a ragged one, the rows that it lacks would
-    bring other memory: they ask for its first row again."""
+    """The lines of the micro-tile that lies `moves` further, into this level of the caches. Where it is a ragged one,
+    the rows that it lacks would bring other memory: they ask for its first row again."""
     found = []
     size, run = read.view.dtype.itemsize, read.side.run
     base = freeze(b, beyond(b, read.pointer, _bytes(b, read.view, sizes, moves)))
@@ -77,7 +79,7 @@ def _block(
                 steps[k, i] = b.select(short[k][1], i64(0), i64(step)) if lacking else step
             offset = add(b, offset, steps[k, i])
         start = base if bend is None else bend.start(b, base, element[0])
-        found.append(Request(start, offset, L1))
+        found.append(Request(start, offset, level))
     return found
 
 

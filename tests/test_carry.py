@@ -106,12 +106,11 @@ def test_tiles_follow_each_other_along_a_run(found: tuple[Case, CpuPlan, Target]
 
 
 @pytest.mark.parametrize("wanted", [AVX2, AVX512], ids=["avx2", "avx512"])
-@pytest.mark.parametrize("fetch", ["none", "blocks", "rows"])
+@pytest.mark.parametrize("fetch", ["none", "blocks", "far", "rows"])
 def test_a_long_run(wanted: Target, fetch: str) -> None:
     if wanted not in runnable():
         pytest.skip(f"this machine has no {wanted.name}")
-    ahead = {"none": {}, "blocks": {"prefetch": 4}, "rows": {"prefetch": 1, "fetch": Fetch.ROWS}}[fetch]
-    plan = replace(PLAN, **ahead)  # type: ignore[arg-type]
+    plan = PLAN if fetch == "none" else replace(PLAN, prefetch=1 if fetch == "rows" else 4, fetch=Fetch(fetch))
     for kind in ("s", "ds", "sd", "c", "z"):
         check(Case.of(Problem((1, 0), (211, 101), kind, alpha=2.0)), Run(plan, wanted, 2, "start", "end", False))
 

@@ -19,7 +19,7 @@ from ttc_llvm.tuning.cost import NETWORKS, Model
 from ttc_llvm.tuning.features import Features
 from ttc_llvm.tuning.inputs import MODES, STORES, Inputs, one_hot
 from ttc_llvm.tuning.model import onwards, ranked
-from ttc_llvm.tuning.neighbours import neighbours
+from ttc_llvm.tuning.neighbours import neighbours, twins
 from ttc_llvm.tuning.networks import DOUBT, TOGETHER, Networks
 
 PROBLEMS = [
@@ -187,7 +187,7 @@ def test_a_search_goes_on_to_the_likeliest_neighbours_first(problem: Problem, th
     canonical, machine = canonicalise(problem).canonical, targets.find("znver5")
     plan = next(ranked(canonical, machine, threads))
     found = onwards(canonical, machine, threads)(plan)
-    assert set(found) == set(neighbours(canonical, machine, FREE, plan))
+    assert set(found) == {*neighbours(canonical, machine, FREE, plan), *twins(canonical, machine, plan)}
     alike = [other for other in found if replace(other, parallel=plan.parallel) == plan]
     rest = [other for other in found if other not in alike]
     for group in (alike, rest):

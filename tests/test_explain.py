@@ -53,7 +53,7 @@ def test_loops_are_written_as_somebody_would_write_them() -> None:
         "  for (i1 = 0; i1 < 301; i1 += 64)",
         "    for (j1 = i1; j1 + 8 <= min(i1 + 64, 301); j1 += 8)",
         "      for (j0 = i0; j0 + 16 <= min(i0 + 64, 203); j0 += 16)",
-        "        prefetch what comes 2 micro-tiles later",
+        "        prefetch what comes 2 micro-tiles later, into L1",
         "        micro-tile 16x8 = 128 elements, in registers:",
         "          B[j0 + 203*j1] = alpha * A[301*j0 + j1] + beta * B[j0 + 203*j1]",
         "      if fewer than 16 are left: j0 once more, shorter",

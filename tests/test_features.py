@@ -50,6 +50,18 @@ def test_what_is_asked_for_shares_the_sets_of_l1() -> None:
     assert "flight a" not in facts(crowded, walking((16, 16), (0, 1), distance=0))
     rows = CpuPlan((16, 16), (16, 16), (0, 1), (0, 1), 2, 1, fetch=Fetch.ROWS)  # into L2
     assert facts(crowded, rows)["streams"] == "pages lines alone"
+    far = replace(plan, fetch=Fetch.FAR)  # into L2 as well, where that was measured
+    assert facts(crowded, far)["streams"] == "pages lines over"
+    zen4 = {name.partition(": ")[2]: bucket for name, bucket in Features(crowded, targets.find("znver4"))(far)}
+    assert zen4["streams"] == "pages lines alone" and "flight a" not in zen4
+
+
+def test_how_wide_tiles_are_beside_the_way_in_which_they_follow_each_other() -> None:
+    problem = canonical((1, 0), (7264, 7264))
+    for order, along in (((0, 1), "a"), ((1, 0), "b")):
+        found = facts(problem, CpuPlan((16, 32), (16, 16), order, (0, 1), 2, 6))
+        assert found["runs"] == found[f"runs, along {along}"] == "7 6"
+        assert len([name for name in found if name.startswith("runs, along")]) == 2  # one of the family
 
 
 def test_pages_of_a_micro_tile() -> None:

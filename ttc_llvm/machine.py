@@ -24,7 +24,8 @@ class Target:
     insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
     0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are stores past the caches;
     prefetches: there is an instruction that asks for a line; across_lines: bytes of the longest load of A that pays
-    where A is off the lines, 0 = any;
+    where A is off the lines, 0 = any; far: lines of micro-tiles are best asked for into L2, as L1 has room for few on
+    their way;
     exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
     integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
@@ -48,6 +49,7 @@ class Target:
     streams: bool = True
     prefetches: bool = True
     across_lines: int = 0
+    far: bool = False
     exchange: Exchange = Exchange.UNPACK
     scalable: bool = False
     natural: bool = False

@@ -124,7 +124,7 @@ TRIPLES = {
 # How CPUs differ from their row: caches (bytes), and what was measured on them.
 DIFFERENCES: dict[str, dict[str, Any]] = {
     "bdver3": {"l1": 16 * _KIB, "ways": 4, "l2": 1 << 20},
-    "znver4": {"l2": 1 << 20, "across_lines": 16},
+    "znver4": {"l2": 1 << 20, "across_lines": 16, "far": True},
     "znver5": {"l1": 48 * _KIB, "ways": 12, "l2": 1 << 20},
     "sapphirerapids": {"l1": 48 * _KIB, "ways": 12, "l2": 2 << 20},
     "emeraldrapids": {"l1": 48 * _KIB, "ways": 12, "l2": 2 << 20},

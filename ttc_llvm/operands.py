@@ -63,13 +63,14 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Prefetch:
     """What a micro-tile asks for in advance. distance: in micro-tiles, or in tiles of these extents, whose rows are
-    then asked for whole, each micro-tile its share."""
+    then asked for whole, each micro-tile its share; far: into L2 only, as rows are anyway."""
 
     distance: int
     tile: tuple[int, ...] = ()
+    far: bool = False
 
     def __str__(self) -> str:
-        return f"{self.distance} tiles" if self.tile else str(self.distance)
+        return f"{self.distance} tiles" if self.tile else f"{self.distance}{' far' if self.far else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,10 @@ class Staging(Enum):
 
 
 class Fetch(Enum):
-    """What a prefetch asks for, and thereby the unit of its distance."""
+    """What a prefetch asks for, into which cache, and thereby the unit of its distance."""
 
     BLOCKS = "blocks"  # the lines of one micro-tile: each from another row of memory
+    FAR = "far"  # the same lines, into L2 only: L1 has few buffers for lines on their way
     ROWS = "rows"  # rows of a whole tile, line after line, its share with every micro-tile
 
     __hash__ = object.__hash__

@@ -106,7 +106,9 @@ def _each(canonical: Canonical, around: list[int], leaf: Node) -> tuple[Node, ..
 
 def prefetch_of(plan: CpuPlan) -> Prefetch | None:
     """What the plan's micro-tiles ask for in advance."""
-    return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else ()) if plan.prefetch else None
+    if not plan.prefetch:
+        return None
+    return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else (), plan.fetch is Fetch.FAR)
 
 
 def has_masks(leaf: Micro, target: Target) -> bool:

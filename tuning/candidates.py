@@ -26,12 +26,14 @@ from .blocks import blocks, same_unit_axis, unit_axes, width
 from .carried import carries
 from .choices import (
     ORDINARY,
+    SILENT,
     Forced,
     Stores,
     allowed_stores,
+    block_fetch,
     inner_orders,
     tile_orders,
-    usual_prefetch,
+    usual_fetch,
 )
 from .neighbours import CHANGES, Change, neighbours, settled
 
@@ -39,7 +41,7 @@ RUNS = (128, 512, 2048)  # bytes of a tile along A and along B: what lies betwee
 LONG_RUNS = (256, 1024, 4096, 16384)  # where rows stay rows, and of B where they leave scratch
 DESCENTS = 3  # seeds that descend before the first plan is offered
 ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
-WALKS = (0, 4, 6)  # distances of their prefetches
+WALKS = {Fetch.BLOCKS: (0, 4, 6), Fetch.FAR: (0, 4, 8)}  # distances of their prefetches
 WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 ALIKE = 0.01  # the same, for every plan that stores in the same way: processors differ in what that costs
@@ -135,12 +137,12 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     """A broad first choice: tile shapes x what is prefetched, and walks, for the usual way to store; a few for other
     ways, which are as fast on some processors. A descent and `neighbours` lead on from there."""
     usual, *others = allowed_stores(canonical, target, forced)
-    yield from _tiles(canonical, target, forced, usual, _fetches(canonical, forced))
+    yield from _tiles(canonical, target, forced, usual, _fetches(canonical, target, forced))
     yield from _walks(canonical, target, forced, usual)
     if (True, Staging.CARRY) in others and not (forced.blockings or forced.orders or forced.prefetch):
         yield from carries(canonical, target)
     if ORDINARY in others:
-        yield from _tiles(canonical, target, forced, ORDINARY, _fetches(canonical, forced)[-1:])
+        yield from _tiles(canonical, target, forced, ORDINARY, _fetches(canonical, target, forced)[-1:])
         yield from _walks(canonical, target, forced, ORDINARY)
 
 
@@ -161,24 +163,24 @@ def _tiles(
 
 def _walks(canonical: Canonical, target: Target, forced: Forced, how: Stores) -> Iterator[CpuPlan]:
     """Micro-tiles that follow each other along rows of A, or of B, to their ends, one or a few side by side: hardware
-    recognises these streams by itself, and prefetches into L1 have to ask for the other side only."""
+    recognises these streams by itself."""
     if same_unit_axis(canonical) or how[1] is not Staging.NONE or forced.blockings:
         return
-    block = blocks(canonical, target)[0]
+    block, fetch = blocks(canonical, target)[0], block_fetch(canonical, target)
     for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
         inner = canonical.along(side)
         order = forced.orders[0] if forced.orders else inner
-        for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS):
+        for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS[fetch]):
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
-            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, *how)
+            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, *how, fetch)
 
 
-def _fetches(canonical: Canonical, forced: Forced) -> tuple[tuple[Fetch, int], ...]:
+def _fetches(canonical: Canonical, target: Target, forced: Forced) -> tuple[tuple[Fetch, int], ...]:
     if forced.prefetch:
-        return ((Fetch.BLOCKS, forced.prefetch[0]),)
-    usual = (Fetch.BLOCKS, usual_prefetch(canonical))
-    return tuple(dict.fromkeys((usual, (Fetch.BLOCKS, 0), (Fetch.ROWS, 1))))
+        distance = forced.prefetch[0]
+        return ((block_fetch(canonical, target), distance) if distance else SILENT,)
+    return tuple(dict.fromkeys((usual_fetch(canonical, target), SILENT, (Fetch.ROWS, 1))))
 
 
 def _shapes(

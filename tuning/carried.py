@@ -13,7 +13,7 @@ from ttc_llvm.staging import joins
 from ttc_llvm.target import Target
 
 from .blocks import blocks
-from .choices import FETCHES
+from .choices import block_fetch, fetches
 
 RUNS = (128, 512)  # bytes of B that a tile whose runs go on writes of each row
 WIDTHS = (64, 256, 1024)  # bytes of A that it reads of each row
@@ -26,8 +26,8 @@ def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
-        plan = carrying(canonical, block, sizes, *FETCHES[0])
-        yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in FETCHES)
+        plan = carrying(canonical, block, sizes, Fetch.ROWS, 1)
+        yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in fetches(canonical, target))
     if canonical.axes[0].stride_a == 1:
         yield from _joined_rows(canonical, target)
 
@@ -38,6 +38,6 @@ def _joined_rows(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     line = max(1, target.line // canonical.b.itemsize)
     block = (line, *[1] * (len(canonical.axes) - 1))
     for slots, distance in itertools.product(WAITING, AHEAD):
-        plan = carrying(canonical, block, (row, row, slots), Fetch.BLOCKS, distance)
+        plan = carrying(canonical, block, (row, row, slots), block_fetch(canonical, target), distance)
         if row >= target.line and joins(canonical, plan, target):
             yield plan

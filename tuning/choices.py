@@ -11,9 +11,14 @@ from ttc_llvm.target import Target
 
 from .blocks import same_unit_axis, unit_axes
 
-DISTANCES = {Fetch.BLOCKS: (0, 1, 2, 4, 6, 8, 12), Fetch.ROWS: (1, 2)}  # of prefetches, by what they ask for
+DISTANCES = {  # of prefetches, by what they ask for
+    Fetch.BLOCKS: (0, 1, 2, 4, 6, 8, 12),
+    Fetch.FAR: (0, 2, 4, 6, 8, 12, 16),
+    Fetch.ROWS: (1, 2),
+}
+SILENT = (Fetch.BLOCKS, 0)  # nothing is asked for
 PANELS = (1 << 10, 2 << 10, 4 << 10)  # bytes of a panel's sides
-FETCHES = ((Fetch.ROWS, 1), (Fetch.BLOCKS, 6))
+USUAL_DISTANCE = {Fetch.BLOCKS: 6, Fetch.FAR: 8, Fetch.ROWS: 1}
 ROWS_ALONE = 1 << 10  # bytes: shorter rows off the vector boundary are not worth a way past the caches each
 CACHED = 2  # tensors up to so many times one core's L2 are expected in the caches
 
@@ -47,9 +52,22 @@ def settled(forced: Forced, target: Target) -> Forced:
     return replace(forced, prefetch=(0,))
 
 
-def usual_prefetch(canonical: Canonical) -> int:
+def block_fetch(canonical: Canonical, target: Target) -> Fetch:
+    """How lines of a micro-tile are best asked for on this machine; rows that stay are a few long runs."""
+    return Fetch.FAR if target.far and not same_unit_axis(canonical) else Fetch.BLOCKS
+
+
+def fetches(canonical: Canonical, target: Target) -> tuple[tuple[Fetch, int], ...]:
+    """What prefetches may ask for on this machine, each at its usual distance."""
+    return tuple((fetch, USUAL_DISTANCE[fetch]) for fetch in (Fetch.ROWS, block_fetch(canonical, target)))
+
+
+def usual_fetch(canonical: Canonical, target: Target) -> tuple[Fetch, int]:
     """Rows that stay rows are left to the hardware; columns are not seen by it."""
-    return 0 if same_unit_axis(canonical) else 6
+    if same_unit_axis(canonical):
+        return SILENT
+    fetch = block_fetch(canonical, target)
+    return fetch, USUAL_DISTANCE[fetch]
 
 
 Stores = tuple[bool, Staging]  # past the caches?, and what goes through scratch

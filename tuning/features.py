@@ -1,7 +1,8 @@
 """What distinguishes plans of one problem: a few facts per plan, each in one of a few buckets.
 
 The cost model adds up a weight per fact (`weights.py`); `benchmarks/ranking/fit.py` finds the weights. Sizes are
-log2 of bytes, clipped. Facts of plans that fetch rows and of those that fetch blocks have weights of their own.
+log2 of bytes, clipped. Facts of plans that fetch rows, of those that fetch blocks into L1, and of those that fetch them
+into L2 where that was measured (elsewhere they count as blocks), have weights of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from math import log2, prod
 from typing import Any
 
 from ttc_llvm.canonical import Beta, Canonical, static
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.staging import has_aligned_rows, joins
 from ttc_llvm.target import Target
 
@@ -84,16 +85,17 @@ class Features:
 
     def parts(self, plan: CpuPlan) -> tuple[Part, ...]:
         """The plan's facts in groups: the method that finds a group, and the few decisions that it depends on."""
-        fetch = plan.fetch.value if plan.prefetch else "blocks"
+        fetch = plan.fetch.value if plan.prefetch and (self.target.far or plan.fetch is not Fetch.FAR) else "blocks"
         past = self.streams if plan.staging is not Staging.CARRY else "joined" if self.joined(plan) else "carry"
         of = f"{fetch} {past if plan.streaming else 'stores'}: "
         inner = self._innermost(plan.inner[-1])
+        into_l1 = plan.prefetch if fetch == "blocks" else 0
         return (
             ("simple", (of, plan.prefetch, plan.staging.value, inner)),
             ("micro", (of, plan.block)),
             ("shape", (of, inner, plan.tile)),
             ("walk", (of, plan.tile, plan.order, plan.panel)),
-            ("steps", (of, plan.block, succession.steps(plan, self.extents), 0 if fetch == "rows" else plan.prefetch)),
+            ("steps", (of, plan.block, succession.steps(plan, self.extents), into_l1)),
         )
 
     def joined(self, plan: CpuPlan) -> bool:
@@ -124,7 +126,7 @@ class Features:
         return [
             (f"{of}tile", _log2(size, 10, 21)),
             (f"{of}waste", sum(self.waste(tile) > bound for bound in WASTE)),
-            (f"{of}runs", f"{_log2(a.run_bytes, 6, 9)} {_log2(b.run_bytes, 6, 9)}"),
+            (f"{of}runs", self._runs(tile)),
             (f"{of}run a, {inner} innermost", _log2(a.run_bytes, 6, 12)),
             (f"{of}run b, {inner} innermost", _log2(b.run_bytes, 6, 12)),
             (f"{of}lines a", round(4 * log2(a.lines))),
@@ -134,9 +136,10 @@ class Features:
     def walk(
         self, of: str, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]
     ) -> list[Fact]:
-        """How tiles follow each other."""
+        """How tiles follow each other, and how wide they are beside that way."""
         path, misses = self.tour(tile, order, panel)
         found: list[Fact] = [(f"{of}misses {side}", round(2 * m)) for side, m in zip("ab", misses, strict=True)]
+        found.append((f"{of}runs, along {path.partition(' ')[0]}", self._runs(tuple(map(min, tile, self.extents)))))
         return [(f"{of}path", path), (f"{of}panel", "some" if panel else "none"), *self._here(found)]
 
     def steps(self, of: str, block: tuple[int, ...], steps: tuple[succession.Step, ...], distance: int) -> list[Fact]:
@@ -199,6 +202,11 @@ class Features:
             strides, order = self.strides[which], self.orders[which]
             self._footprints[key] = touched(self.sizes[which], strides, order, self.extents, box, self.target)
         return self._footprints[key]
+
+    def _runs(self, box: tuple[int, ...]) -> str:
+        """log2 of the bytes of a box's runs in A and in B."""
+        a, b = (_log2(self.footprint(which, box).run_bytes, 6, 9) for which in (0, 1))
+        return f"{a} {b}"
 
     def _innermost(self, axis: int) -> str:
         """Whose runs the innermost loop inside a tile goes along: A's, B's, those of rows that both share, or none."""

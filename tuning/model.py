@@ -13,7 +13,7 @@ from ttc_llvm.target import Target
 from . import candidates
 from .choices import FREE, Forced, settled
 from .cost import Model
-from .neighbours import neighbours, twin
+from .neighbours import neighbours, twins
 from .scouts import Scouts
 
 NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
@@ -39,7 +39,8 @@ def onwards(
 
     @lru_cache(maxsize=64)
     def found(plan: CpuPlan) -> tuple[CpuPlan, ...]:
-        others = [*neighbours(canonical, target, forced, plan), *twin(canonical, target, plan)]
+        offered = (*neighbours(canonical, target, forced, plan), *twins(canonical, target, plan))
+        others = list(dict.fromkeys(offered))
         costs = dict(zip(others, model.costs(others), strict=True))
         return tuple(sorted(others, key=lambda other: (threads == 1 and _shared_otherwise(plan, other), costs[other])))
 

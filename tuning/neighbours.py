@@ -12,8 +12,19 @@ from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
 
 from .blocks import blocks, same_unit_axis
-from .choices import DISTANCES, FETCHES, PANELS, Forced, allowed_stores, inner_orders, panel, tile_orders
+from .choices import (
+    DISTANCES,
+    PANELS,
+    Forced,
+    allowed_stores,
+    block_fetch,
+    fetches,
+    inner_orders,
+    panel,
+    tile_orders,
+)
 
+_OTHER_CACHE = {Fetch.BLOCKS: Fetch.FAR, Fetch.FAR: Fetch.BLOCKS}
 Change = Callable[[Canonical, Target, Forced, CpuPlan], Iterator[CpuPlan]]  # plans with another decision of one kind
 
 
@@ -29,11 +40,13 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
                 yield other
 
 
-def twin(canonical: Canonical, target: Target, plan: CpuPlan) -> tuple[CpuPlan, ...]:
-    """The plan that differs only in how long loads are, where that can matter: the cost model does not see it."""
-    if not target.across_lines or not plan.streaming or same_unit_axis(canonical):
-        return ()
-    return (replace(plan, loads=None if plan.loads else target.across_lines),)
+def twins(canonical: Canonical, target: Target, plan: CpuPlan) -> Iterator[CpuPlan]:
+    """Plans that differ only in what the cost model knows at most where it was measured: how long loads are, where that
+    can matter, and into which cache the lines of a micro-tile are asked for."""
+    if target.across_lines and plan.streaming and not same_unit_axis(canonical):
+        yield replace(plan, loads=None if plan.loads else target.across_lines)
+    if target.prefetches and plan.prefetch and plan.fetch in _OTHER_CACHE:
+        yield replace(plan, fetch=_OTHER_CACHE[plan.fetch])
 
 
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
@@ -63,13 +76,14 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
 
 
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    for distance in forced.prefetch or DISTANCES[plan.fetch]:
-        yield replace(plan, prefetch=distance)
+    fetch = plan.fetch if plan.prefetch else block_fetch(c, t)
+    for distance in forced.prefetch or DISTANCES[fetch]:
+        yield replace(plan, prefetch=distance, fetch=fetch)
 
 
 def _other_fetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     if forced.prefetch is None:
-        for fetch, distance in FETCHES:
+        for fetch, distance in fetches(c, t):
             yield replace(plan, prefetch=distance, fetch=fetch)
 
 

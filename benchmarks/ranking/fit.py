@@ -5,7 +5,8 @@
     python benchmarks/ranking/fit.py                         # the check: five folds over problems
     python benchmarks/ranking/fit.py --write                 # fit to everything; tuning/weights.py and networks.npz
 
-Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained.
+Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained. OpenBLAS, which NumPy
+brings, crashed with several threads at this many weights: OPENBLAS_NUM_THREADS=1 avoids it.
 
 The weights' fit is a ridge regression of log(time) on the facts of `features.py`, centred per problem, good plans
 weighted more. A weight is the sum of one that all classes of problems share and one of its own class, and
@@ -26,6 +27,7 @@ from pathlib import Path
 import numpy as np
 from data import DATA, GOOD, Timings, add, read, timings
 
+from ttc_llvm.plan import Fetch
 from ttc_llvm.tuning.cost import NETWORKS
 from ttc_llvm.tuning.features import Fact
 from ttc_llvm.tuning.inputs import STORES
@@ -109,10 +111,10 @@ class Fit:
 
     def _tables(self, kind: str, facts: set[Fact]) -> dict[str, dict[int | str, float]]:
         found: dict[str, dict[int | str, float]] = {}
-        for of in ("blocks", "rows"):
+        for of in Fetch:
             for stores in STORES[:1] if "update" in kind else STORES:
                 for name, bucket in sorted(facts, key=str):
-                    fact = f"{of} {stores}: {name}"
+                    fact = f"{of.value} {stores}: {name}"
                     if fact not in self.seen:
                         continue
                     columns = [c for c in levels(kind, (fact, bucket)) if c in self.columns]

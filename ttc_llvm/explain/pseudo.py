@@ -8,7 +8,7 @@ from math import prod
 
 from ..canonical import Alpha, Beta, Canonical, Size
 from ..nest import Bind, Fence, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Rest, Row, Shifted, Stage
-from ..operands import Space, View
+from ..operands import Prefetch, Space, View
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
 INDENT = "  "
@@ -119,7 +119,7 @@ def _micro(node: Micro, place: _Place) -> Iterator[str]:
     what = "copy" if node.straight else "micro-tile"
     ragged = " at most" if node.ragged else ""
     if node.prefetch is not None:
-        yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
+        yield _asked(node.prefetch)
     past = _joined(node) + ", non-temporal" if node.streaming else ""
     yield f"{what} {block}{ragged} = {prod(node.block)} elements, in registers{past}:"
     yield f"{INDENT}{_assignment(node, place)}"
@@ -134,7 +134,7 @@ def _joined(node: Micro) -> str:
 
 def _row(node: Row, place: _Place) -> Iterator[str]:
     if node.prefetch is not None:
-        yield f"prefetch what comes {_ahead(node.prefetch.distance, bool(node.prefetch.tile))} later"
+        yield _asked(node.prefetch)
     what = "vectors" if node.carry is None else "lines"
     yield f"row along {', '.join(f'axis {k}' for k in node.axes)}, whole {what} non-temporal:"
     yield f"{INDENT}{_assignment(node, place)}"
@@ -142,8 +142,11 @@ def _row(node: Row, place: _Place) -> Iterator[str]:
         yield f"the row's last {node.carry.elements} elements to its slot"
 
 
-def _ahead(distance: int, tiles: bool) -> str:
-    return f"{distance} {'tile' if tiles else 'micro-tile'}{'' if distance == 1 else 's'}"
+def _asked(wanted: Prefetch) -> str:
+    unit = "tile" if wanted.tile else "micro-tile"
+    plural = "" if wanted.distance == 1 else "s"
+    cache = "L2" if wanted.far or wanted.tile else "L1"
+    return f"prefetch what comes {wanted.distance} {unit}{plural} later, into {cache}"
 
 
 def _assignment(node: Micro | Row, place: _Place) -> str:
