@@ -12,6 +12,7 @@ from math import prod
 
 from .canonical import Canonical
 from .plan import CpuPlan, Fetch, Staging
+from .target import Target
 from .tile_sizes import cover, fitted, merge
 
 LONG = 4 << 10  # bytes: runs are hardly longer where threads can share what is beyond
@@ -67,6 +68,17 @@ def carrying(
         fetch=fetch,
         panel=() if panel == extents else panel,
     )
+
+
+def line_block(canonical: Canonical, target: Target) -> tuple[int, ...]:
+    """A micro-tile that is a line of a row."""
+    return (max(1, target.line // canonical.b.itemsize), *[1] * (len(canonical.axes) - 1))
+
+
+def joined_rows(canonical: Canonical, target: Target, slots: int, fetch: Fetch, distance: int) -> CpuPlan:
+    """Rows that stay and go on from row to row, for registers to join: tiles of one row, in micro-tiles of a line."""
+    row = canonical.extents[0] * canonical.b.itemsize
+    return carrying(canonical, line_block(canonical, target), (row, row, slots), fetch, distance)
 
 
 def _walk(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int) -> _Walk:

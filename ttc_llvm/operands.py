@@ -63,7 +63,7 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Prefetch:
     """What a micro-tile asks for in advance. distance: in micro-tiles, or in tiles of these extents, whose rows are
-    then asked for whole, each micro-tile its share; far: into L2 only, as rows are anyway."""
+    then asked for whole, each micro-tile its share; far: into L2 only, as rows always are."""
 
     distance: int
     tile: tuple[int, ...] = ()

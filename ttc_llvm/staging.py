@@ -108,7 +108,7 @@ def prefetch_of(plan: CpuPlan) -> Prefetch | None:
     """What the plan's micro-tiles ask for in advance."""
     if not plan.prefetch:
         return None
-    return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else (), plan.fetch is Fetch.FAR)
+    return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else (), plan.fetch is not Fetch.BLOCKS)
 
 
 def has_masks(leaf: Micro, target: Target) -> bool:

@@ -8,7 +8,7 @@ from math import prod
 
 from .canonical import Canonical
 from .carry import chain, run_of
-from .carry_plans import carrying
+from .carry_plans import carrying, joined_rows, line_block
 from .lower import alignment
 from .plan import CpuPlan, Fetch, Staging
 from .shift import following, shifts
@@ -90,9 +90,13 @@ def ways(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Way]:
         return
     rows = canonical.axes[0].stride_a == 1
     makers: tuple[_Maker, ...] = (_joined, _in_place, _carried) if rows else (_shifted, _carried, _by_runs)
-    found = [way for make in makers if (way := make(canonical, plan, target)) is not None]
-    found.append(Way(Staging.NONE, _stored(canonical, plan, target)))
-    yield from (replace(way, plan=off_lines(canonical, way.plan, target)) for way in found)
+    found: dict[Staging, Way] = {}  # a plan's decision names one of each kind: the first
+    for make in makers:
+        way = make(canonical, plan, target)
+        if way is not None:
+            found.setdefault(way.how, way)
+    found[Staging.NONE] = Way(Staging.NONE, _stored(canonical, plan, target))
+    yield from (replace(way, plan=off_lines(canonical, way.plan, target)) for way in found.values())
 
 
 def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
@@ -100,7 +104,7 @@ def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
     row = canonical.extents[0] * canonical.b.itemsize
     if not _least(canonical, target) <= row <= JOINED:
         return None
-    found = carrying(canonical, _line(canonical, target), (row, row, WAITING), Fetch.BLOCKS, 0)
+    found = joined_rows(canonical, target, WAITING, Fetch.BLOCKS, 0)
     handed = chain(canonical, found, target)
     if handed is None or not joins(canonical, found, target):
         return None
@@ -116,7 +120,7 @@ def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None
 
 def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
     """The plan shifted. Where rows of B follow each other, all of them are one run."""
-    line = max(1, target.line // canonical.b.itemsize)
+    line, *_ = line_block(canonical, target)
     extent = canonical.extents[0]
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
     block = (line, *plan.block[1:]) if narrow else plan.block
@@ -130,13 +134,12 @@ def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
 
 
 def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
-    row = canonical.extents[0] * canonical.b.itemsize
     if canonical.axes[0].stride_a != 1:
         found = carrying(canonical, plan.block, *COLUMNS)
-    elif row < 2 * _least(canonical, target) or _joined(canonical, plan, target):
+    elif canonical.extents[0] * canonical.b.itemsize < 2 * _least(canonical, target):
         return None
     else:
-        found = carrying(canonical, _line(canonical, target), *ROWS)
+        found = carrying(canonical, line_block(canonical, target), *ROWS)
     handed = chain(canonical, found, target)
     if handed is None or not has_room(canonical, found, target):
         return None
@@ -148,11 +151,6 @@ def _least(canonical: Canonical, target: Target) -> int:
     lie apart come one by one from memory."""
     follow = any(axis.stride_a == canonical.extents[0] for axis in canonical.axes)
     return target.line if follow else 4 * target.line
-
-
-def _line(canonical: Canonical, target: Target) -> tuple[int, ...]:
-    """A micro-tile that is a line of a row."""
-    return (max(1, target.line // canonical.b.itemsize), *[1] * (len(canonical.axes) - 1))
 
 
 def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ttc_llvm.canonical import Canonical, static
-from ttc_llvm.carry_plans import carrying
-from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.carry_plans import carrying, joined_rows
+from ttc_llvm.plan import CpuPlan
 from ttc_llvm.staging import joins
 from ttc_llvm.target import Target
 
 from .blocks import blocks
-from .choices import block_fetch, fetches
+from .choices import SILENT, block_fetch, fetches
 
 RUNS = (128, 512)  # bytes of B that a tile whose runs go on writes of each row
 WIDTHS = (64, 256, 1024)  # bytes of A that it reads of each row
@@ -26,18 +26,17 @@ def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
-        plan = carrying(canonical, block, sizes, Fetch.ROWS, 1)
+        plan = carrying(canonical, block, sizes, *SILENT)
         yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in fetches(canonical, target))
     if canonical.axes[0].stride_a == 1:
         yield from _joined_rows(canonical, target)
 
 
 def _joined_rows(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
-    """Tiles of one row, in micro-tiles of a line, which are joined in registers from row to row."""
-    row = static(canonical.axes[0].extent) * canonical.b.itemsize
-    line = max(1, target.line // canonical.b.itemsize)
-    block = (line, *[1] * (len(canonical.axes) - 1))
+    """Tiles of one row, which are joined in registers from row to row."""
+    if static(canonical.axes[0].extent) * canonical.b.itemsize < target.line:
+        return
     for slots, distance in itertools.product(WAITING, AHEAD):
-        plan = carrying(canonical, block, (row, row, slots), block_fetch(canonical, target), distance)
-        if row >= target.line and joins(canonical, plan, target):
+        plan = joined_rows(canonical, target, slots, block_fetch(canonical, target), distance)
+        if joins(canonical, plan, target):
             yield plan

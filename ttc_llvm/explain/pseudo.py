@@ -145,8 +145,7 @@ def _row(node: Row, place: _Place) -> Iterator[str]:
 def _asked(wanted: Prefetch) -> str:
     unit = "tile" if wanted.tile else "micro-tile"
     plural = "" if wanted.distance == 1 else "s"
-    cache = "L2" if wanted.far or wanted.tile else "L1"
-    return f"prefetch what comes {wanted.distance} {unit}{plural} later, into {cache}"
+    return f"prefetch what comes {wanted.distance} {unit}{plural} later, into {'L2' if wanted.far else 'L1'}"
 
 
 def _assignment(node: Micro | Row, place: _Place) -> str:
