@@ -62,6 +62,7 @@ class Emission:
         self.rows: dict[int, ir.Value] = {}
         self.streams = tile.streams
         self.slots, self.first = slots, first
+        self.follows = None if first is None else b.not_(first)
         self.lines = None if slots is None else Lines.of(self.store_side)
 
     def emit(self, requests: Sequence[Callable[[], None]]) -> None:
@@ -187,7 +188,7 @@ class Emission:
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self._value(self.net.outputs[number])
         if self.slots is not None and self.lines is not None and a is not None:
-            place = Place(address, self.address(*self.slots, register), self.first)
+            place = Place(address, self.address(*self.slots, register), self.follows)
             self.lines.join(b, a, place, len(register.elements), self._scaled)
             return
         old = None

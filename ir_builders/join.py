@@ -28,12 +28,12 @@ Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a register of B goes: its own address, any multiple of an item's size, and its row's slot; first: whether
-    its row's run begins with it, None of those that are shorter than a line: they cannot."""
+    """Where a register of B goes: its own address, any multiple of an item's size, and its row's slot; follows: whether
+    its row's run began before it, None of those that are shorter than a line: it always did."""
 
     address: ir.Value
     slot: ir.Value
-    first: ir.Value | None
+    follows: ir.Value | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,10 @@ class Lines:
 
     @classmethod
     def of(cls, access: Access) -> Lines:
-        """Of registers that such an access would store, with a table of lanes of their own."""
+        """Of registers that such an access would store."""
         size = _lane(access)
-        numbers = table(access.module, ir.IntType(8 * size), range(2 * LINE // size), "lanes")
-        numbers.align = LINE
-        return cls(access, numbers)
+        lanes = range(2 * LINE // size)
+        return cls(access, table(access.module, ir.IntType(8 * size), lanes, "lanes", LINE))
 
     def join(self, b: ir.IRBuilder, value: ir.Value, place: Place, count: int, scaled: Scaled) -> None:
         """Store the line that ends within the first `count` elements of a register, if one does and its run did not
@@ -61,8 +60,8 @@ class Lines:
         registers = waiting, self._widened(b, value, waiting.type)
         behind = _behind(b, address)
         if length == LINE:
-            assert place.first is not None
-            with guarded(b, b.not_(place.first), "line"):
+            assert place.follows is not None
+            with guarded(b, place.follows, "line"):
                 self._leave(b, registers, address, behind, scaled)
             b.store(registers[1], slot, align=LINE)
             return

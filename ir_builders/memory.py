@@ -13,8 +13,8 @@ from ttc_llvm.target import Target
 
 from .ragged import Ragged
 from .scale import carrier_type, units
-from .seam import load_pieces, shuffle
-from .values import I8, I32, Int, at, i32, i64, leading, zero
+from .seam import load_pieces, reference, shuffle, written
+from .values import I32, PTR, VOID, Int, address, at, i32, leading
 
 L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
 
@@ -73,7 +73,7 @@ class Access:
         elif len(register.elements) == self.lanes and streaming:
             stream(self.module, b, value, pointer, self.lanes * self.dtype.itemsize)
         elif len(register.elements) == self.lanes:
-            b.store(value, pointer, align=self.align)
+            store(b, value, pointer, self.align)
         else:
             self._store_parts(b, value, pointer, len(register.elements))
 
@@ -93,7 +93,7 @@ class Access:
     def _load_whole(self, b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
         if self._parts(self.lanes) > 1:
             return self.load_pieces(b, [pointer], self.lanes)
-        return b.load(pointer, typ=self.vector, align=self.align)
+        return load(b, pointer, self.vector, self.align)
 
     def _parts(self, count: int) -> int:
         """Loads that so many elements take."""
@@ -167,8 +167,9 @@ def _masked_load(
     mask: ir.Value,
     align: int,
 ) -> ir.Value:
-    f = intrinsic(module, name, vector, [pointer.type, I32, mask.type, vector])
-    return b.call(f, [pointer, i32(align), mask, zero(vector)])
+    f = reference(intrinsic(module, name, vector, [PTR, I32, mask.type, vector]))
+    given = f"ptr {reference(pointer)}, i32 {align}, {mask.type} {reference(mask)}, {vector} zeroinitializer"
+    return written(b, vector, f"call {vector} {f}({given})")
 
 
 def _masked_store(
@@ -180,25 +181,36 @@ def _masked_store(
     mask: ir.Value,
     align: int,
 ) -> None:
-    f = intrinsic(module, name, ir.VoidType(), [value.type, pointer.type, I32, mask.type])
-    b.call(f, [value, pointer, i32(align), mask])
+    f = reference(intrinsic(module, name, VOID, [value.type, PTR, I32, mask.type]))
+    given = f"{value.type} {reference(value)}, ptr {reference(pointer)}, i32 {align}, {mask.type} {reference(mask)}"
+    written(b, VOID, f"call void {f}({given})")
+
+
+def load(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type, align: int) -> ir.Value:
+    """A value of this type in memory."""
+    return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")
+
+
+def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: str = "") -> None:
+    """The value to memory; how: what the instruction ends with."""
+    written(b, VOID, f"store {value.type} {reference(value)}, ptr {reference(pointer)}, align {align}{how}")
 
 
 def beyond(b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> ir.Value:
     """pointer + offset bytes, which may lie outside the tensor: for prefetching only."""
-    return b.gep(pointer, [i64(offset)], source_etype=I8)
+    return address(b, pointer, offset)
 
 
 def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int = L1) -> None:
     """Ask for the line at the pointer in this cache level and those behind it, for reading (asking for ownership of
     B's lines was slower wherever it was measured)."""
-    f = intrinsic(module, "llvm.prefetch.p0", ir.VoidType(), [pointer.type, I32, I32, I32])
-    b.call(f, [pointer, i32(0), i32(level), i32(1)])  # read, data
+    f = reference(intrinsic(module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32]))
+    written(b, VOID, f"call void {f}(ptr {reference(pointer)}, i32 0, i32 {level}, i32 1)")  # read, data
 
 
 def stream(module: ir.Module, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int) -> None:
     """A store past the caches: of a whole vector, on its boundary."""
-    b.store(value, pointer, align=align).set_metadata("nontemporal", module.add_metadata([i32(1)]))
+    store(b, value, pointer, align, f", !nontemporal {module.add_metadata([i32(1)]).get_reference()}")
 
 
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:

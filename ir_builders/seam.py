@@ -151,18 +151,18 @@ def freeze(b: ir.IRBuilder, value: ir.Value, name: str = "") -> ir.Value:
 
 
 class _Written(ir.Instruction):  # a tenth of what an instruction of llvmlite's own takes to be made and printed
-    def __init__(self, parent: ir.Block, kind: ir.Type, text: str) -> None:
-        super().__init__(parent, kind, "", [], name="")
-        self.text = text
+    def __init__(self, parent: ir.Block, kind: ir.Type, text: str, name: str) -> None:
+        self.parent, self.type, self.text = parent, kind, text
+        self._set_name(name)  # type: ignore[attr-defined]  # of every value that has a name
 
-    def descr(self, buf: list[str]) -> None:
-        """Append the instruction's text, as llvmlite's printer asks for it."""
-        buf.append(self.text)
+    def _to_string(self) -> str:
+        return self.text if isinstance(self.type, ir.VoidType) else f"{self.get_reference()} = {self.text}"
 
 
-def written(b: ir.IRBuilder, kind: ir.Type, text: str) -> ir.Value:
-    """An instruction in LLVM's text form; kind: the type of its result, as far as others look at it."""
-    instruction = _Written(b.block, kind, text)
+def written(b: ir.IRBuilder, kind: ir.Type, text: str, name: str = "") -> ir.Value:
+    """An instruction in LLVM's text form; kind: the type of its result, as far as others look at it. What there are
+    hundreds of in a kernel is written so."""
+    instruction = _Written(b.block, kind, text, name)
     b._insert(instruction)
     return instruction
 

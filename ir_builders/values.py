@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from llvmlite import ir
 
-from .seam import shuffle
+from .seam import reference, shuffle, written
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 PTR = ir.PointerType()
+VOID = ir.VoidType()
 NULL = ir.Constant(PTR, None)
 F32, F64 = ir.FloatType(), ir.DoubleType()
 
@@ -21,6 +22,11 @@ Int = int | ir.Value  # an integer known now, or an i64 at run time
 def i64(value: Int) -> ir.Value:
     """The i64 value of an Int."""
     return _known(value) if isinstance(value, int) else value
+
+
+def spelled(value: Int) -> str:
+    """An Int as text names it."""
+    return str(value) if isinstance(value, int) else reference(value)
 
 
 @lru_cache(maxsize=4096)
@@ -41,12 +47,6 @@ def leading(lanes: int, active: int) -> ir.Constant:
     return ir.Constant(ir.VectorType(I1, lanes), [int(lane < active) for lane in range(lanes)])
 
 
-@lru_cache(maxsize=256)
-def zero(vector: ir.VectorType) -> ir.Constant:
-    """A vector of zeros."""
-    return ir.Constant(vector, None)
-
-
 def mul(b: ir.IRBuilder, x: Int, y: Int) -> Int:
     """x * y, folded where both are known or one is 0 or 1."""
     if isinstance(x, int) and isinstance(y, int):
@@ -54,7 +54,7 @@ def mul(b: ir.IRBuilder, x: Int, y: Int) -> Int:
     for known, other in ((x, y), (y, x)):
         if isinstance(known, int) and known in (0, 1):
             return known * other if known == 0 and isinstance(other, int) else (0 if known == 0 else other)
-    return b.mul(i64(x), i64(y), flags=("nsw",))
+    return written(b, I64, f"mul nsw i64 {spelled(x)}, {spelled(y)}")
 
 
 def add(b: ir.IRBuilder, x: Int, y: Int) -> Int:
@@ -65,7 +65,7 @@ def add(b: ir.IRBuilder, x: Int, y: Int) -> Int:
         return y
     if isinstance(y, int) and y == 0:
         return x
-    return b.add(i64(x), i64(y), flags=("nsw",))
+    return written(b, I64, f"add nsw i64 {spelled(x)}, {spelled(y)}")
 
 
 def minimum(b: ir.IRBuilder, x: Int, y: Int) -> Int:
@@ -79,7 +79,12 @@ def at(b: ir.IRBuilder, pointer: ir.Value, offset: Int, name: str = "") -> ir.Va
     """pointer + offset bytes."""
     if isinstance(offset, int) and offset == 0:
         return pointer
-    return b.gep(pointer, [i64(offset)], inbounds=True, source_etype=I8, name=name)
+    return address(b, pointer, offset, "getelementptr inbounds", name)
+
+
+def address(b: ir.IRBuilder, pointer: ir.Value, offset: Int, how: str = "getelementptr", name: str = "") -> ir.Value:
+    """pointer + offset bytes, wherever that may be."""
+    return written(b, PTR, f"{how} i8, ptr {reference(pointer)}, i64 {spelled(offset)}", name)
 
 
 def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.Value:
@@ -89,12 +94,17 @@ def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.V
     return shuffle(b, single, None, [0] * lanes, name=name)
 
 
-def table(module: ir.Module, kind: ir.IntType, values: Sequence[int], name: str) -> ir.GlobalVariable:
-    """Constants of a module, under a name of their own."""
+def table(module: ir.Module, kind: ir.IntType, values: Sequence[int], name: str, align: int = 0) -> ir.GlobalVariable:
+    """Constants of a module, under a name of their own; what is in it already is shared. align: of the first one, in
+    bytes, 0 = the type's own."""
     array = ir.ArrayType(kind, len(values))
+    text = "[" + ", ".join([f"{kind} {value}" for value in values]) + "]"
+    for known in module.global_values:
+        if isinstance(known, ir.GlobalVariable) and str(known.initializer) == text and known.align == (align or None):
+            return known
     found = ir.GlobalVariable(module, array, module.get_unique_name(name))
-    found.initializer = ir.Constant(array, list(values))
-    found.global_constant, found.linkage = True, "private"
+    found.initializer = ir.FormattedConstant(array, text)
+    found.global_constant, found.linkage, found.align = True, "private", align or None
     return found
 
 
