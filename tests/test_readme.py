@@ -96,7 +96,7 @@ def test_the_table_lists_every_option() -> None:
 
 
 def test_files_that_the_readme_names_exist() -> None:
-    pages = ("performance.md", "design.md", "native.md", "cmake.md")
+    pages = ("performance.md", "measurements.md", "design.md", "native.md", "cmake.md")
     for name in (*(f"docs/{page}" for page in pages), "CHANGELOG.rst", "LICENSE", "Makefile", "examples"):
         assert (ROOT / name).stat().st_size
     targets = (ROOT / "Makefile").read_text()
