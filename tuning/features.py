@@ -108,10 +108,8 @@ class Features:
         return self._here([(of + name, value) for name, value in named.items()])
 
     def micro(self, of: str, block: tuple[int, ...]) -> list[Fact]:
-        """The micro-tile's sides."""
-        unit_a, unit_b = self.units
-        a = _log2(block[unit_a] * self.sizes[0], 4, 9)
-        b = _log2(block[unit_b] * self.sizes[1], 4, 9)
+        """The micro-tile's sides: its runs of memory, over several axes where extents are small."""
+        a, b = (_log2(self.footprint(which, block).run_bytes, 4, 9) for which in (0, 1))
         return [
             (f"{of}block a", a),
             (f"{of}block b", b),

@@ -23,6 +23,7 @@ STORES = ("stores", "streaming", "ragged", "carry", "joined")
 MODES = tuple(f"{fetch.value} {stores}: " for fetch in Fetch for stores in STORES)
 STAGINGS = tuple(staging.value for staging in Staging if staging is not Staging.SHIFT)  # is never searched for
 INNER = ("a", "b", "rows", "none")
+MANY = 8  # axes, as many as any number of them: a rank of 20 is many small extents
 WALKS = ("a", "b", "both", "other")
 
 
@@ -53,7 +54,7 @@ class Inputs:
             float(f.canonical.kinds.beta is Beta.ANY),
             float(f.units[0] == f.units[1]),
             float(f.streams == "streaming"),
-            float(len(f.extents)),
+            float(min(len(f.extents), MANY)),
         )
 
     def simple(self, of: str, distance: int, staging: str, inner: str) -> Numbers:
@@ -63,7 +64,7 @@ class Inputs:
     def micro(self, of: str, block: tuple[int, ...]) -> Numbers:
         """The micro-tile: its sides, elements, rows, pages, sets that lines crowd, and what remainders waste."""
         f = self.features
-        sides = (block[k] * size for k, size in zip(f.units, f.sizes, strict=True))
+        sides = (f.footprint(which, block).run_bytes for which in (0, 1))
         rows = (len(succession.rows(side, block)) for side in f.sides)
         return (
             *map(log2, (*sides, prod(block), *rows)),

@@ -44,6 +44,7 @@ DRIFT = 1.2
 FAVOURITES, RANDOM = 0.2, 0.55  # shares of the time after which the model's own plans, then random ones, end
 CARRIED = (64, 128, 128, 256, 512, 1024)  # bytes of such a tile's sides
 SLOTS = (128, 256, 512, 1024, 2048, 4096)
+SMALL = (2, 3, 4, 5, 6, 7, 8, 12)
 THIN = 0.4  # share of random plans whose tiles are a few micro-tiles
 OTHER_EXTENTS = (1, 1, 1, 2, 4, 8, 16, 64)
 KINDS = {"update": ((2, 4),), "copy": ((1, 0),), "both": ((2, 4), (1, 0))}  # alpha and beta, in turn
@@ -57,12 +58,19 @@ def problems(
     rows: bool = False,
     unit: int | None = None,
     ranks: Sequence[int] = (),
+    small: bool = False,
 ) -> Iterator[Problem]:
     """Random problems of 2 to 6 indices that cannot be merged. kind: one of KINDS; ragged: odd extents only, whose
     rows start anywhere in a line; rows: short ones, which stay; unit: what longer extents are multiples of, by lot if
-    None: powers of two make rows share the sets of a cache; ranks: numbers of indices, the usual ones if empty."""
+    None: powers of two make rows share the sets of a cache; ranks: numbers of indices, the usual ones if empty; small:
+    as many small extents as that takes instead, often all of them 2."""
     rng = random.Random(seed)
     for number in range(count):
+        if small:
+            size = _small(rng, BYTES // 4 >> rng.choice((0, 0, 1, 3)))
+            alpha, beta = KINDS[kind][number % len(KINDS[kind])]
+            yield Problem(_permutation(rng, len(size)), size, "s", alpha=alpha, beta=beta)
+            continue
         rank = rng.choice(ranks or (ROWS_RANKS if rows else RANKS))
         perm = _permutation(rng, rank)
         while rows and perm[0] != 0:
@@ -89,6 +97,15 @@ def _size(rng: random.Random, rank: int, elements: int, unit: int | None) -> tup
     unit = unit or rng.choice((1, 1, 4, 8, 16))
     sizes = [2 ** (share / sum(shares) * log(elements, 2)) for share in shares]
     return tuple(max(2, round(size / unit) * unit if size > 2 * unit else round(size)) for size in sizes)
+
+
+def _small(rng: random.Random, elements: int) -> tuple[int, ...]:
+    """Extents of 2, or of 2 to 12, until there are no more elements."""
+    choices = rng.choice(((2,), (2,), (2, 2, 2, 4, 8), SMALL))
+    size: list[int] = []
+    while prod(size) * (extent := rng.choice(choices)) <= elements:
+        size.append(extent)
+    return tuple(size)
 
 
 def _shortened(rng: random.Random, size: tuple[int, ...]) -> tuple[int, ...]:
@@ -241,6 +258,7 @@ def main() -> None:
     )
     parser.add_argument("--ragged", action="store_true", help="odd extents")
     parser.add_argument("--rows", action="store_true", help="short rows that stay rows")
+    parser.add_argument("--small", action="store_true", help="as many small extents as make a tensor, often all 2")
     parser.add_argument("--unit", type=int, help="longer extents are multiples of this")
     parser.add_argument("--rank", type=int, action="append", default=[], help="indices; may be repeated")
     args = parser.parse_args()
@@ -248,7 +266,8 @@ def main() -> None:
     if not placed.cpus:
         parser.error(f"--cpus={args.cpus}: a list such as 0,1")
     runtime.set_affinity(placed)
-    drawn = problems(args.seed, args.problems, args.kind, args.ragged, args.rows, args.unit, args.rank)
+    how = args.kind, args.ragged, args.rows, args.unit, args.rank, args.small
+    drawn = problems(args.seed, args.problems, *how)
     for number, problem in enumerate(drawn):
         if number < args.first:
             continue
