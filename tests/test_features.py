@@ -64,6 +64,18 @@ def test_how_wide_tiles_are_beside_the_way_in_which_they_follow_each_other() -> 
         assert len([name for name in found if name.startswith("runs, along")]) == 2  # one of the family
 
 
+def test_sides_of_a_micro_tile_are_runs_over_as_many_axes_as_they_take() -> None:
+    problem = canonical(tuple(range(20))[::-1], (2,) * 20)
+    single = tuple([1] * 20)
+    order = tuple(range(20))
+    for count, side in ((2, 4), (3, 5), (4, 6)):  # axes of 2 on either side; 8 bytes along the unit axis in all cases
+        block = (*[2] * count, *single[2 * count :], *[2] * count)
+        found = facts(problem, CpuPlan(block, block, order, order))
+        assert (found["block a"], found["block b"], found["block"]) == (side, side, f"{1 << side}x{1 << side}")
+    wide = facts(canonical((1, 0), (4096, 4096)), walking((16, 16), (0, 1)))
+    assert (wide["block a"], wide["block b"]) == (6, 6)
+
+
 def test_pages_of_a_micro_tile() -> None:
     near, far = canonical((1, 0, 2), (96, 64, 1000)), canonical((2, 1, 0), (96, 1000, 64))
     assert facts(near, walking((16, 16, 1), (2, 0, 1)))["pages b"] == 0  # 16 rows of B, 256 bytes apart

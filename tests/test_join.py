@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from machine import Run, check, runnable
 
 from ttc_llvm import backend, dtypes, target
 from ttc_llvm.canonical import Axis, Canonical, canonicalise
+from ttc_llvm.ir_builders import module
 from ttc_llvm.lower import lower
 from ttc_llvm.native import artifact
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
@@ -62,6 +64,12 @@ def test_which_plans_join(
     plan = replace(plan_of(c, 64 // c.b.itemsize, 2 * 64 // c.b.itemsize, 16), **change)  # type: ignore[arg-type]
     assert joins(c, plan, wanted) is joined
     assert ("rest" in str(lower(c, plan, wanted))) is joined
+
+
+def test_micro_tiles_of_a_kernel_share_one_table_of_lanes() -> None:
+    c = canonicalise(Problem((2, 1, 0), (101, 8, 99))).canonical
+    text = str(module.build(lower(c, plan_of(c, 16, 32, 32), AVX512), AVX512))
+    assert text.count("vpermi2var") > 32 and len(re.findall(r'^@"lanes', text, re.MULTILINE)) == 1
 
 
 def test_a_panel_as_long_as_a_tile_ends_no_run() -> None:
