@@ -18,9 +18,9 @@ from ttc_llvm.operands import Prefetch, View
 
 from . import ahead
 from .ahead import Step
-from .memory import L2, beyond, prefetch
+from .memory import L2, prefetch
 from .seam import freeze
-from .values import I32, I64, Int, add, at, guarded, i64, minimum, mul, table
+from .values import I32, I64, Int, add, at, beyond, guarded, i64, minimum, mul, table
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,14 @@ from ttc_llvm.operands import Space, View
 
 from . import network, scalable, segments
 from .join import Lines, Place
-from .memory import Access, beyond
+from .memory import Access
 from .micro_tile import Sizes, Tile
 from .network import Pieces
 from .ragged import Ragged
 from .scale import Scalars, apply, carrier_type, convert, units
 from .seam import fence, shuffle
 from .shift import Bend
-from .values import Int, add, at, guarded, mul, several
+from .values import Int, add, at, beyond, guarded, mul, several
 
 
 class Emission:

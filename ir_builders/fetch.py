@@ -14,12 +14,12 @@ from ttc_llvm.operands import Space, View
 from . import ahead
 from .ahead import Move, Step
 from .fetch_rows import Rows
-from .memory import L1, L2, beyond
+from .memory import L1, L2
 from .micro_tile import Sizes, Tile
 from .request import Read, Request
 from .seam import freeze
 from .shift import Shift
-from .values import Int, add, i64, mul
+from .values import Int, add, beyond, i64, mul
 
 Index = tuple[int, ...]  # of an element in a block
 

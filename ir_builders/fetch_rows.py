@@ -19,12 +19,12 @@ from ttc_llvm.canonical import static
 from ttc_llvm.layout import run_axes
 
 from .ahead import Move, Step
-from .memory import L2, beyond
+from .memory import L2
 from .micro_tile import Sizes, Tile
 from .request import Read, Request
 from .seam import freeze
 from .shift import Bend, Shift
-from .values import I64, Int, add, at, i64, mul, table
+from .values import I64, Int, add, at, beyond, i64, mul, table
 
 SHORT = 512  # bytes, at most, of a run that hardware does not recognise before it ends
 Place = tuple[int, ...]  # a line of a row: how many steps lead to it along axes that are kept apart, then bytes

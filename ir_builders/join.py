@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from ttc_llvm.layout import Register
 
-from .memory import Access, intrinsic, stream
+from .memory import Access, intrinsic, load, store, stream
 from .ragged import Ragged
 from .seam import shuffle
 from .values import I64, at, guarded, i64, table
@@ -63,12 +63,12 @@ class Lines:
             assert place.follows is not None
             with guarded(b, place.follows, "line"):
                 self._leave(b, registers, address, behind, scaled)
-            b.store(registers[1], slot, align=LINE)
+            store(b, registers[1], slot, LINE)
             return
         with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
             self._leave(b, registers, address, behind, scaled)
         gone = length // size
-        b.store(shuffle(b, *registers, range(gone, gone + total)), slot, align=LINE)
+        store(b, shuffle(b, *registers, range(gone, gone + total)), slot, LINE)
 
     def begin(self, b: ir.IRBuilder, start: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store what the first line has of a run. start: of the row, whose first elements, a line's number, wait."""
@@ -91,7 +91,7 @@ class Lines:
 
     def _waiting(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
         size = _lane(self.access)
-        return b.load(slot, typ=ir.VectorType(ir.IntType(8 * size), LINE // size), align=LINE)
+        return load(b, slot, ir.VectorType(ir.IntType(8 * size), LINE // size), LINE)
 
     def _widened(self, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
         """The register in these lanes; a narrower one fills the first of them."""
@@ -109,7 +109,7 @@ class Lines:
     def _line(self, b: ir.IRBuilder, registers: Pair, behind: ir.Value) -> ir.Value:
         """The last so many bytes of one register and the first ones of another, as many as make a line."""
         (old, new), size = registers, _lane(self.access)
-        chosen = b.load(at(b, self.numbers, b.sub(i64(LINE), behind)), typ=old.type, align=size)
+        chosen = load(b, at(b, self.numbers, b.sub(i64(LINE), behind)), old.type, size)
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
         return b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
 

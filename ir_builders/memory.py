@@ -14,7 +14,7 @@ from ttc_llvm.target import Target
 from .ragged import Ragged
 from .scale import carrier_type, units
 from .seam import load_pieces, reference, shuffle, written
-from .values import I32, PTR, VOID, Int, address, at, i32, leading
+from .values import I32, PTR, VOID, at, i32, leading
 
 L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
 
@@ -107,8 +107,7 @@ class Access:
         whole = None
         for first, size in _parts(active):
             piece = self.carrier(size)
-            address = at(b, pointer, first * self.dtype.itemsize)
-            part = b.load(address, typ=piece, align=self.align)
+            part = load(b, at(b, pointer, first * self.dtype.itemsize), piece, self.align)
             whole = _inserted(b, whole, part, first * units(self.dtype.itemsize), self.vector)
         assert whole is not None
         return whole
@@ -118,7 +117,7 @@ class Access:
         for first, size in _parts(active):
             lanes = range(first * per_element, (first + size) * per_element)
             part = shuffle(b, value, None, lanes)
-            b.store(part, at(b, pointer, first * self.dtype.itemsize), align=self.align)
+            store(b, part, at(b, pointer, first * self.dtype.itemsize), self.align)
 
 
 def _parts(active: int) -> list[tuple[int, int]]:
@@ -196,11 +195,6 @@ def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: 
     written(b, VOID, f"store {value.type} {reference(value)}, ptr {reference(pointer)}, align {align}{how}")
 
 
-def beyond(b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> ir.Value:
-    """pointer + offset bytes, which may lie outside the tensor: for prefetching only."""
-    return address(b, pointer, offset)
-
-
 def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int = L1) -> None:
     """Ask for the line at the pointer in this cache level and those behind it, for reading (asking for ownership of
     B's lines was slower wherever it was measured)."""
@@ -216,6 +210,6 @@ def stream(module: ir.Module, b: ir.IRBuilder, value: ir.Value, pointer: ir.Valu
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:
     """Make all streaming stores visible before anything that follows."""
     if target.triple.startswith("x86_64"):
-        b.call(intrinsic(module, "llvm.x86.sse.sfence", ir.VoidType(), []), [])
+        b.call(intrinsic(module, "llvm.x86.sse.sfence", VOID, []), [])
     else:
         b.fence("seq_cst")

@@ -9,8 +9,8 @@ from llvmlite import ir
 from ttc_llvm.layout import Register, Side
 from ttc_llvm.operands import View
 
-from .memory import beyond, prefetch
-from .values import I64, Int
+from .memory import prefetch
+from .values import I64, Int, beyond
 
 
 @dataclass(frozen=True, slots=True)

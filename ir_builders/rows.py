@@ -20,10 +20,10 @@ from ttc_llvm.operands import Carry, View
 from ttc_llvm.target import Target
 
 from .drain import Share
-from .memory import Access, beyond, prefetch
+from .memory import Access, prefetch
 from .ragged import Ragged
 from .scale import Scalars, apply, convert
-from .values import I8, I64, Int, at, counted, guarded, i64, minimum, mul
+from .values import I8, I64, Int, at, beyond, counted, guarded, i64, minimum, mul
 
 UNROLLED = 4  # vectors per iteration
 RUNS_AHEAD = 8

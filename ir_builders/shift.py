@@ -13,9 +13,8 @@ from ttc_llvm.nest import Shifted
 
 from .ahead import Move
 from .box import Box
-from .memory import beyond
 from .seam import freeze
-from .values import I1, I64, Int, add, i64
+from .values import I1, I64, Int, add, beyond, i64
 
 
 @dataclass(frozen=True, slots=True)

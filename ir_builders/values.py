@@ -26,7 +26,10 @@ def i64(value: Int) -> ir.Value:
 
 def spelled(value: Int) -> str:
     """An Int as text names it."""
-    return str(value) if isinstance(value, int) else reference(value)
+    if isinstance(value, int):
+        return str(value)
+    assert value.type == I64, f"{value} is no i64: text does not say so, LLVM would"
+    return reference(value)
 
 
 @lru_cache(maxsize=4096)
@@ -79,12 +82,17 @@ def at(b: ir.IRBuilder, pointer: ir.Value, offset: Int, name: str = "") -> ir.Va
     """pointer + offset bytes."""
     if isinstance(offset, int) and offset == 0:
         return pointer
-    return address(b, pointer, offset, "getelementptr inbounds", name)
+    return _moved(b, pointer, offset, "getelementptr inbounds", name)
 
 
-def address(b: ir.IRBuilder, pointer: ir.Value, offset: Int, how: str = "getelementptr", name: str = "") -> ir.Value:
-    """pointer + offset bytes, wherever that may be."""
-    return written(b, PTR, f"{how} i8, ptr {reference(pointer)}, i64 {spelled(offset)}", name)
+def beyond(b: ir.IRBuilder, pointer: ir.Value, offset: Int) -> ir.Value:
+    """pointer + offset bytes, which may lie outside the tensor."""
+    return _moved(b, pointer, offset, "getelementptr", "")
+
+
+def _moved(b: ir.IRBuilder, pointer: ir.Value, offset: Int, how: str, name: str) -> ir.Value:
+    kind = pointer.type if pointer.type.is_opaque else PTR  # of its address space; tables have a type of their own
+    return written(b, kind, f"{how} i8, {kind} {reference(pointer)}, i64 {spelled(offset)}", name)
 
 
 def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.Value:
@@ -95,16 +103,16 @@ def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.V
 
 
 def table(module: ir.Module, kind: ir.IntType, values: Sequence[int], name: str, align: int = 0) -> ir.GlobalVariable:
-    """Constants of a module, under a name of their own; what is in it already is shared. align: of the first one, in
-    bytes, 0 = the type's own."""
+    """Constants of a module; an equal table that it has is shared. align: in bytes, 0 = as the type is."""
     array = ir.ArrayType(kind, len(values))
     text = "[" + ", ".join([f"{kind} {value}" for value in values]) + "]"
-    for known in module.global_values:
-        if isinstance(known, ir.GlobalVariable) and str(known.initializer) == text and known.align == (align or None):
+    how = True, "private", align or None
+    for known in (value for value in module.global_values if isinstance(value, ir.GlobalVariable)):
+        if (known.global_constant, known.linkage, known.align) == how and str(known.initializer) == text:
             return known
     found = ir.GlobalVariable(module, array, module.get_unique_name(name))
     found.initializer = ir.FormattedConstant(array, text)
-    found.global_constant, found.linkage, found.align = True, "private", align or None
+    found.global_constant, found.linkage, found.align = how
     return found
 
 

@@ -24,10 +24,13 @@ from ttc_llvm.carry_plans import carrying
 from ttc_llvm.lower import lower
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
-from ttc_llvm.staging import has_room
+from ttc_llvm.staging import has_room, room_depends_on
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.blocks import blocks
-from ttc_llvm.tuning.choices import Forced, allowed_stores
+from ttc_llvm.tuning.candidates import enumerate_plans, starts
+from ttc_llvm.tuning.choices import FREE, Forced, allowed_stores
+from ttc_llvm.tuning.model import ranked
+from ttc_llvm.tuning.neighbours import CHANGES
 from ttc_llvm.unaligned import off_boundary
 
 S = dtypes.dtype("s")
@@ -98,8 +101,8 @@ def test_tiles_follow_each_other_along_a_run(found: tuple[Case, CpuPlan, Target]
     strides, tile, panel = [static(axis.stride_b) for axis in c.axes], plan.box(c.extents), plan.panel or c.extents
     sizes = [min(p, n) if p > t else n for p, t, n in zip(panel, plan.tile, c.extents, strict=True)]
     end = 0
-    for starts in itertools.product(*(range(0, sizes[k], step) for k, step in handed.carry.loops)):
-        box = dict(zip(dict(handed.carry.loops), starts, strict=True))
+    for at in itertools.product(*(range(0, sizes[k], step) for k, step in handed.carry.loops)):
+        box = dict(zip(dict(handed.carry.loops), at, strict=True))
         assert end == sum(start * strides[k] for k, start in box.items()), plan
         end += prod(min(tile[k], sizes[k] - box.get(k, 0)) for k in {*run_of(c, plan), *box})
     assert end == handed.run
@@ -202,6 +205,29 @@ def test_slots_need_room() -> None:
     plan = replace(PLAN, panel=())
     assert not has_room(wide, plan, AVX512)
     assert has_room(wide, replace(plan, panel=(1024, 512)), AVX512)
+
+
+def test_room_depends_on_nothing_else() -> None:
+    """The walk over plans asks once for all plans that agree in these decisions."""
+    asked = {True: 0, False: 0}
+    for perm, size in (((1, 0), (4099, 4097)), ((0, 2, 1), (33, 1001, 999))):
+        c = canonicalise(Problem(perm, size)).canonical
+        known: dict[object, bool] = {}
+        for plan in itertools.islice(ranked(c, AVX512, 2), 40):
+            for other in itertools.chain(*(change(c, AVX512, FREE, plan) for change in CHANGES)):
+                room = has_room(c, other, AVX512)
+                asked[room] += 1
+                assert known.setdefault(room_depends_on(other), room) == room
+    assert min(asked.values()) > 20  # both answers
+
+
+def test_plans_that_are_forced_do_not_stand_for_others() -> None:
+    """Scratch of such tiles has no room, in any plan: none but the seeds are offered."""
+    c = canonicalise(Problem((1, 0), (4099, 4097))).canonical
+    forced = Forced(blockings=((2048, 2048),), streaming=True)
+    found = set(itertools.islice(enumerate_plans(c, AVX512, forced, lambda plans: [1.0] * len(plans)), 60))
+    assert found == set(starts(c, AVX512, forced)) and not any(has_room(c, plan, AVX512) for plan in found)
+
 
 
 def test_panels_end_runs() -> None:

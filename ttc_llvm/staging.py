@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
+from operator import attrgetter
 
 from .canonical import Alpha, Beta, Canonical, static
 from .carry import Chain, chain, run_of
@@ -49,6 +50,9 @@ def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     rest = canonical.extents[0] % plan.panel[0] if panels else 0  # in the last panel, where a run begins
     carried = plan.staging is Staging.CARRY and plan.streaming and not 0 < rest < plan.block[0]
     return carried and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
+
+
+room_depends_on = attrgetter("tile", "order", "panel", "parallel", "streaming", "staging")  # of a plan, `has_room`
 
 
 def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:

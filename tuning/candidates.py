@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import log
-from operator import attrgetter
 
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
-from ttc_llvm.staging import has_room
+from ttc_llvm.staging import has_room, room_depends_on
 from ttc_llvm.target import Target
 from ttc_llvm.tile_sizes import cover, fitted, merge
 
@@ -47,8 +46,6 @@ WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and st
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 ALIKE = 0.01  # the same, for every plan that stores in the same way: processors differ in what that costs
 WASTE = 6.0  # how much more a tile's remainders count than its distance from the wanted size, both in log
-SCRATCH = attrgetter("tile", "order", "panel", "parallel", "streaming", "staging")  # what `has_room` depends on
-
 Costs = Callable[[Sequence[CpuPlan]], Sequence[float]]
 
 
@@ -96,8 +93,8 @@ class _Walk:
     def _changed(self, change: Change, plan: CpuPlan) -> Iterator[CpuPlan]:
         canonical, target, forced = self.problem
         others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
-        scratch = SCRATCH(plan)
-        return (p for p in others if p in self.costs or SCRATCH(p) == scratch or has_room(canonical, p, target))
+        known = None if forced.blockings else room_depends_on(plan)  # plans that are forced need not have room
+        return (p for p in others if p in self.costs or room_depends_on(p) == known or has_room(canonical, p, target))
 
     def step(self) -> Iterator[CpuPlan]:
         """The cheapest plan, if it need not wait; its neighbours are pushed."""

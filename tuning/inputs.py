@@ -23,7 +23,7 @@ STORES = ("stores", "streaming", "ragged", "carry", "joined")
 MODES = tuple(f"{fetch.value} {stores}: " for fetch in Fetch for stores in STORES)
 STAGINGS = tuple(staging.value for staging in Staging if staging is not Staging.SHIFT)  # is never searched for
 INNER = ("a", "b", "rows", "none")
-MANY = 8  # axes, as many as any number of them: a rank of 20 is many small extents
+MANY = 8  # axes: higher ranks, all of which are many small extents, count as this
 WALKS = ("a", "b", "both", "other")
 
 
@@ -62,7 +62,7 @@ class Inputs:
         return (log2(1 + distance), *one_hot(of, MODES), *one_hot(staging, STAGINGS), *one_hot(inner, INNER))
 
     def micro(self, of: str, block: tuple[int, ...]) -> Numbers:
-        """The micro-tile: its sides, elements, rows, pages, sets that lines crowd, and what remainders waste."""
+        """The micro-tile: its runs, elements, rows, pages, sets that lines crowd, and what remainders waste."""
         f = self.features
         sides = (f.footprint(which, block).run_bytes for which in (0, 1))
         rows = (len(succession.rows(side, block)) for side in f.sides)

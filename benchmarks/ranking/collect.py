@@ -58,19 +58,12 @@ def problems(
     rows: bool = False,
     unit: int | None = None,
     ranks: Sequence[int] = (),
-    small: bool = False,
 ) -> Iterator[Problem]:
     """Random problems of 2 to 6 indices that cannot be merged. kind: one of KINDS; ragged: odd extents only, whose
     rows start anywhere in a line; rows: short ones, which stay; unit: what longer extents are multiples of, by lot if
-    None: powers of two make rows share the sets of a cache; ranks: numbers of indices, the usual ones if empty; small:
-    as many small extents as that takes instead, often all of them 2."""
+    None: powers of two make rows share the sets of a cache; ranks: numbers of indices, the usual ones if empty."""
     rng = random.Random(seed)
     for number in range(count):
-        if small:
-            size = _small(rng, BYTES // 4 >> rng.choice((0, 0, 1, 3)))
-            alpha, beta = KINDS[kind][number % len(KINDS[kind])]
-            yield Problem(_permutation(rng, len(size)), size, "s", alpha=alpha, beta=beta)
-            continue
         rank = rng.choice(ranks or (ROWS_RANKS if rows else RANKS))
         perm = _permutation(rng, rank)
         while rows and perm[0] != 0:
@@ -83,6 +76,15 @@ def problems(
             size = _shortened(rng, size)
         alpha, beta = KINDS[kind][number % len(KINDS[kind])]
         yield Problem(perm, size, dtype, alpha=alpha, beta=beta)
+
+
+def small_problems(seed: int, count: int, kind: str = "both") -> Iterator[Problem]:
+    """Random problems of floats that have as many small extents as their size takes, often all of them 2."""
+    rng = random.Random(seed)
+    for number in range(count):
+        size = _small(rng, BYTES // 4 >> rng.choice((0, 0, 1, 3)))
+        alpha, beta = KINDS[kind][number % len(KINDS[kind])]
+        yield Problem(_permutation(rng, len(size)), size, "s", alpha=alpha, beta=beta)
 
 
 def _permutation(rng: random.Random, rank: int) -> tuple[int, ...]:
@@ -100,7 +102,7 @@ def _size(rng: random.Random, rank: int, elements: int, unit: int | None) -> tup
 
 
 def _small(rng: random.Random, elements: int) -> tuple[int, ...]:
-    """Extents of 2, or of 2 to 12, until there are no more elements."""
+    """Extents of 2, of 2 to 8 or of 2 to 12, as many as make no more than so many elements."""
     choices = rng.choice(((2,), (2,), (2, 2, 2, 4, 8), SMALL))
     size: list[int] = []
     while prod(size) * (extent := rng.choice(choices)) <= elements:
@@ -266,8 +268,11 @@ def main() -> None:
     if not placed.cpus:
         parser.error(f"--cpus={args.cpus}: a list such as 0,1")
     runtime.set_affinity(placed)
-    how = args.kind, args.ragged, args.rows, args.unit, args.rank, args.small
-    drawn = problems(args.seed, args.problems, *how)
+    if args.small and (args.ragged or args.rows or args.unit or args.rank):
+        parser.error("--small: extents and ranks are its own; leave out --ragged, --rows, --unit and --rank")
+    drawn = problems(args.seed, args.problems, args.kind, args.ragged, args.rows, args.unit, args.rank)
+    if args.small:
+        drawn = small_problems(args.seed, args.problems, args.kind)
     for number, problem in enumerate(drawn):
         if number < args.first:
             continue
