@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -209,6 +210,20 @@ def test_one_disturbed_run_does_not_change_the_pace() -> None:
         outcome = search(plans(40), none, machine, Limits(40))
         assert outcome.best.plan == plan(0)
         assert all(min(t.fair) == pytest.approx(min(t.seconds)) for t in outcome.timings if len(t.seconds) > 1)
+
+
+def disturbed_often(seed: int) -> Callable[[CpuPlan, int], float]:
+    """Seconds where three runs of ten, by lot, take 1.4 times as long."""
+    rng = random.Random(seed)
+    return lambda p, _: (1 + p.prefetch / 100) * (1.4 if rng.random() < 0.3 else 1.0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_frequent_disturbances_do_not_add_up_to_a_change_of_pace(seed: int) -> None:
+    """No run is faster than its plan is, so nothing would take back what was thought to be a slower machine: later
+    plans would seem ever faster."""
+    outcome = search(plans(100), none, Machine(disturbed_often(seed)), Limits(100))
+    assert all(t.fair == pytest.approx(t.seconds) for t in outcome.timings)
 
 
 def test_one_threads_time_orders_plans_that_are_equally_fast() -> None:
