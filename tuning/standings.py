@@ -92,8 +92,8 @@ class Standings(Generic[P, K]):
         return self._kernels[plan]
 
     def forget(self, kept: int) -> None:
-        """Drop the kernels of all but the best plans."""
-        keep = {timed.plan for timed in self.ranked()[:kept]}
+        """Drop the kernels of all but the best plans and those that tell the pace."""
+        keep = {timed.plan for timed in (*self.ranked()[:kept], *self._first_timed()[:LEADERS])}
         self._kernels = {plan: kernel for plan, kernel in self._kernels.items() if plan in keep}
 
     # --- order -------------------------------------------------------------------------------------------
@@ -142,14 +142,14 @@ class Standings(Generic[P, K]):
             self.timings.pop(plan, None)
 
     def drifted(self, new: Iterable[P] = ()) -> bool:
-        """Run the leaders among the older plans again: True where the machine's pace has changed since last asked.
+        """Run leaders among the older plans again: True where the machine's pace has changed since last asked.
 
-        One of them may be disturbed, or limited by its core, which knows no pace; most of them are not.
+        One of them may be disturbed, or limited by its core, which knows no pace; most of them are not. Leaders are
+        those that were timed at the first pace: what is thought of a pace in between cannot add up.
         """
         fresh = set(new)
-        leaders = [timed for timed in self.ranked() if timed.plan not in fresh][:LEADERS]
         changes: list[float] = []
-        for timed in leaders:
+        for timed in [timed for timed in self._first_timed() if timed.plan not in fresh][:LEADERS]:
             if self.late():
                 return False
             changes.append(self._change(timed))
@@ -157,12 +157,17 @@ class Standings(Generic[P, K]):
                 return False
         if not changes or 1 / DRIFT < median(changes) < DRIFT:
             return False
-        self._pace *= median(changes)
+        pace = self._pace * median(changes)
+        self._pace = 1.0 if 1 / DRIFT < pace < DRIFT else pace
         return True
 
+    def _first_timed(self) -> list[Timed[P]]:
+        """Plans all of whose runs were at the pace at which the search began, the fastest first."""
+        return sorted((t for t in self.timings.values() if t.fair == t.seconds), key=lambda timed: timed.best)
+
     def _change(self, timed: Timed[P]) -> float:
-        """The pace by what it was thought to be, as one plan has it. Compared with its best run, a single one is slower
-        as often as something disturbs it, and nothing would ever take back what that adds to the pace."""
+        """The pace by what it was thought to be, as one plan has it: compared with its best run, a single one is slower
+        as often as something disturbs it."""
         found = inf
         for _ in range(RERUNS):
             seconds = self.subject.seconds(self.kernel(timed.plan))
