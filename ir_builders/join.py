@@ -14,9 +14,9 @@ from llvmlite import ir
 
 from ttc_llvm.layout import Register
 
-from .memory import Access, intrinsic, load, store, stream
+from .memory import Access, intrinsic, store, stream
 from .ragged import Ragged
-from .seam import shuffle
+from .seam import load, shuffle
 from .values import I64, at, guarded, i64, table
 
 LINE = 64  # bytes of a line, of a register, and of what waits

@@ -13,7 +13,7 @@ from ttc_llvm.target import Target
 
 from .ragged import Ragged
 from .scale import carrier_type, units
-from .seam import load_pieces, reference, shuffle, written
+from .seam import load, load_pieces, reference, shuffle, written
 from .values import I32, PTR, VOID, at, i32, leading
 
 L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
@@ -183,11 +183,6 @@ def _masked_store(
     f = reference(intrinsic(module, name, VOID, [value.type, PTR, I32, mask.type]))
     given = f"{value.type} {reference(value)}, ptr {reference(pointer)}, i32 {align}, {mask.type} {reference(mask)}"
     written(b, VOID, f"call void {f}({given})")
-
-
-def load(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type, align: int) -> ir.Value:
-    """A value of this type in memory."""
-    return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")
 
 
 def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: str = "") -> None:

@@ -205,6 +205,11 @@ def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
 
 
+def load(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type, align: int) -> ir.Value:
+    """A value of this type in memory."""
+    return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")
+
+
 def load_pieces(
     module: ir.Module, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], vector: ir.VectorType, align: int
 ) -> ir.Value:
@@ -223,7 +228,7 @@ def load_pieces(
     for position, pointer in enumerate(pointers):
         if pointer is None:
             continue
-        part = written(b, piece, f"load {piece}, ptr {reference(pointer)}, align {align}")
+        part = load(b, pointer, piece, align)
         before = "poison" if whole is None else reference(whole)
         at = f"i64 {position * int(piece.count)}"
         call = f"call {kind} @{name}({kind} {before}, {piece} {reference(part)}, {at})"

@@ -16,6 +16,7 @@ import os
 import random
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf, log, prod
 from pathlib import Path
 from statistics import median
@@ -270,9 +271,8 @@ def main() -> None:
     runtime.set_affinity(placed)
     if args.small and (args.ragged or args.rows or args.unit or args.rank):
         parser.error("--small: extents and ranks are its own; leave out --ragged, --rows, --unit and --rank")
-    drawn = problems(args.seed, args.problems, args.kind, args.ragged, args.rows, args.unit, args.rank)
-    if args.small:
-        drawn = small_problems(args.seed, args.problems, args.kind)
+    usual = partial(problems, ragged=args.ragged, rows=args.rows, unit=args.unit, ranks=args.rank)
+    drawn = (small_problems if args.small else usual)(args.seed, args.problems, args.kind)
     for number, problem in enumerate(drawn):
         if number < args.first:
             continue
