@@ -97,6 +97,13 @@ def test_a_budget_without_bound_takes_all_that_is_offered() -> None:
     assert outcome.best.plan == plan(0)
 
 
+def test_a_budget_without_bound_follows_the_ranking_however_slow_its_plans_are() -> None:
+    machine = steady(lambda number: {0: 1.0, 60: 0.5}.get(number, 2.0))
+    outcome = search(plans(100), none, machine, Limits(-1))
+    assert len(outcome.timings) == 100
+    assert outcome.best.plan == plan(60)
+
+
 def test_offers_are_drawn_lazily() -> None:
     drawn = itertools.count()
     search((plan(next(drawn)) for _ in itertools.repeat(0)), none, steady(lambda _: 1.0), Limits(10))
@@ -233,6 +240,19 @@ def test_what_is_thought_of_the_pace_never_exceeds_what_disturbs(seed: int) -> N
     assert min(fair / took for t in outcome.timings for fair, took in zip(t.fair, t.seconds, strict=True)) > 0.7
 
 
+@pytest.mark.parametrize("runs", [6, 12, 18, 24])
+def test_a_slowdown_that_passes_leaves_no_plan_flattered(runs: int) -> None:
+    """So many runs take 1.5 times as long, and who runs again is timed while they end: had it seemed fast by that, all
+    later plans would lag behind, and plan 45 were never tried."""
+    for start in range(20, 60):
+        machine = Machine(lambda p, _: 1.0)
+        slow = range(start, start + runs)
+        machine.cost = lambda p, _: (0.8 if p.prefetch == 45 else 1.0) * (1.5 if len(machine.runs) in slow else 1.0)
+        outcome = search(plans(100), none, machine, Limits(100))
+        assert outcome.best.plan == plan(45)
+        assert all(t.score >= t.best / 1.5 and t.score > 0.79 for t in outcome.timings)
+
+
 def test_one_threads_time_orders_plans_that_are_equally_fast() -> None:
     machine = steady(lambda number: 1.0 if number < 20 else 1.2)
     outcome = search(plans(40), none, machine, Limits(40), alone=lambda p: 2.0 - p.prefetch / 100)
@@ -243,6 +263,15 @@ def test_one_threads_time_orders_plans_that_are_equally_fast() -> None:
 def test_one_threads_time_does_not_outweigh_all_threads() -> None:
     outcome = search(plans(8), none, steady(lambda n: 1.0 + n / 10), Limits(8), alone=lambda p: 1.0 / (1 + p.prefetch))
     assert outcome.best.plan == plan(0)
+
+
+def test_one_threads_time_decides_only_where_it_is_known_of_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time runs out before plan 6, the fastest, ran alone; plan 0 had, and is within what counts as equally fast."""
+    machine = steady(lambda number: {0: 1.03, 6: 1.0}.get(number, 1.5))
+    monkeypatch.setattr("ttc_llvm.tuning.standings.time.monotonic", lambda: float(plan(6) in machine.runs))
+    outcome = search(plans(12), none, machine, Limits(12, seconds=0.5), alone=lambda p: 2.0)
+    assert outcome.interrupted
+    assert outcome.best.plan == plan(6)
 
 
 def test_losers_kernels_are_dropped_and_winners_kept() -> None:
@@ -330,6 +359,15 @@ def test_the_time_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1 <= len(outcome.timings) <= 4  # the clock is asked before every run, not once per batch
     assert sum(len(timing.seconds) for timing in outcome.timings) <= 4
     assert outcome.best.plan == plan(0)
+
+
+def test_time_that_ends_among_the_finalists_is_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored as searched to its end would answer later requests."""
+    machine = steady(lambda number: 1 + number)
+    search(plans(12), none, machine, Limits(12))
+    whole, machine.runs = len(machine.runs), []
+    monkeypatch.setattr("ttc_llvm.tuning.standings.time.monotonic", lambda: float(len(machine.runs)))
+    assert search(plans(12), none, machine, Limits(12, seconds=whole - 4)).interrupted
 
 
 @settings(max_examples=60)

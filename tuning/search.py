@@ -21,6 +21,7 @@ EXPLORE = 0.5  # share of the budget that explores: what the model likes, and sc
 ROOM = 5  # plans of an exploring batch, at least, one of which is a scout
 FAR = 1.25  # times the best so far: where all plans of a batch up the ranking are slower, the model may be wrong here
 PATIENCE = 2  # such batches in turn, after which the ranking is followed no further
+AGAIN = 3  # times that a batch is timed anew, at most
 PARENTS = 4
 KEPT = 8  # kernels of the best so far stay compiled
 
@@ -83,6 +84,7 @@ def search(
     try:
         interrupted = not state.explore(iter(plans), more)
         table.final()
+        interrupted = interrupted or table.late()
     except KeyboardInterrupt:
         if not table.timings:
             raise
@@ -113,7 +115,7 @@ class _Search(Generic[P, K]):
         room, explores = self._room()
         while room > 0:
             sent = self._sent() if explores and room >= ROOM else []
-            follows = explores and lagging < PATIENCE
+            follows = explores and (lagging < PATIENCE or self.limits.candidates < 0)
             batch = self._fresh(plans, room - len(sent), sent) if follows else []
             if not batch and self.limits.candidates >= 0:
                 batch = self._mutations(more, room - len(sent), sent) or self._fresh(plans, room - len(sent), sent)
@@ -168,9 +170,12 @@ class _Search(Generic[P, K]):
         return list(batch)[:room]
 
     def _batch(self, batch: list[P]) -> None:
-        """Interleaved rounds, once more if the machine's pace changed meanwhile."""
+        """Interleaved rounds, again if the machine's pace changed meanwhile: a batch that was timed partly at another
+        pace than it is thought of would mislead all that follows."""
         self._rounds(batch)
-        if self.table.drifted(batch):
+        for _ in range(AGAIN):
+            if not self.table.drifted(batch) or self.table.late():
+                break
             self.table.withdraw(batch)
             self._rounds(batch)
         self.table.compare_alone()

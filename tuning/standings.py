@@ -109,7 +109,10 @@ class Standings(Generic[P, K]):
         return finalists + self._ordered(others, lambda timed: timed.score)
 
     def _ordered(self, entries: Iterable[Timed[P]], figure: Callable[[Timed[P]], float]) -> list[Timed[P]]:
+        """By this figure; those about as fast as the first also by their time on one thread, as far as that is known."""
         ordered = sorted(entries, key=figure)
+        if ordered and ordered[0].plan not in self._alone:
+            return ordered
         level = [t for t in ordered if t.plan in self._alone and figure(t) <= TIE * figure(ordered[0])]
         level.sort(key=lambda timed: figure(timed) * self._alone[timed.plan])
         front = {timed.plan for timed in level}
