@@ -21,7 +21,7 @@ class Options:
 
     max_implementations: plans to consider; 1 = the cost model alone, nothing is timed; -1 = the paper's whole
     space; time_limit: seconds of search; mode: what the caches hold when a run starts; verify: check the
-    finalists; forced: decisions taken by the user; others: further machines that objects serve.
+    winner; forced: decisions taken by the user; others: further machines that objects serve.
     """
 
     target: Target

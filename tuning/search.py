@@ -29,7 +29,7 @@ KEPT = 8  # kernels of the best so far stay compiled
 @dataclass(frozen=True, slots=True)
 class Limits:
     """candidates: plans to consider (-1 = all that are offered); seconds: of search, None = no limit;
-    verify: check the finalists' results."""
+    verify: check the winner's result."""
 
     candidates: int
     seconds: float | None = None
@@ -76,7 +76,7 @@ def search(
 
     alone: seconds of a run on one thread, which decides between plans that are equally fast on all threads;
     scout: what to try beside the plans offered, one a batch, however those fare.
-    Raises VerificationError if a finalist's result is wrong, and KeyboardInterrupt if it comes before any run.
+    Raises VerificationError if the winner's result is wrong, and KeyboardInterrupt if it comes before any run.
     """
     table = Standings(subject, limits.seconds, alone)
     state = _Search(table, limits, report, scout)

@@ -109,7 +109,7 @@ class Standings(Generic[P, K]):
         return finalists + self._ordered(others, lambda timed: timed.score)
 
     def _ordered(self, entries: Iterable[Timed[P]], figure: Callable[[Timed[P]], float]) -> list[Timed[P]]:
-        """By this figure; those about as fast as the first also by their time on one thread, as far as that is known."""
+        """By this figure; those about as fast as the first also by their time on one thread, where that is known."""
         ordered = sorted(entries, key=figure)
         if ordered and ordered[0].plan not in self._alone:
             return ordered

@@ -35,6 +35,7 @@ SEED = 1_000
 RANDOM = 24
 ROUNDS = 20
 TOP = 10
+CPUS = sorted(os.sched_getaffinity(0))
 
 Round = dict[CpuPlan, float]  # seconds of each plan's run
 
@@ -50,11 +51,11 @@ def chosen() -> Iterator[tuple[str, Problem]]:
 
 def checked(name: str, problem: Problem) -> dict[str, object]:
     """One problem's figures: share of the best by budget."""
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    os.sched_setaffinity(0, CPUS)
     c, target, threads = canonicalise(problem).canonical, backend.host_target(), runtime.num_threads()
     trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     trial.seconds(trial.build(model_plan(c, target, threads)))  # starts the threads
-    os.sched_setaffinity(0, {0})
+    os.sched_setaffinity(0, CPUS[:1])
     more = onwards(c, target, threads)
     winners, top = dict[int, CpuPlan](), list[CpuPlan]()
     for budget in BUDGETS:
@@ -63,7 +64,8 @@ def checked(name: str, problem: Problem) -> dict[str, object]:
             continue
         limits = Limits(budget, verify=False)
         plans, scout = ranked(c, target, threads), scouts(c, target, threads)
-        outcome = search(plans, more, trial, limits, alone=trial.seconds_alone, scout=scout)
+        alone = trial.seconds_alone if threads > 1 else None
+        outcome = search(plans, more, trial, limits, alone=alone, scout=scout)
         winners[budget] = outcome.best.plan
         top = [timed.plan for timed in outcome.timings[:TOP]]
     kernels = {plan: trial.build(plan) for plan in (*winners.values(), *top)}
@@ -97,7 +99,9 @@ def geomean(values: list[float]) -> float:
 
 def report(path: Path) -> None:
     """Print geometric means and minima."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = [row for row in map(json.loads, path.read_text().splitlines()) if "crossed" in row]
+    if not rows:
+        raise SystemExit(f"{path}: no results")
     for budget in map(str, BUDGETS):
         shares = [row["shares"][budget] for row in rows]
         crossed = geomean([row["crossed"][budget] for row in rows])

@@ -235,7 +235,7 @@ def explored(problem: Problem, seconds: float, seed: int, cpus: Sequence[int]) -
 def _next(
     rng: random.Random, c: Canonical, target: Target, found: dict[CpuPlan, float], spent: float
 ) -> CpuPlan:
-    if spent < RANDOM or rng.random() < 0.1:
+    if spent < RANDOM or not found or rng.random() < 0.1:
         return random_plan(rng, c, target)
     parent = rng.choice(sorted(found, key=found.__getitem__)[:6])
     return rng.choice(list(neighbours.neighbours(c, target, FREE, parent)))
@@ -287,7 +287,7 @@ def main() -> None:
             row["dtype"],
             row["beta"],
             len(plans),
-            max(plans.values()),
+            max(plans.values(), default=0.0),
             flush=True,
         )
 

@@ -9,9 +9,10 @@ Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how the
 brings, crashed with several threads at this many weights: OPENBLAS_NUM_THREADS=1 avoids it.
 
 The weights' fit is a ridge regression of log(time) on the facts of `features.py`, centred per problem, good plans
-weighted more. A weight is the sum of one that all classes of problems share and one of its own class, and
-neighbouring buckets of a size are pulled together: few data then say no more than they know. What the cost model knows
-without a fit, how evenly threads share tasks and which rows crowd one cache set, is taken off the timings first.
+weighted more. A weight is the sum of one that all plans share, one of those that fetch and store alike, one of the
+class of problems, and one of both; neighbouring buckets of a size are pulled together: few data then say no more than
+they know. What the cost model knows without a fit, how evenly threads share tasks and which rows crowd one cache set,
+is taken off the timings first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from math import exp, log
 from pathlib import Path
 
 import numpy as np
-from data import DATA, GOOD, Timings, add, read, timings
+from data import DATA, GOOD, Row, Timings, add, read, timings
 
 from ttc_llvm.plan import Fetch
 from ttc_llvm.tuning.cost import NETWORKS
@@ -153,6 +154,11 @@ class Both:
         nets.store(self.networks)
 
 
+def known(rows: Iterable[Row]) -> list[Timings]:
+    """What the fit wants of rows; of some, no plan's code is as it was."""
+    return [found for found in map(timings, rows) if len(found.speeds) > 1]
+
+
 def check(data: list[Timings]) -> None:
     """Print what the best of the first 1, 8 and 40 plans of problems left out reach of the best known."""
     reached: dict[str, list[tuple[float, ...]]] = {}
@@ -226,14 +232,14 @@ def main() -> None:
     for path in args.add:
         add(rows, read(path))
         rows = read(DATA)
-    data = [found for found in map(timings, rows) if len(found.speeds) > 1]  # of some, no plan's code is as it was
+    data = known(rows)
     if args.test:
         both = Both(data)
         reached: dict[str, list[tuple[float, ...]]] = {}
-        for d in map(timings, read(args.test)):
+        for d in known(read(args.test)):
             reached.setdefault(d.kind, []).append(report(d, both.predict(d)))
         summary(reached)
-    elif not args.write:
+    elif not (args.write or args.add):
         check(data)
     if args.write:
         both = Both(data)

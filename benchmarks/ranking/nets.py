@@ -32,6 +32,7 @@ def trained(data: Sequence[Problem], count: int = NETWORKS) -> Networks:
     inputs = np.vstack([inputs for inputs, *_ in data])
     mean, scale = inputs.mean(0), inputs.std(0)
     scale[scale < 1e-3] = 1.0
+    mean, scale = (values.astype(np.float16).astype(np.float32) for values in (mean, scale))  # as stored
     padded = _padded(data, mean, scale)
     layers = [_trained(padded, seed) for seed in range(count)]
     weights = tuple(_stored(net[i].weight.T for net in layers) for i in (0, 2, 4))
