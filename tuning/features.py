@@ -12,6 +12,7 @@ from math import log2, prod
 from typing import Any
 
 from ttc_llvm.canonical import Beta, Canonical, static
+from ttc_llvm.carry import chain
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.staging import has_aligned_rows, joins
 from ttc_llvm.target import Target
@@ -22,6 +23,7 @@ from .footprint import Footprint, touched
 
 Fact = tuple[str, int | str]
 Part = tuple[str, tuple[Any, ...]]  # a group of facts, and what determines it
+Handing = tuple[Any, ...]  # tile, order, panel and parallel of a plan whose runs go on from tile to tile, () of others
 
 FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin: the first that fits
     "znver5": " on Zen 5",
@@ -90,12 +92,14 @@ class Features:
         of = f"{fetch} {past if plan.streaming else 'stores'}: "
         inner = self._innermost(plan.inner[-1])
         into_l1 = plan.prefetch if fetch == "blocks" else 0
+        loops = (plan.tile, plan.order, plan.panel, plan.parallel) if plan.staging is Staging.CARRY else ()
         return (
             ("simple", (of, plan.prefetch, plan.staging.value, inner)),
             ("micro", (of, plan.block)),
             ("shape", (of, inner, plan.tile)),
             ("walk", (of, plan.tile, plan.order, plan.panel)),
             ("steps", (of, plan.block, succession.steps(plan, self.extents), into_l1)),
+            ("handed", (of, loops)),
         )
 
     def joined(self, plan: CpuPlan) -> bool:
@@ -156,6 +160,22 @@ class Features:
         ]
         found += [(f"{of}flight {side}", flight) for side, flight in zip("ab", flights, strict=False)]
         return self._here(found)
+
+    def handed(self, of: str, loops: Handing) -> list[Fact]:
+        """How long B's runs are that go on from tile to tile, and how much waits meanwhile."""
+        if not loops:
+            return []
+        run, waiting = self.handing(loops)
+        return self._here([(f"{of}run handed on", _log2(run, 6, 13)), (f"{of}waiting", _log2(waiting, 6, 17))])
+
+    def handing(self, loops: Handing) -> tuple[int, int]:
+        """Bytes of B's runs that go on from tile to tile along these loops, and of the parts of lines that wait."""
+        tile, order, panel, parallel = loops
+        plan = CpuPlan(tile, tile, order, order, parallel, streaming=True, staging=Staging.CARRY, panel=panel)
+        found = chain(self.canonical, plan, self.target)
+        if found is None:
+            return self.footprint(1, tile).run_bytes, 0
+        return found.run * self.sizes[1], found.buffer.elements * self.sizes[1]
 
     def _here(self, facts: list[Fact]) -> list[Fact]:
         """These facts, and once more as facts of this family of processors: prefetchers differ."""

@@ -14,7 +14,7 @@ from ttc_llvm.canonical import Beta
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 
 from . import succession
-from .features import FAMILIES, Features, Part
+from .features import FAMILIES, Features, Handing, Part
 
 Numbers = tuple[float, ...]
 
@@ -23,6 +23,7 @@ STORES = ("stores", "streaming", "ragged", "carry", "joined")
 MODES = tuple(f"{fetch.value} {stores}: " for fetch in Fetch for stores in STORES)
 STAGINGS = tuple(staging.value for staging in Staging if staging is not Staging.SHIFT)  # is never searched for
 INNER = ("a", "b", "rows", "none")
+LONG = 1 << 18  # bytes: longer runs count as this
 MANY = 8  # axes: higher ranks, all of which are many small extents, count as this
 WALKS = ("a", "b", "both", "other")
 
@@ -95,6 +96,10 @@ class Inputs:
         walked = self.features.walked(block, steps, distance)
         trips = [trips for _, _, trips in steps[:2]]
         return (*map(log2, walked.streams), *map(float, walked.flights), *map(log2, (*trips, 1, 1)[:2]))
+
+    def handed(self, of: str, loops: Handing) -> Numbers:
+        """Of runs that go on from tile to tile: their bytes, and what waits meanwhile; no bytes where none do."""
+        return tuple(log2(max(1, min(size, LONG))) for size in self.features.handing(loops)) if loops else (0.0, 0.0)
 
 
 @lru_cache(maxsize=1024)
