@@ -8,6 +8,7 @@ one thread walks in order can hand a run on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from .canonical import Canonical, static
@@ -39,6 +40,13 @@ def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
     """How the plan's runs go on; None where they do not, or where a tile's are shorter than a line."""
     if plan.staging is not Staging.CARRY or not plan.streaming:
         return None
+    loops = CpuPlan(plan.tile, plan.tile, plan.order, plan.order, plan.parallel, panel=plan.panel)
+    return _chain(canonical, loops, target)
+
+
+@lru_cache(maxsize=512)
+def _chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
+    """The same of a plan that has its loops over tiles alone; planning asks for it several times."""
     extents, tile, run = canonical.extents, plan.box(canonical.extents), run_of(canonical, plan)
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
     if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:
