@@ -16,9 +16,8 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
-from math import exp, log
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median
 
 from collect import problems
 
@@ -82,7 +81,7 @@ def reached(winners: dict[int, CpuPlan], rounds: list[Round]) -> tuple[dict[str,
     for budget, plan in winners.items():
         shares[str(budget)] = round(best / all_lags[plan], 3)
         of = [timed[min(choose, key=choose.__getitem__)] / timed[plan] for choose, timed in (halves, halves[::-1])]
-        crossed[str(budget)] = round(geomean(of), 3)
+        crossed[str(budget)] = round(geometric_mean(of), 3)
     return shares, crossed
 
 
@@ -92,11 +91,6 @@ def lags(rounds: list[Round]) -> Round:
     return {plan: median(took[plan] / min(took.values()) for took in rounds) for plan in rounds[0]}
 
 
-def geomean(values: list[float]) -> float:
-    """The geometric mean."""
-    return exp(sum(map(log, values)) / len(values))
-
-
 def report(path: Path) -> None:
     """Print geometric means and minima."""
     rows = [row for row in map(json.loads, path.read_text().splitlines()) if "crossed" in row]
@@ -104,9 +98,9 @@ def report(path: Path) -> None:
         raise SystemExit(f"{path}: no results")
     for budget in map(str, BUDGETS):
         shares = [row["shares"][budget] for row in rows]
-        crossed = geomean([row["crossed"][budget] for row in rows])
+        crossed = geometric_mean([row["crossed"][budget] for row in rows])
         print(
-            f"{budget:>4} candidates: geomean {geomean(shares):.3f}, least {min(shares):.2f}, "
+            f"{budget:>4} candidates: geomean {geometric_mean(shares):.3f}, least {min(shares):.2f}, "
             f"{len(shares)} problems; chosen by other rounds {crossed:.3f}"
         )
 

@@ -33,7 +33,6 @@ KERNELS = 2  # of what was timed: since 2, runs that go on are joined without sc
 GOOD = 2.0  # in a fit, a plan's weight is its speed relative to the best, to this power
 
 Row = dict[str, object]
-_SAME: dict[Fact, Fact] = {}  # equal facts are one: of all plans they took more than ten GiB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,8 +96,7 @@ def timings(row: Row) -> Timings:
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     numbers = Inputs(features)
     inputs = np.array([numbers(plan) for plan in tried])
-    facts = [[_SAME.setdefault(fact, fact) for fact in features(plan)] for plan in tried]
-    return Timings(_name(row), kind(c), facts, inputs, -np.log(speeds) - rest, speeds, rest)
+    return Timings(_name(row), kind(c), [features(p) for p in tried], inputs, -np.log(speeds) - rest, speeds, rest)
 
 
 def _machine(row: Row) -> Target:

@@ -22,8 +22,8 @@ import json
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache
-from math import exp, log
 from pathlib import Path
+from statistics import geometric_mean
 
 import numpy as np
 from data import DATA, GOOD, Row, Timings, add, read, timings
@@ -182,10 +182,9 @@ def summary(reached: dict[str, list[tuple[float, ...]]]) -> None:
     reached["all"] = [shares for found in list(reached.values()) for shares in found]
     for name, found in reached.items():
         columns = list(zip(*found, strict=True))
-        means = " ".join(f"{exp(sum(map(log, column)) / len(column)):.3f}" for column in columns)
-        print(
-            f"{name:15} {len(found):3} problems: geomean {means}, least {' '.join(f'{min(c):.2f}' for c in columns)}"
-        )
+        means = " ".join(f"{geometric_mean(column):.3f}" for column in columns)
+        least = " ".join(f"{min(column):.2f}" for column in columns)
+        print(f"{name:15} {len(found):3} problems: geomean {means}, least {least}")
 
 
 HEAD = '''"""What makes plans slower or faster, in log(time), by class of problem, fact and bucket.

@@ -32,7 +32,7 @@ def trained(data: Sequence[Problem], count: int = NETWORKS) -> Networks:
     inputs = np.vstack([inputs for inputs, *_ in data])
     mean, scale = inputs.mean(0), inputs.std(0)
     scale[scale < 1e-3] = 1.0
-    mean, scale = (values.astype(np.float16).astype(np.float32) for values in (mean, scale))  # as stored
+    mean, scale = _rounded(mean), _rounded(scale)
     padded = _padded(data, mean, scale)
     layers = [_trained(padded, seed) for seed in range(count)]
     weights = tuple(_stored(net[i].weight.T for net in layers) for i in (0, 2, 4))
@@ -41,8 +41,13 @@ def trained(data: Sequence[Problem], count: int = NETWORKS) -> Networks:
 
 
 def _stored(parameters: Iterable[torch.Tensor]) -> np.ndarray:
-    """The same parameters of all networks, rounded as the file has them."""
-    return np.stack([one.detach().numpy() for one in parameters]).astype(np.float16).astype(np.float32)
+    """The same parameters of all networks."""
+    return _rounded(np.stack([one.detach().numpy() for one in parameters]))
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """As the file has them."""
+    return values.astype(np.float16).astype(np.float32)
 
 
 def store(networks: Networks) -> None:
