@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ttc_llvm.tuning.inputs import Inputs
+
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.tuning.features import Features
-from ttc_llvm.tuning.inputs import Inputs
 
 AVX512 = targets.find("avx512")
 

@@ -14,10 +14,8 @@ from math import prod
 from .canonical import Canonical, static
 from .layout import run_axes
 from .operands import Buffer, Carry, Space
-from .plan import CpuPlan, Staging
+from .plan import CpuPlan, Loops, Staging, grid
 from .target import Target
-
-Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +38,18 @@ def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
     """How the plan's runs go on; None where they do not, or where a tile's are shorter than a line."""
     if plan.staging is not Staging.CARRY or not plan.streaming:
         return None
-    loops = CpuPlan(plan.tile, plan.tile, plan.order, plan.order, plan.parallel, panel=plan.panel)
-    return _chain(canonical, loops, target)
+    return continued(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
 
 
 @lru_cache(maxsize=512)
-def _chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
-    """The same of a plan that has its loops over tiles alone; planning asks for it several times."""
-    extents, tile, run = canonical.extents, plan.box(canonical.extents), run_of(canonical, plan)
+def continued(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
+    """The same of tiles of these extents that follow each other in these loops, the outermost of which threads share;
+    remembered, for planning asks several times."""
+    extents, run = canonical.extents, run_axes(tile, canonical.strides("b"))
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
     if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:
         return None
-    loops = plan.loops(extents)
-    begin, end = _continuing(canonical, tile, loops, len(plan.grid(extents)), run[-1])
+    begin, end = _continuing(canonical, tile, loops, len(grid(loops, parallel)), run[-1])
     if begin == end:
         return None
     around = dict(loops[:end])  # the innermost step of each axis

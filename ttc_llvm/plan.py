@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 from .canonical import Canonical, Param, Size
 from .errors import PlanError
+
+Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
 
 VERSION = "cpu2"
 NOTHING = "none"  # an empty tuple
@@ -95,22 +98,13 @@ class CpuPlan(Plan):
         decisions = [(f.name, getattr(self, f.name)) for f in fields(self)]
         return " ".join([VERSION, *(f"{name}={shown(value)}" for name, value in decisions if value is not None)])
 
-    def loops(self, extents: tuple[Size, ...]) -> tuple[tuple[int, int], ...]:
+    def loops(self, extents: tuple[Size, ...]) -> Loops:
         """The loops over panels and tiles, outermost first: axis and step. None where one step is the whole axis."""
-        panels = [
-            (k, self.panel[k]) for k in self.order if self.panel and not spans(self.panel[k], extents[k])
-        ]
-        tiles = [(k, self.tile[k]) for k in self.order if not spans(self.tile[k], extents[k])]
-        return (*panels, *(loop for loop in tiles if loop not in panels))
+        return loops(self.tile, self.order, self.panel, extents)
 
-    def grid(self, extents: tuple[Size, ...]) -> tuple[tuple[int, int], ...]:
+    def grid(self, extents: tuple[Size, ...]) -> Loops:
         """Those of the loops that threads share: the outermost `parallel` of them, one per axis."""
-        found: dict[int, int] = {}
-        for k, step in self.loops(extents)[: self.parallel]:
-            if k in found:
-                break
-            found[k] = step
-        return tuple(found.items())
+        return grid(self.loops(extents), self.parallel)
 
     def tasks(self, extents: tuple[int, ...]) -> int:
         """What threads can share: steps of the grid."""
@@ -124,12 +118,27 @@ class CpuPlan(Plan):
     @property
     def by_rule(self) -> CpuPlan:
         """The same plan, for which the rule decides what runs off the boundary."""
-        return replace(self, unaligned=None)
+        return self if self.unaligned is None else replace(self, unaligned=None)
 
     @property
     def block_elements(self) -> int:
         """Elements of one micro-tile."""
         return prod(self.block)
+
+
+@lru_cache(maxsize=1024)
+def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...], extents: tuple[Size, ...]) -> Loops:
+    """`CpuPlan.loops`, of what determines them; remembered, for planning asks several times."""
+    panels = [(k, panel[k]) for k in order if not spans(panel[k], extents[k])] if panel else []
+    tiles = [(k, tile[k]) for k in order if not spans(tile[k], extents[k])]
+    return (*panels, *(loop for loop in tiles if loop not in panels))
+
+
+def grid(loops: Loops, parallel: int) -> Loops:
+    """Those of the loops that threads share: the outermost `parallel` of them, one per axis."""
+    axes = [k for k, _ in loops[:parallel]]
+    count = next((i for i, k in enumerate(axes) if k in axes[:i]), len(axes))
+    return loops[:count]
 
 
 def shown(value: Any) -> str:

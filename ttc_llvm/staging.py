@@ -44,12 +44,14 @@ def is_by_rows(canonical: Canonical, plan: CpuPlan, vector: int) -> bool:
 def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     """True where runs go on without scratch: registers of B are lines, of A's type, no run is shorter, and the machine
     can take a line out of two registers."""
+    if plan.staging is not Staging.CARRY or not plan.streaming:
+        return False
     size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
     line = plan.block[0] * size == target.line == target.vector_bits // 8
     panels = plan.panel and plan.panel[0] > plan.tile[0]
     rest = canonical.extents[0] % plan.panel[0] if panels else 0  # in the last panel, where a run begins
-    carried = plan.staging is Staging.CARRY and plan.streaming and not 0 < rest < plan.block[0]
-    return carried and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
+    whole = not 0 < rest < plan.block[0]
+    return whole and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
 
 
 room_depends_on = attrgetter("tile", "order", "panel", "parallel", "streaming", "staging")  # of a plan, `has_room`

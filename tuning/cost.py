@@ -8,7 +8,7 @@ that fit the caches need no fit: whatever prefetches or streams past the caches 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import exp, prod
@@ -18,10 +18,10 @@ from ttc_llvm.layout import Side, side
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
-from .features import Fact, Features, Part, kind
-from .inputs import Inputs, Numbers
+from .features import Features, kind
+from .groups import Fact
 from .networks import networks
-from .weights import WEIGHTS
+from .weighing import weight, weights
 
 SECONDS_PER_BYTE = 4.5e-11  # per core, cold, prefetched
 CACHED_PER_BYTE = 1.2e-11  # per core, in L2
@@ -31,8 +31,6 @@ LOOP = 1.5e-9  # seconds of one iteration of a micro-tile loop
 CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
 TILE = 4e-9  # seconds of one iteration of a tile loop
 NETWORKS = 0.5  # their share in log(time): they are right more often than the weights, but further off where wrong
-
-Table = Mapping[int | str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +62,7 @@ class Model:
         size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
         self.cached = size <= target.l2 * max(1, threads)
         self._features = Features(canonical, target)
-        self._weights: Mapping[str, Table] = WEIGHTS.get(kind(canonical), {})
-        self._base = at(self._weights.get("base", {}), "")
-        self._inputs = Inputs(self._features)
-        self._known: dict[Fact, float] = {}
-        self._parts: dict[Part, tuple[float, Numbers]] = {}
+        self._kind = kind(canonical)
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
@@ -91,8 +85,8 @@ class Model:
         seconds, memory, compute = self._seconds(plan, score), self._memory(plan, score), self._computing(plan)
         if self.cached:
             return Terms(seconds, memory, compute, self.balance(plan), 0.0, (), 0.0, True)
-        facts = tuple((fact, (1 - NETWORKS) * self._weight(fact)) for fact in self._features(plan))
-        said = NETWORKS * networks()([self._inputs(plan)])[0]
+        facts = tuple((fact, (1 - NETWORKS) * weight(self._kind, fact)) for fact in self._features.facts(plan))
+        said = NETWORKS * networks()([self._features.numbers(plan)])[0]
         return Terms(seconds, memory, compute, self.balance(plan), self.crowding(plan.block), facts, said, False)
 
     def balance(self, plan: CpuPlan) -> float:
@@ -111,32 +105,17 @@ class Model:
         """What the networks and the weights of the plans' facts say, in log(time): nothing of tensors in the caches."""
         if self.cached:
             return [0.0] * len(plans)
-        weighed, numbers = list[float](), list[list[float]]()
+        base, weighed, numbers = weight(self._kind, ("base", "")), list[float](), list[list[float]]()
         for plan in plans:
-            found = [self._part(part) for part in self._features.parts(plan)]
-            weighed.append(self._base + sum(weight for weight, _ in found))
-            numbers.append([*self._inputs.problem, *chain.from_iterable(n for _, n in found)])
+            mode, groups = self._features(plan)
+            weighed.append(base + weights(self._kind, mode, self._features.family).of(groups))
+            numbers.append([*self._features.problem, *chain.from_iterable([group.numbers for group in groups])])
         said = networks()(numbers)
         return [NETWORKS * s + (1 - NETWORKS) * w for s, w in zip(said, weighed, strict=True)]
 
-    def _part(self, part: Part) -> tuple[float, Numbers]:
-        """What the weights say of a group of a plan's facts, and what the networks see of it; remembered."""
-        found = self._parts.get(part)
-        if found is None:
-            weight = sum(map(self._weight, self._features.of(part)))
-            found = self._parts[part] = weight, self._inputs.of(part)
-        return found
-
-    def _weight(self, fact: Fact) -> float:
-        found = self._known.get(fact)
-        if found is None:
-            name, bucket = fact
-            found = self._known[fact] = at(self._weights.get(name, {}), bucket)
-        return found
-
     def crowding(self, block: tuple[int, ...]) -> float:
         """What it costs, in log(time), that lines of a micro-tile share L1 sets beyond their ways."""
-        return CONFLICT * sum(self._features.crowded(block))
+        return CONFLICT * sum(self._features.measures.crowded(block))
 
     def _computing(self, plan: CpuPlan) -> float:
         staged = plan.staging.fills_scratch and not self._features.joined(plan)
@@ -149,21 +128,6 @@ class Model:
             # A remainder costs as much as a whole micro-tile.
             found = self._compute[key] = blocks * (LOOP + (work + asked) * OPERATION)
         return found
-
-
-def at(table: Table, bucket: int | str) -> float:
-    """A bucket's weight; that of the nearest sizes in proportion, 0 where nothing is known."""
-    found = table.get(bucket)
-    if found is not None or isinstance(bucket, str):
-        return found or 0.0
-    known = [key for key in table if isinstance(key, int)]
-    below = max((key for key in known if key < bucket), default=None)
-    above = min((key for key in known if key > bucket), default=None)
-    if below is None or above is None:
-        nearest = above if below is None else below
-        return 0.0 if nearest is None else table[nearest]
-    share = (bucket - below) / (above - below)
-    return table[below] * (1 - share) + table[above] * share
 
 
 def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import gt, lt
 
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.plan import CpuPlan, Fetch, spans
@@ -52,27 +53,20 @@ def twins(canonical: Canonical, target: Target, plan: CpuPlan) -> Iterator[CpuPl
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     """The plan that does the same, of all those that differ only in decisions without effect: places of axes that one
     tile or one micro-tile spans, loops to share that are not there, what is asked for by no prefetch."""
-    spanned = [k for k, extent in enumerate(extents) if plan.tile[k] >= extent]
-    single = [k for k, extent in enumerate(extents) if plan.block[k] >= min(plan.tile[k], extent)]
-    order = plan.order if forced.orders else (*(k for k in plan.order if k not in spanned), *spanned)
-    inner = (*single, *(k for k in plan.inner if k not in single))
-    panel = () if plan.panel == plan.tile else plan.panel
+    tile, panel, order = plan.tile, plan.panel, plan.order
+    single = [k for k, size in enumerate(map(min, tile, extents)) if plan.block[k] >= size]
+    inner = (*single, *[k for k in plan.inner if k not in single])
+    if panel == tile:
+        panel = ()
+    loops = sum(map(lt, tile, extents))
+    if loops < len(tile) and not forced.orders:
+        spanned = [k for k, extent in enumerate(extents) if tile[k] >= extent]
+        order = (*[k for k in order if k not in spanned], *spanned)
+    parallel = min(plan.parallel, max(1, loops + sum(map(gt, panel, tile))))
     fetch = plan.fetch if plan.prefetch else Fetch.BLOCKS
-    loops = len(extents) - len(spanned) + sum(p > t for p, t in zip(panel, plan.tile, strict=False))
-    parallel = min(plan.parallel, max(1, loops))
-    return CpuPlan(
-        plan.tile,
-        plan.block,
-        order,
-        inner,
-        parallel,
-        plan.prefetch,
-        plan.streaming,
-        plan.staging,
-        fetch,
-        panel,
-        loads=plan.loads,
-    )
+    if (order, inner, parallel, fetch, panel) == (plan.order, plan.inner, plan.parallel, plan.fetch, plan.panel):
+        return plan.by_rule
+    return replace(plan, order=order, inner=inner, parallel=parallel, fetch=fetch, panel=panel, unaligned=None)
 
 
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.plan import CpuPlan, Loops
 from ttc_llvm.target import Target
 
 STEPS = 4  # loops around a micro-tile, counted from within, that matter
 Step = tuple[int, int, int]  # such a loop: axis, step, iterations
+Steps = tuple[Step, ...]  # innermost first
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +39,18 @@ def rows(side: Side, block: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def steps(plan: CpuPlan, extents: tuple[int, ...]) -> tuple[Step, ...]:
-    """The loops from micro-tile to micro-tile, innermost first."""
+def steps(plan: CpuPlan, loops: Loops, extents: tuple[int, ...]) -> Steps:
+    """The loops from micro-tile to micro-tile, those over panels and tiles included."""
     inside = [(k, min(plan.tile[k], extents[k]), plan.block[k]) for k in reversed(plan.inner)]
     found = [(k, unit, -(-length // unit)) for k, length, unit in inside if length > unit]
     outer, around = list(extents), []
-    for k, step in plan.loops(extents):
+    for k, step in loops:
         around.append((k, step, -(-outer[k] // step)))
         outer[k] = step
     return (*found, *reversed(around))[:STEPS]
 
 
-def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: tuple[Step, ...]) -> int:
+def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: Steps) -> int:
     """Bytes of consecutive memory that each row of successive micro-tiles covers."""
     strides, run = side.strides, side.size
     for k in sorted(range(len(strides)), key=strides.__getitem__):
@@ -67,7 +68,7 @@ def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: 
     return run
 
 
-def flight(side: Side, block: tuple[int, ...], steps: tuple[Step, ...], distance: int, target: Target) -> int:
+def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, target: Target) -> int:
     """Lines of so many micro-tiles by the room for them in the sets of L1 that they fall into, log2 in halves."""
     line, ways = target.line, target.ways
     count = _sets(target)

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.plan import Loops, spans
 
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 
 Pages = Callable[[tuple[int, ...]], tuple[float, float]]  # that a box touches in A and in B
 
 
-def path(plan: CpuPlan, extents: Sequence[int], orders: Sequence[Sequence[int]]) -> str:
+def path(
+    tile: tuple[int, ...], order: Sequence[int], extents: Sequence[int], orders: Sequence[Sequence[int]]
+) -> str:
     """Whose memory the two innermost loops over tiles walk: on from where the last tile ended in A, in B, in both or in
-    neither. orders: of the axes in A and in B, those of small strides first."""
-    done = {k for k, extent in enumerate(extents) if plan.tile[k] >= extent}
+    neither. order: of the loops; orders: of the axes in A and in B, those of small strides first."""
+    done = {k for k, extent in enumerate(extents) if spans(tile[k], extent)}
     found = []
-    for k in [k for k in reversed(plan.order) if k not in done][:2]:
+    for k in [k for k in reversed(order) if k not in done][:2]:
         a, b = (next(axis for axis in order if axis not in done) for order in orders)
         found.append("both" if k == a == b else "a" if k == a else "b" if k == b else "other")
         done.add(k)
     return " ".join(found)
 
 
-def misses(plan: CpuPlan, extents: tuple[int, ...], pages: Pages) -> tuple[float, float]:
+def misses(tile: tuple[int, ...], loops: Loops, extents: tuple[int, ...], pages: Pages) -> tuple[float, float]:
     """How often pages of A and of B have to be translated.
 
     A step of a loop finds the pages again that the step before has touched, if all of these were at hand together; else
     it misses as many as the first step did.
     """
-    box = list(plan.box(extents))
-    inside = missed = pages(tuple(box))
-    loops = plan.loops(extents)
+    box = list(tile)
+    inside = missed = pages(tile)
     for number in reversed(range(len(loops))):
         k = loops[number][0]
         around = dict(loops[:number])  # the innermost step of each axis

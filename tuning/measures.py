@@ -1,0 +1,102 @@
+"""What boxes of elements and loops over them touch in A and in B: the sizes behind the facts that plans differ in."""
+
+from __future__ import annotations
+
+from math import log2, prod
+
+from ttc_llvm.canonical import Canonical, static
+from ttc_llvm.carry import continued
+from ttc_llvm.plan import Loops, loops
+from ttc_llvm.target import Target
+
+from . import succession, tours
+from .blocks import unit_axes
+from .footprint import Footprint, touched
+
+FEW = -7.0  # log2: translations per line, at least: fewer cost nothing that matters
+
+
+class Measures:
+    """Sizes of what plans of one canonical form touch on one target.
+
+    What does not depend on the plan is computed once; what is asked for again, by shape, is remembered.
+    """
+
+    def __init__(self, canonical: Canonical, target: Target) -> None:
+        self.canonical, self.target = canonical, target
+        self.extents = canonical.extents
+        self.sizes = (canonical.a.itemsize, canonical.b.itemsize)
+        self.strides = tuple(
+            tuple(abs(static(s)) * size for s in canonical.strides(which))
+            for which, size in zip("ab", self.sizes, strict=True)
+        )
+        self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
+        self.units = unit_axes(canonical)
+        self.sides = tuple(map(succession.Side, self.strides, self.sizes, self.units))
+        self._lines = [prod(self.extents) * size / target.line for size in self.sizes]
+        self._footprints: dict[tuple[int, ...], tuple[Footprint, Footprint]] = {}
+        self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
+
+    def footprints(self, box: tuple[int, ...]) -> tuple[Footprint, Footprint]:
+        """What a box touches in A and in B."""
+        found = self._footprints.get(box)
+        if found is None:
+            a, b = (
+                touched(size, strides, order, self.extents, box, self.target)
+                for size, strides, order in zip(self.sizes, self.strides, self.orders, strict=True)
+            )
+            found = self._footprints[box] = a, b
+        return found
+
+    def waste(self, box: tuple[int, ...]) -> float:
+        """Remainders: elements of whole boxes per element of the tensor."""
+        return prod([-(-extent // size) * size / extent for extent, size in zip(self.extents, box, strict=True)])
+
+    def crowded(self, block: tuple[int, ...]) -> tuple[float, ...]:
+        """How much A's and B's lines of a micro-tile crowd one set of L1: `succession.crowding`."""
+        found = self._crowded.get(block)
+        if found is None:
+            crowded = (succession.crowding(side, block, self.target) for side in self.sides)
+            found = self._crowded[block] = tuple(crowded)
+        return found
+
+    def innermost(self, axis: int) -> str:
+        """Whose runs the innermost loop inside a tile goes along: A's, B's, those of rows that both share, or none."""
+        if self.units[0] != self.units[1]:
+            return "a" if axis == self.units[0] else "b"
+        if axis == self.units[0]:
+            return "rows"
+        after = [side[1] if len(side) > 1 else axis for side in self.orders]
+        return "a" if axis == after[0] else "b" if axis == after[1] else "none"
+
+    def loops(self, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]) -> Loops:
+        """The loops over panels and tiles."""
+        return loops(tile, order, panel, self.extents)
+
+    def path(self, tile: tuple[int, ...], order: tuple[int, ...]) -> str:
+        """Whose memory the innermost loops over tiles walk."""
+        return tours.path(tile, order, self.extents, self.orders)
+
+    def misses(self, box: tuple[int, ...], around: Loops) -> tuple[float, ...]:
+        """log2 of the misses of translations per line of A and of B, of whole tiles in these loops."""
+        missed = tours.misses(box, around, self.extents, self._pages)
+        return tuple([max(FEW, log2(m / line)) for m, line in zip(missed, self._lines, strict=True)])
+
+    def _pages(self, box: tuple[int, ...]) -> tuple[float, float]:
+        a, b = self.footprints(box)
+        return a.pages, b.pages
+
+    def streams(self, block: tuple[int, ...], steps: succession.Steps) -> list[int]:
+        """Bytes of consecutive memory that rows of successive micro-tiles cover in A and in B."""
+        return [succession.stream(side, block, self.extents, steps) for side in self.sides]
+
+    def flights(self, block: tuple[int, ...], steps: succession.Steps, distance: int) -> list[int]:
+        """Lines of A and of B on their way to L1 by the room for them; distance: micro-tiles asked for ahead."""
+        return [succession.flight(side, block, steps, distance, self.target) for side in self.sides]
+
+    def handed(self, box: tuple[int, ...], around: Loops, parallel: int) -> tuple[int, int]:
+        """Bytes of B's runs that go on from tile to tile along these loops, and of the parts of lines that wait."""
+        found = continued(self.canonical, box, around, parallel, self.target)
+        if found is None:
+            return self.footprints(box)[1].run_bytes, 0
+        return found.run * self.sizes[1], found.buffer.elements * self.sizes[1]

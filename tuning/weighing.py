@@ -1,0 +1,59 @@
+"""What facts weigh: the fitted tables of `weights.py`, and what lies between their buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from .groups import Fact, Group
+from .weights import WEIGHTS
+
+Table = Mapping[int | str, float]
+
+
+class Weights(dict[Fact, float]):
+    """What facts of plans of one class and mode weigh on one family of processors, in log(time); by their short names,
+    and filled as they are asked for."""
+
+    def __init__(self, kind: str, mode: str, family: str) -> None:
+        super().__init__()
+        self._kind, self._mode, self._family = kind, mode, family
+
+    def __missing__(self, fact: Fact) -> float:
+        name, bucket = fact
+        found = weight(self._kind, (self._mode + name, bucket))
+        if self._family:
+            found += weight(self._kind, (self._mode + name + self._family, bucket))
+        self[fact] = found
+        return found
+
+    def of(self, groups: Iterable[Group]) -> float:
+        """What the facts of a plan weigh together."""
+        return sum(map(self.__getitem__, [fact for shared, own, _ in groups for fact in (*shared, *own)]))
+
+
+@lru_cache(maxsize=256)
+def weights(kind: str, mode: str, family: str) -> Weights:
+    """The weights of plans of this class and mode on this family of processors, filled once in a process."""
+    return Weights(kind, mode, family)
+
+
+def weight(kind: str, fact: Fact) -> float:
+    """What a fact weighs by its name in full; 0 where nothing is known."""
+    name, bucket = fact
+    return at(WEIGHTS.get(kind, {}).get(name, {}), bucket)
+
+
+def at(table: Table, bucket: int | str) -> float:
+    """A bucket's weight; that of the nearest sizes in proportion, 0 where nothing is known."""
+    found = table.get(bucket)
+    if found is not None or isinstance(bucket, str):
+        return found or 0.0
+    known = [key for key in table if isinstance(key, int)]
+    below = max((key for key in known if key < bucket), default=None)
+    above = min((key for key in known if key > bucket), default=None)
+    if below is None or above is None:
+        nearest = above if below is None else below
+        return 0.0 if nearest is None else table[nearest]
+    share = (bucket - below) / (above - below)
+    return table[below] * (1 - share) + table[above] * share
