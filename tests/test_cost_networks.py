@@ -17,7 +17,7 @@ from ttc_llvm.tuning import networks
 from ttc_llvm.tuning.choices import FREE, Forced
 from ttc_llvm.tuning.cost import NETWORKS, Model
 from ttc_llvm.tuning.features import Features
-from ttc_llvm.tuning.inputs import MODES, STORES, Inputs, one_hot
+from ttc_llvm.tuning.groups import MODES, STORES, one_hot
 from ttc_llvm.tuning.model import onwards, ranked
 from ttc_llvm.tuning.neighbours import neighbours, twins
 from ttc_llvm.tuning.networks import DOUBT, TOGETHER, Networks
@@ -110,8 +110,7 @@ MEASURED = [
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_every_plan_has_the_inputs_that_the_network_was_trained_with(problem: Problem, target: str) -> None:
     canonical, machine = canonicalise(problem).canonical, targets.find(target)
-    features = Features(canonical, machine)
-    inputs = Inputs(features)
+    inputs = Features(canonical, machine).numbers
     for plan in itertools.islice(ranked(canonical, machine, 2), 30):
         numbers = inputs(plan)
         assert len(numbers) == len(networks.networks().mean)
@@ -120,10 +119,9 @@ def test_every_plan_has_the_inputs_that_the_network_was_trained_with(problem: Pr
 
 def test_inputs_differ_between_plans_and_are_the_same_for_equal_ones() -> None:
     canonical, machine = canonicalise(PROBLEMS[0]).canonical, targets.find("znver5")
-    features = Features(canonical, machine)
-    inputs = Inputs(features)
+    inputs = Features(canonical, machine).numbers
     plans = list(itertools.islice(ranked(canonical, machine, 2), 20))
-    fresh = [Inputs(Features(canonical, machine))(plan) for plan in plans]
+    fresh = [Features(canonical, machine).numbers(plan) for plan in plans]
     assert [inputs(plan) for plan in plans] == fresh
     assert len({tuple(numbers) for numbers in fresh}) > 10
 
@@ -145,8 +143,7 @@ def test_many_plans_cost_what_each_costs_alone() -> None:
 def test_the_share_of_the_network_is_what_terms_say() -> None:
     model = Model(canonicalise(PROBLEMS[0]).canonical, targets.find("znver5"), 2)
     plan = next(ranked(model.canonical, model.target, 2))
-    features = Features(model.canonical, model.target)
-    (said,) = networks.networks()([Inputs(features)(plan)])
+    (said,) = networks.networks()([Features(model.canonical, model.target).numbers(plan)])
     assert model.terms(plan).networks == pytest.approx(NETWORKS * said)
 
 
@@ -166,7 +163,7 @@ def test_more_plans_than_fit_together_keep_their_order() -> None:
 
 def test_equal_plans_tie_wherever_they_stand() -> None:
     canonical, machine = canonicalise(PROBLEMS[0]).canonical, targets.find("znver5")
-    numbers = Inputs(Features(canonical, machine))(next(ranked(canonical, machine, 2)))
+    numbers = Features(canonical, machine).numbers(next(ranked(canonical, machine, 2)))
     said = [value for count in (1, 2, 5, 7, TOGETHER + 1) for value in networks.networks()([numbers] * count)]
     assert len(set(said)) == 1
 
@@ -174,7 +171,7 @@ def test_equal_plans_tie_wherever_they_stand() -> None:
 @pytest.mark.parametrize(("cpu", "problem", "fast", "slow"), MEASURED)
 def test_plans_that_took_twice_as_long_are_told_apart(cpu: str, problem: Problem, fast: str, slow: str) -> None:
     canonical, machine = canonicalise(problem).canonical, targets.find(cpu)
-    inputs = Inputs(Features(canonical, machine))
+    inputs = Features(canonical, machine).numbers
     pair = [parse(f"{VERSION} {text}") for text in (fast, slow)]
     first, second = networks.networks()([inputs(plan) for plan in pair])
     assert second - first > 0.2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ttc_llvm.tuning.inputs import Inputs
 
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
@@ -21,7 +20,7 @@ def canonical(perm: tuple[int, ...], size: tuple[int, ...]) -> Canonical:
 
 def facts(problem: Canonical, plan: CpuPlan) -> dict[str, int | str]:
     """The facts by name, without the mode that they are of."""
-    return {name.partition(": ")[2]: bucket for name, bucket in Features(problem, AVX512)(plan)}
+    return {name.partition(": ")[2]: bucket for name, bucket in Features(problem, AVX512).facts(plan)}
 
 
 def walking(tile: tuple[int, ...], order: tuple[int, ...], distance: int = 6) -> CpuPlan:
@@ -54,7 +53,7 @@ def test_what_is_asked_for_shares_the_sets_of_l1() -> None:
     assert facts(crowded, rows)["streams"] == "pages lines alone"
     far = replace(plan, fetch=Fetch.FAR)  # into L2 as well, where that was measured
     assert facts(crowded, far)["streams"] == "pages lines over"
-    zen4 = {name.partition(": ")[2]: bucket for name, bucket in Features(crowded, targets.find("znver4"))(far)}
+    zen4 = {name.partition(": ")[2]: bucket for name, bucket in Features(crowded, targets.find("znver4")).facts(far)}
     assert zen4["streams"] == "pages lines alone" and "flight a" not in zen4
 
 
@@ -112,5 +111,5 @@ def test_runs_that_go_on_are_told_by_their_length_and_by_what_waits_meanwhile() 
     pieces = replace(columns, panel=(256, 512))
     assert [facts(problem, pieces)[name] for name in names] == [10, 15]
     assert not set(names) & set(facts(problem, replace(at_once, staging=Staging.B)))
-    *_, run, waiting = Inputs(Features(problem, AVX512))(columns)
+    *_, run, waiting = Features(problem, AVX512).numbers(columns)
     assert (round(2**run), 2**waiting) == (4 * 4097, 512 * 64)
