@@ -1,7 +1,7 @@
 """A few small neural networks that know what the weights of single facts cannot: how facts act together.
 
-They see the numbers of `features.Features` and say how long a plan takes, as the weights do, in log(time). Where they disagree, little is
-known: half of the spread is added to their mean. `benchmarks/ranking/fit.py --write` trains them.
+They see the numbers of `features.Features` and say how long a plan takes, as the weights do, in log(time). Where they
+disagree, little is known: half of the spread is added to their mean. `benchmarks/ranking/fit.py --write` trains them.
 """
 
 from __future__ import annotations

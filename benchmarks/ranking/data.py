@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ttc_llvm.tuning.inputs import Inputs
 
 from ttc_llvm import Problem
 from ttc_llvm import plan as plans
@@ -22,7 +21,8 @@ from ttc_llvm.staging import joins
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.features import Fact, Features, kind
+from ttc_llvm.tuning.features import Features, kind
+from ttc_llvm.tuning.groups import Fact
 from ttc_llvm.tuning.neighbours import settled
 
 DATA = Path(__file__).with_name("timings.jsonl.xz")

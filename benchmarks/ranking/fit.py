@@ -27,11 +27,10 @@ from statistics import geometric_mean
 
 import numpy as np
 from data import DATA, GOOD, Row, Timings, add, read, timings
-from ttc_llvm.tuning.inputs import STORES
 
 from ttc_llvm.plan import Fetch
 from ttc_llvm.tuning.cost import NETWORKS
-from ttc_llvm.tuning.features import Fact
+from ttc_llvm.tuning.groups import STORES, Fact
 
 WEIGHTS = Path(__file__).parent.parent.parent / "tuning" / "weights.py"
 RIDGE = (8.0, 24.0, 40.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
