@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import Canonical, canonicalise
