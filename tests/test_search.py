@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, CUTS, PATIENCE, ROOM, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search import BATCH, CUTS, EXPLORE, FIRST, PATIENCE, ROOM, Limits, Outcome, Progress, search
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
@@ -316,10 +316,18 @@ def test_each_exploring_batch_has_a_scout_even_after_the_ranking_was_given_up(bu
     offers, mutations = plans(100), [plan(number) for number in range(200, 260)]
     limits = Limits(budget, verify=False)
     outcome = search(offers, lambda _: mutations, machine, limits, scout=lambda timed: untimed(400, timed))
-    exploring = budget // 2 if budget > BATCH else budget
+    exploring = max(min(FIRST, budget), round(EXPLORE * budget))
     scouted = sorted(number for number in timed(outcome) if number >= 400)
     assert scouted == list(range(400, 400 + exploring // BATCH + (exploring % BATCH >= ROOM)))
     assert len(outcome.timings) == budget
+
+
+@pytest.mark.parametrize("budget", [1, 10, FIRST, 20, 60])
+def test_few_candidates_all_follow_the_ranking_and_of_many_half_do(budget: int) -> None:
+    mutations = [plan(number) for number in range(200, 260)]
+    outcome = search(plans(100), lambda _: mutations, steady(lambda number: 1.0), Limits(budget, verify=False))
+    drawn = [number for number in timed(outcome) if number < 200]
+    assert len(drawn) == max(min(FIRST, budget), budget // 2)
 
 
 def untimed(start: int, timed: Collection[CpuPlan]) -> CpuPlan:
