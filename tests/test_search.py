@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, CUTS, EXPLORE, FIRST, PATIENCE, ROOM, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search import (
+    BATCH,
+    CUTS,
+    EXPLORE,
+    FIRST,
+    PATIENCE,
+    ROOM,
+    Limits,
+    Outcome,
+    Progress,
+    search,
+)
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import geometric_mean, median
 
-from collect import problems
+from draws import problems
 
 from ttc_llvm import Problem, affinity, backend, runtime
 from ttc_llvm.bench.ttc57 import SHAPES
