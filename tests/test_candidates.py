@@ -8,6 +8,9 @@ import random
 from dataclasses import replace
 
 import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ttc_llvm import plan as plans
 from ttc_llvm import target as targets
@@ -197,3 +200,19 @@ def test_seeds_of_ragged_rows_that_stay_are_joined_in_registers(machine: str, ro
     found = [plan for plan in carries(form, target) if joins(form, plan, target)]
     assert len(found) == wanted
     assert all((plan.tile, plan.block) == ((row, 1, 1), (16, 1, 1)) for plan in found)
+
+
+@given(st.data())
+def test_a_settled_plan_is_its_own_and_does_the_same(data: st.DataObject) -> None:
+    c = canonicalise(data.draw(strategies.problems())).canonical
+    plan = data.draw(strategies.plans(c, AVX512))
+    found = neighbours.settled(c.extents, FREE, plan)
+    assert neighbours.settled(c.extents, FREE, found) == found
+    kept = ("tile", "block", "prefetch", "streaming", "staging", "loads")
+    assert [getattr(found, name) for name in kept] == [getattr(plan, name) for name in kept]
+    assert found.unaligned is None
+    assert found.loops(c.extents) == plan.loops(c.extents)
+    assert [k for k in found.inner if plan.block[k] < found.box(c.extents)[k]] == [
+        k for k in plan.inner if plan.block[k] < plan.box(c.extents)[k]
+    ]
+    assert found.tasks(c.extents) == plan.tasks(c.extents)

@@ -180,9 +180,10 @@ def test_the_micro_tiles_counts_follow_from_its_block(target: str) -> None:
 # --- costs and geometry -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("cpu", ["avx2", "znver4", "znver5", "cascadelake"])
 @pytest.mark.parametrize("problem", [PROBLEM, Problem((1, 0), (5000, 4000), "d"), Problem((0, 2, 1), (9, 30, 31), "c")])
-def test_terms_add_up_to_the_models_cost(problem: Problem) -> None:
-    canonical, machine = canonicalise(problem).canonical, find("avx2")
+def test_terms_add_up_to_the_models_cost(problem: Problem, cpu: str) -> None:
+    canonical, machine = canonicalise(problem).canonical, find(cpu)
     model, plan = Model(canonical, machine, 2), model_plan(canonical, machine, 2)
     terms = model.terms(plan)
     assert terms.seconds == model(plan)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.tuning.features import Features
+from ttc_llvm.tuning.weighing import at
 
 AVX512 = targets.find("avx512")
+SIZES = {1: 0.5, 3: 0.1, 4: -0.3}
 
 
 def canonical(perm: tuple[int, ...], size: tuple[int, ...]) -> Canonical:
@@ -112,3 +116,11 @@ def test_runs_that_go_on_are_told_by_their_length_and_by_what_waits_meanwhile() 
     assert not set(names) & set(facts(problem, replace(at_once, staging=Staging.B)))
     *_, run, waiting = Features(problem, AVX512).numbers(columns)
     assert (round(2**run), 2**waiting) == (4 * 4097, 512 * 64)
+
+
+@pytest.mark.parametrize(
+    ("bucket", "weight"), [(1, 0.5), (2, 0.3), (3, 0.1), (0, 0.5), (9, -0.3), ("no such word", 0.0)]
+)
+def test_sizes_that_no_timing_had_weigh_what_the_nearest_do(bucket: int | str, weight: float) -> None:
+    assert at(SIZES, bucket) == pytest.approx(weight)
+    assert at({}, bucket) == 0.0

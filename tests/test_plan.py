@@ -106,3 +106,10 @@ def test_run_time_extents_are_never_spanned_and_not_staged() -> None:
         plan.check(PLAN, form)
     with pytest.raises(PlanError, match="tile 100 is not a multiple"):
         plan.check(replace(direct, tile=(100, 64)), form)
+
+
+def test_threads_share_no_axis_twice() -> None:
+    shared = CpuPlan((16, 16), (16, 16), (0, 1), (0, 1), 3, panel=(256, 4096))
+    assert shared.loops((4096, 4096)) == ((0, 256), (0, 16), (1, 16))
+    assert shared.grid((4096, 4096)) == ((0, 256),)
+    assert replace(shared, panel=()).grid((4096, 4096)) == ((0, 16), (1, 16))

@@ -14,18 +14,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.plan import CpuPlan
-from ttc_llvm.tuning.search import (
-    BATCH,
-    CUTS,
-    EXPLORE,
-    FIRST,
-    PATIENCE,
-    ROOM,
-    Limits,
-    Outcome,
-    Progress,
-    search,
-)
+from ttc_llvm.tuning.search import BATCH, CUTS, PATIENCE, ROOM, Limits, Outcome, Progress, search
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
@@ -320,25 +309,24 @@ def test_a_ranking_that_is_wrong_here_is_not_followed_for_long() -> None:
     assert len(outcome.timings) == 60
 
 
-@pytest.mark.parametrize("budget", [5, 12, 40, 60])
-def test_each_exploring_batch_has_a_scout_even_after_the_ranking_was_given_up(budget: int) -> None:
+@pytest.mark.parametrize(("budget", "scouts"), [(5, 1), (10, 1), (12, 2), (30, 2), (40, 3), (60, 5)])
+def test_each_exploring_batch_has_a_scout_even_after_the_ranking_was_given_up(budget: int, scouts: int) -> None:
     """Plans from 400 on are the scouts', and all slow, as is all but the first; those from 200 on are mutations."""
     machine = steady(lambda number: 1.0 if number == 0 else 2.0)
     offers, mutations = plans(100), [plan(number) for number in range(200, 260)]
     limits = Limits(budget, verify=False)
     outcome = search(offers, lambda _: mutations, machine, limits, scout=lambda timed: untimed(400, timed))
-    exploring = max(min(FIRST, budget), round(EXPLORE * budget))
     scouted = sorted(number for number in timed(outcome) if number >= 400)
-    assert scouted == list(range(400, 400 + exploring // BATCH + (exploring % BATCH >= ROOM)))
+    assert scouted == list(range(400, 400 + scouts))
     assert len(outcome.timings) == budget
 
 
-@pytest.mark.parametrize("budget", [1, 10, FIRST, 20, 60])
-def test_few_candidates_all_follow_the_ranking_and_of_many_half_do(budget: int) -> None:
+@pytest.mark.parametrize(("budget", "offered"), [(1, 1), (6, 6), (10, 10), (12, 12), (13, 12), (24, 12), (60, 30)])
+def test_a_dozen_candidates_follow_the_ranking_and_half_of_more_than_two_dozen(budget: int, offered: int) -> None:
     mutations = [plan(number) for number in range(200, 260)]
     outcome = search(plans(100), lambda _: mutations, steady(lambda number: 1.0), Limits(budget, verify=False))
     drawn = [number for number in timed(outcome) if number < 200]
-    assert len(drawn) == max(min(FIRST, budget), budget // 2)
+    assert len(drawn) == offered
 
 
 def untimed(start: int, timed: Collection[CpuPlan]) -> CpuPlan:

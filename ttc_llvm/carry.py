@@ -43,8 +43,8 @@ def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
 
 @lru_cache(maxsize=512)
 def continued(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
-    """The same of tiles of these extents that follow each other in these loops, the outermost of which threads share;
-    remembered, for planning asks several times."""
+    """How runs of B go on between tiles of these extents in these loops, the outermost `parallel` of which threads
+    share; None as for `chain`. Remembered, for planning asks several times."""
     extents, run = canonical.extents, run_axes(tile, canonical.strides("b"))
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
     if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:

@@ -103,7 +103,7 @@ class CpuPlan(Plan):
         return loops(self.tile, self.order, self.panel, extents)
 
     def grid(self, extents: tuple[Size, ...]) -> Loops:
-        """Those of the loops that threads share: the outermost `parallel` of them, one per axis."""
+        """Those of the loops that threads share."""
         return grid(self.loops(extents), self.parallel)
 
     def tasks(self, extents: tuple[int, ...]) -> int:
@@ -134,11 +134,11 @@ def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...],
     return (*panels, *(loop for loop in tiles if loop not in panels))
 
 
-def grid(loops: Loops, parallel: int) -> Loops:
+def grid(around: Loops, parallel: int) -> Loops:
     """Those of the loops that threads share: the outermost `parallel` of them, one per axis."""
-    axes = [k for k, _ in loops[:parallel]]
+    axes = [k for k, _ in around[:parallel]]
     count = next((i for i, k in enumerate(axes) if k in axes[:i]), len(axes))
-    return loops[:count]
+    return around[:count]
 
 
 def shown(value: Any) -> str:

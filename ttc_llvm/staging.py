@@ -50,8 +50,8 @@ def joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     line = plan.block[0] * size == target.line == target.vector_bits // 8
     panels = plan.panel and plan.panel[0] > plan.tile[0]
     rest = canonical.extents[0] % plan.panel[0] if panels else 0  # in the last panel, where a run begins
-    whole = not 0 < rest < plan.block[0]
-    return whole and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
+    long_enough = not 0 < rest < plan.block[0]
+    return long_enough and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
 
 
 room_depends_on = attrgetter("tile", "order", "panel", "parallel", "streaming", "staging")  # of a plan, `has_room`

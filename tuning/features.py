@@ -42,7 +42,7 @@ class Features:
         self.measures = Measures(canonical, target)
         self.extents = canonical.extents
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
-        self.streams = "streaming" if aligned else "ragged"
+        self._past = "streaming" if aligned else "ragged"
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self.problem = self._problem()
         self._groups: dict[Part, Group] = {}
@@ -50,9 +50,9 @@ class Features:
     def facts(self, plan: CpuPlan) -> list[Fact]:
         """The plan's facts, by their names in full: those that families differ in come once more for this family."""
         mode, found = self(plan)
-        all_of_them = [(mode + name, bucket) for group in found for name, bucket in (*group.shared, *group.own)]
+        general = [(mode + name, bucket) for group in found for name, bucket in (*group.shared, *group.own)]
         own = [(mode + name + self.family, bucket) for group in found for name, bucket in group.own]
-        return [*all_of_them, *own] if self.family else all_of_them
+        return [*general, *own] if self.family else general
 
     def numbers(self, plan: CpuPlan) -> list[float]:
         """What networks see of the plan."""
@@ -76,7 +76,7 @@ class Features:
         return joins(self.canonical, plan, self.target)
 
     def _mode(self, plan: CpuPlan) -> str:
-        past = self.streams if plan.staging is not Staging.CARRY else "joined" if self.joined(plan) else "carry"
+        past = self._past if plan.staging is not Staging.CARRY else "joined" if self.joined(plan) else "carry"
         return f"{self._fetch(plan)} {past if plan.streaming else 'stores'}: "
 
     def _fetch(self, plan: CpuPlan) -> str:
@@ -107,6 +107,6 @@ class Features:
             *(log2(max(1, size)) for size in (target.l1, target.l2, *m.sizes, *extents)),
             float(self.canonical.kinds.beta is Beta.ANY),
             float(m.units[0] == m.units[1]),
-            float(self.streams == "streaming"),
+            float(self._past == "streaming"),
             float(min(len(m.extents), MANY)),
         )

@@ -1,7 +1,7 @@
 """What is known of a plan, in groups that few decisions determine: facts in buckets, and the sizes behind them.
 
 The cost model adds up a weight per fact (`weights.py`); its networks see the sizes as numbers, log2, of bytes unless
-said otherwise, and decisions as 0 or 1. Buckets are log2 of bytes, clipped.
+said otherwise, and decisions as 0 or 1. Sizes in bytes have their log2, clipped, as buckets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import log2, prod
 from typing import Any, NamedTuple
 
-from ttc_llvm.plan import Fetch, Loops, Staging
+from ttc_llvm.plan import Fetch, Loops, Staging, loops
 
 from . import succession
 from .measures import Measures
@@ -76,7 +76,7 @@ def shape(m: Measures, inner: str, tile: tuple[int, ...]) -> Group:
 def walk(m: Measures, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]) -> Group:
     """How tiles follow each other, and how wide they are beside that way."""
     box = tuple(map(min, tile, m.extents))
-    path, misses = m.path(tile, order), m.misses(box, m.loops(tile, order, panel))
+    path, misses = m.path(tile, order), m.misses(box, loops(tile, order, panel, m.extents))
     own: tuple[Fact, ...] = (
         ("misses a", round(2 * misses[0])),
         ("misses b", round(2 * misses[1])),

@@ -6,7 +6,7 @@ from math import log2, prod
 
 from ttc_llvm.canonical import Canonical, static
 from ttc_llvm.carry import continued
-from ttc_llvm.plan import Loops, loops
+from ttc_llvm.plan import Loops
 from ttc_llvm.target import Target
 
 from . import succession, tours
@@ -68,10 +68,6 @@ class Measures:
             return "rows"
         after = [side[1] if len(side) > 1 else axis for side in self.orders]
         return "a" if axis == after[0] else "b" if axis == after[1] else "none"
-
-    def loops(self, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]) -> Loops:
-        """The loops over panels and tiles."""
-        return loops(tile, order, panel, self.extents)
 
     def path(self, tile: tuple[int, ...], order: tuple[int, ...]) -> str:
         """Whose memory the innermost loops over tiles walk."""

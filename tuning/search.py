@@ -18,7 +18,7 @@ BATCH = 6  # candidates interleaved
 CUTS = ((1.1, 3), (1.05, 2))  # after its first and second run: who is so much slower than the best so far leaves, and
 # so many of a batch stay; searches of plans that are all about as fast would spend most of their time on second runs
 EXPLORE = 0.5  # share of the budget that explores: what the model likes, and scouts; the rest goes on from the best
-FIRST = 2 * BATCH  # candidates that explore anyhow: neighbours of the best of five are no better than the next five
+FIRST = 2 * BATCH  # so many explore, however few there are: neighbours of the best of five were no faster than these
 ROOM = 5  # plans of an exploring batch, at least, one of which is a scout
 FAR = 1.25  # times the best so far: where all plans of a batch up the ranking are slower, the model may be wrong here
 PATIENCE = 2  # such batches in turn, after which the ranking is followed no further

@@ -19,7 +19,7 @@ def path(
     done = {k for k, extent in enumerate(extents) if spans(tile[k], extent)}
     found = []
     for k in [k for k in reversed(order) if k not in done][:2]:
-        a, b = (next(axis for axis in order if axis not in done) for order in orders)
+        a, b = (next(axis for axis in axes if axis not in done) for axes in orders)
         found.append("both" if k == a == b else "a" if k == a else "b" if k == b else "other")
         done.add(k)
     return " ".join(found)

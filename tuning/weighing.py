@@ -22,7 +22,7 @@ class Weights(dict[Fact, float]):
     def __missing__(self, fact: Fact) -> float:
         name, bucket = fact
         found = weight(self._kind, (self._mode + name, bucket))
-        if self._family:
+        if self._family:  # nothing is added for facts in which families do not differ: the tables have none such
             found += weight(self._kind, (self._mode + name + self._family, bucket))
         self[fact] = found
         return found

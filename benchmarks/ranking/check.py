@@ -32,7 +32,7 @@ from ttc_llvm.tuning.search import Limits, search
 BUDGETS = (1, 10, 100, 300)
 SEED = 1_000
 RANDOM = 24
-ROUNDS = 60  # of 20, the luckiest of ten plans that are as fast leads by a hundredth
+ROUNDS = 60  # with 20, the luckiest of ten equally fast plans leads by 0.01
 TOP = 10
 CPUS = sorted(os.sched_getaffinity(0))
 

@@ -94,8 +94,8 @@ def timings(row: Row) -> Timings:
         known = {plan: speed for plan, speed in known.items() if not joins(c, plan, machine)}
     tried, speeds = list(known), np.array(list(known.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
-    facts, inputs = map(features.facts, tried), np.array([features.numbers(plan) for plan in tried])
-    return Timings(_name(row), kind(c), list(facts), inputs, -np.log(speeds) - rest, speeds, rest)
+    facts, inputs = [features.facts(plan) for plan in tried], np.array([features.numbers(plan) for plan in tried])
+    return Timings(_name(row), kind(c), facts, inputs, -np.log(speeds) - rest, speeds, rest)
 
 
 def _machine(row: Row) -> Target:

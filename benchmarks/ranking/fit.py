@@ -8,7 +8,7 @@
 Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained. OpenBLAS, which NumPy
 brings, crashed with several threads at this many weights: OPENBLAS_NUM_THREADS=1 avoids it.
 
-The weights' fit is a ridge regression of log(time) on the facts of `features.py`, centred per problem, good plans
+The weights' fit is a ridge regression of log(time) on the facts of `groups.py`, centred per problem, good plans
 weighted more. A weight is the sum of one that all plans share, one of those that fetch and store alike, one of the
 class of problems, and one of both; neighbouring buckets of a size are pulled together: few data then say no more than
 they know. What the cost model knows without a fit, how evenly threads share tasks and which rows crowd one cache set,
