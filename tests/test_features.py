@@ -14,7 +14,7 @@ from ttc_llvm.tuning.features import Features
 from ttc_llvm.tuning.weighing import at
 
 AVX512 = targets.find("avx512")
-SIZES = {1: 0.5, 3: 0.1, 4: -0.3}
+SIZES: dict[int | str, float] = {1: 0.5, 3: 0.1, 4: -0.3}
 
 
 def canonical(perm: tuple[int, ...], size: tuple[int, ...]) -> Canonical:
