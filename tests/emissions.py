@@ -8,6 +8,7 @@ from ttc_llvm import backend
 from ttc_llvm.bodies import default_plan
 from ttc_llvm.canonical import COPY, Kinds, canonicalise
 from ttc_llvm.ir_builders import module
+from ttc_llvm.items import placed
 from ttc_llvm.lower import lower
 from ttc_llvm.native.artifact import Spec
 from ttc_llvm.plan import CpuPlan
@@ -32,7 +33,7 @@ PROGRAMS = [
 def spec(problem: Problem, target: Target | None = None, **facts: Any) -> Spec:
     """What would be emitted for a solution with the default plan."""
     machine = target or backend.host_target()
-    return Spec(problem, machine, default_plan(canonicalise(problem).canonical, machine), **facts)
+    return Spec(problem, machine, default_plan(placed(problem, machine).canonical, machine), **facts)
 
 
 def shared_text(machine: Target, dtype: str, edge: int, kinds: Kinds = COPY) -> str:

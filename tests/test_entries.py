@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from ttc_llvm import backend, interface
 from ttc_llvm.bodies import Version, choose, default_plan
-from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import PlanError
 from ttc_llvm.ir_builders import entries
+from ttc_llvm.items import placed
 from ttc_llvm.native import artifact
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem
@@ -41,6 +41,8 @@ SHAPES = {
     "empty": Problem((1, 0), (5, 0), "d"),
     "extents of 1": Problem((2, 0, 1), (1, 6, 1), "s", (4, 7, 3)),
     "identity": Problem((0, 1, 2), (17, 4, 3), "c"),
+    "pixels": Problem((0, 2, 1), (4, 9, 21), "s"),
+    "pixels in rows": Problem((0, 2, 1), (2, 9, 13), "i8", (2, 11, 13), (2, 14, 9)),
     "alpha = 0": Problem((1, 0), (12, 30), "s", (16, 30), (33, 12), alpha=0.0, beta=2.0),
 }
 
@@ -56,7 +58,7 @@ DECISIONS = (
 
 def plain_plan(problem: Problem, target: Target) -> CpuPlan:
     """The default plan of the problem's own kinds."""
-    return default_plan(canonicalise(problem).canonical, target)
+    return default_plan(placed(problem, target).canonical, target)
 
 
 def compiled(problem: Problem, target: Target, plan: CpuPlan) -> backend.Loaded:
@@ -135,7 +137,7 @@ def random_entries(data: st.DataObject, elements: int) -> None:
     """A random problem with a random plan for a random target."""
     problem = data.draw(strategies.problems(elements, (0, 8)))
     target = data.draw(st.sampled_from(machine.runnable()))
-    plan = data.draw(strategies.plans(canonicalise(problem).canonical, target, room=64))
+    plan = data.draw(strategies.plans(placed(problem, target).canonical, target, room=64))
     check_all(problem, target, plan, data.draw(st.integers(0, 1 << 20)))
 
 

@@ -16,6 +16,7 @@ from ttc_llvm.canonical import canonicalise
 from ttc_llvm.explain import geometry, machine_code, pseudo, text
 from ttc_llvm.explain.machine_code import SYNTAX, Class
 from ttc_llvm.explain.text import STAGES
+from ttc_llvm.items import placed
 from ttc_llvm.lower import lower
 from ttc_llvm.plan import CpuPlan, Fetch, Staging
 from ttc_llvm.problem import Problem
@@ -39,7 +40,7 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def solved(problem: Problem, target: str = "avx512", plan: CpuPlan | None = None) -> Solution:
     machine = find(target)
-    chosen = plan or model_plan(canonicalise(problem).canonical, machine, 1)
+    chosen = plan or model_plan(placed(problem, machine).canonical, machine, 1)
     return Solution(problem, machine, chosen, 1)
 
 

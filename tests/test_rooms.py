@@ -13,8 +13,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
     "errors", "dtypes", "problem", "names", "interface", "canonical", "naive", "machine", "machine_table", "gpu.target",
-    "target", "cpu_features", "measurement", "plan", "layout", "operands", "nest", "tile_sizes", "carry", "carry_plans",
-    "tile_loops", "staging", "shift", "lower", "unaligned", "any_size", "arrays.family", "bodies", "wording",
+    "target", "cpu_features", "measurement", "plan", "items", "layout", "operands", "nest", "tile_sizes", "carry",
+    "carry_plans", "tile_loops", "staging", "shift", "lower", "unaligned", "any_size", "arrays.family", "bodies",
+    "wording",
     "gpu.plan", "gpu.runs", "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",
 )  # fmt: skip
 WORKERS = (

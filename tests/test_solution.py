@@ -22,8 +22,8 @@ from strategies import plans, problems
 
 import ttc_llvm
 from ttc_llvm import addresses, backend, dtypes, executable, kernel, lower, unaligned
-from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
+from ttc_llvm.items import placed
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem, column_major
 from ttc_llvm.solution import Solution
@@ -104,7 +104,7 @@ def test_calls_compute_the_problem_whatever_the_scalars(problem: Problem, data: 
 def _plan(problem: Problem) -> Any:
     from ttc_llvm.tuning.model import model_plan
 
-    return model_plan(canonicalise(problem).canonical, backend.host_target(), 2)
+    return model_plan(placed(problem, backend.host_target()).canonical, backend.host_target(), 2)
 
 
 def test_every_pair_of_scalar_kinds_from_one_solution() -> None:
@@ -200,7 +200,8 @@ def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch
 @given(problems(elements=6000, ranks=(1, 5)), st.data())
 def test_any_streaming_plan_serves_any_address_of_b(problem: Problem, data: st.DataObject) -> None:
     problem = dataclasses.replace(problem, beta=0)
-    canonical, target = canonicalise(problem).canonical, backend.host_target()
+    target = backend.host_target()
+    canonical = placed(problem, target).canonical
     plan = dataclasses.replace(data.draw(plans(canonical, target)), streaming=True)
     solution = Solution(problem, target, plan, data.draw(st.integers(1, 2)))
     a, inner = storage(problem, "a"), storage(problem, "b")
@@ -522,7 +523,7 @@ def test_every_form_prints() -> None:
     assert "define" in solution.llvm_ir
     assert "ret" in solution.assembly
     assert str(solution.nest) == str(
-        lower.lower(canonicalise(solution.problem).canonical, solution.plan, solution.target)
+        lower.lower(placed(solution.problem, solution.target).canonical, solution.plan, solution.target)
     )
     assert "perm=(1, 0)" in repr(solution)
     assert str(solution.plan) in repr(solution)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import any_size
-from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, canonicalise, static
+from . import any_size, items
+from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, static
 from .dtypes import Kind
 from .lower import lower
 from .nest import LoopNest
@@ -78,13 +78,15 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     factor = any_size.units(problem, COPY)[2]
     if problem.elements == 0:
         return Bodies((), tuple(_any_size(problem, k, target) for k in kinds), factor)
-    own = canonicalise(problem).canonical
+    own = items.placed(problem, target).canonical
     others = plan_for or (lambda form: default_plan(form, target))
     read = [k for k in kinds if k.alpha is not Alpha.ZERO or k == own.kinds]
-    forms = {k: canonicalise(problem, k).canonical for k in read}
+    forms = {k: items.placed(problem, target, k).canonical for k in read}
     plans = {k: plan if form.axes == own.axes else others(form) for k, form in forms.items()}
     specialised = tuple(_body(forms[k], plans[k], target) for k in read)
-    return Bodies(specialised, tuple(_any_size(problem, k, target, plans.get(k)) for k in kinds), factor)
+    counts = {k: max(1, form.a.itemsize // problem.a.itemsize) for k, form in forms.items()}
+    rows = {k: items.as_rows(plans[k], count) for k, count in counts.items()}
+    return Bodies(specialised, tuple(_any_size(problem, k, target, rows.get(k)) for k in kinds), factor)
 
 
 def default_plan(canonical: Canonical, target: Target) -> CpuPlan:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from . import kernel, stored_plans
-from .canonical import Canonical, canonicalise
+from . import items, kernel, stored_plans
+from .canonical import Canonical
 from .options import Options
 from .plan import CpuPlan
 from .problem import Problem
@@ -33,7 +33,7 @@ def solve(
 ) -> Solution:
     """`ttc_llvm.compile` for CPUs, its options checked. ignored: nothing is looked up in the database."""
     store = stored_plans.open_database(database, ignored)
-    canonical = canonicalise(problem).canonical
+    canonical = items.placed(problem, options.target).canonical
     found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress)
     return Solution(
         problem, options.target, found.plan, options.threads, found.measurement, found.objects, options.others

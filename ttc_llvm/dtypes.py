@@ -57,6 +57,7 @@ _PAIRS = {"sd": ("s", "d"), "ds": ("d", "s"), "cz": ("c", "z"), "zc": ("z", "c")
 _NUMPY = {"f4": "s", "f8": "d", "c8": "c", "c16": "z", "f2": "f16",
           "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64"}  # fmt: skip
 _CARRIERS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
+NATIVE = (1, 2, 4, 8, 16)  # bytes of items that are one register lane, or a pair of lanes (16)
 MAX_ITEMSIZE = 1 << 20
 
 
@@ -105,8 +106,8 @@ def carrier(itemsize: int) -> DType:
 
 
 def is_native(t: DType) -> bool:
-    """True where one element is one register lane, or a pair of lanes (16 bytes)."""
-    return t.itemsize in (1, 2, 4, 8, 16)
+    """True where an element needs no smaller units to be moved in."""
+    return t.itemsize in NATIVE
 
 
 def unit(t: DType) -> DType:

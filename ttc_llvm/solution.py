@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import dtypes, kernel, runtime
+from . import dtypes, items, kernel, runtime
 from .addresses import data_address
-from .canonical import Alpha, Beta, Kinds, canonicalise
+from .canonical import Alpha, Beta, Canonical, Kinds
 from .dtypes import Kind
 from .errors import ArrayError
 from .executable import Executable
@@ -123,11 +123,12 @@ class Solution:
     def _executable(self, kinds: Kinds) -> Executable:
         plan = self.plan_for(kinds)
         own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
-        return Executable(canonicalise(self.problem, kinds), plan, self.target, self._objects if own else None)
+        placed = items.placed(self.problem, self.target, kinds)
+        return Executable(placed, plan, self.target, self._objects if own else None)
 
     def plan_for(self, kinds: Kinds) -> CpuPlan:
         """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
-        own, other = canonicalise(self.problem).canonical, canonicalise(self.problem, kinds).canonical
+        own, other = self._canonical, items.placed(self.problem, self.target, kinds).canonical
         if own.axes != other.axes:
             return model_plan(other, self.target, self.threads)
         plan = self.plan if kinds.beta is Beta.ZERO else self.plan.ordinary
@@ -136,14 +137,18 @@ class Solution:
     # --- inspecting ---
 
     @property
+    def _canonical(self) -> Canonical:
+        return items.placed(self.problem, self.target).canonical
+
+    @property
     def nest(self) -> LoopNest:
         """The loop nest of the problem's own scalars."""
-        return lower(canonicalise(self.problem).canonical, self.plan, self.target)
+        return lower(self._canonical, self.plan, self.target)
 
     @property
     def llvm_ir(self) -> str:
         """The kernel's LLVM IR as built, before optimisation."""
-        return kernel.ir_text(canonicalise(self.problem).canonical, self.plan, self.target)
+        return kernel.ir_text(self._canonical, self.plan, self.target)
 
     @property
     def assembly(self) -> str:
@@ -179,8 +184,8 @@ class Solution:
         from .native.artifact import Spec
 
         gibs = None if self.measurement is None else self.measurement.gibs
-        form = canonicalise(self.problem).canonical
-        others = tuple((machine, model_plan(form, machine, self.threads)) for machine in self.others)
+        forms = ((machine, items.placed(self.problem, machine).canonical) for machine in self.others)
+        others = tuple((machine, model_plan(form, machine, self.threads)) for machine, form in forms)
         return Spec(self.problem, self.target, self.plan, gibs, others=others)
 
 

@@ -16,9 +16,9 @@ from entry_calls import Call
 from reference import Array
 
 from ttc_llvm import names
-from ttc_llvm.canonical import canonicalise
 from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.interface import Entry
+from ttc_llvm.items import placed
 from ttc_llvm.native import artifact
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
@@ -126,7 +126,7 @@ def run_and_compare(
 
 def emit(problem: Problem, target: Target, folder: Path) -> Path:
     """Write a problem's object and header, with the plan that `ttc --generateOnly` takes."""
-    plan = model_plan(canonicalise(problem).canonical, target, 1)
+    plan = model_plan(placed(problem, target).canonical, target, 1)
     return artifact.write(artifact.Spec(problem, target, plan), folder)[0]
 
 

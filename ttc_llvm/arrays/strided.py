@@ -16,6 +16,7 @@ from ..addresses import data_address
 from ..canonical import Placed
 from ..errors import ArrayError
 from ..executable import SERIAL_BYTES, Executable
+from ..items import as_items
 from ..stored_plans import open_database
 from ..trial import Mode
 from ..tuning.choices import FREE, Forced
@@ -99,12 +100,16 @@ def _prepared(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Ready:
     reaches = _reach(of), _reach(to)
     if scale is PLAIN:
         unit = unit_of(of, to)
-        executable = _executable(moves(of, to, unit), scale, wanted)
+        executable = _executable(_moved(of, to, unit), scale, wanted)
         return Ready(executable, *reaches, *[min(unit, ALIGNED) - 1] * 2)
     if not is_regular(of) or not is_regular(to):
         return Ready(None, *reaches)
     executable = _executable(elements(of, to, scale), scale, wanted)
     return Ready(executable, *reaches, *(min(x.dtype.itemsize, ALIGNED) - 1 for x in (of, to)))
+
+
+def _moved(of: Array, to: Array, unit: int) -> Placed:
+    return as_items(moves(of, to, unit), backend.host_target())
 
 
 def _executable(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable | General:
@@ -157,7 +162,7 @@ def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None
     ready: Ready | None = recent.find(key)
     if ready is None or ready.is_spent:
         wanted = _Wanted(threads, effort, ready is not None)
-        executable = _executable(moves(of, to, unit_of(of, to, odd)), PLAIN, wanted)
+        executable = _executable(_moved(of, to, unit_of(of, to, odd)), PLAIN, wanted)
         ready = recent.put(key, Ready(executable, _reach(of), _reach(to)))
     assert ready.executable is not None
     ready.executable.run(data_address(of), data_address(to), 0, threads)

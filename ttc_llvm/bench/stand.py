@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .. import runtime
+from .. import items, runtime
 from ..canonical import Canonical
 from ..dtypes import DType
 from ..kernel import Kernel
@@ -65,7 +65,7 @@ class Memory:
         problem = case.problem
         t, filled = (canonical.a, problem.a) if which == "a" else (canonical.b, problem.b)
         extent = buffers.span(canonical, which)
-        offset = start_elements(case, which) * (filled.itemsize // t.itemsize)
+        offset = start_elements(case, which) * filled.itemsize // t.itemsize
         size = (extent.elements + offset) * t.itemsize
         block = self._block(which, filled, size, threads)
         return Tensor(block[: max(size, 1)], t, extent.origin + offset)
@@ -80,6 +80,14 @@ class Memory:
         Tensor(block, filled, 0).fill(1 if which == "a" else 2, threads)
         self._blocks[which] = filled, block
         return block
+
+
+def _form(case: Case, target: Target) -> Canonical:
+    """The case as plans for a target see it; by its own elements where tensors begin inside one of the items."""
+    wide = items.placed(case.problem, target).canonical
+    starts = zip(("a", "b"), (case.problem.a, case.problem.b), (wide.a, wide.b), strict=True)
+    whole = all(start_elements(case, which) * t.itemsize % item.itemsize == 0 for which, t, item in starts)
+    return wide if whole else case.canonical
 
 
 def start_elements(case: Case, which: str) -> int:
@@ -103,7 +111,7 @@ class Stand:
     @classmethod
     def of(cls, case: Case, target: Target, threads: int, memory: Memory) -> Stand:
         """The stand of a case, on shared memory."""
-        canonical = case.canonical
+        canonical = _form(case, target)
         a, b = (memory.tensor(canonical, side, case, threads) for side in ("a", "b"))
         return cls(case, canonical, target, threads, a, b)
 

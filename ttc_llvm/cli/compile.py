@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import affinity as affinities
-from .. import backend, machines, options, runtime, target
+from .. import backend, items, machines, options, runtime, target
 from ..affinity import Affinity
-from ..canonical import Canonical, canonicalise
+from ..canonical import Canonical
 from ..compare import cli_single
 from ..errors import OptionError, TargetError
 from ..front import compile
@@ -77,8 +77,8 @@ def prepare(command: Command) -> Job:
     if command.threads_per_block is not None:
         raise OptionError("--threadsPerBlock is for GPUs: the threads of a CPU are --numThreads")
     problem = problem_of(command)
-    canonical = canonicalise(problem).canonical
     wanted, *others = _targets(command)
+    canonical = items.placed(problem, wanted).canonical
     if not (_untimed(command) or canonical.elements == 0 or backend.runs_here(wanted)):
         raise TargetError(
             f"target {wanted} cannot be timed here: this machine lacks its instructions;"

@@ -13,8 +13,9 @@ from ..problem import Problem, column_major
 def to_axes(order: tuple[int, ...], problem: Problem, canonical: Canonical) -> tuple[int, ...]:
     """The canonical axes of a loop order, outermost first.
 
-    order: a permutation of A's indices, outermost loop first. Indices of extent 1 have no loop; indices that
-    were merged share one, which runs them in storage order. Raises OptionError where the order asks for more.
+    order: a permutation of A's indices, outermost loop first. Indices of extent 1 have no loop, nor have those of
+    rows that are moved as one item; indices that were merged share one, which runs them in storage order. Raises
+    OptionError where the order asks for more.
     """
     if sorted(order) != list(range(len(problem.perm))):
         raise OptionError(
@@ -35,14 +36,15 @@ def to_axes(order: tuple[int, ...], problem: Problem, canonical: Canonical) -> t
 
 
 def _homes(problem: Problem, canonical: Canonical) -> dict[int, int]:
-    """Index of A (of extent above 1) -> the canonical axis that its loop became part of."""
-    starts = [static(axis.stride_b) for axis in canonical.axes]
-    units = problem.b.itemsize // canonical.b.itemsize  # a wide opaque item is moved as several units
-    strides = column_major(problem.outer_b)
+    """Index of A (of extent above 1) -> the canonical axis that its loop became part of; none for an index inside
+    one item."""
+    item = canonical.b.itemsize  # a wide item may be moved as several units, a short row as one item
+    starts = [static(axis.stride_b) * item for axis in canonical.axes]
+    strides = [stride * problem.b.itemsize for stride in column_major(problem.outer_b)]
     return {
-        index: bisect_right(starts, strides[k] * units) - 1
+        index: bisect_right(starts, strides[k]) - 1
         for k, index in enumerate(problem.perm)
-        if problem.size[index] > 1
+        if problem.size[index] > 1 and strides[k] >= starts[0]
     }
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from .. import items
 from .. import plan as plans
-from ..canonical import Canonical, canonicalise
+from ..canonical import Canonical
 from ..errors import PlanError
 from ..nest import LoopNest
 from ..plan import CpuPlan
@@ -94,7 +95,7 @@ class Explanation:
 def explain(solution: Solution, count: int = RANKED) -> Explanation:
     """The way of a solution's problem to its plan and code. count: ranked plans to list; nothing is timed."""
     problem, target, threads = solution.problem, solution.target, solution.threads
-    canonical = canonicalise(problem).canonical
+    canonical = items.placed(problem, target).canonical
     measured = solution.measurement
     model = Model(canonical, target, threads) if canonical.elements else None
     assembly = solution.assembly
