@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm import backend, interface
 from ttc_llvm.bodies import Version, choose, default_plan
+from ttc_llvm.canonical import Canonical
 from ttc_llvm.errors import PlanError
 from ttc_llvm.ir_builders import entries
 from ttc_llvm.items import placed
@@ -237,11 +238,11 @@ def test_plans_for_other_kinds_are_asked_for() -> None:
     problem = Problem((1, 0), (8, 8), "s", alpha=0.0, beta=2.0)
     asked = []
 
-    def plan_for(canonical: object) -> CpuPlan:
+    def plan_for(canonical: Canonical, machine: Target) -> CpuPlan:
         asked.append(canonical)
-        return default_plan(canonical, target)  # type: ignore[arg-type]
+        return default_plan(canonical, machine)
 
-    artifact.module_text(artifact.Spec(problem, target, plain_plan(problem, target)), plan_for)
+    artifact.module_text(artifact.Spec(problem, target, plain_plan(problem, target), plan_for=plan_for))
     assert [str(form).split()[1] for form in asked] == ["one-zero", "any-zero", "any-any"]
 
 

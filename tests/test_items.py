@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,10 @@ from ttc_llvm.bodies import choose, default_plan
 from ttc_llvm.canonical import COPY, Axis, Placed, canonicalise, from_axes
 from ttc_llvm.cli import loop_order
 from ttc_llvm.dtypes import dtype
+from ttc_llvm.lower import lower
 from ttc_llvm.plan import CpuPlan, check
+from ttc_llvm.solution import Solution
+from ttc_llvm.tuning.model import model_plan
 
 AVX512, RISCV, SCALAR = target.find("avx512"), target.find("rvv"), target.scalar(target.find("avx512"))
 PIXELS = Problem((0, 2, 1), (4, 30, 50))
@@ -102,6 +106,23 @@ def test_objects_have_bodies_of_items_for_copies_and_of_elements_for_the_rest() 
     assert "micro 4x" in str(bodies.any_size[0].nest)  # as the plan for items has it: a whole row at a time
 
 
+def test_emitted_objects_have_the_models_plans_for_what_needs_elements() -> None:
+    solution = ttc_llvm.compile(PIXELS, max_implementations=1, target="avx512", database=None)
+    spec = solution.spec
+    bodies = choose(spec.problem, spec.target, spec.plan, spec.plan_for)
+    own = [canonicalise(PIXELS, body.kinds).canonical for body in bodies.specialised[1:]]
+    assert [str(body.nest) for body in bodies.specialised[1:]] == [
+        str(lower(form, model_plan(form, AVX512, solution.threads).ordinary, AVX512)) for form in own
+    ]
+
+
+def test_a_pickled_solution_whose_plan_was_for_other_axes_is_planned_anew() -> None:
+    narrow = default_plan(canonicalise(PIXELS).canonical, AVX512)
+    stale = pickle.loads(pickle.dumps(Solution(PIXELS, AVX512, narrow, 1)))
+    form = items.placed(PIXELS, AVX512).canonical
+    assert stale.plan == model_plan(form, AVX512, 1) and "v16" in str(stale.nest.canonical)
+
+
 def test_a_loop_order_has_no_loop_for_what_is_inside_an_item() -> None:
     problem = Problem((0, 1, 3, 2, 4), (2, 2, 30, 50, 7))
     form = items.placed(problem, AVX512).canonical
@@ -120,7 +141,27 @@ def test_tensors_that_begin_inside_an_item_are_measured_by_elements() -> None:
         assert stand.a.address == stand.base("a") and stand.b.address == stand.base("b")
 
 
+def test_explanations_say_so() -> None:
+    solution = Solution(PIXELS, AVX512, default_plan(items.placed(PIXELS, AVX512).canonical, AVX512), 1)
+    stage = solution.explain(0).stage("merged")
+    assert "3 indices -> 2 axes" in stage and "rows of 4 elements are moved as items of 16 bytes" in stage
+    scaled = replace(PIXELS, alpha=2.0)
+    other = Solution(scaled, AVX512, default_plan(items.placed(scaled, AVX512).canonical, AVX512), 1)
+    assert "items" not in other.explain(0).stage("merged")
+
+
 # --- the result -------------------------------------------------------------------------------------------
+
+
+def test_rows_that_run_backwards_on_both_sides_end_where_the_arrays_begin() -> None:
+    s = dtype("s")
+    form = from_axes([Axis(4, -1, -1), Axis(30, 4, 200), Axis(50, 120, 4)], s, s, COPY)
+    assert (form.offset_a, form.offset_b) == (-3, -3) and items.as_items(form, AVX512) is form
+    x = np.arange(12, dtype=np.int8).reshape(2, 3, 2)
+    room = np.full(64, 99, np.int8)
+    out = room[16:28].reshape(3, 2, 2)
+    ttc_llvm.transpose(x[..., ::-1], (1, 0, 2), out=out[..., ::-1])
+    assert np.array_equal(out, x.transpose(1, 0, 2)) and (room[:16] == 99).all() and (room[28:] == 99).all()
 
 
 @st.composite
@@ -136,7 +177,8 @@ def moves(draw: st.DrawFn) -> Case:
             step *= extents[k] + draw(st.integers(0, 1))
         steps.append(found)
     others = [Axis(extent, a, b) for extent, a, b in zip(extents, *steps, strict=True)]
-    return Case((Axis(count, 1, 1), *others), dtype(name), dtype(name), seed=draw(st.integers(0, 99)))
+    row = draw(st.sampled_from((1, 1, -1)))
+    return Case((Axis(count, row, row), *others), dtype(name), dtype(name), seed=draw(st.integers(0, 99)))
 
 
 class Wide(Case):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import any_size, items
-from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, static
+from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, canonicalise, static
 from .dtypes import Kind
 from .lower import lower
 from .nest import LoopNest
@@ -22,7 +22,7 @@ SCALE_B = Kinds(Alpha.ZERO, Beta.ANY)
 LANES = 16  # of the default plan's micro-tile's edge
 BLOCKS = 4  # of its tile's edge
 
-PlanFor = Callable[[Canonical], CpuPlan]
+PlanFor = Callable[[Canonical, Target], CpuPlan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +72,19 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     """The bodies of a problem whose own kinds are best served by `plan`.
 
     Kinds whose canonical axes are those of the problem's own kinds share that plan; others get
-    `plan_for(canonical)`, by default `default_plan`. Raises PlanError where a plan does not fit.
+    `plan_for(canonical, target)`, by default `default_plan`. Raises PlanError where a plan does not fit.
     """
     kinds = possible_kinds(problem)
     factor = any_size.units(problem, COPY)[2]
     if problem.elements == 0:
         return Bodies((), tuple(_any_size(problem, k, target) for k in kinds), factor)
     own = items.placed(problem, target).canonical
-    others = plan_for or (lambda form: default_plan(form, target))
+    others = plan_for or default_plan
     read = [k for k in kinds if k.alpha is not Alpha.ZERO or k == own.kinds]
     forms = {k: items.placed(problem, target, k).canonical for k in read}
-    plans = {k: plan if form.axes == own.axes else others(form) for k, form in forms.items()}
+    plans = {k: plan if form.axes == own.axes else others(form, target) for k, form in forms.items()}
     specialised = tuple(_body(forms[k], plans[k], target) for k in read)
-    counts = {k: max(1, form.a.itemsize // problem.a.itemsize) for k, form in forms.items()}
-    rows = {k: items.as_rows(plans[k], count) for k, count in counts.items()}
+    rows = {k: items.as_rows(plans[k], items.row_items(canonicalise(problem, k).canonical, target)) for k in read}
     return Bodies(specialised, tuple(_any_size(problem, k, target, rows.get(k)) for k in kinds), factor)
 
 

@@ -22,7 +22,7 @@ def as_items(narrow: Placed, target: Target) -> Placed:
     the form as it is."""
     form = narrow.canonical
     count = row_items(form, target)
-    if count == 1:
+    if count == 1 or narrow.offset_a % count or narrow.offset_b % count:  # rows that run backwards end at the base
         return narrow
     axes = tuple(
         Axis(axis.extent, static(axis.stride_a) // count, static(axis.stride_b) // count) for axis in form.axes[1:]

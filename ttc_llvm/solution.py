@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,14 @@ from . import dtypes, items, kernel, runtime
 from .addresses import data_address
 from .canonical import Alpha, Beta, Canonical, Kinds
 from .dtypes import Kind
-from .errors import ArrayError
+from .errors import ArrayError, PlanError
 from .executable import Executable
 from .handed import Storage, number
 from .kernel import Objects
 from .lower import lower
 from .measurement import Measurement
 from .nest import LoopNest
-from .plan import CpuPlan, Staging
+from .plan import CpuPlan, Staging, check
 from .problem import Problem
 from .target import Target
 from .tuning.model import model_plan
@@ -186,7 +187,8 @@ class Solution:
         gibs = None if self.measurement is None else self.measurement.gibs
         forms = ((machine, items.placed(self.problem, machine).canonical) for machine in self.others)
         others = tuple((machine, model_plan(form, machine, self.threads)) for machine, form in forms)
-        return Spec(self.problem, self.target, self.plan, gibs, others=others)
+        plan_for = partial(model_plan, threads=self.threads)
+        return Spec(self.problem, self.target, self.plan, gibs, others=others, plan_for=plan_for)
 
 
 def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
@@ -197,8 +199,14 @@ def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
 
 
 def _unpickled(revision: str, *own: Any) -> Solution:
-    """A solution from a pickle, which keeps no object code that another revision of this program made."""
+    """A solution from a pickle, which keeps no object code that another revision of this program made, nor a plan for
+    what it took for the problem's axes."""
     solution = Solution(*own)
     if revision != kernel.revision():
         solution._objects = {}
+    try:
+        check(solution.plan, solution._canonical)
+    except PlanError:
+        solution.plan = model_plan(solution._canonical, solution.target, solution.threads)
+        solution.measurement, solution._objects = None, {}
     return solution

@@ -17,7 +17,6 @@ from ..errors import ArrayError, ProblemError
 from ..problem import Problem
 
 Array = npt.NDArray[Any]
-NATIVE_SIZES = (1, 2, 4, 8, 16)
 ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
 
 
@@ -82,7 +81,7 @@ def unit_of(of: Array, to: Array, odd: int = 0) -> int:
 
     odd: address bits that are set and should not be."""
     size = of.dtype.itemsize
-    if size in NATIVE_SIZES and not odd and is_regular(of) and is_regular(to):
+    if size in dtypes.NATIVE and not odd and is_regular(of) and is_regular(to):
         return size
     return gcd(ALIGNED, odd, size, *_steps(of), *_steps(to))
 

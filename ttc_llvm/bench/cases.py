@@ -50,7 +50,7 @@ class Case:
 
     @property
     def canonical(self) -> Canonical:
-        """The problem as plans see it."""
+        """The problem's canonical form, element by element."""
         return canonicalise(self.problem).canonical
 
 

@@ -100,7 +100,7 @@ class Hptt:
         problem = stand.case.problem
         if problem.dtype not in _TYPES:
             return None
-        if self.mode is Mode.MEASURE and len(stand.canonical.axes) > MOST_TUNED:
+        if self.mode is Mode.MEASURE and len(stand.case.canonical.axes) > MOST_TUNED:
             return None
         if self.has_plans and not problem.conjugate:
             return self._planned(stand, problem)

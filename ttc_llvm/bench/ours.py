@@ -65,6 +65,8 @@ def _walks(stand: Stand, which: Ceiling) -> Iterator[Contender]:
     for variant, (flat, plan) in enumerate(peak.walks(form, which, stand.target)):
         if _fits(stand, flat):
             built = kernel.cache.obtain(flat, plan, stand.target)
+            if addresses[1] % built.alignment:  # hot tensors begin where the case has them
+                built = kernel.cache.obtain(flat, plan.ordinary, stand.target)
             yield native(which.value, flat, built, addresses, CEILING_SCALARS, stand.threads, variant)
 
 

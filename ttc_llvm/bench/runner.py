@@ -171,7 +171,7 @@ class _Measured:
             case=case.text,
             problem=problem_fields(case.problem) | {"offset": case.offset},
             canonical=str(stand.canonical),
-            run_bytes=run_bytes(stand.canonical),
+            run_bytes=run_bytes(stand.case.canonical),
             plan=str(planned.plan),
             source="cost model" if measured is None else "tuned" if self.batches else "database",
             candidates=0 if measured is None else len(measured.timings),

@@ -64,6 +64,9 @@ def _merged(e: Explanation) -> Iterator[str]:
         ("axis", "extent", "stride in A", "stride in B"),
         [(str(k), f"{a.extent}", f"{a.stride_a}", f"{a.stride_b}") for k, a in enumerate(e.canonical.axes)],
     )
+    item, element = e.canonical.a.itemsize, e.problem.a.itemsize
+    if item > element:
+        yield f"rows of {item // element} elements are moved as items of {item} bytes"
     kinds = e.canonical.kinds
     yield f"elements {e.canonical.a} -> {e.canonical.b}, alpha {kinds.alpha.value}, beta {kinds.beta.value}"
 

@@ -7,9 +7,10 @@ from typing import Any
 from ..arrays import pairs
 from ..arrays.checks import check_beta, check_result, permuted, scaled
 from ..arrays.overlaps import overlaps_itself, share
-from ..arrays.pairs import ALIGNED, NATIVE_SIZES, PLAIN, Scaling
+from ..arrays.pairs import ALIGNED, PLAIN, Scaling
 from ..arrays.recent import Recent
 from ..canonical import Placed
+from ..dtypes import NATIVE
 from ..errors import ArrayError
 from . import compiling
 from .devices import device
@@ -80,7 +81,7 @@ def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable
 
 def _mask(itemsize: int) -> int:
     """The address bits that have to be clear for whole items to be moved."""
-    return itemsize - 1 if itemsize in NATIVE_SIZES else ALIGNED - 1
+    return itemsize - 1 if itemsize in NATIVE else ALIGNED - 1
 
 
 def _placed(of: Array, to: Array, scale: Scaling, odd: int) -> Placed:

@@ -24,7 +24,8 @@ from .publish import publish
 class Spec:
     """What is to be emitted. plan: of the problem's own canonical form; gibs: GiB/s where it was measured;
     note: free text for the header; others: further CPUs of the same system that the object serves, with their
-    plans, one that every such machine runs among them."""
+    plans, one that every such machine runs among them; plan_for: plans for kinds of alpha and beta whose axes are not
+    the problem's own."""
 
     problem: Problem
     target: Target
@@ -32,6 +33,7 @@ class Spec:
     gibs: float | None = None
     note: str = ""
     others: tuple[tuple[Target, CpuPlan], ...] = ()
+    plan_for: PlanFor | None = None
 
     @property
     def base(self) -> Target:
@@ -43,16 +45,14 @@ def write(
     spec: Spec,
     directory: str | os.PathLike[str],
     emit: Iterable[str] = ("obj", "header"),
-    plan_for: PlanFor | None = None,
 ) -> tuple[Path, ...]:
     """Write the wanted files, named after the problem, and return their paths in the order of `emit`.
 
-    emit: any of `kinds()`. plan_for: plans for kinds of alpha and beta whose axes are not the problem's own.
-    The directory is made where it is missing. OptionError for an unknown kind, a directory that cannot be
-    written, or outer sizes beyond C's int; PlanError where the plan does not fit.
+    emit: any of `kinds()`. The directory is made where it is missing. OptionError for an unknown kind, a directory
+    that cannot be written, or outer sizes beyond C's int; PlanError where the plan does not fit.
     """
     wanted = _checked(emit)
-    contents = _contents(spec, _versions(spec, plan_for), wanted)
+    contents = _contents(spec, _versions(spec), wanted)
     return publish(Path(directory), contents)
 
 
@@ -80,15 +80,15 @@ class Parts:
     files: tuple[tuple[str, bytes], ...]
 
 
-def parts(spec: Spec, emit: Iterable[str], plan_for: PlanFor | None = None) -> Parts:
+def parts(spec: Spec, emit: Iterable[str]) -> Parts:
     """The problem's part of a library: files of these kinds, of which header is none. Errors as for `write`."""
-    versions = _versions(spec, plan_for)
+    versions = _versions(spec)
     return Parts(described(spec, versions), tuple(_contents(spec, versions, _checked(emit))))
 
 
-def module_text(spec: Spec, plan_for: PlanFor | None = None) -> str:
+def module_text(spec: Spec) -> str:
     """The LLVM IR of the object: all bodies and the C entries, before optimisation. Errors as for `write`."""
-    return _module(spec, _versions(spec, plan_for))
+    return _module(spec, _versions(spec))
 
 
 # --- contents -------------------------------------------------------------------------------------------
@@ -171,13 +171,13 @@ def _contents(
     return [(stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
 
 
-def _versions(spec: Spec, plan_for: PlanFor | None) -> tuple[Version, ...]:
+def _versions(spec: Spec) -> tuple[Version, ...]:
     """The code for every machine of the object, the most demanding one first."""
     check_int(spec.problem)
     if not spec.others:
-        return (Version(spec.target, choose(spec.problem, spec.target, spec.plan, plan_for)),)
+        return (Version(spec.target, choose(spec.problem, spec.target, spec.plan, spec.plan_for)),)
     plans = {checkable(machine): plan for machine, plan in ((spec.target, spec.plan), *spec.others)}
-    return tuple(Version(m, choose(spec.problem, m, plans[m], plan_for)) for m in by_demand(tuple(plans)))
+    return tuple(Version(m, choose(spec.problem, m, plans[m], spec.plan_for)) for m in by_demand(tuple(plans)))
 
 
 def _module(spec: Spec, versions: tuple[Version, ...]) -> str:
