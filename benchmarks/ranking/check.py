@@ -21,9 +21,8 @@ from statistics import geometric_mean, median
 
 from draws import problems
 
-from ttc_llvm import Problem, affinity, backend, runtime
+from ttc_llvm import Problem, affinity, backend, items, runtime
 from ttc_llvm.bench.ttc57 import SHAPES
-from ttc_llvm.canonical import canonicalise
 from ttc_llvm.plan import CpuPlan
 from ttc_llvm.trial import Mode, Trial
 from ttc_llvm.tuning.model import model_plan, onwards, ranked, scouts
@@ -51,7 +50,8 @@ def chosen() -> Iterator[tuple[str, Problem]]:
 def checked(name: str, problem: Problem) -> dict[str, object]:
     """One problem's figures: share of the best by budget."""
     os.sched_setaffinity(0, CPUS)
-    c, target, threads = canonicalise(problem).canonical, backend.host_target(), runtime.num_threads()
+    target, threads = backend.host_target(), runtime.num_threads()
+    c = items.placed(problem, target).canonical
     trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     trial.seconds(trial.build(model_plan(c, target, threads)))  # starts the threads
     os.sched_setaffinity(0, CPUS[:1])
