@@ -182,6 +182,14 @@ def test_hot_tensors_lie_apart_and_results_are_right() -> None:
     assert numpy is not None and check.agrees(numpy)
 
 
+def test_ceilings_of_hot_tensors_off_the_vectors_run() -> None:
+    s = standing(Case("x", "y", Problem((1, 0), (300, 500), "i8"), hot=True, offset=1), 1)
+    walks = own.ceilings(s)
+    assert {walk.name for walk in walks} >= {"streaming copy", "ordinary copy"}
+    for walk in walks:
+        walk.run(2)
+
+
 def test_buffers_are_shared_by_cases_of_about_one_size() -> None:
     memory = Memory()
     first, second = (
