@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import any_size, items
-from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, canonicalise, static
+from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, static
 from .dtypes import Kind
 from .lower import lower
 from .nest import LoopNest
@@ -84,7 +84,8 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     forms = {k: items.placed(problem, target, k).canonical for k in read}
     plans = {k: plan if form.axes == own.axes else others(form, target) for k, form in forms.items()}
     specialised = tuple(_body(forms[k], plans[k], target) for k in read)
-    rows = {k: items.as_rows(plans[k], items.row_items(canonicalise(problem, k).canonical, target)) for k in read}
+    counts = {k: forms[k].a.itemsize // any_size.units(problem, k)[0].itemsize for k in read}
+    rows = {k: items.as_rows(plans[k], count) for k, count in counts.items()}
     return Bodies(specialised, tuple(_any_size(problem, k, target, rows.get(k)) for k in kinds), factor)
 
 

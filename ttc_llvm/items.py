@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import dtypes
-from .canonical import Axis, Canonical, Kinds, Placed, canonicalise, static
+from .canonical import Axis, Kinds, Placed, canonicalise, static
 from .plan import CpuPlan
 from .problem import Problem
 from .target import Target
@@ -20,9 +20,8 @@ def placed(problem: Problem, target: Target, kinds: Kinds | None = None) -> Plac
 def as_items(narrow: Placed, target: Target) -> Placed:
     """The same move with items for rows, where all rows begin at multiples of their length from the first; otherwise
     the form as it is."""
-    form = narrow.canonical
-    count = row_items(form, target)
-    if count == 1 or narrow.offset_a % count or narrow.offset_b % count:  # rows that run backwards end at the base
+    form, count = narrow.canonical, _row_items(narrow, target)
+    if count == 1:
         return narrow
     axes = tuple(
         Axis(axis.extent, static(axis.stride_a) // count, static(axis.stride_b) // count) for axis in form.axes[1:]
@@ -32,15 +31,17 @@ def as_items(narrow: Placed, target: Target) -> Placed:
     return Placed(wide, narrow.offset_a // count, narrow.offset_b // count)
 
 
-def row_items(form: Canonical, target: Target) -> int:
+def _row_items(narrow: Placed, target: Target) -> int:
     """How many elements make one item: a row's, or 1. Machines that rely on the alignment of items, and arithmetic,
     need the elements themselves."""
+    form = narrow.canonical
     row, *others = form.axes
     count = static(row.extent)
     if count < 2 or target.natural or not form.is_move or (row.stride_a, row.stride_b) != (1, 1):
         return 1
     size = count * form.a.itemsize
-    steps = (static(step) for axis in others for step in (axis.stride_a, axis.stride_b))
+    steps = [static(step) for axis in others for step in (axis.stride_a, axis.stride_b)]
+    steps += (narrow.offset_a, narrow.offset_b)  # rows that run backwards on both sides end at the base
     fits = size in dtypes.NATIVE and 8 * size <= target.vector_bits
     return count if fits and not any(step % count for step in steps) else 1
 

@@ -22,7 +22,7 @@ from .publish import publish
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What is to be emitted. plan: of the problem's own canonical form; gibs: GiB/s where it was measured;
+    """What is to be emitted. plan: of the problem's form (`items.placed`); gibs: GiB/s where it was measured;
     note: free text for the header; others: further CPUs of the same system that the object serves, with their
     plans, one that every such machine runs among them; plan_for: plans for kinds of alpha and beta whose axes are not
     the problem's own."""
