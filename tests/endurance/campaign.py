@@ -69,7 +69,8 @@ class Campaign:
             return
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         state = {"name": self.name, "seed": self.seed, "done": self.done}
-        part.write_text(json.dumps(state | {"counts": dict(sorted(self.counts.items())), "failures": self.failures}, indent=1))
+        met = {"counts": dict(sorted(self.counts.items())), "failures": self.failures}
+        part.write_text(json.dumps(state | met, indent=1))
         part.replace(self.path)
 
     def finish(self) -> int:
