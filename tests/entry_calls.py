@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import reference
-from case import Case, expected, fill, windows
-from guards import Guarded
+from case import Case
+from guarded_case import GuardedCase, Place
 
 from ttc_llvm.dtypes import Kind
 from ttc_llvm.interface import Entry
@@ -60,19 +59,10 @@ def check(addresses: Addresses, generated: Problem, call: Call) -> None:
     actual = replace(
         known, alpha=call.alpha, beta=call.beta, lda=call.lda or known.lda, ldb=call.ldb or known.ldb
     )
-    case = Case.of(actual, call.seed)
-    window_a, window_b = windows(case)
-    memory_a = Guarded(window_a.span * case.a.itemsize, call.flush_a)
-    memory_b = Guarded(window_b.span * case.b.itemsize, call.flush_b)
-    a = memory_a.elements(reference.numpy_type(case.a))
-    b = memory_b.elements(reference.numpy_type(case.b))
-    fill(case, a, b)
-    wanted, before = expected(case, a, b), a.copy()
-    invoke(addresses, generated, call, None if call.alpha == 0 else memory_a.address, memory_b.address)
-    where = f"\n{generated}\n{call}"
-    assert reference.same(b, wanted, case.b, case.plain), f"B is wrong{where}"
-    assert a.tobytes() == before.tobytes(), f"A was written{where}"
-    assert memory_a.intact() and memory_b.intact(), f"memory around was written{where}"
+    made = GuardedCase.of(Case.of(actual, call.seed), Place(call.flush_a), Place(call.flush_b))
+    a, b = made.origins
+    invoke(addresses, generated, call, None if call.alpha == 0 else a, b)
+    made.check(f"\n{generated}\n{call}")
 
 
 def invoke(addresses: Addresses, problem: Problem, call: Call, a: int | None, b: int) -> None:

@@ -16,14 +16,15 @@ _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
 class Guarded:
-    """`nbytes` bytes between two guard pages, flush with the first ("start") or with the last ("end").
+    """`nbytes` bytes between two guard pages, flush with the first ("start") or with the last ("end"), or `gap` bytes
+    away from it.
 
-    bytes: the memory as an array; address: of its first byte. What lies between it and the far guard page
+    bytes: the memory as an array; address: of its first byte. What lies between it and the guard pages
     is filled with canaries, which `intact` checks.
     """
 
-    def __init__(self, nbytes: int, flush: str = "end") -> None:
-        room = -(-max(nbytes, 1) // PAGE) * PAGE
+    def __init__(self, nbytes: int, flush: str = "end", gap: int = 0) -> None:
+        room = -(-max(nbytes + gap, 1) // PAGE) * PAGE
         self._map = mmap.mmap(-1, room + 2 * PAGE)
         whole: npt.NDArray[np.uint8] = np.frombuffer(self._map, np.uint8)
         base = whole.ctypes.data
@@ -32,7 +33,7 @@ class Guarded:
                 raise OSError(ctypes.get_errno(), "mprotect failed")
         inside: npt.NDArray[np.uint8] = whole[PAGE : PAGE + room]
         inside[:] = CANARY
-        first = 0 if flush == "start" else room - nbytes
+        first = gap if flush == "start" else room - nbytes - gap
         self.bytes: npt.NDArray[np.uint8] = inside[first : first + nbytes]
         self._around = (inside[:first], inside[first + nbytes :])
         self.address = base + PAGE + first

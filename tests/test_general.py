@@ -10,10 +10,9 @@ from typing import Any
 import machine
 import numpy as np
 import pytest
-import reference
 import strategies
-from case import Case, expected, fill, windows
-from guards import Guarded
+from case import Case, windows
+from guarded_case import GuardedCase, Place
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -93,21 +92,13 @@ def run_family(case: Case, target: Target, flush: str) -> None:
     form, plan = family.canonical_form(shared), family.plan(shared, target)
     numbers = np.array(family.values(shared, canonical), np.int64)
     loaded = backend.load(_object(form, target), (kernel.NAME,))
-    window_a, window_b = windows(case)
-    memory = [Guarded(w.span * t.itemsize, flush) for w, t in ((window_a, case.a), (window_b, case.b))]
-    a, b = (m.elements(reference.numpy_type(t)) for m, t in zip(memory, (case.a, case.b), strict=True))
-    fill(case, a, b)
-    wanted, before = expected(case, a, b), a.copy()
+    made = GuardedCase.of(case, Place(flush), Place(flush))
     factors = machine.scalars(canonical.compute, case.alpha, case.beta)
     entry = machine.SIGNATURE(loaded.address(kernel.NAME))
-    base_a = memory[0].address + window_a.origin * case.a.itemsize + placed.offset_a * canonical.a.itemsize
-    base_b = memory[1].address + window_b.origin * case.b.itemsize + placed.offset_b * canonical.b.itemsize
     tasks = family.tasks(form, plan, numbers.tolist())
     for begin, end in ((tasks // 2, tasks), (0, tasks // 2)):
-        entry(base_a, base_b, factors.ctypes.data, numbers.ctypes.data, 0, begin, end)
-    assert reference.same(b, wanted, case.b, case.plain), f"B is wrong: {case} {shared}"
-    assert a.tobytes() == before.tobytes()
-    assert memory[0].intact() and memory[1].intact(), f"memory around was written: {case} {shared}"
+        entry(*made.bases, factors.ctypes.data, numbers.ctypes.data, 0, begin, end)
+    made.check(f": {case} {shared}")
 
 
 _objects: dict[tuple[Canonical, str], bytes] = {}
@@ -158,23 +149,14 @@ def test_both_paths_give_the_same_bits(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for payback in (NEVER, ALWAYS):
             forced(patch, payback)
-            window_a, window_b = windows(case)
-            memory_a, memory_b = (
-                Guarded(w.span * t.itemsize) for w, t in ((window_a, case.a), (window_b, case.b))
-            )
-            a, b = (
-                m.elements(reference.numpy_type(t)) for m, t in ((memory_a, case.a), (memory_b, case.b))
-            )
-            fill(case, a, b)
-            wanted = expected(case, a, b)
-            view = window_b.view(b)
-            scale = pairs.scaling(a.dtype, b.dtype, case.alpha, case.beta, case.conjugate)
+            made, (window_a, window_b) = GuardedCase.of(case, Place(), Place()), windows(case)
+            view = window_b.view(made.b)
+            scale = pairs.scaling(made.a.dtype, made.b.dtype, case.alpha, case.beta, case.conjugate)
             if overlaps_itself(view):
                 return
-            strided.assign(window_a.view(a), view, scale, data.draw(st.integers(1, 2)), 1)
-            assert reference.same(b, wanted, case.b, case.plain), f"{payback}: {case}"
-            assert memory_a.intact() and memory_b.intact()
-            found.append(b.tobytes())
+            strided.assign(window_a.view(made.a), view, scale, data.draw(st.integers(1, 2)), 1)
+            made.check(f": {payback} {case}")
+            found.append(made.b.tobytes())
     assert found[0] == found[1]
 
 

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference
-from case import Case, expected, fill, windows
+from case import Case
+from guarded_case import GuardedCase, Place
 from guards import Guarded
 
 from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.dtypes import Kind
 from ttc_llvm.errors import TargetError
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.gpu import lower as gpu_lower
@@ -92,23 +91,11 @@ def scalars_of(case: Case, launch: Launch) -> list[float]:
 def check(case: Case, plan: GpuPlan, target: GpuTarget, flush: tuple[str, str] = ("end", "end")) -> None:
     """Run a case and compare every byte of B's storage; where addresses do not fit, the plan's unaligned form runs."""
     harness()
-    placed = case.placed
-    c = placed.canonical
-    window_a, window_b = windows(case)
-    memory_a = Guarded(window_a.span * case.a.itemsize, flush[0])
-    memory_b = Guarded(window_b.span * case.b.itemsize, flush[1])
-    a = memory_a.elements(reference.numpy_type(case.a))
-    b = memory_b.elements(reference.numpy_type(case.b))
-    fill(case, a, b)
-    wanted, before = expected(case, a, b), a.copy()
-    base_a = memory_a.address + window_a.origin * case.a.itemsize + placed.offset_a * c.a.itemsize
-    base_b = memory_b.address + window_b.origin * case.b.itemsize + placed.offset_b * c.b.itemsize
+    c = case.placed.canonical
+    made = GuardedCase.of(case, *map(Place, flush))
     kernel, launch = host_kernel(c, plan, target)
-    if not launch.fits(base_a, base_b):
+    if not launch.fits(*made.bases):
         plan = gpu_lower.unaligned(c, plan)
         kernel, launch = host_kernel(c, plan, target)
-    run(kernel, launch, base_a, base_b, scalars_of(case, launch), case.seed + 1)
-    where = f"\n{case}\n{c}\n{plan}\n{gpu_lower.lower(c, plan, target)}"
-    assert reference.same(b, wanted, case.b, case.plain or case.a.kind is Kind.OPAQUE), f"B is wrong{where}"
-    assert a.tobytes() == before.tobytes(), f"A was written{where}"
-    assert memory_a.intact() and memory_b.intact(), f"memory around was written{where}"
+    run(kernel, launch, *made.bases, scalars_of(case, launch), case.seed + 1)
+    made.check(f"\n{case}\n{c}\n{plan}\n{gpu_lower.lower(c, plan, target)}")
