@@ -19,11 +19,13 @@ from ttc_llvm.bodies import Version
 from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.interface import Entry, Role
 from ttc_llvm.problem import Problem
+from ttc_llvm.target import Target
 
 from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
 from .module import new_module
 from .scale import parts_per_element
+from .seam import protected
 from .values import I32, NULL, PTR, at, i32
 
 
@@ -36,7 +38,7 @@ def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
     module = new_module(versions[-1].target, names.stem(problem))
     run = _run(module, problem, versions)
     for entry in interface.entries(problem):
-        _add(module, entry, run)
+        _add(module, entry, run, versions[-1].target)
     return module
 
 
@@ -62,8 +64,19 @@ def declared(module: ir.Module, described: Entry) -> ir.Function:
     return entry
 
 
-def _add(module: ir.Module, described: Entry, run: ir.Function) -> None:
-    compute, entry = described.problem.compute, declared(module, described)
+def defined(module: ir.Module, described: Entry, target: Target) -> ir.Function:
+    """The entry's function, to be given a body. Callers in the library it is linked into reach this one.
+
+    ELF would look up its name in all libraries of a process; Mach-O and WebAssembly bind calls within an image.
+    """
+    entry = declared(module, described)
+    if target.is_elf:
+        protected(entry)
+    return entry
+
+
+def _add(module: ir.Module, described: Entry, run: ir.Function, target: Target) -> None:
+    compute, entry = described.problem.compute, defined(module, described, target)
     given: dict[str, ir.Value] = {argument.name: argument for argument in entry.args}
     b = ir.IRBuilder(entry.append_basic_block("entry"))
     scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))

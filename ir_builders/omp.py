@@ -18,7 +18,7 @@ from ttc_llvm.interface import BYTES_PER_THREAD, Entry
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
-from .entries import declared
+from .entries import declared, defined
 from .frame import internal, reserved
 from .module import new_module
 from .values import F64, I32, PTR, at, i32
@@ -31,12 +31,12 @@ def build(problem: Problem, target: Target) -> ir.Module:
     """A module with the problem's threaded entries."""
     module = new_module(target, f"{names.stem(problem)}_omp")
     for entry in interface.threaded(problem):
-        _add(module, entry)
+        _add(module, entry, target)
     return module
 
 
-def _add(module: ir.Module, entry: Entry) -> None:
-    function = declared(module, entry)
+def _add(module: ir.Module, entry: Entry, target: Target) -> None:
+    function = defined(module, entry, target)
     serial = _outside(module, replace(entry, threaded=False))
     b = ir.IRBuilder(function.append_basic_block("entry"))
     if entry.may_thread:

@@ -1,5 +1,5 @@
 """What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, inserts, scalable
-vectors, and attributes of functions that it does not know. For loops: `vectorised.py`."""
+vectors, visibility, and attributes of functions that it does not know. For loops: `vectorised.py`."""
 
 from __future__ import annotations
 
@@ -84,6 +84,15 @@ def undefined(vector: ir.VectorType) -> ir.Constant:
 def attribute(function: ir.Function, text: str) -> None:
     """Give a function an attribute as LLVM's text form spells it; llvmlite refuses those that it does not know."""
     set.add(function.attributes, text)
+
+
+def protected(function: ir.Function) -> None:
+    """Give an external function ELF's protected visibility: exported, and no other takes its place inside a library.
+
+    LLVM's text has the visibility behind the linkage, of which an external function has none.
+    """
+    assert not function.linkage
+    function.linkage = "protected"
 
 
 def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: bytes) -> ir.Function:

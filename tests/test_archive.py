@@ -80,8 +80,18 @@ def test_the_other_class_and_byte_order() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"!<arch>\n", b"\0asm\1\0\0\0" + bytes(60), b"\x7fELF\x09\x09" + bytes(60)])
 def test_what_is_no_elf_object_is_refused(data: bytes) -> None:
-    with pytest.raises(ArtifactError, match="needs ELF objects"):
+    with pytest.raises(ArtifactError, match="a library needs ELF objects"):
         elf.defined_symbols(data)
+
+
+def test_default_visibility_changes_nothing_else() -> None:
+    """Beside the visibility st_other holds bits of some processors' own: POWER's offset of the local entry."""
+    whole = bytearray(big_endian_object())
+    other = 52 + 16 + 13  # behind the header and the null symbol
+    whole[other] = 0x63
+    found = elf.with_default_visibility(bytes(whole))
+    assert found[other] == 0x60
+    assert found[:other] + b"\x63" + found[other + 1 :] == whole
 
 
 def test_truncated_objects_are_refused_at_every_length(host: Target) -> None:
@@ -190,8 +200,9 @@ def test_other_machines_need_their_own_linker(monkeypatch: pytest.MonkeyPatch, t
 
 def test_what_a_linker_says_is_passed_on(host: Target) -> None:
     compiler("cc")
-    with pytest.raises(ArtifactError, match=r"cannot link libx\.so: .*broken\.o"):
-        linker.shared([Member("broken.o", b"no object")], "libx.so", linker.command(host))
+    twice = [Member(f"{name}.o", plain("f", 1, host)) for name in ("one", "two")]
+    with pytest.raises(ArtifactError, match=r"cannot link libx\.so: .*two\.o"):
+        linker.shared(twice, "libx.so", linker.command(host))
 
 
 # --- files that appear together ---------------------------------------------------------------------------

@@ -1,8 +1,14 @@
-"""Shared libraries: the objects go through a linker that is found on the PATH."""
+"""Shared libraries: the objects go through a linker that is found on the PATH.
+
+Entries of objects are protected. A program that is not position independent cannot take the address of a shared
+library's protected function, so in libraries entries have default visibility, and the linker binds calls inside. What
+tells two libraries with entries of one name apart is the symbols' version: the library's name.
+"""
 
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,11 +17,15 @@ from pathlib import Path
 
 from ..errors import ArtifactError
 from ..target import Target
+from . import elf
 from .archive import Member
 
 DRIVERS = ("cc", "gcc", "clang")  # compilers that call a linker; the others are linkers
 LINKERS = ("ld.lld", "ld")
-FLAGS = ("-z", "text", "-z", "noexecstack", "--build-id=none")
+VERSIONS = "versions"  # a linker script: every symbol has the version that it names
+FLAGS = (
+    "-z", "text", "-z", "noexecstack", "--build-id=none", "-Bsymbolic-functions", f"--version-script={VERSIONS}"
+)  # fmt: skip
 
 
 def command(target: Target) -> tuple[str, ...]:
@@ -35,7 +45,8 @@ def shared(objects: Sequence[Member], soname: str, linker: Sequence[str]) -> byt
     """The shared library of these objects. linker: what `command` has found. ArtifactError where it fails."""
     with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
         for member in objects:
-            (Path(folder) / member.name).write_bytes(member.data)
+            (Path(folder) / member.name).write_bytes(elf.with_default_visibility(member.data))
+        (Path(folder) / VERSIONS).write_text(f"{_version(soname)} {{ *; }};\n")
         names = [member.name for member in objects]
         done = subprocess.run(
             [*linker, *_soname(linker, soname), *names, "-o", soname],
@@ -70,6 +81,11 @@ def _flags(name: str) -> tuple[str, ...]:
 
 def _soname(linker: Sequence[str], soname: str) -> tuple[str, ...]:
     return ("-soname", soname) if _is_linker(linker[0]) else (f"-Wl,-soname,{soname}",)
+
+
+def _version(soname: str) -> str:
+    """A library's name in the letters that linkers take."""
+    return re.sub(r"[^A-Za-z0-9_.]", "_", soname)
 
 
 def _is_linker(name: str) -> bool:
