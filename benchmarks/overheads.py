@@ -23,8 +23,8 @@ import numpy as np
 import ttc_llvm
 from ttc_llvm import kernel, runtime
 from ttc_llvm.arrays import strided
-from ttc_llvm.arrays.recent import Recent
 from ttc_llvm.canonical import canonicalise
+from ttc_llvm.once import Recent
 from ttc_llvm.pool import Call
 
 CALLS, ROUNDS = 20_000, 7

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 import ttc_llvm
 from ttc_llvm import dtypes
-from ttc_llvm.arrays import recent, strided
+from ttc_llvm.arrays import strided
 from ttc_llvm.arrays.overlaps import overlaps_itself
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError
+from ttc_llvm.once import Recent
 
 RNG = np.random.default_rng(7)
 
@@ -34,7 +35,7 @@ def path(
     """Every test runs with kernels of the layouts' own and with those of their families."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "arrays.sqlite3"))
     monkeypatch.setattr(strided, "PAYBACK_BYTES", request.param)
-    monkeypatch.setattr(strided, "recent", recent.Recent(strided.CAPACITY))
+    monkeypatch.setattr(strided, "recent", Recent(strided.CAPACITY))
 
 
 def like_numpy(got: Any, wanted: Any) -> None:
@@ -383,13 +384,13 @@ def test_effort_times_plans_and_remembers_them(tmp_path: Path, monkeypatch: pyte
     assert (ttc_llvm.transpose(x) == x.T).all()
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
     assert (tmp_path / "solutions").exists()
-    monkeypatch.setattr(strided, "recent", recent.Recent(8))
+    monkeypatch.setattr(strided, "recent", Recent(8))
     monkeypatch.setattr("ttc_llvm.compiler._tuned", None)  # a second search would fail
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
 
 
 def test_recent_layouts_are_bounded_and_used_ones_stay() -> None:
-    memory: recent.Recent[int] = recent.Recent(8)
+    memory: Recent[int] = Recent(8)
     for number in range(100):
         memory.put(number, number)
         assert memory.find(0) == 0
@@ -404,14 +405,15 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
         import numpy as np
         import ttc_llvm
         from ttc_llvm import kernel
-        from ttc_llvm.arrays import recent, strided
+        from ttc_llvm.arrays import strided
+        from ttc_llvm.once import Recent
 
         def resident():
             gc.collect()
             return int(open("/proc/self/statm").read().split()[1]) * 4096
 
         strided.PAYBACK_BYTES = 0
-        strided.recent = recent.Recent(16)
+        strided.recent = Recent(16)
         kernel.cache = kernel.KernelCache(8)
         sizes = []
         for number in range(320):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from forks import forked
 
-from ttc_llvm import backend, cpu_features, host, llvm_lock, target
+from ttc_llvm import backend, cpu_features, host, locks, target
 from ttc_llvm.errors import CompileError, TargetError
 
 ADD = """
@@ -321,7 +321,9 @@ def test_importing_the_backend_loads_no_llvm() -> None:
 
 FORKED_WHILE_IMPORTING = """
 import os, sys, threading, time
-from ttc_llvm import backend, kernel
+import ttc_llvm
+if not sys.argv[1].startswith(("ttc_llvm.front", "numpy")):
+    from ttc_llvm import backend, kernel
 slow = threading.Event()
 class Finder:
     def find_spec(self, name, path=None, target=None):
@@ -329,10 +331,13 @@ class Finder:
             slow.set()
             time.sleep(0.3)
 sys.meta_path.insert(0, Finder())
-late = {"llvmlite.binding": backend.llvm_version, "ttc_llvm.ir_builders.module": kernel._builder}[sys.argv[1]]
+late = {
+    "llvmlite.binding": lambda: ttc_llvm.backend.llvm_version(),
+    "ttc_llvm.ir_builders.module": lambda: ttc_llvm.kernel._builder(),
+}.get(sys.argv[1], lambda: (ttc_llvm.compile, ttc_llvm.transpose, ttc_llvm.GpuSolution))
 thread = threading.Thread(target=late)
 thread.start()
-slow.wait()
+slow.wait(20)
 child = os.fork()
 if child == 0:
     late()
@@ -347,7 +352,9 @@ while os.waitpid(child, os.WNOHANG)[0] == 0:
 
 
 @needs_fork
-@pytest.mark.parametrize("name", ["llvmlite.binding", "ttc_llvm.ir_builders.module"])
+@pytest.mark.parametrize(
+    "name", ["llvmlite.binding", "ttc_llvm.ir_builders.module", "ttc_llvm.front", "ttc_llvm.arrays.public", "numpy"]
+)
 def test_a_fork_waits_for_late_imports(name: str) -> None:
     program = [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_IMPORTING, name]
     done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
@@ -357,6 +364,6 @@ def test_a_fork_waits_for_late_imports(name: str) -> None:
 @needs_fork
 def test_a_half_imported_llvmlite_does_not_stop_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llvmlite.binding.ffi", types.ModuleType("llvmlite.binding.ffi"))
-    llvm_lock._before_fork()
-    llvm_lock._after_fork()
-    assert llvm_lock._held == []
+    locks._before_fork()
+    locks._after_fork()
+    assert locks._held == []

@@ -19,10 +19,10 @@ import pytest
 import ttc_llvm
 from ttc_llvm import backend, kernel
 from ttc_llvm.arrays import strided
-from ttc_llvm.arrays.recent import Recent
 from ttc_llvm.canonical import Axis, canonicalise
 from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
 from ttc_llvm.kernel import Kernel
+from ttc_llvm.once import Recent
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution

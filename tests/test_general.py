@@ -22,12 +22,12 @@ from ttc_llvm.arrays import family, general, pairs, shortcut, strided
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.general import General
 from ttc_llvm.arrays.overlaps import overlaps_itself
-from ttc_llvm.arrays.recent import Recent
 from ttc_llvm.arrays.shortcut import Shortcut
 from ttc_llvm.canonical import COPY, Axis, Canonical, from_axes
 from ttc_llvm.dtypes import dtype
 from ttc_llvm.executable import Executable
 from ttc_llvm.lower import lower
+from ttc_llvm.once import Recent
 from ttc_llvm.target import Target
 
 RNG = np.random.default_rng(11)
@@ -367,7 +367,7 @@ def test_the_native_way_in_checks_addresses() -> None:
     address = ctypes.cast(received, ctypes.c_void_p).value
     x, y = np.zeros(4), np.zeros(4)
     numbers = np.array([address, 8, -16, 1234, 5, 7, 3], np.int64)
-    _, doorways = shortcut._doorways()
+    doorways = shortcut._doorways()
     odd_x, odd_y, even_y = (array.view(np.uint8)[n:] for array, n in ((x, 1), (y, 2), (y, 4)))
     for run in doorways:
         assert run(id(x), id(y), numbers.ctypes.data) == 0

@@ -12,14 +12,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
-    "errors", "dtypes", "problem", "names", "interface", "canonical", "naive", "machine", "machine_table", "gpu.target",
-    "target", "cpu_features", "measurement", "plan", "items", "layout", "operands", "nest", "tile_sizes", "carry",
-    "carry_plans", "tile_loops", "staging", "shift", "lower", "unaligned", "any_size", "arrays.family", "bodies",
-    "wording",
+    "locks", "errors", "dtypes", "problem", "names", "interface", "canonical", "naive", "machine", "machine_table",
+    "gpu.target", "target", "cpu_features", "measurement", "plan", "items", "layout", "operands", "nest",
+    "tile_sizes", "carry", "carry_plans", "tile_loops", "staging", "shift", "lower", "unaligned", "any_size",
+    "arrays.family", "bodies", "wording",
     "gpu.plan", "gpu.runs", "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",
 )  # fmt: skip
 WORKERS = (
-    "addresses", "host", "llvm_lock", "backend", "machines", "kernel", "affinity", "pool", "runtime",
+    "addresses", "host", "once", "backend", "machines", "kernel", "affinity", "pool", "runtime",
     "native.declarations", "native.header", "native.fortran", "native.publish", "native.artifact", "native.elf",
     "native.archive", "native.linker", "native.package_files", "gpu.kernel",
 )  # fmt: skip
@@ -155,3 +155,22 @@ def test_no_modules_import_each_other_in_circles() -> None:
     """What a function imports when it is called is no part of a circle."""
     graph = {name_of(path): ours(path, deferred=False) for path in sources()}
     TopologicalSorter(graph).prepare()  # CycleError names the circle
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_forks_wait_for_what_calls_import(path: Path) -> None:
+    """A child forked in the middle of an import waits for its lock for ever: calls import under `locks.LLVM`."""
+    if {"cli", "bench", "compare", "report"} & set(path.parts) or "cli" in path.stem:  # the program's own main thread
+        return
+    functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
+    guarded = {
+        id(node)
+        for function in functions
+        for block in ast.walk(function)
+        if isinstance(block, ast.With) and ast.unparse(block.items[0]) == "locks.LLVM"
+        for node in block.body
+    }
+    late = [n for f in functions for n in ast.walk(f) if isinstance(n, ast.Import | ast.ImportFrom)]
+    assert [ast.unparse(node) for node in late if id(node) not in guarded] == []
+    if name_of(path) != "ttc_llvm.locks":
+        assert "import_module" not in path.read_text(), "locks.imported does it"

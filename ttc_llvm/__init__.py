@@ -5,7 +5,7 @@ Names are imported when they are first used, so that `import ttc_llvm` loads nei
 
 from __future__ import annotations
 
-import importlib
+from . import locks
 
 __version__ = "0.1.0"
 
@@ -99,7 +99,7 @@ _LAZY = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+    value = getattr(locks.imported(f".{_LAZY[name]}", __name__), name)
     globals()[name] = value
     return value
 

@@ -6,13 +6,13 @@ into a context of its own, which dies with it: LLVM's global context would keep 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import host, llvm_lock, target
+from . import host, locks, target
 from .errors import CompileError, TargetError
 from .gpu import target as gpu_target
 from .gpu.target import GpuTarget
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
     Compiling = tuple[llvm.TargetMachine, llvm.ModuleRef]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # IR arrives planned: nothing here may reorder lanes, vectorise or unroll. Code generation merges addresses
 # and hoists invariants itself: behind GVN or InstCombine kernels came out the same or longer, 3 ms later.
@@ -107,8 +109,14 @@ class Loaded:
         self._jit = jit
 
     def address(self, symbol: str) -> int:
-        """Where a function named in `load` starts."""
+        """Where a function named in `load` starts. Whoever keeps the address keeps this object, too."""
         return self._library[symbol]
+
+    def function(self, symbol: str, prototype: Callable[[int], F]) -> F:
+        """A function named in `load`, of a ctypes type; it keeps the code in memory."""
+        made = prototype(self._library[symbol])
+        made.code = self  # type: ignore[attr-defined]
+        return made
 
 
 def load(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
@@ -120,7 +128,7 @@ def load(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
     builder = _llvm().JITLibraryBuilder().add_object_img(object_bytes).add_current_process()
     for symbol in symbols:
         builder.export_symbol(symbol)
-    with llvm_lock.held():
+    with locks.LLVM:
         jit, name = _linker()
         try:
             return Loaded(builder.link(jit, name), jit)
@@ -135,11 +143,11 @@ def llvm_version() -> str:
 
 @lru_cache(maxsize=1)
 def _llvm() -> Any:
-    with llvm_lock.held():
+    with locks.LLVM:
         import llvmlite.binding
 
-    llvmlite.binding.initialize_all_targets()
-    llvmlite.binding.initialize_all_asmprinters()
+        llvmlite.binding.initialize_all_targets()
+        llvmlite.binding.initialize_all_asmprinters()
     return llvmlite.binding
 
 
@@ -182,7 +190,7 @@ def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: b
 def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[Compiling]:
     """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
     binding = _llvm()
-    with llvm_lock.held():
+    with locks.LLVM:
         pic = pic and wanted.family != "wasm32"  # whose position-independent code needs a dynamic linker
         machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family, pic)
         with binding.create_context() as context:

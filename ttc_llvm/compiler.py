@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from . import items, kernel, stored_plans
+from . import backend, items, kernel, stored_plans
 from .canonical import Canonical
 from .options import Options
 from .plan import CpuPlan
@@ -75,8 +75,6 @@ def _modelled(canonical: Canonical, options: Options, request: Request) -> tuple
 
 
 def _runs(target: Target) -> bool:
-    from . import backend
-
     return backend.runs_here(target)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from . import backend, kernel, runtime
+from . import backend, kernel, locks, runtime
 from .canonical import Beta, Placed
 from .errors import CompileError, TargetError
 from .kernel import Kernel, Objects
@@ -45,11 +45,11 @@ class _Body:
 class Direct:
     """A call that any thread may make alone, at any address of B: what to pass besides the tensors' addresses.
 
-    kernel, params: addresses; offset_a, offset_b: bytes to add to the tensors'; tasks: size of the task grid;
-    held: too short to give the interpreter lock away for. Whoever made it keeps the code alive.
+    kernel: what runs; offset_a, offset_b: bytes to add to the tensors' addresses; params: their address, whose
+    memory the maker keeps; tasks: size of the task grid; held: too short to give the interpreter lock away for.
     """
 
-    kernel: int
+    kernel: Kernel
     offset_a: int
     offset_b: int
     params: int
@@ -57,9 +57,9 @@ class Direct:
     held: bool
 
 
-def bound(kernel: Kernel, held: bool) -> Entry:
-    """The kernel as a function of Python. held: the interpreter lock is kept during the call."""
-    return (_HOLDING if held else _RELEASING)(kernel.address)
+def bound(made: Kernel, held: bool) -> Entry:
+    """The kernel as a function of Python, which keeps it. held: the interpreter lock is kept during the call."""
+    return made.loaded.function(kernel.NAME, _HOLDING if held else _RELEASING)
 
 
 class Executable:
@@ -124,38 +124,44 @@ class Executable:
             return None
         body = self._ordinary or self._made(False)
         made, held = body.kernel, self._is_held()
-        return Direct(made.address, *self._offsets, 0, made.tasks, held) if body.alone else None
+        return Direct(made, *self._offsets, 0, made.tasks, held) if body.alone else None
 
     def _is_held(self) -> bool:
         return self.placed.canonical.bytes_moved < HELD_BYTES
 
     def _made_off_boundary(self) -> Executable:
         """What streams wherever B begins, or has ordinary stores where that is not worth it."""
-        canonical = self.placed.canonical
-        self._off_boundary = made = self._other(off_boundary(canonical, self.plan, self.target))
-        return made
+        with locks.CODE:
+            if self._off_boundary is None:
+                self._off_boundary = self._other(off_boundary(self.placed.canonical, self.plan, self.target))
+            return self._off_boundary
 
     def _made_off_lines(self) -> Executable:
         """The plan with loads that are fast across lines."""
-        canonical = self.placed.canonical
-        self._off_lines = made = self._other(off_lines(canonical, self.plan, self.target))
-        return made
+        with locks.CODE:
+            if self._off_lines is None:
+                self._off_lines = self._other(off_lines(self.placed.canonical, self.plan, self.target))
+            return self._off_lines
 
     def _other(self, plan: CpuPlan) -> Executable:
         return Executable(Placed(self.placed.canonical, 0, 0), plan, self.target, self._objects)
 
     def _made(self, streams: bool) -> _Body:
+        """The body with streaming stores or without, made by the first thread that needs it."""
+        with locks.CODE:
+            if streams:
+                self._streaming = self._streaming or self._body(streams)
+                return self._streaming
+            self._ordinary = self._ordinary or self._body(streams)
+            return self._ordinary
+
+    def _body(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):
             raise TargetError(
                 f"code for target {self.target} cannot run here: this machine lacks instructions"
             )
         made = self._kernel(streams)
-        body = _Body(made, bound(made, self._is_held()), made.scratch == 0)
-        if streams:
-            self._streaming = body
-        else:
-            self._ordinary = body
-        return body
+        return _Body(made, bound(made, self._is_held()), made.scratch == 0)
 
     def _kernel(self, streams: bool) -> Kernel:
         """Where B is not aligned, the plan without its streaming stores serves."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from . import locks
 from .compiler import solve
 from .errors import OptionError, ProblemError
 from .gpu.target import GpuTarget, Name, is_gpu
@@ -108,7 +109,8 @@ def compile(
         raise ProblemError(f"there is a {type(problem).__name__} to compile: it must be a ttc_llvm.Problem")
     mode = Mode.of(hot_a, hot_b)
     if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
-        from .gpu import compiling
+        with locks.LLVM:
+            from .gpu import compiling
 
         return compiling.compile(
             problem, max_implementations, target, time_limit, mode, verify=verify, forced=forced,

@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from . import affinity, backend
 from .affinity import Affinity
 from .ir_builders import dispatch
 from .ir_builders import pool_layout as layout
+from .once import once
 
 POLL_SECONDS = 150e-6  # how long an idle worker polls before it parks
 PATIENCE_SECONDS = 20e-6  # how long a caller polls for others' parts before it offers its CPU
@@ -92,7 +92,6 @@ def aligned(size: int) -> tuple[Any, int]:
 class Native:
     """The dispatcher's entries, and polls per second on this machine."""
 
-    code: backend.Loaded
     work: Callable[..., None]
     submit: Callable[..., int]
     resume: Callable[..., int]
@@ -101,17 +100,17 @@ class Native:
     rate: float
 
 
-@lru_cache(maxsize=1)
+@once
 def native() -> Native:
     """The dispatcher, compiled and loaded on first use."""
     target = backend.host_target()
     module = dispatch.build(target.triple)
     code = backend.load(backend.compile_object(str(module), target), tuple(_NATIVE))
     entries: dict[str, Any] = {
-        name: ctypes.CFUNCTYPE(result, *arguments)(code.address(name))
+        name: code.function(name, ctypes.CFUNCTYPE(result, *arguments))
         for name, (result, arguments) in _NATIVE.items()
     }
-    return Native(code, **entries, rate=_poll_rate(entries["pauses"]))
+    return Native(**entries, rate=_poll_rate(entries["pauses"]))
 
 
 def _poll_rate(pauses: Callable[..., None], polls: int = 1000) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import dtypes, items, kernel, runtime
+from . import backend, dtypes, items, kernel, locks, runtime
 from .addresses import data_address
 from .canonical import Alpha, Beta, Canonical, Kinds
 from .dtypes import Kind
@@ -154,8 +154,6 @@ class Solution:
     @property
     def assembly(self) -> str:
         """The kernel's assembly for the solution's target."""
-        from . import backend
-
         return backend.assembly(self.llvm_ir, self.target)
 
     def explain(self, count: int = 10) -> Explanation:
@@ -163,7 +161,8 @@ class Solution:
 
         count: plans of the cost model's ranking to list. Nothing is timed.
         """
-        from .explain import explain
+        with locks.LLVM:
+            from .explain import explain
 
         return explain(self, count)
 
@@ -175,14 +174,16 @@ class Solution:
         emit: any of obj, header, fortran, omp, asm, llvm, bitcode. Raises OptionError for other words, where the
         directory cannot be written, and where a leading dimension exceeds a C int.
         """
-        from .native import artifact
+        with locks.LLVM:
+            from .native import artifact
 
         return artifact.write(self.spec, Path(directory), tuple(emit))
 
     @property
     def spec(self) -> Spec:
         """What is written of it."""
-        from .native.artifact import Spec
+        with locks.LLVM:
+            from .native.artifact import Spec
 
         gibs = None if self.measurement is None else self.measurement.gibs
         forms = ((machine, items.placed(self.problem, machine).canonical) for machine in self.others)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 
 from . import kernel
@@ -13,6 +12,7 @@ from . import plan as plans
 from .canonical import Canonical
 from .errors import PlanError
 from .measurement import GIB, Measurement
+from .once import once
 from .options import Options
 from .plan import CpuPlan
 from .trial import Mode, Trial
@@ -38,7 +38,7 @@ class Planned:
     objects: kernel.Objects = field(default_factory=dict)
 
 
-@lru_cache(maxsize=16)
+@once
 def _database(path: Path, ignore: bool) -> Database:
     return Database(path, read=not ignore)
 

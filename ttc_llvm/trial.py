@@ -8,17 +8,18 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from . import backend, dtypes, kernel, runtime
+from . import backend, dtypes, kernel, locks, runtime
 from .canonical import Beta, Canonical
 from .dtypes import Kind
 from .errors import TargetError
 from .kernel import Kernel
 from .measurement import GIB
+from .once import once
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
@@ -47,9 +48,10 @@ class Mode(Enum):
         )
 
 
-@lru_cache(maxsize=4)
+@once
 def _flush_kernel(target: Target) -> tuple[backend.Loaded, int] | None:
-    from .ir_builders import flush
+    with locks.LLVM:
+        from .ir_builders import flush
 
     module = flush.build(target)
     if module is None:
@@ -186,7 +188,8 @@ class Trial:
 def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
     """Take memory out of all caches. It ends within mapped memory up to the next huge page (`buffers.allocate`), so
     that whole blocks may be flushed."""
-    from .ir_builders.flush import BLOCK
+    with locks.LLVM:
+        from .ir_builders.flush import BLOCK
 
     found = _flush_kernel(target)
     if found is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ttc_llvm import dtypes
+from ttc_llvm import dtypes, locks
 from ttc_llvm.canonical import Axis, Canonical, static
 from ttc_llvm.dtypes import DType, Kind
 
@@ -88,7 +88,9 @@ def tensor(canonical: Canonical, which: str, seed: int, threads: int) -> Tensor:
 
 
 def _fill(chunk: Bytes, t: DType, seed: int) -> None:
-    rng = np.random.Generator(np.random.SFC64(seed))
+    with locks.LLVM:
+        from numpy import random
+    rng = random.Generator(random.SFC64(seed))
     size = t.real_bits // 8
     if t.kind is Kind.OPAQUE or len(chunk) % size:
         chunk[:] = np.frombuffer(rng.bytes(len(chunk)), np.uint8)

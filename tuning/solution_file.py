@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import random
 import re
 import shlex
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
@@ -16,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import exchange, schema
 from ttc_llvm.tuning.records import Record, Request, merge
@@ -31,11 +30,7 @@ _BARE_BY_ID = f"SELECT {BARE_COLUMNS} FROM {TABLE} WHERE id = ?"
 _LOGGER = logging.getLogger("ttc_llvm")
 _warned: set[tuple[Path, str]] = set()
 
-# Held during every transaction and across fork: SQLite's tables of file locks are per process, and a child
-# that inherits them in the middle of a transaction believes for ever that it holds that lock.
-GUARD = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=GUARD.acquire, after_in_parent=GUARD.release, after_in_child=GUARD.release)
+GUARD = locks.DATABASE
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from ..addresses import data_address
 from ..canonical import Canonical, Placed
 from ..executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound
 from ..kernel import Kernel
+from ..once import Recent
 from ..plan import CpuPlan
 from ..pool import Call
 from ..target import Target
 from . import family, objects
 from .family import Family
-from .recent import Recent
 
 FAMILIES = 128  # kernels remembered
 
@@ -62,8 +62,8 @@ class General:
 
     def direct(self) -> Direct | None:
         """The call that `run` makes on one thread; None where several are worth their while."""
-        address, params, tasks = self._call
-        return Direct(address, *self._offsets, params, tasks, self._held) if self.parts < 2 else None
+        _, params, tasks = self._call
+        return Direct(self._kernel, *self._offsets, params, tasks, self._held) if self.parts < 2 else None
 
 
 _kernels: Recent[Kernel] = Recent(FAMILIES)
@@ -71,8 +71,7 @@ _kernels: Recent[Kernel] = Recent(FAMILIES)
 
 def _obtain(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
     """The kernel of a family: in memory, from the solutions database, or compiled."""
-    key = (form, plan, target.key)
-    return _kernels.find(key) or _kernels.put(key, _linked(form, plan, target))
+    return _kernels.obtain((form, plan, target.key), lambda: _linked(form, plan, target))
 
 
 def _linked(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import options, runtime
+from .. import locks, options, runtime
 from ..addresses import data_address
 from ..errors import ArrayError
 from ..gpu.handed import is_on_device
@@ -126,7 +127,8 @@ def _on_device(
 ) -> Any:
     if order != "C":
         raise ArrayError(f"order {order!r} is for arrays on the host: results on a device are C-contiguous")
-    from ..gpu import arrays as on_device
+    with locks.LLVM:
+        from ..gpu import arrays as on_device
 
     return on_device.transpose(x, axes, out, scale, stream, effort)
 
@@ -138,12 +140,18 @@ def _copied(view: Array, scale: Scaling, order: Order, threads: int | None, effo
     """What `view.copy(order)` returns, scaled; array subclasses included."""
     if type(view) is np.ndarray:
         return _new(view, scale, order, threads, effort)
-    if isinstance(view, np.ma.MaskedArray):
+    if _is_masked(view):
         return _masked(view, scale, order, threads, effort)
     made = _new(view.view(np.ndarray), scale, order, threads, effort)
     return np.ndarray.__array_wrap__(
         view, made
     )  # the base class's: type and __array_finalize__, as in a copy
+
+
+def _is_masked(x: Any) -> bool:
+    """True for masked arrays: there is none before `numpy.ma` is loaded, which takes as long as many calls."""
+    module = sys.modules.get("numpy.ma")
+    return module is not None and isinstance(x, getattr(module, "MaskedArray", ()))
 
 
 def _masked(view: Any, scale: Scaling, order: Order, threads: int | None, effort: int) -> Any:
@@ -205,7 +213,7 @@ def _aligned(view: Array, order: Order) -> Array:
 def _check_out(out: Any, view: Array) -> None:
     if not isinstance(out, np.ndarray):
         raise ArrayError(f"out is a {type(out).__name__}: it must be an array")
-    if isinstance(out, np.ma.MaskedArray) or isinstance(view, np.ma.MaskedArray):
+    if _is_masked(out) or _is_masked(view):
         raise ArrayError("out and masked arrays do not go together: transpose data and mask one by one")
     check_result(out.shape, out.flags.writeable, view)
     for x in (view, out):

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from .. import addresses, backend, llvm_lock
+from .. import addresses, backend, locks
 from ..addresses import data_address
 from ..executable import Direct, Executable
+from ..once import once
 from ..target import Target
 from . import objects, strided
 from .general import General
@@ -36,14 +36,14 @@ class Shortcut:
     """A prepared call. run(id(x), id(result), address): 0 where it was made, else an address is odd; shape: of the
     result; left: calls until the layout is looked at anew."""
 
-    __slots__ = ("_numbers", "address", "left", "owner", "run", "shape")
+    __slots__ = ("_kernel", "_numbers", "address", "left", "owner", "run", "shape")
 
     def __init__(self, direct: Direct, ready: Ready, owner: Executable | General, shape: tuple[int, ...]) -> None:
-        numbers = (direct.kernel, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
+        numbers = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
         self._numbers = np.array([*numbers, ready.odd_of, ready.odd_to], np.int64)
         self.address = data_address(self._numbers)
-        self.run: Doorway = _doorways()[1][direct.held]
-        self.owner = owner  # keeps the code and its parameters in memory
+        self.run: Doorway = _doorways()[direct.held]
+        self._kernel, self.owner = direct.kernel, owner  # keep the code and its parameters in memory
         self.left = owner.left // owner.weight
         self.shape = shape
 
@@ -74,19 +74,18 @@ def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
         strided.recent.put((x.shape, x.strides, x.dtype, axes), Shortcut(direct, ready, owner, shape))
 
 
-@lru_cache(maxsize=1)
-def _doorways() -> tuple[backend.Loaded, tuple[Doorway, Doorway]]:
+@once
+def _doorways() -> tuple[Doorway, Doorway]:
     """The native way in, made on first use: without and with the interpreter lock held."""
     target = backend.host_target()
     what = f"arrays with data at {addresses.HEAD}"
     loaded = objects.linked(
         what, ABI, target, lambda: _compiled(target), lambda code: backend.load(code, (NAME,))
     )
-    address = loaded.address(NAME)
-    return loaded, (_RELEASING(address), _HOLDING(address))
+    return loaded.function(NAME, _RELEASING), loaded.function(NAME, _HOLDING)
 
 
 def _compiled(target: Target) -> bytes:
-    with llvm_lock.held():
+    with locks.LLVM:
         from ..ir_builders import doorway
     return backend.compile_object(str(doorway.build(target, addresses.HEAD, NAME)), target)

@@ -17,6 +17,7 @@ from ..canonical import Placed
 from ..errors import ArrayError
 from ..executable import SERIAL_BYTES, Executable
 from ..items import as_items
+from ..once import Recent
 from ..stored_plans import open_database
 from ..trial import Mode
 from ..tuning.choices import FREE, Forced
@@ -25,7 +26,6 @@ from . import family
 from .general import General
 from .overlaps import overlaps_itself, share
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
-from .recent import Recent
 
 CAPACITY = 512  # layouts and shortcuts remembered, with their machine code
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them

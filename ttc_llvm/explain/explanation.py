@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .. import items
+from .. import items, locks
 from .. import plan as plans
 from ..canonical import Canonical
 from ..errors import PlanError
@@ -70,24 +70,28 @@ class Explanation:
     code: MachineCode | None
 
     def __str__(self) -> str:
-        from . import text
+        with locks.LLVM:
+            from . import text
 
         return text.render(self)
 
     def stage(self, name: str) -> str:
         """One form, whole: problem, merged, plans, loops, ir, assembly, candidates. OptionError for other names."""
-        from . import text
+        with locks.LLVM:
+            from . import text
 
         return text.stage(self, name)
 
     def html(self) -> str:
         """A page of its own: everything, with pictures; it needs no network."""
-        from . import page
+        with locks.LLVM:
+            from . import page
 
         return page.page(self)
 
     def _repr_html_(self) -> str:
-        from . import page
+        with locks.LLVM:
+            from . import page
 
         return page.fragment(self)
 

@@ -8,10 +8,10 @@ from ..arrays import pairs
 from ..arrays.checks import check_beta, check_result, permuted, scaled
 from ..arrays.overlaps import overlaps_itself, share
 from ..arrays.pairs import ALIGNED, PLAIN, Scaling
-from ..arrays.recent import Recent
 from ..canonical import Placed
 from ..dtypes import NATIVE
 from ..errors import ArrayError
+from ..once import Recent
 from . import compiling
 from .devices import device
 from .driver import driver

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from .. import __version__, backend
 from ..canonical import Canonical, canonicalise
 from ..errors import PlanError
 from ..measurement import Measurement
@@ -110,8 +111,6 @@ def plan_canonical(
 
 def versions() -> str:
     """The versions that a stored plan and its code depend on."""
-    from .. import __version__, backend
-
     return f"{gpu_plan.VERSION} ttc{__version__} llvm{backend.llvm_version()}"
 
 

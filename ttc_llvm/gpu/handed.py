@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayError
+from ..locks import imported
 
 Array = npt.NDArray[Any]
 CUDA, CUDA_MANAGED = 2, 13  # of DLDeviceType
@@ -189,11 +189,11 @@ def _current_stream(x: Any) -> int | None:
 
 
 def _cupy_stream(x: Any) -> int:
-    return int(import_module("cupy").cuda.get_current_stream().ptr)
+    return int(imported("cupy").cuda.get_current_stream().ptr)
 
 
 def _torch_stream(x: Any) -> int:
-    return int(import_module("torch").cuda.current_stream(x.device).cuda_stream)
+    return int(imported("torch").cuda.current_stream(x.device).cuda_stream)
 
 
 _CURRENT: dict[str, Callable[[Any], int]] = {"cupy": _cupy_stream, "torch": _torch_stream}

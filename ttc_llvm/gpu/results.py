@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from ..errors import ArrayError
+from ..locks import imported
 from .handed import Handed
 
 Shape = tuple[int, ...]
@@ -27,20 +27,20 @@ def empty_like(x: Any, given: Handed, shape: Shape) -> Any:
 
 
 def _pycuda(x: Any, shape: Shape) -> Any:
-    return import_module("pycuda.gpuarray").empty(shape, x.dtype, allocator=x.allocator)
+    return imported("pycuda.gpuarray").empty(shape, x.dtype, allocator=x.allocator)
 
 
 def _cupy(x: Any, shape: Shape) -> Any:
     with x.device:
-        return import_module("cupy").empty(shape, x.dtype)
+        return imported("cupy").empty(shape, x.dtype)
 
 
 def _torch(x: Any, shape: Shape) -> Any:
-    return import_module("torch").empty(shape, dtype=x.dtype, device=x.device)
+    return imported("torch").empty(shape, dtype=x.dtype, device=x.device)
 
 
 def _numba(x: Any, shape: Shape) -> Any:
-    return import_module("numba.cuda").device_array(shape, x.dtype)
+    return imported("numba.cuda").device_array(shape, x.dtype)
 
 
 _MAKERS: dict[str, Callable[[Any, Shape], Any]] = {

@@ -6,7 +6,6 @@ import atexit
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import GpuError
+from ..locks import imported
 from .devices import Device
 from .driver import Driver, driver
 
@@ -47,7 +47,7 @@ class Session:
         if find_spec("pycuda") is None:
             raise GpuError("kernels cannot be timed without pycuda: pip install ttc_llvm[cuda]")
         try:
-            self._cuda: Any = import_module("pycuda.driver")
+            self._cuda: Any = imported("pycuda.driver")
         except ImportError as error:
             raise GpuError(f"pycuda cannot be used: {error}") from None
         self._cuda.init()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import backend, dtypes, locks
 from ..canonical import Kinds, canonicalise
 from ..dtypes import Kind
 from ..errors import ArrayError, PlanError
@@ -168,16 +168,15 @@ class GpuSolution:
     @property
     def llvm_ir(self) -> str:
         """The kernel's LLVM IR as built, before optimisation."""
-        from . import kernel as gpu_kernel
-        from .executable import ENTRY
+        with locks.LLVM:
+            from . import kernel as gpu_kernel
+            from .executable import ENTRY
 
         return gpu_kernel.build(canonicalise(self.problem).canonical, self.plan, self.target, ENTRY).llvm_ir
 
     @property
     def assembly(self) -> str:
         """The kernel as PTX text for NVIDIA, as assembly for AMD."""
-        from .. import backend
-
         return backend.assembly(self.llvm_ir, self.target)
 
     def _own(self) -> GpuImage:
@@ -192,6 +191,7 @@ class GpuSolution:
         header, llvm, asm, by default header and hsaco, or obj where there is no ld.lld. Raises OptionError for other
         words and directories that cannot be written, ToolError where a tool is missing or refuses.
         """
-        from .artifact import write
+        with locks.LLVM:
+            from .artifact import write
 
         return write(self, Path(directory), emit)

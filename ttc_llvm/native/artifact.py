@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import names
+from .. import backend, locks, names
 from ..bodies import PlanFor, Version, choose
 from ..cpu_features import by_demand, checkable
 from ..errors import OptionError
@@ -109,27 +109,21 @@ class _Made:
 
 
 def _object(made: _Made) -> bytes:
-    from .. import backend
-
     return backend.compile_object(made.module(), made.spec.base)
 
 
 def _omp_object(made: _Made) -> bytes:
-    from .. import backend
-    from ..ir_builders import omp
+    with locks.LLVM:
+        from ..ir_builders import omp
 
     return backend.compile_object(str(omp.build(made.spec.problem, made.spec.base)), made.spec.base)
 
 
 def _assembly(made: _Made) -> bytes:
-    from .. import backend
-
     return backend.assembly(made.module(), made.spec.base).encode()
 
 
 def _bitcode(made: _Made) -> bytes:
-    from .. import backend
-
     return backend.bitcode(made.module(), made.spec.base)
 
 
@@ -181,7 +175,8 @@ def _versions(spec: Spec) -> tuple[Version, ...]:
 
 
 def _module(spec: Spec, versions: tuple[Version, ...]) -> str:
-    from ..ir_builders import entries
+    with locks.LLVM:
+        from ..ir_builders import entries
 
     return str(entries.build(spec.problem, versions))
 
