@@ -257,6 +257,7 @@ def test_several_threads_run_one_general_call(monkeypatch: pytest.MonkeyPatch) -
 def test_kernels_of_families_are_stored_for_later_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     x = RNG.random((20, 30))
     assert isinstance(runner(x), General)
+    shortcut._doorways()
     monkeypatch.setattr(general, "_kernels", Recent(8))
     strided.recent = Recent(64)
     monkeypatch.setattr(backend, "compile_object", lambda *_: pytest.fail("compiled"))

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pickle
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from strategies import plans, problems
 
 import ttc_llvm
-from ttc_llvm import addresses, backend, dtypes, executable, kernel, lower, unaligned
+from ttc_llvm import addresses, backend, dtypes, executable, kernel, locks, lower, unaligned
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
 from ttc_llvm.items import placed
 from ttc_llvm.plan import CpuPlan, Staging
@@ -492,13 +493,23 @@ def _compile_in_child(queue: multiprocessing.Queue[bool]) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
-def test_a_child_forked_while_the_cache_is_locked_compiles() -> None:
+def test_a_fork_waits_while_another_thread_makes_code() -> None:
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    with kernel.cache._lock:
-        child = context.Process(target=_compile_in_child, args=(queue,))
-        child.start()
+    begun = threading.Event()
+
+    def make() -> None:
+        with locks.CODE:
+            begun.set()
+            time.sleep(0.2)
+
+    maker = threading.Thread(target=make)
+    maker.start()
+    begun.wait()
+    child = context.Process(target=_compile_in_child, args=(queue,))
+    child.start()
     assert queue.get(timeout=60)
+    maker.join()
     child.join(60)
     assert child.exitcode == 0
 
