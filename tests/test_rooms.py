@@ -12,11 +12,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
-    "locks", "errors", "dtypes", "problem", "names", "interface", "canonical", "naive", "machine", "machine_table",
-    "gpu.target", "target", "cpu_features", "measurement", "plan", "items", "layout", "operands", "nest",
-    "tile_sizes", "carry", "carry_plans", "tile_loops", "staging", "shift", "lower", "unaligned", "any_size",
-    "arrays.family", "bodies", "wording",
-    "gpu.plan", "gpu.runs", "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",
+    "interpreter", "locks", "errors", "dtypes", "problem", "names", "interface", "canonical", "naive",
+    "machine", "machine_table", "gpu.target", "target", "cpu_features", "measurement", "plan", "items",
+    "layout", "operands", "nest", "tile_sizes", "carry", "carry_plans", "tile_loops", "staging", "shift",
+    "lower", "unaligned", "any_size", "arrays.family", "bodies", "wording", "gpu.plan", "gpu.runs",
+    "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",
 )  # fmt: skip
 WORKERS = (
     "addresses", "host", "once", "backend", "machines", "kernel", "affinity", "pool", "runtime",
@@ -162,6 +162,8 @@ def test_forks_wait_for_what_calls_import(path: Path) -> None:
     """A child forked in the middle of an import waits for its lock for ever: calls import under `locks.LLVM`."""
     if {"cli", "bench", "compare", "report"} & set(path.parts) or "cli" in path.stem:  # the program's own main thread
         return
+    if path.stem == "interpreter":  # called when the package is imported
+        return
     functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
     guarded = {
         id(node)
@@ -172,5 +174,5 @@ def test_forks_wait_for_what_calls_import(path: Path) -> None:
     }
     late = [n for f in functions for n in ast.walk(f) if isinstance(n, ast.Import | ast.ImportFrom)]
     assert [ast.unparse(node) for node in late if id(node) not in guarded] == []
-    if name_of(path) != "ttc_llvm.locks":
+    if path.stem != "locks":
         assert "import_module" not in path.read_text(), "locks.imported does it"

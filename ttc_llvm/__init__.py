@@ -5,7 +5,11 @@ Names are imported when they are first used, so that `import ttc_llvm` loads nei
 
 from __future__ import annotations
 
-from . import locks
+from . import interpreter
+
+interpreter.check()  # before anything else is loaded: what follows starts threads and registers for forks
+
+from . import locks  # noqa: E402
 
 __version__ = "0.1.0"
 
