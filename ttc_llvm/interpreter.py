@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 
@@ -22,11 +23,9 @@ def check() -> None:
 
 def _module() -> Any:
     """CPython's own module on interpreters; None where there is none, and so no sub-interpreter of Python's making."""
-    try:
-        import _interpreters as found  # from Python 3.13 on
-    except ImportError:
+    for name in ("_interpreters", "_xxsubinterpreters"):  # the first from Python 3.13 on
         try:
-            import _xxsubinterpreters as found
+            return import_module(name)
         except ImportError:
-            return None
-    return found
+            continue
+    return None

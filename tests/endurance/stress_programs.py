@@ -202,7 +202,7 @@ def _disturb(rng: random.Random) -> None:
             time.sleep(rng.uniform(0, 0.02))
             return made
 
-        kernel.build = slow
+        kernel.build = slow  # type: ignore[assignment]
 
 
 def threads(rng: random.Random, entry: str) -> None:
