@@ -38,7 +38,7 @@ full: $(VENV)/.test
 	TTC_FULL=1 $(PYTEST) -m "full or not full"
 
 fuzz stress faults: $(VENV)/.test
-	PYTHONPATH=tests:tests/endurance $(BIN)/python tests/endurance/$@.py $(ARGS)
+	PYTHONPATH=tests:tests/endurance:tests/gpu $(BIN)/python tests/endurance/$@.py $(ARGS)
 
 ptxas: $(ASSEMBLERS:%=$(VENV)/ptxas/%)
 

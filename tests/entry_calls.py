@@ -25,7 +25,8 @@ BETAS = (0.0, -1.5)
 class Call:
     """One use of an object. lda, ldb: as passed, None = NULL; parts: how many `_part` calls do the work,
     0 = the entry without `_part`; flush_a, flush_b: which guard page each tensor touches; size: run-time extents
-    for the entries of any size, None = the other entries."""
+    for the entries of any size, None = the other entries; residue: bytes from a line to B,
+    which then lies near its page."""
 
     alpha: complex = 1.0
     beta: complex = 0.0
@@ -37,6 +38,7 @@ class Call:
     flush_b: str = "end"
     seed: int = 0
     size: tuple[int, ...] | None = None
+    residue: int | None = None
 
 
 def every_kind(problem: Problem) -> list[tuple[complex, complex, bool]]:
@@ -59,7 +61,7 @@ def check(addresses: Addresses, generated: Problem, call: Call) -> None:
     actual = replace(
         known, alpha=call.alpha, beta=call.beta, lda=call.lda or known.lda, ldb=call.ldb or known.ldb
     )
-    made = GuardedCase.of(Case.of(actual, call.seed), Place(call.flush_a), Place(call.flush_b))
+    made = GuardedCase.of(Case.of(actual, call.seed), Place(call.flush_a), Place(call.flush_b, call.residue))
     a, b = made.origins
     invoke(addresses, generated, call, None if call.alpha == 0 else a, b)
     made.check(f"\n{generated}\n{call}")

@@ -97,9 +97,8 @@ def scalars(compute: DType, alpha: complex, beta: complex) -> reference.Array:
 
 def check(case: Case, run: Run) -> None:
     """Run the case and compare every byte of B's storage; AssertionError shows what is needed to repeat it."""
-    placed = case.placed
-    canonical, values = parametrised(placed.canonical) if run.parametric else (placed.canonical, ())
-    nest = _nest(canonical, run, values)
+    canonical, values = form(case, run)
+    nest = nest_of(case, run)
     loaded = _loaded(nest, run.target)
     made = GuardedCase.of(case, Place(run.flush_a), _place_b(case, run))
     scratch = Guarded(-(-nest.scratch // 64) * 64, "end")
@@ -114,8 +113,15 @@ def check(case: Case, run: Run) -> None:
     assert scratch.intact(), f"memory around scratch was written{where}"
 
 
-def _nest(canonical: Canonical, run: Run, values: Sequence[int]) -> LoopNest:
+def form(case: Case, run: Run) -> tuple[Canonical, tuple[int, ...]]:
+    """The canonical form that a kernel is made for, and the values of its parameters."""
+    canonical = case.placed.canonical
+    return parametrised(canonical) if run.parametric else (canonical, ())
+
+
+def nest_of(case: Case, run: Run) -> LoopNest:
     """The nest that an entry would choose: without streaming stores where a row of B is off its boundary."""
+    canonical, values = form(case, run)
     nest = lower(canonical, run.plan, run.target)
     steps = [values[s.index] * canonical.b.itemsize for s in canonical.strides("b") if isinstance(s, Param)]
     if all(step % nest.alignment == 0 for step in steps):
