@@ -20,9 +20,9 @@ import ttc_llvm
 from ttc_llvm import dtypes
 from ttc_llvm.arrays import general, strided
 from ttc_llvm.arrays.general import General
-from ttc_llvm.arrays.recent import Recent
 from ttc_llvm.arrays.shortcut import Shortcut
 from ttc_llvm.dtypes import compute_type
+from ttc_llvm.once import Recent
 from ttc_llvm.tuning.choices import Forced
 
 PROBLEMS = 3  # of a round
@@ -32,8 +32,11 @@ NUMBERS = tuple(map(np.dtype, layouts.ARITHMETIC))
 PAYBACK = {"own": 0, "family": 1 << 50}
 THREADS = (1, 2, 3, 4)
 
-for module in (strided, general):
-    vars(module)["SERIAL_BYTES"] = 1 << 10  # small arrays are served by threads, as large ones are
+
+def prepare() -> None:
+    """Have small arrays served by threads in this process, as large ones are."""
+    for module in (strided, general):
+        vars(module)["SERIAL_BYTES"] = 1 << 10
 
 
 def goals() -> tuple[str, ...]:
@@ -130,7 +133,7 @@ def _new(rng: Random, x: Lain, axes: Any, goal: str) -> set[str]:
     alpha, _, conjugate = scalars(rng, t, asked(goal, "kinds"))
     told = f"{_told(x, axes)} order {order} alpha {alpha} conjugate {conjugate}"
     got = ttc_llvm.transpose(x.array, axes, order=order, alpha=alpha, conjugate=conjugate)
-    wanted = np.asarray(reference.combine(view, view, (t, t), alpha, 0, conjugate), x.array.dtype)
+    wanted = np.array(reference.combine(view, view, (t, t), alpha, 0, conjugate), x.array.dtype)
     if reference.is_plain(t, t, alpha, 0, conjugate):
         _like(got, view.copy(order), told)
     assert got.strides == view.copy(order).strides, f"the order is wrong{told}"
@@ -149,7 +152,7 @@ def _into(rng: Random, x: Lain, axes: Any, goal: str) -> set[str]:
     alpha, beta, conjugate = scalars(rng, compute_type(*types), asked(goal, "kinds"))
     threads = int(asked(goal, "threads") or rng.choice(THREADS))
     told = f"{_told(x, axes)} out {out.array.strides} {to} alpha {alpha} beta {beta} {conjugate} on {threads}"
-    wanted = np.asarray(reference.combine(view, out.array.copy(), types, alpha, beta, conjugate), to)
+    wanted = np.array(reference.combine(view, out.array.copy(), types, alpha, beta, conjugate), to)
     whole = out.memory.bytes.copy()
     scale: dict[str, Any] = {"alpha": alpha, "beta": beta, "conjugate": conjugate}
     got = ttc_llvm.transpose(x.array, axes, out=out.array, threads=threads, **scale)

@@ -25,9 +25,11 @@ TRIES = 40
 CALLS = 4
 THREADS = (1, 2, 3, 4)
 
-# Small tensors are served by threads, and by short loads, as large ones are.
-executable.SERIAL_BYTES = 1 << 10
-unaligned.LONG_CALL = 1 << 10
+
+def prepare() -> None:
+    """Have small tensors served by threads, and by short loads, in this process, as large ones are."""
+    executable.SERIAL_BYTES = 1 << 10
+    unaligned.LONG_CALL = 1 << 10
 
 
 def goals() -> tuple[str, ...]:
