@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,10 @@ settings.register_profile(
     "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("fixed")
+
+# The secret that signs stored code is of this run, not of whoever runs it: processes that tests start inherit it.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="ttc-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs ignore Ctrl-C, and so would processes
     signal.signal(signal.SIGINT, signal.default_int_handler)  # that tests start and interrupt

@@ -29,7 +29,9 @@ RECORD = Record(
     created="2024-05-06T07:08:09+00:00",
     note="evil \x1b[31m[bold]\tnote",
 )
-OLD = replace(RECORD, request=replace(REQUEST, versions="cpu0"), effort=1, seconds=None, objects=())
+OLD = replace(
+    RECORD, request=replace(REQUEST, threads=3, versions="cpu0"), made_by="cpu0", effort=1, seconds=None, objects=()
+)
 
 
 @pytest.fixture
@@ -117,20 +119,22 @@ def test_show_as_json(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown["plan"] == "cpu1 tile=8"
 
 
-@pytest.mark.parametrize("options", [(), ("--no-objects",)])
+@pytest.mark.parametrize("left_out", ["--no-objects", None])
+@pytest.mark.parametrize("taken", ["--with-code", None])
 def test_export_and_import_through_a_file(
-    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], left_out: str | None, taken: str | None
 ) -> None:
     export, copy = tmp_path / "all.jsonl", tmp_path / "copy.sqlite3"
-    assert ttc("export", export, *options, "--database", path) == 0
-    assert ttc("import", export, "--database", copy) == 0
-    assert ttc("import", export, "--database", copy) == 0
+    assert ttc("export", export, *filter(None, [left_out]), "--database", path) == 0
+    assert ttc("import", export, *filter(None, [taken]), "--database", copy) == 0
+    assert ttc("import", export, *filter(None, [taken]), "--database", copy) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"exported 2 solutions to {export}",
         "read 2 solutions, 2 of them new or better than what was stored",
         "read 2 solutions, 0 of them new or better than what was stored",
     ]
-    assert SolutionFile(copy).get(REQUEST) == (replace(RECORD, objects=()) if options else RECORD)
+    carried = taken and not left_out
+    assert SolutionFile(copy).get(REQUEST) == (RECORD if carried else replace(RECORD, objects=()))
 
 
 def test_export_and_import_through_pipes(
@@ -143,7 +147,7 @@ def test_export_and_import_through_pipes(
     lines = capfdbinary.readouterr().out
     assert len(lines.splitlines()) == 2
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
-    assert ttc("import", "-", "--no-objects", "--database", tmp_path / "copy.sqlite3") == 0
+    assert ttc("import", "-", "--database", tmp_path / "copy.sqlite3") == 0
     assert SolutionFile(tmp_path / "copy.sqlite3").get(REQUEST) == replace(RECORD, objects=())
 
 
@@ -210,6 +214,7 @@ def test_path_follows_the_variable_and_the_option(
         (("clear", "--all", "abc"), "exactly one of"),
         (("clear", "0" * 33), "exactly one must"),
         (("import", "{folder}/missing"), "import of"),
+        (("import", "--no-objects", "{folder}/missing"), "leave --no-objects out"),
         (("import", "{folder}"), "import of"),
         (("import", "{folder}/solutions.sqlite3"), "line 1: the line is not JSON"),
         (("export", "{folder}"), "export to"),

@@ -20,7 +20,7 @@ import pytest
 import ttc_llvm
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import database as database_module
-from ttc_llvm.tuning import schema, solution_file
+from ttc_llvm.tuning import file_access, notices, schema
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.records import Record, Request
 from ttc_llvm.tuning.solution_file import SolutionFile
@@ -65,8 +65,8 @@ def with_pragma(monkeypatch: pytest.MonkeyPatch, pragma: str) -> None:
     """Every connection from now on obeys this pragma: SQLite's own way to a read-only or a full file."""
     connect = schema.connect
 
-    def limited(path: Path, create: bool, patience: float) -> sqlite3.Connection:
-        connection = connect(path, create, patience)
+    def limited(place: Path, patience: float) -> sqlite3.Connection:
+        connection = connect(place, patience)
         connection.execute(f"PRAGMA {pragma}")
         return connection
 
@@ -188,7 +188,7 @@ def test_a_locked_file_is_waited_for(path: Path) -> None:
 def test_solutions_wait_in_memory_for_a_file_that_stays_locked(
     path: Path, monkeypatch: pytest.MonkeyPatch, warnings: Callable[[], list[str]]
 ) -> None:
-    monkeypatch.setattr(solution_file, "PATIENCE", 0.05)
+    monkeypatch.setattr(file_access, "PATIENCE", 0.05)
     SolutionFile(path).put([RECORD])
     database = Database(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as holder:
@@ -290,7 +290,7 @@ def test_a_folder_that_cannot_be_made(
 ) -> None:
     (tmp_path / "file").touch()
     database = Database(Path(place.format(file=tmp_path / "file")))
-    solution_file._warned.clear()
+    notices.forget()
     database.store(RECORD)
     assert database.find(REQUEST, 20).record == RECORD
     assert len(warnings()) == 1
@@ -336,8 +336,10 @@ def test_memory_stays_bounded_without_a_file(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("objects", b"not zlib"),
-        ("objects", "text"),
+        ("provisional", -1),
+        ("extra", "[]"),
+        ("extra", None),
+        ("kind", 7),
         ("timings", "{"),
         ("timings", "[1]"),
         ("timings", None),
@@ -352,9 +354,9 @@ def test_a_corrupt_row_is_ignored_and_can_be_replaced(
     path: Path, warnings: Callable[[], list[str]], column: str, value: object
 ) -> None:
     SolutionFile(path).put([RECORD, OTHER])
-    execute(path, f"UPDATE {schema.TABLE} SET {column} = ? WHERE id = ?", (value, REQUEST.id))
+    execute(path, f"UPDATE {schema.SOLUTIONS} SET {column} = ? WHERE id = ?", (value, REQUEST.id))
     if isinstance(value, bytes) and column == "plan":
-        execute(path, f"UPDATE {schema.TABLE} SET plan = CAST(plan AS TEXT)")
+        execute(path, f"UPDATE {schema.SOLUTIONS} SET plan = CAST(plan AS TEXT)")
     database = Database(path)
     assert not database.find(REQUEST, 1).sufficient
     assert not database.find(REQUEST, 1).sufficient
@@ -363,11 +365,3 @@ def test_a_corrupt_row_is_ignored_and_can_be_replaced(
     assert REQUEST.id in message and "ignored" in message
     database.store(RECORD)
     assert database.find(REQUEST, 1).record == RECORD
-
-
-def test_objects_are_tied_to_their_plan(path: Path, warnings: Callable[[], list[str]]) -> None:
-    SolutionFile(path).put([RECORD])
-    execute(path, "UPDATE solutions_v1 SET plan = replace(plan, '1', '2')")
-    assert Database(path).find(REQUEST, 1).record is None
-    (message,) = warnings()
-    assert "objects are not those of the plan" in message

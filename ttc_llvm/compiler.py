@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from . import backend, items, kernel, stored_plans
@@ -24,6 +25,7 @@ from .tuning.database import Database
 from .tuning.model import model_plan, onwards, ranked, scouts
 from .tuning.records import Answer, Record, Request
 from .tuning.search import Limits, Report, search
+from .unaligned import instead
 
 _log = logging.getLogger(__name__)
 
@@ -54,14 +56,28 @@ def plan_canonical(
     request = stored_plans.request(canonical, options)
     answer = store.find(request, options.max_implementations)
     known = stored_plans.answered(canonical, options, answer)
-    if known is not None:
-        return known
+    if known is not None and answer.record is not None:
+        return _completed(canonical, options, store, answer.record, known)
+    if answer.sufficient and answer.record is not None:
+        store.refuse(answer.record)
     if options.max_implementations == 1 or canonical.elements == 0:
         found, record = _modelled(canonical, options, request)
     else:
         found, record = _tuned(canonical, options, scalars, request, answer, progress)
     store.store(record)
     return found
+
+
+def _completed(canonical: Canonical, options: Options, store: Database, record: Record, known: Planned) -> Planned:
+    """A known plan with its code. What the database has no code of for this program, or none that may be linked, is
+    built anew if later processes will find it; where they will not, calls compile what they need."""
+    if known.objects or not _runs(options.target) or not store.keeps_code:
+        return known
+    others = instead(canonical, known.plan, options.target) if known.measurement is not None else ()
+    needed = (known.plan, *others)
+    objects = {str(plan): kernel.cache.obtain(canonical, plan, options.target).code for plan in needed}
+    store.keep(replace(record, objects=stored_plans.named(known.plan, objects)))
+    return replace(known, objects=objects)
 
 
 # --- the two sources of a new plan ----------------------------------------------------------------------

@@ -98,5 +98,5 @@ def revision() -> str:
 
 
 def versions() -> str:
-    """The versions that a stored plan and its object code depend on: another release may build other code."""
+    """The versions that stored object code depends on: another release may build other code."""
     return f"{revision()} llvm{backend.llvm_version()}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import backend, dtypes, items, kernel, locks, runtime
+from . import backend, dtypes, items, kernel, locks, runtime, stored_plans
 from .addresses import data_address
 from .canonical import Alpha, Beta, Canonical, Kinds
 from .dtypes import Kind
@@ -22,7 +22,7 @@ from .kernel import Objects
 from .lower import lower
 from .measurement import Measurement
 from .nest import LoopNest
-from .plan import CpuPlan, Staging, check
+from .plan import CpuPlan, Staging, check, parse
 from .problem import Problem
 from .target import Target
 from .tuning.model import model_plan
@@ -74,8 +74,8 @@ class Solution:
         return f"Solution({self.problem!r}, target={self.target}, plan='{self.plan}')"
 
     def __reduce__(self) -> tuple[Callable[..., Solution], tuple[Any, ...]]:
-        own = (self.problem, self.target, self.plan, self.threads, self.measurement, self._objects, self.others)
-        return _unpickled, (kernel.revision(), *own)
+        """The plan's text, and no code: pickles are copied between users and machines."""
+        return _unpickled, (self.problem, self.target, str(self.plan), self.threads, self.measurement, self.others)
 
     # --- calling ---
 
@@ -199,15 +199,19 @@ def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
     return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
 
 
-def _unpickled(revision: str, *own: Any) -> Solution:
-    """A solution from a pickle, which keeps no object code that another revision of this program made, nor a plan for
-    what it took for the problem's axes."""
-    solution = Solution(*own)
-    if revision != kernel.revision():
-        solution._objects = {}
+def _unpickled(
+    problem: Problem,
+    target: Target,
+    text: str,
+    threads: int,
+    measurement: Measurement | None,
+    others: tuple[Target, ...],
+) -> Solution:
+    """A solution from a pickle, its code from this user's database; with the model's plan where this program has no
+    such plan for the problem."""
+    canonical = items.placed(problem, target).canonical
     try:
-        check(solution.plan, solution._canonical)
+        plan = check(parse(text), canonical)
     except PlanError:
-        solution.plan = model_plan(solution._canonical, solution.target, solution.threads)
-        solution.measurement, solution._objects = None, {}
-    return solution
+        return Solution(problem, target, model_plan(canonical, target, threads), threads, None, None, others)
+    return Solution(problem, target, plan, threads, measurement, stored_plans.code(canonical, plan, target), others)

@@ -10,14 +10,17 @@ from pathlib import Path
 from . import kernel
 from . import plan as plans
 from .canonical import Canonical
-from .errors import PlanError
+from .errors import DatabaseError, PlanError
 from .measurement import GIB, Measurement
 from .once import once
 from .options import Options
 from .plan import CpuPlan
+from .target import Target
 from .trial import Mode, Trial
 from .tuning import peak
+from .tuning.code import Objects
 from .tuning.database import Database, choose_path
+from .tuning.notices import warn_once
 from .tuning.peak import Ceiling
 from .tuning.records import Answer, Record, Request, Timing
 from .tuning.search import Outcome
@@ -39,17 +42,24 @@ class Planned:
 
 
 @once
-def _database(path: Path, ignore: bool) -> Database:
+def _database(path: Path | None, ignore: bool) -> Database:
     return Database(path, read=not ignore)
 
 
 def open_database(path: str | Path | None, ignore: bool = False) -> Database:
-    """The solutions database at this path (None: TTC_DATABASE, else the user's cache directory)."""
-    return _database(choose_path(path), ignore)
+    """The solutions database at this path (None: TTC_DATABASE, else the user's cache directory).
+
+    Where there is no place for one, it lasts as long as the process, and one line says so.
+    """
+    try:
+        return _database(choose_path(path), ignore)
+    except DatabaseError as error:
+        warn_once(Path(), "place", f"{error}; new solutions last as long as this process")
+        return _database(None, ignore)
 
 
 def request(canonical: Canonical, options: Options) -> Request:
-    """The row that these options ask for: all that a plan depends on."""
+    """The row that these options ask for: all that a plan depends on, and the versions whose code can be linked."""
     forced = " ".join(filter(None, (str(options.forced), "" if options.verify else "unverified")))
     return Request(
         str(canonical), options.target.key, options.threads, options.mode.value, forced, kernel.versions()
@@ -78,8 +88,17 @@ def _known(canonical: Canonical, mode: Mode, record: Record) -> Planned | None:
         return None
     proxy = _proxy_bytes(record.note)
     measured = remembered(record, ceiling_of(canonical, mode).value, proxy or canonical.bytes_moved, bool(proxy))
-    objects = {record.plan if name == kernel.NAME else name: code for name, code in record.objects}
-    return Planned(plan, measured, objects)
+    return Planned(plan, measured, _by_plan(record.plan, record.objects))
+
+
+def code(canonical: Canonical, plan: CpuPlan, target: Target) -> kernel.Objects:
+    """The object code that the user's database has of a plan, whatever asked for it."""
+    found = open_database(None).code(str(canonical), target.key, str(plan), kernel.versions())
+    return _by_plan(str(plan), found)
+
+
+def _by_plan(plan: str, objects: Objects) -> dict[str, bytes]:
+    return {plan if name == kernel.NAME else name: code for name, code in objects}
 
 
 def remembered(record: Record, ceiling: str, bytes_moved: int, proxy: bool = False) -> Measurement | None:
@@ -122,11 +141,16 @@ def finished(
         str(plan),
         seconds,
         tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS]),
-        tuple((kernel.NAME if name == str(plan) else name, code) for name, code in objects.items()),
+        named(plan, objects),
         ceiling_gibs=ceiling or None,
         note=f"{PROXY} {trial.canonical.bytes_moved}" if trial.is_proxy else "",
     )
     return Planned(plan, measured, objects), record
+
+
+def named(plan: CpuPlan, objects: kernel.Objects) -> Objects:
+    """Objects as a row has them: the plan's own under a name for all plans."""
+    return tuple((kernel.NAME if name == str(plan) else name, code) for name, code in objects.items())
 
 
 def elsewhere(outcome: Outcome[CpuPlan, kernel.Kernel], trial: Trial) -> dict[str, bytes]:

@@ -1,21 +1,24 @@
-"""Solutions as JSON lines: what `export` writes and `import` reads, one solution a line."""
+"""Solutions as JSON lines: what `export` writes and `import` reads, one solution a line. Lines may be hostile."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import json
+import reprlib
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, BinaryIO
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.records import Record, Request, Timing
+from ttc_llvm.tuning.records import KIND, Record, Request, Timing
 
-FORMAT = 1
+FORMAT = 2
+MAX_LINE = 32 << 20  # bytes
 _REQUEST = tuple(f.name for f in fields(Request))
-_PLAIN = ("effort", "plan", "seconds", "created", "ceiling_gibs", "note")
-_REQUIRED = ("format", *_REQUEST, *_PLAIN, "timings")
+_PLAIN = ("effort", "plan", "seconds", "created", "ceiling_gibs", "note", "made_by", "provisional")
+_SINCE_2 = {"kind": KIND, "made_by": "", "provisional": 0, "extra": {}}  # and what they are in lines of format 1
+_REQUIRED = ("format", *_REQUEST, *_PLAIN, "extra", "timings")
 _KNOWN = {*_REQUIRED, "objects"}
 
 
@@ -24,8 +27,9 @@ def to_fields(record: Record, *, objects: bool = True) -> dict[str, Any]:
     out: dict[str, Any] = {"format": FORMAT}
     out |= {name: getattr(record.request, name) for name in _REQUEST}
     out |= {name: getattr(record, name) for name in _PLAIN}
+    out["extra"] = json.loads(record.extra)
     out["timings"] = [{"plan": t.plan, "seconds": list(t.seconds)} for t in record.timings]
-    if objects:
+    if objects and record.objects:
         out["objects"] = {name: base64.b64encode(data).decode() for name, data in record.objects}
     return out
 
@@ -42,23 +46,26 @@ def from_fields(given: Any, *, objects: bool = True) -> Record:
     """
     if not isinstance(given, dict):
         raise DatabaseError("the line is not a JSON object")
-    _check_names(given)
+    given = _checked(given)
     return Record(
         request=Request(*(given[name] for name in _REQUEST)),
-        effort=given["effort"],
-        plan=given["plan"],
-        seconds=given["seconds"],
         timings=timings(given["timings"]),
         objects=_objects(given.get("objects", {})) if objects else (),
-        created=given["created"],
-        ceiling_gibs=given["ceiling_gibs"],
-        note=given["note"],
+        extra=_text(given["extra"]),
+        **{name: given[name] for name in _PLAIN},
     )
+
+
+def lines_of(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a stream, cut short where one is longer than an export's can be."""
+    return iter(lambda: stream.readline(MAX_LINE + 1), b"")
 
 
 def from_lines(lines: Iterable[bytes], source: str, *, objects: bool = True) -> Iterator[Record]:
     """The records of an export; blank lines are skipped. DatabaseError names source, line and field."""
     for number, line in enumerate(lines, 1):
+        if len(line) > MAX_LINE:
+            raise DatabaseError(f"{source}, line {number}: it is longer than {MAX_LINE} bytes")
         if not line.strip():
             continue
         try:
@@ -82,15 +89,27 @@ def _parse(line: bytes) -> Any:
         raise DatabaseError(f"the line is not JSON ({error})") from None
 
 
-def _check_names(given: dict[str, Any]) -> None:
-    if given.get("format", FORMAT) != FORMAT:
-        raise DatabaseError(f"format = {given['format']!r} is not {FORMAT}, the one this version reads")
+def _text(given: Any) -> str:
+    try:
+        return json.dumps(given)
+    except RecursionError:
+        raise DatabaseError("extra is nested too deep") from None
+
+
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """The line with all fields of this format; DatabaseError for missing and unknown ones."""
+    version = given.get("format", FORMAT)
+    if type(version) is not int or not 1 <= version <= FORMAT:
+        raise DatabaseError(f"format = {reprlib.repr(version)} is not 1 to {FORMAT}, which this version reads")
+    if version == 1:
+        given = _SINCE_2 | given
     for name in _REQUIRED:
         if name not in given:
             raise DatabaseError(f"the field {name} is missing")
     for name in given:
         if name not in _KNOWN:
-            raise DatabaseError(f"the field {name!r} is unknown")
+            raise DatabaseError(f"the field {reprlib.repr(name)} is unknown")
+    return given
 
 
 def _objects(given: Any) -> tuple[tuple[str, bytes], ...]:

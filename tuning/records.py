@@ -7,22 +7,27 @@ import json
 import math
 import reprlib
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
 
 MODES = ("cold", "hot-a", "hot-b", "hot-ab")
 EXHAUSTIVE = -1  # the effort of a search through the whole space
+KIND = "transposition"
+MAX_TEXT = 1 << 16  # bytes of one text, timings and `extra` aside
+_INTEGERS = 1 << 63  # SQLite's: from minus this to this, exclusive
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The key of a solution. Every text is canonical: equal requests have equal texts.
+    """What is asked for. Every text is canonical: equal requests have equal texts.
 
     problem: the canonical form; target: triple, CPU and features; threads: at least 1; mode: one of MODES,
-    what the caches hold when timed; options: forced decisions ("" = none); versions: of plans and of LLVM.
+    what the caches hold when timed; options: forced decisions ("" = none); versions: of plans and of LLVM, whose
+    object code the asker can run; kind: of the problem. All but the versions are the key of a solution.
     """
 
     problem: str
@@ -31,17 +36,24 @@ class Request:
     mode: str
     options: str
     versions: str
+    kind: str = KIND
 
     def __post_init__(self) -> None:
-        for name in ("problem", "target", "options", "versions"):
-            _check(name, getattr(self, name), _is_text, "is not text")
+        for name in ("problem", "target", "options", "versions", "kind"):
+            _check_text(name, getattr(self, name))
         _check("threads", self.threads, _is_count, "is not a count of at least 1")
         _check("mode", self.mode, MODES.__contains__, f"is not one of {', '.join(MODES)}")
 
     @property
     def id(self) -> str:
-        """32 hexadecimal digits that name this request in listings and in the file."""
-        return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:32]
+        """32 hexadecimal digits that name this request in listings and in the file, whatever the versions."""
+        return digits(self.kind, self.problem, self.target, self.threads, self.mode, self.options)
+
+
+@lru_cache(maxsize=256)
+def digits(*key: str | int) -> str:
+    """32 hexadecimal digits that name a key."""
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ class Timing:
     seconds: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _check("timings.plan", self.plan, _is_text, "is not text")
+        _check_text("timings.plan", self.plan)
         _check("timings.seconds", self.seconds, _are_seconds, "are not finite, non-negative numbers")
 
 
@@ -66,8 +78,10 @@ class Record:
     """The best known solution of one request.
 
     effort: candidates considered, EXHAUSTIVE for the whole space; plan: the winner's text; seconds: its best
-    run, None where nothing was timed; objects: object files by name, for this very target and version;
-    ceiling_gibs: the bandwidth ceiling (GiB/s) of the same run. Raises DatabaseError for a malformed field.
+    run, None where nothing was timed; objects: object files by name, for the request's very target and versions;
+    ceiling_gibs: the bandwidth ceiling (GiB/s) of the same run; made_by: the versions that found the plan, by default
+    the request's; provisional: how often it was timed while the machine was disturbed, 0 = well founded; extra: a JSON
+    object, what other kinds of problems have besides. Raises DatabaseError for a malformed field.
     """
 
     request: Request
@@ -79,14 +93,21 @@ class Record:
     created: str = field(default_factory=now)
     ceiling_gibs: float | None = None
     note: str = ""
+    made_by: str = ""
+    provisional: int = 0
+    extra: str = "{}"
 
     def __post_init__(self) -> None:
+        if self.made_by == "":
+            object.__setattr__(self, "made_by", self.request.versions)
         _check("effort", self.effort, _is_effort, "is neither a count of at least 1 nor -1 (the whole space)")
-        _check("plan", self.plan, _is_text, "is not text")
+        for name in ("plan", "note", "made_by"):
+            _check_text(name, getattr(self, name))
         _check("seconds", self.seconds, _is_optional, "is not a finite, non-negative number")
         _check("ceiling_gibs", self.ceiling_gibs, _is_optional, "is not a finite, non-negative number")
         _check("created", self.created, _is_time, "is not an ISO 8601 time")
-        _check("note", self.note, _is_text, "is not text")
+        _check("provisional", self.provisional, _is_tally, "is not a count")
+        _check("extra", self.extra, _is_object, "is not a JSON object")
         _check("timings", self.timings, _are_timings, "are not timings of candidates")
         _check("objects", self.objects, _are_objects, "are not bytes under distinct names")
 
@@ -118,7 +139,7 @@ def merge(old: Record | None, new: Record) -> Record:
         return new
     winner, loser = (new, old) if _replaces(new, old) else (old, new)
     if loser.objects and not winner.objects and loser.plan == winner.plan:
-        return replace(winner, objects=loser.objects)
+        return replace(winner, request=loser.request, objects=loser.objects)
     return winner
 
 
@@ -135,18 +156,25 @@ def _check(name: str, value: Any, holds: Callable[[Any], bool], otherwise: str) 
         raise DatabaseError(f"{name} = {reprlib.repr(value)} {otherwise}")
 
 
+def _check_text(name: str, value: Any) -> None:
+    _check(name, value, _is_text, f"is not text of at most {MAX_TEXT} bytes")
+
+
 def _is_text(value: Any) -> bool:
     if not isinstance(value, str):
         return False
     try:
-        value.encode()
+        return len(value.encode()) <= MAX_TEXT
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value < 1 << 63
+    return isinstance(value, int) and not isinstance(value, bool) and -_INTEGERS <= value < _INTEGERS
+
+
+def _is_tally(value: Any) -> bool:
+    return _is_integer(value) and value >= 0
 
 
 def _is_count(value: Any) -> bool:
@@ -179,6 +207,13 @@ def _are_objects(value: Any) -> bool:
         return False
     distinct = len({name for name, _ in value if _is_text(name)}) == len(value)
     return distinct and all(isinstance(data, bytes) for _, data in value)
+
+
+def _is_object(value: Any) -> bool:
+    try:
+        return isinstance(json.dumps(found := json.loads(value), allow_nan=False), str) and isinstance(found, dict)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _is_time(value: Any) -> bool:

@@ -1,30 +1,63 @@
-"""The SQLite side of solutions: tables, rows, transactions. Errors are sqlite3's and the operating system's.
+"""The SQLite side of solutions: tables, connections, transactions. Errors are sqlite3's and the operating system's.
 
-The table's name carries the schema version, so that a change of schema is a cache miss and old and new
-versions of the program share one file. The journal is SQLite's default (write-ahead logging needs shared
-memory, which network file systems lack), transactions are short, and a connection lives for one transaction
-only: nothing is inherited by a forked child, and a file that was replaced meanwhile is seen.
+Tables' names carry the schema version, so that old and new versions of the program share one file. Version 2 is made
+for all that is planned: one row per request, whatever the versions of the program, and code beside it for each set of
+versions. The journal is SQLite's default (write-ahead logging needs shared memory, which network file systems lack),
+transactions are short, and a connection lives for one transaction only: nothing is inherited by a forked child, and a
+file that was replaced meanwhile is seen.
+
+A file may be hostile: nothing that it defines itself is run (views, triggers, functions in its schema), and a table or
+index under our names that is not word for word ours is damage.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import sqlite3
-import zlib
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.exchange import timings
-from ttc_llvm.tuning.records import Record, Request
+from ttc_llvm.tuning import trust
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x54544331  # "TTC1" in the file's header: the mark of our own files
-TABLE = f"solutions_v{VERSION}"
+SOLUTIONS, CODE, OLDER = "solutions_v2", "code_v2", "solutions_v1"
 
-_TYPES = {
+_SOLUTION = {
+    "id": "TEXT PRIMARY KEY",
+    "kind": "TEXT",
+    "problem": "TEXT",
+    "target": "TEXT",
+    "threads": "INTEGER",
+    "mode": "TEXT",
+    "options": "TEXT",
+    "versions": "TEXT",
+    "effort": "INTEGER",
+    "plan": "TEXT",
+    "seconds": "REAL",
+    "timings": "TEXT",
+    "provisional": "INTEGER",
+    "created": "TEXT",
+    "ceiling_gibs": "REAL",
+    "note": "TEXT",
+    "extra": "TEXT",
+}
+_CODE = {
+    "id": "TEXT",
+    "versions": "TEXT",
+    "plan": "TEXT",
+    "objects": "BLOB",
+    "image": "BLOB",
+    "digest": "BLOB",
+    "extra": "TEXT",
+}
+_OLDER = {
     "id": "TEXT PRIMARY KEY",
     "problem": "TEXT",
     "target": "TEXT",
@@ -41,60 +74,120 @@ _TYPES = {
     "note": "TEXT",
     "objects": "BLOB",
 }
-COLUMNS = ", ".join(_TYPES)
-BARE_COLUMNS = COLUMNS.replace(", objects", ", NULL")  # a row without its objects
-REPLACE = f"INSERT OR REPLACE INTO {TABLE} VALUES ({', '.join('?' * len(_TYPES))})"
-_CREATE = (
-    f"CREATE TABLE {TABLE} ({', '.join(f'{name} {kind}' for name, kind in _TYPES.items())})",
-    f"CREATE INDEX {TABLE}_problem ON {TABLE} (problem, target)",
-)
+SOLUTION_COLUMNS, CODE_COLUMNS = tuple(_SOLUTION), tuple(_CODE)
+OLDER_COLUMNS = tuple(name for name in _OLDER if name != "objects")  # code of that schema is never run
+
+
+def _table(name: str, columns: dict[str, str], key: str = "") -> str:
+    return f"CREATE TABLE {name} ({', '.join(f'{column} {kind}' for column, kind in columns.items())}{key})"
+
+
+def _index(table: str) -> str:
+    return f"CREATE INDEX {table}_problem ON {table} (problem, target)"
+
+
+_CREATE = {
+    SOLUTIONS: _table(SOLUTIONS, _SOLUTION),
+    f"{SOLUTIONS}_problem": _index(SOLUTIONS),
+    CODE: _table(CODE, _CODE, ", PRIMARY KEY (id, versions)"),
+}
+_OURS = _CREATE | {OLDER: _table(OLDER, _OLDER), f"{OLDER}_problem": _index(OLDER)}
+
+# What SQLite's page "Defense Against The Dark Arts" advises for files of unknown origin, as far as Python offers it.
+_PRAGMAS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
+_LIMITS = {
+    "SQLITE_LIMIT_LENGTH": 32 << 20,
+    "SQLITE_LIMIT_SQL_LENGTH": 100_000,
+    "SQLITE_LIMIT_COLUMN": 100,
+    "SQLITE_LIMIT_EXPR_DEPTH": 20,
+    "SQLITE_LIMIT_COMPOUND_SELECT": 3,
+    "SQLITE_LIMIT_VDBE_OP": 25_000,
+    "SQLITE_LIMIT_FUNCTION_ARG": 8,
+    "SQLITE_LIMIT_ATTACHED": 1,  # VACUUM's own
+    "SQLITE_LIMIT_LIKE_PATTERN_LENGTH": 50,
+    "SQLITE_LIMIT_VARIABLE_NUMBER": 32,
+    "SQLITE_LIMIT_TRIGGER_DEPTH": 1,
+}
+# Bytes that are no UTF-8 become surrogates, which records refuse: one bad row, not a failed query.
+_TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
+_CONFIGURATION = {"SQLITE_DBCONFIG_DEFENSIVE": True, "SQLITE_DBCONFIG_TRUSTED_SCHEMA": False}
+# SQLite's words for what is wrong in a file, and around it.
 _DAMAGE = ("not a database", "malformed")
+_SURROUNDINGS = ("lock", "readonly", "disk is full", "unable to open", "disk i/o", "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open transaction. place: the file, all symbolic links resolved; tables: those of ours that it holds."""
+
+    connection: sqlite3.Connection
+    place: Path
+    tables: frozenset[str]
+
+    def select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return self.connection.execute(statement, values).fetchall()
+
+    def change(self, statement: str, *values: Any) -> int:
+        """How many rows a statement has changed."""
+        return self.connection.execute(statement, values).rowcount
 
 
 @contextmanager
-def transaction(path: Path, *, write: bool, patience: float) -> Iterator[sqlite3.Connection | None]:
-    """A connection inside one transaction, committed at the end of a clean block and rolled back otherwise.
+def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Session | None]:
+    """One transaction, committed at the end of a clean block and rolled back otherwise.
 
-    None where there is nothing to read; a writing transaction creates file and table. patience: seconds to
+    None where there is nothing to read; a writing transaction creates file and tables. patience: seconds to
     wait for other processes' locks.
     """
-    if path.exists() and not path.is_file():
-        raise DatabaseError(f"solutions database {path} is not a regular file")
-    if not write and not path.exists():
+    place = real(path)
+    if write:
+        trust.make_file(place)
+    found = _mode(place)
+    if found is None:
         yield None
         return
-    with closing(connect(path, write, patience)) as connection:
+    if not stat.S_ISREG(found):
+        raise DatabaseError(f"solutions database {path} is not a regular file")
+    with closing(connect(place, patience)) as connection:
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        present = _admit(connection, path)
-        if write and not present:
-            _create(connection)
-        yield connection if write or present else None
+        tables = _admitted(connection, path)
+        if write and not tables >= {SOLUTIONS, CODE}:
+            tables = _create(connection, tables)
+        yield Session(connection, place, tables) if tables else None
         connection.execute("COMMIT")
 
 
-def connect(path: Path, create: bool, patience: float) -> sqlite3.Connection:
+def _mode(place: Path) -> int | None:
+    try:
+        return os.stat(place).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def real(path: Path) -> Path:
+    """The file that a path leads to; DatabaseError for a path that no file can have."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError as error:  # a NUL character, or one that the file system cannot spell
+        raise DatabaseError(f"solutions database {str(path)!r} is no path of a file: {error}") from None
+
+
+def connect(place: Path, patience: float) -> sqlite3.Connection:
     """An open file, for writing where permitted: even a reader may have to undo a crashed writer's work."""
-    uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
+    uri = f"{place.as_uri()}?mode=rw"
     connection = sqlite3.connect(uri, uri=True, timeout=max(patience, 0.0), isolation_level=None)
-    connection.text_factory = _text
+    connection.text_factory = _TEXT
+    _defend(connection)
     return connection
 
 
-def tables(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Names of all tables in the file."""
-    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    return tuple(name for (name,) in found)
-
-
-def is_older(table: str) -> bool:
-    """True for a solutions table of an older schema."""
-    _, _, version = table.partition("solutions_v")
-    return version.isdecimal() and int(version) < VERSION
-
-
 def is_damage(error: BaseException | None) -> bool:
-    """True where SQLite says that the file's contents are beyond use."""
-    return isinstance(error, sqlite3.DatabaseError) and any(sign in str(error) for sign in _DAMAGE)
+    """True where the error says that the file's contents are beyond use, and not that its surroundings are."""
+    if not isinstance(error, sqlite3.Error):
+        return isinstance(error, (UnicodeDecodeError, OverflowError))  # SQLite quotes, or believes, a damaged file
+    text = str(error).lower()
+    return any(sign in text for sign in _DAMAGE) or not any(word in text for word in _SURROUNDINGS)
 
 
 def is_contention(error: BaseException) -> bool:
@@ -102,78 +195,44 @@ def is_contention(error: BaseException) -> bool:
     return isinstance(error, sqlite3.OperationalError) and "lock" in str(error)
 
 
-def encode(record: Record) -> tuple[Any, ...]:
-    """The record as the values of one row."""
-    r = record.request
-    runs = json.dumps([{"plan": t.plan, "seconds": t.seconds} for t in record.timings])
-    return (
-        *(r.id, r.problem, r.target, r.threads, r.mode, r.options, r.versions),
-        *(record.effort, record.plan, record.seconds, runs, record.created, record.ceiling_gibs, record.note),
-        _pack(record.plan, record.objects),
-    )
+def drop_older(session: Session) -> None:
+    """Remove the tables of older schemas."""
+    for (name,) in session.select("SELECT name FROM sqlite_master WHERE type = 'table'"):
+        _, _, version = str(name).partition("solutions_v")
+        if name == f"solutions_v{version}" and version.isdecimal() and int(version) < VERSION:
+            session.change(f"DROP TABLE {name}")
 
 
-def decode(row: tuple[Any, ...]) -> Record:
-    """The inverse of `encode`; DatabaseError names what is malformed."""
-    key, problem, target, threads, mode, options, versions, *rest = row
-    effort, plan, seconds, runs, created, ceiling, note, packed = rest
-    request = Request(problem, target, threads, mode, options, versions)
-    if request.id != key:
-        raise DatabaseError(f"id = {key!r} does not belong to its request")
-    try:
-        parsed = timings(json.loads(runs))
-    except (ValueError, TypeError, RecursionError):
-        raise DatabaseError("timings are not JSON") from None
-    return Record(request, effort, plan, seconds, parsed, _unpack(plan, packed), created, ceiling, note)
+def _defend(connection: Any) -> None:
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+    if hasattr(connection, "setlimit"):  # since Python 3.11
+        for name, limit in _LIMITS.items():
+            connection.setlimit(vars(sqlite3)[name], limit)
+    if hasattr(connection, "setconfig"):  # since Python 3.12
+        for name, wanted in _CONFIGURATION.items():
+            connection.setconfig(vars(sqlite3)[name], wanted)
 
 
-def _admit(connection: sqlite3.Connection, path: Path) -> bool:
-    found = tables(connection)
+def _admitted(connection: sqlite3.Connection, path: Path) -> frozenset[str]:
+    """Our tables in the file; refuses other programs' files, and what pretends to be ours."""
+    found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if found and application != APPLICATION:
         raise DatabaseError(f"solutions database {path} belongs to another program")
-    return TABLE in found
+    for kind, name, table, text in found:
+        is_own_index = kind == "index" and text is None and str(name).startswith("sqlite_autoindex_")
+        is_ours = name in _OURS and _OURS[name] == text
+        if {str(name).lower(), str(table).lower()} & _OURS.keys() and not is_ours and not is_own_index:
+            raise sqlite3.DatabaseError(f"malformed schema: {kind} {name} is not ours")
+    return frozenset(name for kind, name, _, _ in found if kind == "table" and name in _OURS)
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    for statement in _CREATE:
-        connection.execute(statement)
+def _create(connection: sqlite3.Connection, tables: frozenset[str]) -> frozenset[str]:
+    for name, statement in _CREATE.items():
+        if name not in tables:
+            connection.execute(statement)
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {max(version, VERSION)}")
-
-
-def _text(raw: bytes) -> str:
-    # Bytes that are no UTF-8 become surrogates, which records refuse: one bad row, not a failed query.
-    return raw.decode("utf-8", "surrogateescape")
-
-
-def _pack(plan: str, objects: tuple[tuple[str, bytes], ...]) -> bytes | None:
-    # A line of JSON with the plan, names and sizes, then all bytes; zlib's checksum guards the machine code, and
-    # that it is this plan's: run with another plan's task grid, it would write wherever it pleases.
-    if not objects:
-        return None
-    head = json.dumps([plan, [(name, len(data)) for name, data in objects]]).encode()
-    return zlib.compress(b"\n".join((head, b"".join(data for _, data in objects))))
-
-
-def _unpack(plan: str, packed: bytes | None) -> tuple[tuple[str, bytes], ...]:
-    if packed is None:
-        return ()
-    try:
-        head, _, body = zlib.decompress(packed).partition(b"\n")
-        packed_plan, pairs = json.loads(head)
-        sizes = [(str(name), int(size)) for name, size in pairs]
-    except (zlib.error, ValueError, TypeError) as error:
-        raise DatabaseError(f"objects are damaged ({error})") from None
-    if packed_plan != plan:
-        raise DatabaseError("objects are not those of the plan")
-    if min((size for _, size in sizes), default=0) < 0:
-        raise DatabaseError("objects are damaged (a size is negative)")
-    if sum(size for _, size in sizes) != len(body):
-        raise DatabaseError(f"objects are damaged ({len(body)} bytes do not fill their sizes)")
-    out, at = [], 0
-    for name, size in sizes:
-        out.append((name, body[at : at + size]))
-        at += size
-    return tuple(out)
+    return tables | {SOLUTIONS, CODE}

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import logging
-import random
 import re
-import shlex
-import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
+import reprlib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
-from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import exchange, schema
+from ttc_llvm.tuning import exchange, rows, schema, trust
+from ttc_llvm.tuning.code import Objects
+from ttc_llvm.tuning.file_access import FileAccess
+from ttc_llvm.tuning.linkable import linkable, signed
+from ttc_llvm.tuning.notices import warn_once
 from ttc_llvm.tuning.records import Record, Request, merge
-from ttc_llvm.tuning.schema import BARE_COLUMNS, COLUMNS, TABLE
+from ttc_llvm.tuning.schema import CODE, SOLUTIONS, Session
 
-T = TypeVar("T")
-Connection = sqlite3.Connection
-
-PATIENCE = 5.0  # seconds to wait for other processes
 MAX_HINTS = 8
-_BY_ID = f"SELECT {COLUMNS} FROM {TABLE} WHERE id = ?"
-_BARE_BY_ID = f"SELECT {BARE_COLUMNS} FROM {TABLE} WHERE id = ?"
-_LOGGER = logging.getLogger("ttc_llvm")
-_warned: set[tuple[Path, str]] = set()
-
-GUARD = locks.DATABASE
+_ID_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a listing: a record without its objects, and the bytes that those take in the file."""
+    """One line of a listing: a record without its objects, and the bytes that all of its code takes in the file."""
 
     record: Record
     packed_bytes: int
@@ -49,126 +39,195 @@ class Cleared:
     moved: Path | None = None
 
 
-def warn_once(path: Path, topic: str, message: str) -> None:
-    """One line of logging per path and topic, in this process."""
-    if (path, topic) not in _warned:
-        _warned.add((path, topic))
-        _LOGGER.warning("%s", " ".join(message.split()))
+def _place(row: Row) -> tuple[str, ...]:
+    request = row.record.request
+    return request.problem, request.target, request.id
 
 
 class SolutionFile:
     """The SQLite file at `path`, which need not exist: reading finds nothing then, writing creates it.
 
     Every method is one or more short transactions, safe with other processes and threads at work, and raises
-    DatabaseError where the file is damaged, locked for more than PATIENCE seconds, another program's, or not
-    writable.
+    DatabaseError as `FileAccess` does. Code is given out where it may run only (`trust.py`), and kept where it may
+    run later.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path.absolute()
+        self._access = FileAccess(path)
+        self.path = self._access.path
+
+    def standing(self) -> trust.Standing:
+        """Who can write the file, and so what its code is worth."""
+        return self._access.standing()
 
     def get(self, request: Request) -> Record | None:
-        """The stored solution of this request; a malformed row counts as none, with one warning."""
-        return next(self._sound(self._select(_BY_ID, request.id)), None)
+        """The stored solution of this request, whatever versions made it, with their code that asks.
+
+        A malformed row counts as none, with one warning.
+        """
+        return self._access.read(lambda s: self._get(s, request))
+
+    def code(self, request: Request, plan: str) -> Objects:
+        """The code that is kept of this plan for these versions, with or without the solution."""
+        return self._access.read(lambda s: self._code(s, request, plan)) or ()
+
+    def code_of(self, problem: str, target: str, plan: str, versions: str) -> Objects:
+        """The code of this plan of a problem for these versions, whatever request it belongs to."""
+        return self._access.read(lambda s: self._code_of(s, problem, target, plan, versions)) or ()
 
     def plans(self, request: Request) -> tuple[str, ...]:
         """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first."""
-        query = (
-            f"SELECT plan FROM {TABLE} WHERE problem = ? AND target = ? "
-            "ORDER BY id != ?, versions != ?, mode != ?, abs(threads - ?), effort = -1 DESC, effort DESC "
-            "LIMIT 64"
-        )
-        r = request
-        rows = self._select(query, r.problem, r.target, r.id, r.versions, r.mode, r.threads)
-        return tuple(dict.fromkeys(plan for (plan,) in rows if isinstance(plan, str)))[:MAX_HINTS]
+        found = self._access.read(lambda s: rows.plans(s, request)) or []
+        return tuple(dict.fromkeys(plan for plan in found if isinstance(plan, str)))[:MAX_HINTS]
 
-    def put(self, records: Iterable[Record]) -> list[bool]:
-        """Merge records into the file, all or none; says for each whether it changed what is stored."""
-        encoded = [(record, schema.encode(record)) for record in records]
-        if not encoded:
-            return []
-        self._make_folder()
-        return self._write(lambda c: [self._merge(c, *pair) for pair in encoded])
+    def put(self, records: Iterable[Record], refused: Collection[tuple[str, str]] = ()) -> list[bool]:
+        """Merge records into the file, all or none; says for each whether it changed what is stored.
+
+        refused: IDs with plans that are of no use here and give way to any other.
+        """
+        return self._put(records, lambda s, record: self._merge(s, record, refused))
+
+    def put_code(self, records: Iterable[Record]) -> list[bool]:
+        """Keep the code of solutions that are stored elsewhere; says for each whether it could be signed."""
+        return self._put(records, self._put_code)
 
     def rows(self) -> list[Row]:
         """Every solution, by problem, without objects."""
-        size = "coalesce(length(objects), 0)"
-        query = f"SELECT {BARE_COLUMNS}, {size} FROM {TABLE} ORDER BY problem, target, id"
-        return [Row(rec, row[-1]) for row in self._select(query) for rec in self._sound([row[:-1]])]
+        found = self._access.read(lambda s: rows.listed(s, self._ignored)) or []
+        return sorted((Row(*one) for one in found), key=_place)
 
-    def show(self, prefix: str) -> Record:
-        """The solution whose ID begins so; DatabaseError for none or several."""
+    def show(self, prefix: str, versions: str | None = None) -> Record:
+        """The solution whose ID begins so, with the code of these versions; DatabaseError for none or several."""
         (key,) = self._resolve([prefix])
-        for row in self._select(_BY_ID, key):
-            return schema.decode(row)
-        raise DatabaseError(f"solution {key} was removed from {self.path} meanwhile")
+        found = self._access.read(lambda s: self._by_id(s, key, versions) or rows.older(s, self._ignored).get(key))
+        if found is None:
+            raise DatabaseError(f"solution {key} of {self.path} was removed meanwhile, or is malformed")
+        return found
 
-    def export(self, stream: BinaryIO, *, objects: bool = True) -> int:
-        """Write every solution as a JSON line; returns how many. A slow stream keeps no lock on the file."""
-        count = 0
-        for key in self._keys():
-            for record in self._sound(self._select(_BY_ID if objects else _BARE_BY_ID, key)):
-                stream.write(exchange.to_line(record, objects=objects))
-                count += 1
-        return count
+    def export(self, stream: BinaryIO, versions: str | None = None, *, objects: bool = True) -> int:
+        """Write every solution as a JSON line; returns how many. A slow stream keeps no lock on the file.
 
-    def import_(self, lines: Iterable[bytes], source: str, *, objects: bool = True) -> list[bool]:
+        versions: whose code is wanted, None = that of whoever made the plan.
+        """
+        listed = [row.record for row in self.rows()]
+        for one in listed:
+            key = one.request.id
+            found = self._access.read(lambda s, key=key: self._by_id(s, key, versions)) if objects else None  # type: ignore[misc]
+            stream.write(exchange.to_line(found or one, objects=objects))
+        return len(listed)
+
+    def import_(self, lines: Iterable[bytes], source: str, *, objects: bool = False) -> list[bool]:
         """Merge an export into the file, all or nothing; says for each whether it changed what is stored.
 
-        Objects are machine code that later runs: objects=False takes the plans only. DatabaseError names
-        source, line and field of the first malformed line.
+        objects: take the machine code, too, and sign it: it will run. DatabaseError names source, line and field of
+        the first malformed line.
         """
         return self.put(list(exchange.from_lines(lines, source, objects=objects)))
 
     def delete(self, prefixes: Sequence[str]) -> Cleared:
         """Remove the solutions with these IDs, or none if one of them is not found."""
-        keys = [(key,) for key in self._resolve(prefixes)]
-        statement = f"DELETE FROM {TABLE} WHERE id = ?"
-        return Cleared(self._remove(lambda c: c.executemany(statement, keys).rowcount))
+        keys = self._resolve(prefixes)
+
+        def remove(s: Session) -> int:
+            known = rows.older(s, self._ignored)
+            return sum(map(bool, [self._delete(s, key, known.get(key)) for key in keys]))
+
+        return Cleared(self._remove(remove))
 
     def clear_older(self, versions: str) -> Cleared:
-        """Remove what other versions of the program made: their rows, and tables of older schemas."""
+        """Remove what other versions of the program made: their rows and code, and tables of older schemas."""
 
-        def remove(connection: Connection) -> int:
-            _drop_older(connection)
-            return connection.execute(f"DELETE FROM {TABLE} WHERE versions != ?", (versions,)).rowcount
+        def remove(s: Session) -> int:
+            count = self._drop_older(s)
+            s.change(f"DELETE FROM {CODE} WHERE versions != ?", versions)
+            return count + s.change(f"DELETE FROM {SOLUTIONS} WHERE versions != ?", versions)
 
         return Cleared(self._remove(remove))
 
     def clear(self) -> Cleared:
         """Remove every solution. A damaged file is moved aside, not deleted: it may be someone's document."""
 
-        def remove(connection: Connection) -> int:
-            _drop_older(connection)
-            return connection.execute(f"DELETE FROM {TABLE}").rowcount
+        def remove(s: Session) -> int:
+            count = self._drop_older(s)
+            s.change(f"DELETE FROM {CODE}")
+            return count + s.change(f"DELETE FROM {SOLUTIONS}")
 
         try:
             return Cleared(self._remove(remove))
         except DatabaseError as error:
             if not schema.is_damage(error.__cause__):
                 raise
-            return Cleared(0, self._move_aside())
+            return Cleared(0, self._access.move_aside())
 
-    def _merge(self, connection: Connection, record: Record, row: tuple[Any, ...]) -> bool:
-        old = next(self._sound(connection.execute(_BY_ID, row[:1]).fetchall()), None)
+    # --- inside one transaction ---
+
+    def _get(self, s: Session, request: Request) -> Record | None:
+        found = self._by_id(s, request.id, request.versions)
+        if found is not None:
+            return found
+        known = rows.older_of(s, request, self._ignored)
+        return None if known is None else replace(known, request=request)
+
+    def _by_id(self, s: Session, key: str, versions: str | None) -> Record | None:
+        """A row of schema 2. versions: whose code is wanted, None = that of whoever made the plan."""
+        found = s.select(rows.GET, key) if SOLUTIONS in s.tables else []
+        read = rows.sound(found, self._ignored, lambda row: rows.decode(row, versions, partial(self._code, s)))
+        return next((record for record, _ in read), None)
+
+    def _code(self, s: Session, request: Request, plan: str) -> Objects:
+        return linkable(self.path, s.place, request, rows.code(s, request, plan))
+
+    def _code_of(self, s: Session, problem: str, target: str, plan: str, versions: str) -> Objects:
+        found = s.select(rows.GET_PLAN, problem, target, plan) if SOLUTIONS in s.tables else []
+        read = rows.sound(found, self._ignored, lambda row: rows.decode(row, versions, partial(self._code, s)))
+        return next((record.objects for record, _ in read if record.objects), ())
+
+    def _put(self, records: Iterable[Record], one: Callable[[Session, Record], bool]) -> list[bool]:
+        given = list(records)
+        return self._access.write(lambda s: [one(s, record) for record in given]) if given else []
+
+    def _merge(self, s: Session, record: Record, refused: Collection[tuple[str, str]]) -> bool:
+        old = self._get(s, record.request)
+        if old is not None and (old.request.id, old.plan) in refused:
+            old = None
         kept = merge(old, record)
-        if kept is not old and kept != old:
-            connection.execute(schema.REPLACE, row if kept is record else schema.encode(kept))
-        return kept != old
+        if kept == old:
+            return False
+        s.change(rows.PUT, *rows.encode(kept))
+        s.change(f"DELETE FROM {CODE} WHERE id = ? AND plan != ?", kept.request.id, kept.plan)
+        if kept.objects and kept.objects is record.objects:
+            self._put_code(s, kept)
+        return True
 
-    def _sound(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Record]:
-        for row in rows:
-            try:
-                yield schema.decode(row)
-            except DatabaseError as error:
-                message = f"solutions database {self.path}: row {row[0]!r} is ignored: {error}"
-                warn_once(self.path, str(row[0]), message)
+    def _put_code(self, s: Session, record: Record) -> bool:
+        made = signed(self.path, s.place, record)
+        if made is not None:
+            s.change(rows.PUT_CODE, *rows.encode_code(record.request, made))
+        return made is not None
 
-    def _keys(self) -> list[str]:
-        return [key for (key,) in self._select(f"SELECT id FROM {TABLE} ORDER BY problem, target, id")]
+    def _drop_older(self, s: Session) -> int:
+        newer = {key for (key,) in s.select(f"SELECT id FROM {SOLUTIONS}")}
+        count = len(rows.older(s, self._ignored).keys() - newer)
+        schema.drop_older(s)
+        return count
+
+    def _delete(self, s: Session, key: str, older: Record | None) -> int:
+        s.change(f"DELETE FROM {CODE} WHERE id = ?", key)
+        count = 0 if older is None else rows.remove_older(s, older.request)
+        return count + s.change(f"DELETE FROM {SOLUTIONS} WHERE id = ?", key)
+
+    # --- naming and removing ---
+
+    def _ignored(self, key: Any, error: DatabaseError) -> None:
+        name = repr(key) if isinstance(key, str) and len(key) <= _ID_DIGITS else reprlib.repr(key)
+        warn_once(self.path, "row", f"solutions database {self.path}: row {name} is ignored: {error}")
+
+    def _keys(self, s: Session) -> list[str]:
+        found = s.select(f"SELECT id FROM {SOLUTIONS}") if SOLUTIONS in s.tables else []
+        return list({key for (key,) in found if isinstance(key, str)} | rows.older(s, self._ignored).keys())
 
     def _resolve(self, prefixes: Sequence[str]) -> list[str]:
-        keys = self._keys()
+        keys = self._access.read(self._keys) or []
         return [self._one(prefix, [key for key in keys if key.startswith(prefix)]) for prefix in prefixes]
 
     def _one(self, prefix: str, matches: list[str]) -> str:
@@ -179,64 +238,9 @@ class SolutionFile:
             raise DatabaseError(f"{count} solutions in {self.path} have an ID {prefix}...: exactly one must")
         return matches[0]
 
-    def _remove(self, operation: Callable[[Connection], int]) -> int:
-        if self._read(lambda c: True) is None:
+    def _remove(self, operation: Callable[[Session], int]) -> int:
+        if self._access.read(lambda s: True) is None:
             return 0
-        removed = self._write(operation)
-        with GUARD, suppress(sqlite3.Error), closing(schema.connect(self.path, False, 0.0)) as connection:
-            connection.execute("VACUUM")  # gives the space back; pointless to insist while others write
+        removed = self._access.write(operation)
+        self._access.shrink()
         return removed
-
-    def _move_aside(self) -> Path:
-        target = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-        journal = self.path.with_name(f"{self.path.name}-journal")
-        try:
-            if journal.exists():  # first: left behind, it would be played into the next file of this name
-                journal.replace(target.with_name(f"{target.name}-journal"))
-            self.path.replace(target)
-        except OSError as error:
-            fact = f"damaged database {self.path} cannot be moved aside: {error.strerror}"
-            raise DatabaseError(fact) from error
-        return target
-
-    def _make_folder(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise self._failure(error, "written") from error
-
-    def _select(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
-        return self._read(lambda c: c.execute(query, values).fetchall()) or []
-
-    def _read(self, operation: Callable[[Connection], T]) -> T | None:
-        return self._patiently(lambda c: None if c is None else operation(c), write=False)
-
-    def _write(self, operation: Callable[[Connection], T]) -> T:
-        def required(connection: Connection | None) -> T:
-            assert connection is not None
-            return operation(connection)
-
-        return self._patiently(required, write=True)
-
-    def _patiently(self, operation: Callable[[Connection | None], T], *, write: bool) -> T:
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            patience = deadline - time.monotonic()
-            try:
-                with GUARD, schema.transaction(self.path, write=write, patience=patience) as connection:
-                    return operation(connection)
-            except (sqlite3.Error, OSError) as error:
-                if patience <= 0 or not schema.is_contention(error):
-                    raise self._failure(error, "written" if write else "read") from error
-            time.sleep(random.uniform(0.005, 0.05))
-
-    def _failure(self, error: Exception, done: str) -> DatabaseError:
-        fact = error.strerror if isinstance(error, OSError) else str(error)
-        command = f"ttc database --database={shlex.quote(str(self.path))} clear --all"
-        advice = f"; `{command}` moves it aside" if schema.is_damage(error) else ""
-        return DatabaseError(f"solutions database {self.path} cannot be {done}: {fact}{advice}")
-
-
-def _drop_older(connection: Connection) -> None:
-    for table in filter(schema.is_older, schema.tables(connection)):
-        connection.execute(f"DROP TABLE {table}")

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from .. import kernel
+from .. import backend, kernel
 from ..errors import CompileError
 from ..stored_plans import open_database
 from ..target import Target
@@ -21,9 +21,11 @@ def linked(
 ) -> T:
     """`link(code)`, where code is the object stored under these names, or else `compiled()`, which is then stored.
 
-    what, how: the row's problem and plan; a row of another plan or of other versions is not used. Stored code that
+    what, how: the row's problem and plan; the code of another plan or of other versions is not used. Stored code that
     cannot be linked is compiled again, with a warning.
     """
+    if not backend.runs_here(target):
+        return link(compiled())
     request = Request(what, target.key, 1, "hot-ab", "", kernel.versions())
     store = open_database(None)
     record = store.find(request, 1).record
@@ -35,5 +37,9 @@ def linked(
             _log.warning("stored object code is ignored: %s", error)
     code = compiled()
     made = link(code)
-    store.store(Record(request, 1, how, objects=((kernel.NAME, code),)))
+    fresh = Record(request, 1, how, objects=((kernel.NAME, code),))
+    if record is not None and record.plan == how:
+        store.keep(fresh)
+    else:
+        store.store(fresh)
     return made

@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import DatabaseError, OptionError
 from ..tuning import exchange
 from ..tuning.database import SolutionFile, choose_path
+from ..tuning.exchange import lines_of
 from ..tuning.records import EXHAUSTIVE, Record
 from ..tuning.solution_file import Cleared, Row
 from ..wording import printable
@@ -106,7 +107,7 @@ def _configure_show(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
-    record = file.show(args.id)
+    record = file.show(args.id, versions())
     fields = {"id": record.request.id} | exchange.to_fields(record, objects=False)
     sizes = {name: len(data) for name, data in record.objects}
     if args.json:
@@ -130,13 +131,13 @@ def _configure_export(parser: argparse.ArgumentParser) -> None:
 
 def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
     if args.file == "-":
-        file.export(sys.stdout.buffer, objects=not args.no_objects)
+        file.export(sys.stdout.buffer, versions(), objects=not args.no_objects)
         sys.stdout.buffer.flush()
         return 0
     if os.path.exists(args.file) and file.path.exists() and os.path.samefile(args.file, file.path):
         raise OptionError(f"{args.file} is the database itself: export to another file")
     with _failing(f"export to {args.file}"), TemporaryFile() as whole:
-        count = file.export(whole, objects=not args.no_objects)
+        count = file.export(whole, versions(), objects=not args.no_objects)
         whole.seek(0)  # all of it was read: a damaged database costs no older export
         with open(args.file, "wb") as stream:
             copyfileobj(whole, stream)
@@ -146,15 +147,18 @@ def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
 
 def _configure_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="an export; - is the standard input")
-    parser.add_argument("--no-objects", action="store_true", help="ignore machine code that you do not trust")
+    parser.add_argument("--with-code", action="store_true", help="machine code, too: it will run here as yours")
+    parser.add_argument("--no-objects", action="store_true", help=argparse.SUPPRESS)
 
 
 def _import(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
+    if args.no_objects:
+        raise OptionError("import takes no machine code any more, unless --with-code is given: leave --no-objects out")
     if args.file == "-":
-        changed = file.import_(sys.stdin.buffer, "standard input", objects=not args.no_objects)
+        changed = file.import_(lines_of(sys.stdin.buffer), "standard input", objects=args.with_code)
     else:
         with _failing(f"import of {args.file}"), open(args.file, "rb") as stream:
-            changed = file.import_(stream, args.file, objects=not args.no_objects)
+            changed = file.import_(lines_of(stream), args.file, objects=args.with_code)
     print(f"read {_count(len(changed))}, {sum(changed)} of them new or better than what was stored")
     return 0
 
@@ -239,7 +243,7 @@ _ACTIONS = {
     "list": _Action("list all solutions", _list, _configure_list),
     "show": _Action("show one solution with its timings", _show, _configure_show),
     "export": _Action("write all solutions to a file", _export, _configure_export),
-    "import": _Action("merge an export: its machine code will run here", _import, _configure_import),
+    "import": _Action("merge an export: plans and timings", _import, _configure_import),
     "clear": _Action("remove solutions", _clear, _configure_clear),
     "path": _Action("print the path of the database", _path),
 }

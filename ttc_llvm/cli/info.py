@@ -147,7 +147,10 @@ def _huge_pages() -> str:
 
 
 def _database(given: str | None) -> dict[str, Any]:
-    file = SolutionFile(choose_path(given))
+    try:
+        file = SolutionFile(choose_path(given))
+    except DatabaseError as error:
+        return {"path": None, "error": str(error)}
     try:
         return {"path": str(file.path), "solutions": len(file.rows())}
     except DatabaseError as error:

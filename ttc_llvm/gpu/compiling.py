@@ -99,7 +99,10 @@ def plan_canonical(
     if answer.sufficient and answer.record is not None:
         known = _known(canonical, chosen, answer.record)
         if known is not None:
+            if not answer.record.objects and store.keeps_code:
+                store.keep(replace(answer.record, objects=((ENTRY, known.image.code),)))
             return known
+        store.refuse(answer.record)
     if chosen.max_implementations == 1 or canonical.elements == 0:
         found, record = _modelled(canonical, chosen, request, answer)
     else:
@@ -110,7 +113,7 @@ def plan_canonical(
 
 
 def versions() -> str:
-    """The versions that a stored plan and its code depend on."""
+    """The versions that stored code depends on."""
     return f"{gpu_plan.VERSION} ttc{__version__} llvm{backend.llvm_version()}"
 
 

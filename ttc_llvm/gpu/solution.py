@@ -23,7 +23,7 @@ from .executable import Executable
 from .handed import Handed, handed, stream_for
 from .launch import GpuImage, Launch
 from .nest import GpuNest
-from .plan import GpuPlan
+from .plan import GpuPlan, check, parse
 from .target import GpuTarget
 
 
@@ -59,7 +59,8 @@ class GpuSolution:
         return f"GpuSolution({self.problem!r}, target={self.target}, plan='{self.plan}')"
 
     def __reduce__(self) -> tuple[Callable[..., GpuSolution], tuple[Any, ...]]:
-        return GpuSolution, (self.problem, self.target, self.plan, self.measurement, self._image)
+        """The plan's text, and no code: pickles are copied between users and machines."""
+        return _unpickled, (self.problem, self.target, str(self.plan), self.measurement)
 
     # --- calling ---
 
@@ -195,3 +196,12 @@ class GpuSolution:
             from .artifact import write
 
         return write(self, Path(directory), emit)
+
+
+def _unpickled(problem: Problem, target: GpuTarget, text: str, measurement: Measurement | None) -> GpuSolution:
+    """A solution from a pickle; with the model's plan where this program has no such plan for the problem."""
+    canonical = canonicalise(problem).canonical
+    try:
+        return GpuSolution(problem, target, check(parse(text), canonical, target), measurement)
+    except PlanError:
+        return GpuSolution(problem, target, gpu_candidates.model_plan(canonical, target))

@@ -1,0 +1,95 @@
+"""Transactions on one database file, tried until others let go of it; whatever goes wrong is a DatabaseError."""
+
+from __future__ import annotations
+
+import random
+import shlex
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from ttc_llvm import locks
+from ttc_llvm.errors import DatabaseError
+from ttc_llvm.tuning import schema, trust
+from ttc_llvm.tuning.notices import one_line
+from ttc_llvm.tuning.schema import Session
+
+T = TypeVar("T")
+
+PATIENCE = 5.0  # seconds to wait for other processes
+# Beside errors of its own, sqlite3 raises what its texts and numbers lead to: a message that quotes a damaged name is
+# no UTF-8, a damaged length asks for more memory than there is.
+_RAISED = (sqlite3.Error, OSError, ValueError, OverflowError, MemoryError)
+
+
+class FileAccess:
+    """The file at `path`, which need not exist: reading finds nothing then, writing creates it and its folder.
+
+    Raises DatabaseError where the file is damaged, locked for more than PATIENCE seconds, another program's, or not
+    writable.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with suppress(OSError):  # the current directory is gone: every transaction says so
+            self.path = path.absolute()
+
+    def standing(self) -> trust.Standing:
+        """Who can write the file, and so what its code is worth."""
+        return trust.standing(schema.real(self.path))
+
+    def read(self, operation: Callable[[Session], T]) -> T | None:
+        """What the operation finds in one transaction; None where there is nothing to read."""
+        return self._patiently(lambda session: None if session is None else operation(session), write=False)
+
+    def write(self, operation: Callable[[Session], T]) -> T:
+        """What the operation returns once all that it changed is committed."""
+
+        def required(session: Session | None) -> T:
+            assert session is not None
+            return operation(session)
+
+        try:
+            trust.make_folder(schema.real(self.path).parent)
+        except OSError as error:
+            raise self._failure(error, "written") from error
+        return self._patiently(required, write=True)
+
+    def shrink(self) -> None:
+        """Give the space of removed rows back; pointless to insist while others write."""
+        with locks.DATABASE, suppress(*_RAISED), closing(schema.connect(schema.real(self.path), 0.0)) as connection:
+            connection.execute("VACUUM")
+
+    def move_aside(self) -> Path:
+        """Rename a damaged file, which may be someone's document; returns where it went."""
+        target = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        journal = self.path.with_name(f"{self.path.name}-journal")
+        try:
+            if journal.exists():  # first: left behind, it would be played into the next file of this name
+                journal.replace(target.with_name(f"{target.name}-journal"))
+            self.path.replace(target)
+        except OSError as error:
+            fact = f"damaged database {self.path} cannot be moved aside: {error.strerror}"
+            raise DatabaseError(fact) from error
+        return target
+
+    def _patiently(self, operation: Callable[[Session | None], T], *, write: bool) -> T:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            patience = deadline - time.monotonic()
+            try:
+                with locks.DATABASE, schema.transaction(self.path, write=write, patience=patience) as session:
+                    return operation(session)
+            except _RAISED as error:
+                if patience <= 0 or not schema.is_contention(error):
+                    raise self._failure(error, "written" if write else "read") from error
+            time.sleep(random.uniform(0.005, 0.05))
+
+    def _failure(self, error: BaseException, done: str) -> DatabaseError:
+        fact = error.strerror if isinstance(error, OSError) else one_line(error) or "memory is short"
+        command = f"ttc database --database={shlex.quote(str(self.path))} clear --all"
+        advice = f"; `{command}` moves it aside" if schema.is_damage(error) else ""
+        return DatabaseError(f"solutions database {self.path} cannot be {done}: {fact}{advice}")

@@ -1,0 +1,28 @@
+"""What the database says while it works on: one line of logging each, once per process."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from ttc_llvm.wording import printable
+
+_LOGGER = logging.getLogger("ttc_llvm")
+_warned: set[tuple[Path, str]] = set()
+
+
+def warn_once(path: Path, topic: str, message: str) -> None:
+    """One line of logging per path and topic, in this process."""
+    if (path, topic) not in _warned:
+        _warned.add((path, topic))
+        _LOGGER.warning("%s", one_line(message))
+
+
+def forget() -> None:
+    """Everything may be said again."""
+    _warned.clear()
+
+
+def one_line(message: object) -> str:
+    """A message that may quote a damaged file: in one line, without control sequences."""
+    return printable(" ".join(str(message).split()))
