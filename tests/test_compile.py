@@ -557,7 +557,7 @@ def test_another_release_does_not_run_stored_code(path: Path, monkeypatch: pytes
     monkeypatch.setattr(kernel, "CODE", kernel.CODE + 1)
     assert kernel.versions() != before
     monkeypatch.undo()
-    monkeypatch.setattr(ttc_llvm, "__version__", "99.0")
+    monkeypatch.setattr(kernel, "__version__", "99.0")
     assert kernel.versions() != before
 
 
