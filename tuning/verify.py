@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from math import prod
 
 import numpy as np
@@ -12,6 +11,8 @@ import numpy.typing as npt
 from ttc_llvm import dtypes
 from ttc_llvm.canonical import Alpha, Beta, Canonical, is_move
 from ttc_llvm.dtypes import DType, Kind
+
+from .crew import spread
 
 PIECE = 1 << 17  # elements compared at a time, in the caches
 
@@ -68,8 +69,7 @@ def mismatch(
         return tuple(i + int(inside) for i, inside in zip(first, np.argwhere(found)[0], strict=True))
 
     starts = itertools.product(*(range(0, n, step) for n, step in zip(canonical.extents, steps, strict=True)))
-    with ThreadPoolExecutor(threads) as pool:
-        return next((found for found in pool.map(wrong, starts) if found is not None), None)
+    return min((found for found in spread(wrong, starts, threads) if found is not None), default=None)
 
 
 def _piece(extents: tuple[int, ...]) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..canonical import Beta
 from ..dtypes import Kind
 from ..errors import VerificationError
 from ..tuning import buffers, verify
+from ..tuning.crew import spread
 from .stand import Contender, Stand
 
 PIECE = 4 << 20  # bytes compared at a time
@@ -58,8 +58,8 @@ class Check:
 
     def _same(self, got: Bytes, wanted: Bytes) -> bool:
         pieces = range(0, len(wanted), PIECE)
-        with ThreadPoolExecutor(self.stand.threads) as pool:
-            return all(pool.map(lambda at: self._same_piece(got[at : at + PIECE], wanted[at : at + PIECE]), pieces))
+        threads = self.stand.threads
+        return all(spread(lambda at: self._same_piece(got[at : at + PIECE], wanted[at : at + PIECE]), pieces, threads))
 
     def _same_piece(self, got: Bytes, wanted: Bytes) -> bool:
         if np.array_equal(got, wanted):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -11,8 +12,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from pathlib import Path
 import platformdirs
 
 from ..pool import cpu_count
+from ..tuning.crew import spread
 from .compilers import Compiler
 
 LIMIT_SECONDS = 60.0
@@ -87,17 +88,27 @@ class Builder:
     def obtain_all(self, jobs: Iterable[Job], report: Callable[[int, int], None] | None = None) -> None:
         """Make what is missing, as many at once as there are CPUs. report: (done, all). Ctrl-C ends the compilers."""
         wanted = [job for job in dict.fromkeys(jobs) if job not in self._known]
-        with ThreadPoolExecutor(cpu_count()) as pool:
-            futures = [pool.submit(self.obtain, job) for job in wanted]
-            try:
-                for done, future in enumerate(as_completed(futures), 1):
-                    future.result()
+        numbers, lock = itertools.count(1), threading.Lock()
+
+        def obtained(job: Job) -> None:
+            with self._ending():
+                self.obtain(job)
+                with lock:
+                    done = next(numbers)
                     if report is not None:
                         report(done, len(wanted))
-            except BaseException:
-                self._stop()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+
+        with self._ending():  # also where Ctrl-C finds this thread waiting for the others
+            spread(obtained, wanted, cpu_count())
+
+    @contextlib.contextmanager
+    def _ending(self) -> Iterator[None]:
+        """What is running ends with the first that fails, and nothing new is started."""
+        try:
+            yield
+        except BaseException:
+            self._stop()
+            raise
 
     # --- remembered ---
 

@@ -1,0 +1,50 @@
+"""Work spread over threads, as many as there are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from ttc_llvm.tuning.crew import spread
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_item_is_done_once(threads: int) -> None:
+    assert sorted(spread(lambda n: n * n, range(100), threads)) == [n * n for n in range(100)]
+    assert spread(lambda n: n, (), threads) == []
+
+
+def test_items_are_done_side_by_side() -> None:
+    meeting = threading.Barrier(3)
+    spread(lambda n: meeting.wait(60), range(3), 3)  # else this would time out
+
+
+def test_where_no_thread_starts_this_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert sorted(spread(lambda n: n + 1, range(9), 4)) == list(range(1, 10))
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), KeyboardInterrupt()])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_an_item_raises_ends_all_threads_first(error: BaseException, threads: int) -> None:
+    before = threading.active_count()
+    taken = []
+
+    def items() -> Iterator[int]:
+        for number in range(10_000):
+            taken.append(number)
+            yield number
+
+    def work(number: int) -> None:
+        if number == 5:
+            raise error
+
+    with pytest.raises(type(error)):
+        spread(work, items(), threads)
+    assert len(taken) < 10_000 or threads > 1
+    assert threading.active_count() == before
