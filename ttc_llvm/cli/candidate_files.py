@@ -12,6 +12,7 @@ from .. import plan as plans
 from ..canonical import Canonical
 from ..errors import OptionError
 from ..measurement import GIB
+from ..native import whole_file
 from ..plan import CpuPlan
 from ..solution import Solution
 from ..tuning import candidates
@@ -55,13 +56,12 @@ def write(directory: Path, solution: Solution, canonical: Canonical, found: Iter
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob("[0-9]*.ll"):
             stale.unlink()
-        with open(folder / "plans.txt", "w") as listing:
-            listing.write(HEADING)
+        with whole_file.whole_file(folder / "plans.txt") as listing:
+            listing.write(HEADING.encode())
             for number, candidate in enumerate(found, 1):
-                listing.write(_line(number, candidate, canonical))
-                (folder / f"{number:03}.ll").write_text(
-                    kernel.ir_text(canonical, candidate.plan, solution.target)
-                )
+                listing.write(_line(number, candidate, canonical).encode())
+                text = kernel.ir_text(canonical, candidate.plan, solution.target)
+                whole_file.write(folder / f"{number:03}.ll", text)
     except OSError as error:
         raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
     return folder

@@ -9,11 +9,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from shutil import copyfileobj
-from tempfile import TemporaryFile
 from typing import Any
 
 from ..errors import DatabaseError, OptionError
+from ..native.whole_file import whole_file
 from ..tuning import exchange
 from ..tuning.database import SolutionFile, choose_path
 from ..tuning.exchange import lines_of
@@ -136,11 +135,8 @@ def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
         return 0
     if os.path.exists(args.file) and file.path.exists() and os.path.samefile(args.file, file.path):
         raise OptionError(f"{args.file} is the database itself: export to another file")
-    with _failing(f"export to {args.file}"), TemporaryFile() as whole:
-        count = file.export(whole, versions(), objects=not args.no_objects)
-        whole.seek(0)  # all of it was read: a damaged database costs no older export
-        with open(args.file, "wb") as stream:
-            copyfileobj(whole, stream)
+    with _failing(f"export to {args.file}"), whole_file(args.file) as stream:
+        count = file.export(stream, versions(), objects=not args.no_objects)
     print(f"exported {_count(count)} to {args.file}")
     return 0
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ..bench import cli_run
@@ -17,6 +17,7 @@ from ..bench.runner import run
 from ..bench.suites import SUITES
 from ..cli.progress import Display
 from ..errors import OptionError
+from ..native import whole_file
 from . import gpu_cli, references, table
 from .cli_references import add_references, wanted
 
@@ -79,7 +80,7 @@ def _build(found: references.Found, problems: Sequence[Any]) -> None:
 def _finish(args: argparse.Namespace, results: Sequence[Result]) -> None:
     if args.csv is not None:
         try:
-            Path(args.csv).write_text(table.to_csv(results))
+            whole_file.write(args.csv, table.to_csv(results))
         except OSError as error:
             raise OptionError(f"--csv={args.csv} cannot be written: {error.strerror or error}") from None
     print("\n".join(table.lines(results)))
@@ -90,7 +91,10 @@ def _check_csv(path: str | None) -> None:
     if path is None:
         return
     try:
+        is_new = not os.path.exists(path)
         with open(path, "ab"):
             pass
+        if is_new:
+            os.unlink(path)
     except OSError as error:
         raise OptionError(f"--csv={path} cannot be written: {error.strerror or error}") from None

@@ -15,6 +15,7 @@ from ..cli.options import OPTIONS, Parser, parser
 from ..cli.reading import Command, read
 from ..errors import OptionError
 from ..gpu.target import is_gpu
+from ..native import whole_file
 from ..solution import Solution
 from ..stored_plans import open_database, stored
 from ..tuning.model import model_plan
@@ -138,6 +139,6 @@ def _solution(job: Job, own: _Own) -> Solution:
 
 def _write(path: Path, explanation: Explanation) -> None:
     try:
-        path.write_text(explanation.html(), encoding="utf-8")
+        whole_file.write(path, explanation.html())
     except OSError as error:
         raise OptionError(f"--html={path} cannot be written: {error.strerror or error}") from None

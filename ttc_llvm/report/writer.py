@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import OptionError
+from ..native import whole_file
 from .charts import Chart
 from .figures import FIGURES, Figure
 from .inline import inline
@@ -34,7 +35,7 @@ def write(inputs: Inputs, folder: Path, title: str = TITLE, page_only: bool = Fa
         beside = None if page_only else folder
         drawn = [Drawn(figure, tuple(_pictures(figure, inputs, beside))) for figure in FIGURES]
         target = folder / PAGE
-        target.write_text(page(inputs, drawn, title), encoding="utf-8")
+        whole_file.write(target, page(inputs, drawn, title))
     except OSError as error:
         raise OptionError(f"--output={folder} cannot be written: {error.strerror or error}") from None
     return target, *(folder / name for one in drawn for picture in one.pictures for name in picture.files)
@@ -60,8 +61,8 @@ def _picture(chart: Chart, folder: Path | None, stem: str, prefix: str) -> Pictu
     files: tuple[str, ...] = ()
     if folder is not None:
         files = (f"{stem}.svg", f"{stem}.png")
-        (folder / files[0]).write_text(wide.replace(plots.INK, "#000000"), encoding="utf-8")
-        (folder / files[1]).write_bytes(plots.png(figure))
+        whole_file.write(folder / files[0], wide.replace(plots.INK, "#000000"))
+        whole_file.write(folder / files[1], plots.png(figure))
     label = f"{chart.title}. {chart.caption}"
     elements = [inline(svg, f"{prefix}{k}", label, plots.INK) for k, svg in (("w", wide), ("n", narrow))]
     return Picture(chart, elements[0], elements[1], files)

@@ -1,0 +1,43 @@
+"""A single file that appears whole or not at all, whatever ends the process that writes it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """A stream whose content takes the file's place when the block ends; where it fails, the file stays as it was.
+
+    It is written beside the file, which keeps its mode. What is no regular file, such as a pipe, is written directly.
+    OSError as from `open`.
+    """
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        with open(place, "wb") as stream:
+            yield stream
+        return
+    if place.exists():
+        open(place, "ab").close()  # OSError where it is read-only: a rename would not mind
+    aside = place.with_name(f".ttc.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(aside, "xb") as stream:
+            yield stream
+        if place.exists():
+            shutil.copymode(place, aside)
+        os.replace(aside, place)
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+def write(path: str | Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8, whole or not at all. OSError as from `open`."""
+    with whole_file(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
