@@ -201,8 +201,13 @@ def test_other_machines_need_their_own_linker(monkeypatch: pytest.MonkeyPatch, t
 def test_what_a_linker_says_is_passed_on(host: Target) -> None:
     compiler("cc")
     twice = [Member(f"{name}.o", plain("f", 1, host)) for name in ("one", "two")]
-    with pytest.raises(ArtifactError, match=r"cannot link libx\.so: .*two\.o"):
+    with pytest.raises(ArtifactError, match=r"cannot make libx\.so: .*two\.o"):
         linker.shared(twice, "libx.so", linker.command(host))
+
+
+def test_a_linker_that_cannot_be_started_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match=r"missing cannot be started: No such file"):
+        linker.made([str(tmp_path / "missing")], str(tmp_path), "libx.so")
 
 
 # --- files that appear together ---------------------------------------------------------------------------

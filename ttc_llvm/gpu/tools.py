@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..errors import ArtifactError
+from ..native.linker import made
 from .target import GpuTarget
 
 VARIABLE = "TTC_PTXAS"  # a list of assemblers that are tried first
@@ -49,7 +50,7 @@ def cubin(ptx: bytes, target: GpuTarget) -> bytes:
         )
     with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
         Path(folder, "kernel.ptx").write_bytes(ptx)
-        return _made([place, f"-arch={target.cpu}", "kernel.ptx", "-o", "kernel.cubin"], folder, "kernel.cubin")
+        return made([place, f"-arch={target.cpu}", "kernel.ptx", "-o", "kernel.cubin"], folder, "kernel.cubin")
 
 
 @lru_cache(maxsize=1)
@@ -60,7 +61,10 @@ def linker() -> str | None:
 
 
 def _is_recent(place: str) -> bool:
-    done = subprocess.run([place, "--version"], capture_output=True, text=True, errors="replace", check=False)
+    try:
+        done = subprocess.run([place, "--version"], capture_output=True, text=True, errors="replace", check=False)
+    except OSError:
+        return False
     found = re.search(r"LLD (\d+)", done.stdout)
     return found is not None and int(found[1]) >= LEAST_LLD
 
@@ -76,12 +80,4 @@ def code_object(objects: Sequence[bytes], target: GpuTarget) -> bytes:
         names = [f"kernel{number}.o" for number in range(len(objects))]
         for name, data in zip(names, objects, strict=True):
             Path(folder, name).write_bytes(data)
-        return _made([place, "-shared", "--build-id=none", *names, "-o", "kernel.hsaco"], folder, "kernel.hsaco")
-
-
-def _made(command: Sequence[str], folder: str, name: str) -> bytes:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        said = " ".join((done.stderr or done.stdout).split())[:400]
-        raise ArtifactError(f"{command[0]} refuses: {said or f'status {done.returncode}'}")
-    return Path(folder, name).read_bytes()
+        return made([place, "-shared", "--build-id=none", *names, "-o", "kernel.hsaco"], folder, "kernel.hsaco")

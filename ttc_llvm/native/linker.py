@@ -48,18 +48,20 @@ def shared(objects: Sequence[Member], soname: str, linker: Sequence[str]) -> byt
             (Path(folder) / member.name).write_bytes(elf.with_default_visibility(member.data))
         (Path(folder) / VERSIONS).write_text(f"{_version(soname)} {{ *; }};\n")
         names = [member.name for member in objects]
-        done = subprocess.run(
-            [*linker, *_soname(linker, soname), *names, "-o", soname],
-            cwd=folder,  # names without folders: nothing of this run gets into the library
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if done.returncode:
-            said = " ".join((done.stderr or done.stdout).split())[:400]
-            raise ArtifactError(f"{linker[0]} cannot link {soname}: {said or f'status {done.returncode}'}")
-        return (Path(folder) / soname).read_bytes()
+        # Names without folders: nothing of this run gets into the library.
+        return made([*linker, *_soname(linker, soname), *names, "-o", soname], folder, soname)
+
+
+def made(command: Sequence[str], folder: str, name: str) -> bytes:
+    """The file that a tool makes in a folder. ArtifactError, with the tool's words, where it cannot."""
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise ArtifactError(f"{command[0]} cannot be started: {error.strerror or error}") from None
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).split())[:400]
+        raise ArtifactError(f"{command[0]} cannot make {name}: {said or f'status {done.returncode}'}")
+    return Path(folder, name).read_bytes()
 
 
 def _candidates(target: Target) -> tuple[str, ...]:
