@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from forks import forked
 
-from ttc_llvm import backend, cpu_features, host, locks, target
-from ttc_llvm.errors import CompileError, TargetError
+from ttc_llvm import backend, cpu_features, heap, host, locks, target
+from ttc_llvm.errors import CompileError, OutOfMemoryError, TargetError
 
 ADD = """
 define i64 @add(i64 %a, i64 %b) {
@@ -255,6 +255,12 @@ def test_cache_sizes_are_read(tmp_path: Path) -> None:
         "l2": 2 << 20,
     }
     assert set(host.caches(tmp_path / "absent")) == {"page"}
+
+
+def test_llvm_is_not_called_without_memory_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heap, "LEAST", 1 << 56)
+    with pytest.raises(OutOfMemoryError, match=r"^the compilation of a kernel takes [0-9]+ MiB, which the system"):
+        backend.compile_object(ADD, backend.host_target())
 
 
 @needs_proc

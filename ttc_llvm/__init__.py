@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         DatabaseError,
         GpuError,
         OptionError,
+        OutOfMemoryError,
         PlanError,
         ProblemError,
         TargetError,
@@ -60,6 +61,7 @@ __all__ = [
     "Library",
     "Measurement",
     "OptionError",
+    "OutOfMemoryError",
     "PlanError",
     "Problem",
     "ProblemError",
@@ -80,8 +82,8 @@ __all__ = [
 _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
     "errors": (
-        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "OptionError", "PlanError",
-        "ProblemError", "TargetError", "TtcError", "VerificationError",
+        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "OptionError", "OutOfMemoryError",
+        "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
     "front": ("compile",),
     "gpu.solution": ("GpuSolution",),
@@ -103,7 +105,11 @@ _LAZY = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(locks.imported(f".{_LAZY[name]}", __name__), name)
+    try:
+        value = getattr(locks.imported(f".{_LAZY[name]}", __name__), name)
+    except MemoryError as error:
+        errors = locks.imported(".errors", __name__)
+        raise errors.out_of_memory(error, f"the import of ttc_llvm.{name}") from error
     globals()[name] = value
     return value
 

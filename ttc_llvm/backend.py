@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import host, locks, target
+from . import heap, host, locks, target
 from .errors import CompileError, TargetError
 from .gpu import target as gpu_target
 from .gpu.target import GpuTarget
@@ -144,6 +144,7 @@ def llvm_version() -> str:
 @lru_cache(maxsize=1)
 def _llvm() -> Any:
     with locks.LLVM:
+        heap.require(heap.LIBRARY, "LLVM's library", kept=False)
         import llvmlite.binding
 
         llvmlite.binding.initialize_all_targets()
@@ -191,6 +192,7 @@ def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[Com
     """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
     binding = _llvm()
     with locks.LLVM:
+        heap.require_for(ir_text)
         pic = pic and wanted.family != "wasm32"  # whose position-independent code needs a dynamic linker
         machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family, pic)
         with binding.create_context() as context:
@@ -213,28 +215,32 @@ def _optimised(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[
     binding = _llvm()
     with (
         _parsed(ir_text, wanted, pic) as (machine, module),
-        binding.create_pipeline_tuning_options(OPT_LEVEL) as options,
-        binding.create_pass_builder(machine, options) as builder,
         binding.create_new_module_pass_manager() as passes,  # one run each: LLVM moves passes out of it
     ):
         for name in PASSES:
             getattr(passes, f"add_{name}_pass")()
-        passes.run(module, builder)
+        passes.run(module, _pass_builder(machine, OPT_LEVEL))
         yield machine, module
 
 
 @contextmanager
 def _vectorised(ir_text: str, wanted: Target) -> Iterator[Compiling]:
-    binding = _llvm()
-    with (
-        _parsed(ir_text, wanted, True) as (machine, module),
-        binding.create_pipeline_tuning_options(VECTORISED_LEVEL) as options,
-    ):
-        options.loop_vectorization = options.slp_vectorization = True
-        options.loop_interleaving = options.loop_unrolling = True
-        with binding.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
+    with _parsed(ir_text, wanted, True) as (machine, module):
+        builder = _pass_builder(machine, VECTORISED_LEVEL)
+        with builder.getModulePassManager() as passes:
             passes.run(module, builder)
         yield machine, module
+
+
+@lru_cache(maxsize=16)
+def _pass_builder(machine: llvm.TargetMachine, level: int) -> llvm.PassBuilder:
+    """Made once for a machine: of each one that is closed, llvmlite leaks 1.6 KiB."""
+    options = _llvm().create_pipeline_tuning_options(level)
+    if level == VECTORISED_LEVEL:
+        options.loop_vectorization = options.slp_vectorization = True
+        options.loop_interleaving = options.loop_unrolling = True
+    made: llvm.PassBuilder = _llvm().create_pass_builder(machine, options)
+    return made
 
 
 _jits: list[tuple[llvm.LLJIT, int]] = []

@@ -6,6 +6,13 @@ print it as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 class TtcError(Exception):
     """Root of all errors raised by ttc_llvm."""
@@ -47,5 +54,29 @@ class DatabaseError(TtcError, RuntimeError):
     """The solutions database cannot be used."""
 
 
+class OutOfMemoryError(TtcError, MemoryError):
+    """The system gives this process no more memory: its limits, those of its group, or the machine's own."""
+
+
 class GpuError(TtcError, RuntimeError):
     """A GPU cannot be used: no driver, no device, no pycuda, too little memory, or the driver refuses something."""
+
+
+def out_of_memory(error: MemoryError, where: str) -> OutOfMemoryError:
+    """The error that a public function raises for one of Python's or NumPy's. where: the function."""
+    if isinstance(error, OutOfMemoryError):
+        return error
+    return OutOfMemoryError(f"{where}: out of memory{f': {error}' if str(error) else ''}")
+
+
+def states_memory(function: Callable[P, R]) -> Callable[P, R]:
+    """A public function that raises OutOfMemoryError where it runs out of memory, wherever that is."""
+
+    @wraps(function)
+    def stated(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except MemoryError as error:
+            raise out_of_memory(error, function.__qualname__) from error
+
+    return stated
