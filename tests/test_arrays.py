@@ -399,6 +399,14 @@ def test_recent_layouts_are_bounded_and_used_ones_stay() -> None:
     assert memory.find(99) == 99
 
 
+def test_results_that_fit_nowhere_are_refused_in_a_sentence() -> None:
+    large = np.broadcast_to(np.zeros(()), (1 << 22, 1 << 22))
+    with pytest.raises(ttc_llvm.OutOfMemoryError, match=r"^transpose: out of memory: Unable to allocate 128\. TiB"):
+        ttc_llvm.transpose(large)
+    with pytest.raises(ttc_llvm.OutOfMemoryError, match="ascontiguousarray: out of memory"):
+        ttc_llvm.ascontiguousarray(large)
+
+
 def test_memory_stays_bounded_over_many_shapes() -> None:
     program = """
         import gc, sys

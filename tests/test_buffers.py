@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from ttc_llvm import dtypes
 from ttc_llvm.canonical import COPY, Axis, Canonical, canonicalise, from_axes
+from ttc_llvm.errors import OutOfMemoryError
 from ttc_llvm.problem import Problem
 from ttc_llvm.tuning import buffers
+from ttc_llvm.tuning.available import available_memory
 from ttc_llvm.tuning.buffers import HUGE, LOW_BITS, Span
 
 FLOAT, CARRIER = dtypes.dtype("s"), dtypes.carrier(4)
@@ -154,10 +156,49 @@ def test_elements_of_stand_ins_do_not_overlap(problem: Problem) -> None:
 
 
 def test_available_memory_is_what_the_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    free = buffers.available_memory()
+    free = available_memory()
     assert free is None or 1 << 20 < free < 1 << 50
     for text in ("", "MemAvailable: much kB", "MemTotal: 5 kB\n"):
         monkeypatch.setattr(Path, "read_text", lambda self, text=text: text)
-        assert buffers.available_memory() is None
+        assert available_memory() is None
     monkeypatch.setattr(Path, "read_text", lambda self: "MemTotal: 9 kB\nMemAvailable:  7 kB\n")
-    assert buffers.available_memory() == 7 << 10
+    assert available_memory() == 7 << 10
+
+
+GROUPS = {  # a machine with 8000 bytes available, and what else a file system may say
+    "sys/fs/cgroup/a/b/memory.max": "5000\n",
+    "sys/fs/cgroup/a/b/memory.current": "3000\n",
+    "sys/fs/cgroup/a/b/memory.stat": "anon 1\ninactive_file 500\n",
+    "sys/fs/cgroup/a/memory.max": "max\n",
+    "sys/fs/cgroup/memory/c/memory.limit_in_bytes": "9000\n",
+    "sys/fs/cgroup/memory/c/memory.usage_in_bytes": "2000\n",
+    "sys/fs/cgroup/memory/c/memory.stat": "cache 7\ntotal_inactive_file 100\n",
+    "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("own", "free"),
+    [
+        ("0::/a/b", 2500),
+        ("0::/a", 8192),  # no limit
+        ("0::/", 8192),
+        ("5:cpu:/\n4:memory:/c\n0::/", 7100),
+        ("4:memory:/", 8192),
+        ("4:memory:/c\n0::/a/b", 2500),
+        ("gibberish", 8192),
+    ],
+)
+def test_control_groups_leave_less(tmp_path: Path, own: str, free: int) -> None:
+    files = GROUPS | {"proc/meminfo": "MemAvailable:  8 kB\n", "proc/self/cgroup": own + "\n"}
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert available_memory(tmp_path) == free
+
+
+@pytest.mark.parametrize("size", [1 << 56, 1 << 70])
+def test_memory_that_there_is_not_is_refused_in_a_sentence(size: int) -> None:
+    with pytest.raises(OutOfMemoryError, match=r"takes [0-9]+ MiB: there is no memory"):
+        buffers.allocate(size)

@@ -20,7 +20,7 @@ import ttc_llvm
 from ttc_llvm import backend, kernel
 from ttc_llvm.arrays import strided
 from ttc_llvm.canonical import Axis, canonicalise
-from ttc_llvm.errors import OptionError, TargetError, TtcError, VerificationError
+from ttc_llvm.errors import OptionError, OutOfMemoryError, TargetError, TtcError, VerificationError
 from ttc_llvm.kernel import Kernel
 from ttc_llvm.once import Recent
 from ttc_llvm.plan import CpuPlan, Staging
@@ -28,7 +28,7 @@ from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 from ttc_llvm.stored_plans import open_database
 from ttc_llvm.trial import Mode, Trial
-from ttc_llvm.tuning import buffers
+from ttc_llvm.tuning import available, buffers, verify
 from ttc_llvm.tuning.choices import Forced
 from ttc_llvm.tuning.model import model_plan
 from ttc_llvm.tuning.records import Record
@@ -456,7 +456,7 @@ def test_huge_problems_are_tuned_on_a_stand_in(
     monkeypatch: pytest.MonkeyPatch, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     problem = Problem((2, 1, 0), (64, 50, 96), lda=(64, 64, 96))
-    monkeypatch.setattr(buffers, "available_memory", lambda: 1 << 20)
+    monkeypatch.setattr(available, "available_memory", lambda: 1 << 20)
     solution = ttc_llvm.compile(problem, 4, threads=1)
     measured = solution.measurement
     assert measured is not None
@@ -474,9 +474,37 @@ def test_huge_problems_are_tuned_on_a_stand_in(
     assert (b == a[:, :50].transpose(2, 1, 0)).all()
 
 
+def test_where_memory_is_less_than_said_the_stand_in_shrinks(monkeypatch: pytest.MonkeyPatch) -> None:
+    allocate, limit = buffers.allocate, 3 << 20
+
+    def little(size: int) -> buffers.Bytes:
+        if size > limit:
+            raise OutOfMemoryError("no room")
+        return allocate(size)
+
+    monkeypatch.setattr(buffers, "allocate", little)
+    problem = Problem((1, 0), (2000, 2000))
+    measured = ttc_llvm.compile(problem, 2, threads=1, ignore_database=True).measurement
+    assert measured is not None
+    assert measured.proxy
+    limit = 1000
+    with pytest.raises(OutOfMemoryError, match="no room"):
+        ttc_llvm.compile(problem, 2, threads=1, ignore_database=True)
+
+
+def test_out_of_memory_anywhere_is_one_of_our_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(verify, "mismatch", refuse)
+    with pytest.raises(OutOfMemoryError, match=r"^compile: out of memory$") as caught:
+        ttc_llvm.compile(SMALL, 2, threads=1, ignore_database=True)
+    assert isinstance(caught.value, MemoryError)
+
+
 def test_what_fits_is_tuned_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for memory in (1 << 30, None):
-        monkeypatch.setattr(buffers, "available_memory", lambda memory=memory: memory)
+        monkeypatch.setattr(available, "available_memory", lambda memory=memory: memory)
         measured = ttc_llvm.compile(SMALL, 2, threads=1, ignore_database=True).measurement
         assert measured is not None
         assert not measured.proxy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import locks
 from .compiler import solve
-from .errors import OptionError, ProblemError
+from .errors import OptionError, ProblemError, states_memory
 from .gpu.target import GpuTarget, Name, is_gpu
 from .machines import Wanted
 from .options import MAX_IMPLEMENTATIONS, checked
@@ -78,6 +78,7 @@ def compile(
 ) -> Any: ...
 
 
+@states_memory
 def compile(
     problem: Problem,
     max_implementations: int = MAX_IMPLEMENTATIONS,

@@ -15,7 +15,7 @@ from . import backend, dtypes, items, kernel, locks, runtime, stored_plans
 from .addresses import data_address
 from .canonical import Alpha, Beta, Canonical, Kinds
 from .dtypes import Kind
-from .errors import ArrayError, PlanError
+from .errors import ArrayError, PlanError, out_of_memory, states_memory
 from .executable import Executable
 from .handed import Storage, number
 from .kernel import Objects
@@ -99,7 +99,10 @@ class Solution:
         if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
             raise ArrayError("A and B overlap in memory: the transposition is out of place")
         most = self.threads if threads is None else runtime.thread_count(threads)
-        ready.executable.run(address_a, address_b, ready.scalars, most)
+        try:
+            ready.executable.run(address_a, address_b, ready.scalars, most)
+        except MemoryError as error:
+            raise out_of_memory(error, "Solution") from error
         return b
 
     def _find(self, alpha: complex | None, beta: complex | None) -> _Ready:
@@ -156,6 +159,7 @@ class Solution:
         """The kernel's assembly for the solution's target."""
         return backend.assembly(self.llvm_ir, self.target)
 
+    @states_memory
     def explain(self, count: int = 10) -> Explanation:
         """The whole way from the problem to this plan's instructions: str() is text, notebooks show pictures.
 
@@ -168,6 +172,7 @@ class Solution:
 
     # --- writing ---
 
+    @states_memory
     def write(self, directory: str | Path, emit: Sequence[str] = ("obj", "header")) -> tuple[Path, ...]:
         """Write the artifacts under their C names; returns their paths.
 

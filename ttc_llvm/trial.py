@@ -23,12 +23,13 @@ from .once import once
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
-from .tuning import buffers, peak, verify
+from .tuning import available, buffers, peak, verify
 from .tuning.peak import Ceiling
 
 _log = logging.getLogger(__name__)
 HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
 PROXY_BYTES = 1 << 30  # of both tensors of a proxy: far beyond the caches, and a run ends soon
+LEAST_PROXY_BYTES = 1 << 20  # where there is not even room for this, nothing can be timed
 SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exists
 
 
@@ -82,12 +83,25 @@ class Trial:
     is_proxy: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        available = buffers.available_memory()
-        if available is not None and 3 * buffers.footprint(self.canonical) > 2 * available:
-            self.canonical = buffers.proxy(self.canonical, min(available // 3, PROXY_BYTES))
-            self.is_proxy = True
-        self.a = buffers.tensor(self.canonical, "a", 1, self.threads)
-        self.b = buffers.tensor(self.canonical, "b", 2, self.threads)
+        free = available.available_memory()
+        if free is not None and 3 * buffers.footprint(self.canonical) > 2 * free:
+            self._shrink(max(LEAST_PROXY_BYTES, min(free // 3, PROXY_BYTES)))
+        while True:
+            try:
+                self.a, self.b = self._tensors()
+                return
+            except MemoryError:  # less than the system said
+                whole = buffers.footprint(self.canonical)
+                if whole <= LEAST_PROXY_BYTES:
+                    raise
+                self._shrink(whole // 2)
+
+    def _tensors(self) -> tuple[buffers.Tensor, buffers.Tensor]:
+        a = buffers.tensor(self.canonical, "a", 1, self.threads)
+        return a, buffers.tensor(self.canonical, "b", 2, self.threads)
+
+    def _shrink(self, limit: int) -> None:
+        self.canonical, self.is_proxy = buffers.proxy(self.canonical, limit), True
 
     def moved(self, by: int) -> Trial:
         """The same bench, on which B begins so many bytes further (`buffers.SPARE` at most)."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +13,9 @@ import numpy.typing as npt
 from ttc_llvm import dtypes, locks
 from ttc_llvm.canonical import Axis, Canonical, static
 from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.errors import OutOfMemoryError
+
+from .crew import spread
 
 HUGE = 2 << 20
 LOW_BITS = 64 << 10  # bytes: a proxy keeps its strides modulo this
@@ -25,18 +26,26 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def allocate(size: int) -> Bytes:
-    """Zeroed bytes that start on a huge-page boundary, in memory mapped up to the next one; freed with the array."""
+    """Zeroed bytes that start on a huge-page boundary, in memory mapped up to the next one; freed with the array.
+
+    OutOfMemoryError where the system has none for them."""
     total = (-(-max(size, 1) // HUGE) + 1) * HUGE
-    if hasattr(mmap, "MAP_PRIVATE"):
-        memory = mmap.mmap(-1, total, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    else:
-        memory = mmap.mmap(-1, total)
+    memory = _mapped(total)
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a kernel without huge pages: ordinary ones serve
             memory.madvise(mmap.MADV_HUGEPAGE)
     whole = np.frombuffer(memory, np.uint8)
     start = -whole.ctypes.data % HUGE
     return whole[start : start + max(size, 1)]
+
+
+def _mapped(size: int) -> mmap.mmap:
+    try:
+        if hasattr(mmap, "MAP_PRIVATE"):
+            return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        return mmap.mmap(-1, size)
+    except (OSError, OverflowError, MemoryError):  # OverflowError: more bytes than a process has addresses
+        raise OutOfMemoryError(f"a tensor to time plans with takes {size >> 20} MiB: there is no memory") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +83,7 @@ class Tensor:
     def fill(self, seed: int, threads: int) -> None:
         """Random data of the element type (never zeros, NaN or denormals), written by as many threads."""
         chunks = [self.memory[i : i + FILL] for i in range(0, len(self.memory), FILL)]
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda item: _fill(item[1], self.dtype, seed + item[0]), enumerate(chunks)))
+        spread(lambda item: _fill(item[1], self.dtype, seed + item[0]), enumerate(chunks), threads)
 
 
 def tensor(canonical: Canonical, which: str, seed: int, threads: int) -> Tensor:
@@ -113,15 +121,6 @@ def footprint(canonical: Canonical) -> int:
     return sum(
         span(canonical, which).elements * t.itemsize for which, t in (("a", canonical.a), ("b", canonical.b))
     )
-
-
-def available_memory() -> int | None:
-    """Bytes of memory that can be used without swapping, where the system tells."""
-    try:
-        text = Path("/proc/meminfo").read_text()
-        return int(text.split("MemAvailable:")[1].split()[0]) << 10
-    except (OSError, IndexError, ValueError):
-        return None
 
 
 def proxy(canonical: Canonical, limit: int) -> Canonical:

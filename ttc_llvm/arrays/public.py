@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .. import locks, options, runtime
 from ..addresses import data_address
-from ..errors import ArrayError
+from ..errors import ArrayError, out_of_memory, states_memory
 from ..gpu.handed import is_on_device
 from . import shortcut
 from .checks import check_beta, check_result, permuted, scaled
@@ -67,30 +67,49 @@ def transpose(
         and (threads is None or (type(threads) is int and threads > 0))
         and type(x) is np.ndarray
     )
-    if usual:
-        result = shortcut.taken(cast(Array, x), axes)
-        if result is not None:
-            return result
+    try:
+        if usual:
+            result = shortcut.taken(cast(Array, x), axes)
+            if result is not None:
+                return result
+        return _transposed(x, axes, out, (alpha, beta, conjugate), order, threads, effort, stream, usual)
+    except MemoryError as error:
+        raise out_of_memory(error, "transpose") from error
+
+
+def _transposed(
+    x: Any,
+    axes: Any,
+    out: Any,
+    scalars: tuple[Any, Any, Any],
+    order: Order,
+    threads: int | None,
+    effort: int,
+    stream: Any,
+    usual: bool,
+) -> Any:
+    """`transpose` the long way. usual: nothing but threads is given besides the array and the axes."""
     if type(effort) is not int:
         effort = options.candidate_count(effort)
     if not isinstance(x, np.ndarray) and is_on_device(x):
-        return _on_device(x, axes, out, (alpha, beta, conjugate), order, stream, effort)
+        return _on_device(x, axes, out, scalars, order, stream, effort)
     if stream is not None:
         raise ArrayError("stream is for arrays on a device: this one is on the host")
     view = permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
     if out is None:
-        scale = scaled(view.dtype, view.dtype, alpha, beta, conjugate)
+        scale = scaled(view.dtype, view.dtype, *scalars)
         if scale is not PLAIN:
-            check_beta(beta)
+            check_beta(scalars[1])
         if usual:
             return _usual(cast(Array, x), axes, view, threads)
         return _copied(view, scale, order, threads, effort)
     _check_out(out, view)
-    scale = scaled(view.dtype, out.dtype, alpha, beta, conjugate)
+    scale = scaled(view.dtype, out.dtype, *scalars)
     assign(view.view(np.ndarray), out.view(np.ndarray), scale, _threads(threads, view), effort)
     return out
 
 
+@states_memory
 def ascontiguousarray(
     x: npt.ArrayLike, dtype: npt.DTypeLike | None = None, *, threads: int | None = None
 ) -> Array:
@@ -101,6 +120,7 @@ def ascontiguousarray(
     return _contiguous(x, dtype, "C", threads)
 
 
+@states_memory
 def asfortranarray(
     x: npt.ArrayLike, dtype: npt.DTypeLike | None = None, *, threads: int | None = None
 ) -> Array:

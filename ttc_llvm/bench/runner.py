@@ -18,6 +18,7 @@ from ..stored_plans import Planned, open_database
 from ..target import Target
 from ..trial import Mode, check_runs_here
 from ..tuning import buffers
+from ..tuning.available import available_memory
 from ..tuning.search import Progress
 from ..wording import problem_fields
 from . import facts, ours
@@ -101,8 +102,8 @@ def run(
 
 def fits(case: Case, memory: Memory) -> bool:
     """True where there is room for a case's tensors and for what checking it takes."""
-    available = buffers.available_memory()
-    return available is None or COPIES * buffers.footprint(case.canonical) < available + memory.held
+    free = available_memory()
+    return free is None or COPIES * buffers.footprint(case.canonical) < free + memory.held
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process' own) and return its exit status; raises only KeyboardInterrupt."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's: nothing is multiplied here, and each takes 32 MiB
     for name, access in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller: no file of ours may take its number
             setattr(sys, name, open(os.devnull, access))  # noqa: SIM115
@@ -106,6 +107,8 @@ def _guarded(work: Callable[[], int]) -> int:
         return _fail(f"error: {error}")
     except MemoryError:
         return _fail("error: out of memory")
+    except ImportError as error:
+        return _fail(f"error: {_first_cause(error)}")
     except OSError as error:
         return _fail(f"error: {error}")
     except Exception as error:
@@ -114,6 +117,13 @@ def _guarded(work: Callable[[], int]) -> int:
         _log.info("the defect, for a report", exc_info=True)
         hint = "please report it; --verbose shows where"
         return _fail(f"internal error: {type(error).__name__}: {error} ({hint})", 1)
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """NumPy explains at length that it cannot be imported; the loader's reason is behind it."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _fail(message: str, status: int = 2) -> int:

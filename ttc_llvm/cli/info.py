@@ -18,7 +18,7 @@ from ..gpu import target as gpu_target
 from ..problem import Problem
 from ..target import Target
 from ..trial import Mode, Trial
-from ..tuning import buffers
+from ..tuning.available import available_memory
 from ..tuning.database import SolutionFile, choose_path
 from ..tuning.peak import Ceiling
 from ..wording import target_fields
@@ -102,7 +102,7 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
         "cpus": sorted(affinity.process_mask() or ()),
         "threads": runtime.num_threads(),
         "huge_pages": _huge_pages(),
-        "free_bytes": buffers.available_memory(),
+        "free_bytes": available_memory(),
         "gpus": _gpus(),
         "database": _database(database),
         "architectures": [*target.spellings(), *gpu_target.spellings()],
@@ -114,7 +114,7 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
 
 def measure_ceilings(machine: Target, threads: int) -> dict[str, float]:
     """GiB/s of our own SAXPY, streaming copy and ordinary copy of float tensors that fit no cache."""
-    free = buffers.available_memory()
+    free = available_memory()
     size = CEILING_BYTES if free is None else min(CEILING_BYTES, free // 8)
     elements = max(size, 1 << 20) // 4
     update = Problem((0,), (elements,), "s", alpha=2.0, beta=0.5)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import names
-from ..errors import ArtifactError, OptionError, TargetError
+from ..errors import ArtifactError, OptionError, TargetError, states_memory
 from ..problem import Problem
 from ..solution import Solution
 from ..target import Target
@@ -64,6 +64,7 @@ class Library:
         """The further machines that its objects serve."""
         return self.solutions[0].others
 
+    @states_memory
     def write(self, directory: str | Path, emit: str | Iterable[str] = ("static",)) -> tuple[Path, ...]:
         """Write the wanted files, all or none, and return their paths.
 

@@ -1,0 +1,76 @@
+"""How much memory this process can still use: the machine's, what its control group leaves it, and its own limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # not a Unix
+    resource: Any = None  # type: ignore[no-redef]
+
+ROOT = Path("/")
+RESERVE = 128 << 20  # addresses that threads' stacks, the C library's heaps for them, and LLVM take
+UNLIMITED = 1 << 62  # control groups of version 1 state "no limit" as a number beyond this
+_GROUP_FILES = {  # by version of control groups: the folder, the limit, what is used, the name of idle page cache
+    1: ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+}
+
+
+def available_memory(root: Path = ROOT) -> int | None:
+    """Bytes of memory that can be used without swapping and within all limits, as far as the system tells.
+
+    root: the folder that holds proc/ and sys/.
+    """
+    known = [*_machine(root), *_groups(root), *_limits(root)]
+    return max(0, min(known)) if known else None
+
+
+def _machine(root: Path) -> Iterator[int]:
+    try:
+        text = (root / "proc/meminfo").read_text()
+        yield int(text.split("MemAvailable:")[1].split()[0]) << 10
+    except (OSError, IndexError, ValueError):
+        return
+
+
+def _groups(root: Path) -> Iterator[int]:
+    """What is left in the control group of this process, and in those around it."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+        for _, controllers, path in (line.split(":", 2) for line in lines):
+            if controllers in ("", "memory"):
+                own = PurePosixPath(path.strip("/"))
+                for group in (own, *own.parents):
+                    yield from _group(root, 1 if controllers else 2, str(group))
+    except (OSError, ValueError):
+        return
+
+
+def _group(root: Path, version: int, name: str) -> Iterator[int]:
+    place, limit, used, idle = _GROUP_FILES[version]
+    folder = root / place / name
+    try:
+        most = int((folder / limit).read_text())  # ValueError for "max"
+        held = int((folder / used).read_text())
+        facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        if most < UNLIMITED:
+            yield most - held + int(facts.get(idle, 0))
+    except (OSError, ValueError):
+        return
+
+
+def _limits(root: Path) -> Iterator[int]:
+    """What `ulimit -v` and `ulimit -d` leave: address space, and memory that is not a file's."""
+    try:
+        pages = [int(field) for field in (root / "proc/self/statm").read_text().split()]
+        for limit, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
+            most = resource.getrlimit(limit)[0]
+            if most != resource.RLIM_INFINITY:
+                yield most - used * os.sysconf("SC_PAGE_SIZE") - RESERVE
+    except (AttributeError, OSError, ValueError, IndexError):
+        return
