@@ -1,0 +1,26 @@
+"""How much memory LLVM keeps of every compilation, without a line of ours: parse, optimise, emit, link, drop."""
+
+import ctypes
+import sys
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+path, count = sys.argv[1:]
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+machine = llvm.Target.from_default_triple().create_target_machine(opt=2, reloc="pic", codemodel="default")
+builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(2))
+for number in range(int(count) + 1):
+    with llvm.create_context() as context, llvm.parse_assembly(Path(path).read_text(), context=context) as module:
+        with llvm.create_new_module_pass_manager() as passes:
+            passes.add_simplify_cfg_pass()
+            passes.run(module, builder)
+        code = machine.emit_object(module)
+    if number % 8 == 0:
+        jit = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
+    linking = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol("kernel")
+    linking.link(jit, f"library{number % 8}")["kernel"]
+    if number in (int(count) // 2, int(count)):
+        ctypes.CDLL(None).malloc_trim(0)
+        print(int(Path("/proc/self/statm").read_text().split()[1]) << 2, "KiB")
