@@ -26,23 +26,23 @@ class Child:
     number: int = 0
     goal: str = ""
     until: float = 0.0
-    process: subprocess.Popen[str] = field(init=False)
+    process: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
         there = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(self.command, stdin=pipe, stdout=pipe, text=True, env=there)
+        # Without buffers: `select` would not see a second line in one.
+        self.process = subprocess.Popen(self.command, bufsize=0, stdin=pipe, stdout=pipe, env=there)
 
     def start(self, number: int, goal: str) -> None:
         """Hand it a round."""
         self.number, self.goal, self.until = number, goal, time.monotonic() + STARTUP
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died meanwhile, which its answer will say
-            self.process.stdin.write(f"{number} {goal}\n")
-            self.process.stdin.flush()
+            self.process.stdin.write(f"{number} {goal}\n".encode())
 
     @property
-    def answers(self) -> IO[str]:
+    def answers(self) -> IO[bytes]:
         """Where its answers come from."""
         assert self.process.stdout is not None
         return self.process.stdout
@@ -59,8 +59,8 @@ class Child:
         return {"fault": f"the process died: {signal.Signals(-code).name if code < 0 else f'exit status {code}'}"}
 
     def hurry(self) -> None:
-        """End it if its round takes too long."""
-        if time.monotonic() > self.until:
+        """End it if it is at a round that takes too long."""
+        if self.goal and time.monotonic() > self.until:
             self.process.kill()
 
     def stop(self) -> None:
