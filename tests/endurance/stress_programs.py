@@ -83,6 +83,19 @@ def _contiguous(rng: random.Random) -> Work:
     return lambda: _check(ttc_llvm.ascontiguousarray(view), view, "ascontiguousarray")
 
 
+def _fortran(rng: random.Random) -> Work:
+    x, axes = _array(rng)
+    view = np.transpose(x, axes)
+    count = rng.randint(1, 3)
+
+    def work() -> None:
+        ttc_llvm.set_num_threads(count)
+        _check(ttc_llvm.asfortranarray(view), view, "asfortranarray")
+        assert ttc_llvm.num_threads() == count
+
+    return work
+
+
 def _large(rng: random.Random) -> Work:
     """Several threads' worth of work in each call, off the vector boundary or on it."""
     x = np.random.default_rng(rng.getrandbits(32)).random((rng.choice((300, 512)), rng.choice((512, 777))))
@@ -149,6 +162,7 @@ ENTRIES: dict[str, Callable[[random.Random], Work]] = {
     "transpose-out": _transpose_out,
     "transpose-alpha": _transpose_scaled,
     "ascontiguousarray": _contiguous,
+    "asfortranarray": _fortran,
     "transpose-threads": _large,
     "solution": _solution,
     "compile": _compile,

@@ -1,0 +1,50 @@
+"""Threads from cold, forks, exits and signals: a few rounds of `make stress`, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "endurance" / "stress_programs.py"
+EVERYDAY = """
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+import ttc_llvm
+x = np.random.rand(24, 24, 3)
+wanted = np.transpose(x, (2, 0, 1))
+with ThreadPoolExecutor(8) as pool:
+    results = list(pool.map(lambda given: ttc_llvm.transpose(given, (2, 0, 1)), [x] * 400))
+assert all((result == wanted).all() for result in results)
+"""
+
+
+def outcome(*arguments: str) -> tuple[int, str]:
+    """Status and stderr of a new interpreter."""
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.fixture(autouse=True)
+def _own_database(own_place: None) -> None: ...
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_pool_of_threads_transposes_from_its_first_call_on(attempt: int) -> None:
+    assert outcome("-c", EVERYDAY) == (0, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("program", ["threads:transpose", "threads:solution", "threads:compile", "forks", "signals"])
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_rounds_end_well(program: str, seed: str) -> None:
+    assert outcome(str(PROGRAMS), program, seed) == (0, "")
+
+
+def test_a_process_ends_while_threads_call() -> None:
+    status, said = outcome(str(PROGRAMS), "exits", "3")
+    assert (status, said) in ((0, ""), (-15, ""))
