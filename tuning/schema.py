@@ -195,6 +195,13 @@ def is_contention(error: BaseException) -> bool:
     return isinstance(error, sqlite3.OperationalError) and "lock" in str(error)
 
 
+def check(session: Session) -> None:
+    """Raise sqlite3.DatabaseError where the file is not sound from end to end."""
+    found = session.select("PRAGMA integrity_check(1)")
+    if found != [("ok",)]:
+        raise sqlite3.DatabaseError(f"malformed: {found[0][0]}")
+
+
 def drop_older(session: Session) -> None:
     """Remove the tables of older schemas."""
     for (name,) in session.select("SELECT name FROM sqlite_master WHERE type = 'table'"):

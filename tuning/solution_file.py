@@ -150,7 +150,9 @@ class SolutionFile:
         def remove(s: Session) -> int:
             count = self._drop_older(s)
             s.change(f"DELETE FROM {CODE}")
-            return count + s.change(f"DELETE FROM {SOLUTIONS}")
+            count += s.change(f"DELETE FROM {SOLUTIONS}")
+            schema.check(s)
+            return count
 
         try:
             return Cleared(self._remove(remove))

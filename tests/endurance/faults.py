@@ -21,6 +21,7 @@ from pathlib import Path
 import campaign
 
 NAME = "faults"
+MEMORY = Path("/dev/shm")  # no round waits for a disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def _parser(table: dict[str, Attack]) -> argparse.ArgumentParser:
 
 
 def _round(run: campaign.Campaign, number: int, name: str, attack: Attack, chance: random.Random) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="ttc-faults-"))
+    folder = Path(tempfile.mkdtemp(prefix="ttc-faults-", dir=MEMORY if MEMORY.is_dir() else None))
     try:
         features = list(attack.run(chance, folder))
     except Exception as error:
