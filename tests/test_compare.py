@@ -194,6 +194,8 @@ def test_libraries_are_remembered_by_content(tmp_path: Path) -> None:
     assert (again.library, again.seconds) == (first.library, first.seconds)
     other = Job(replace(found, flags=("-O1",)), job.source)
     assert other.key != job.key and not Builder(tmp_path).obtain(other).cached
+    tmp_path.chmod(0o777)
+    assert not Builder(tmp_path).obtain(job).cached, "others may have put anything there"
     assert len(list(tmp_path.glob("*.so"))) == 2
 
 

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import random
+import re
 import resource
 import shutil
 import sqlite3
@@ -384,6 +385,25 @@ def planted(chance: random.Random, folder: Path) -> Iterator[str]:
         yield how
 
 
+NUMBERS = ("0", "1", "2", "3", "16", "24", "40", str(1 << 20), str(1 << 40), str((1 << 63) - 1), str(1 << 64), "9" * 30)
+WORDS = ("b", "carry", "shift", "rows", "far")
+
+
+def hostile_plans(chance: random.Random, folder: Path) -> Iterator[str]:
+    """Numbers and words in a plan are changed: it is refused, or gives the right result."""
+    with a_user(folder) as path:
+        computes(path)
+        (row,) = (one for one in SolutionFile(path).rows() if one.packed_bytes)
+        words = row.record.plan.split()
+        for _ in range(chance.randrange(1, 4)):
+            at = chance.randrange(1, len(words))
+            words[at] = re.sub(r"\d+", lambda _: chance.choice(NUMBERS), words[at])
+            words[at] = re.sub("none|blocks", lambda _: chance.choice(WORDS), words[at])
+        SolutionFile(path).put([replace(row.record, plan=" ".join(words), effort=7)])
+        computes(path)
+        yield "refused" if any("stored plan is ignored" in line for line in SAID) else "taken"
+
+
 ATTACKS = {
     "damaged": Attack(damaged, 10),
     "foreign": Attack(foreign, 4),
@@ -392,4 +412,5 @@ ATTACKS = {
     "another-user": Attack(another_user, 2),
     "import": Attack(hostile_import, 3),
     "planted": Attack(planted, 2),
+    "plans": Attack(hostile_plans, 2),
 }

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-import platformdirs
-
+from ..errors import DatabaseError
 from ..pool import cpu_count
+from ..tuning import trust
 from ..tuning.crew import spread
+from ..tuning.database import user_path
 from .compilers import Compiler
 
 LIMIT_SECONDS = 60.0
@@ -61,9 +62,9 @@ class Builder:
     """Builds and remembers. folder: of what is remembered, None = the user's cache; limit: seconds a build."""
 
     def __init__(self, folder: Path | None = None, limit: float = LIMIT_SECONDS) -> None:
-        self._folder = Path(platformdirs.user_cache_dir("ttc_llvm")) / "references" if folder is None else folder
         self._limit = limit
         self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-")
+        self._folder = folder or self._lasting()
         self._known: dict[Job, Build] = {}
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.Lock()
@@ -112,11 +113,18 @@ class Builder:
 
     # --- remembered ---
 
+    def _lasting(self) -> Path:
+        """The user's cache; where there is no home directory, nothing lasts."""
+        try:
+            return user_path().parent / "references"
+        except DatabaseError:
+            return Path(self._temporary.name)
+
     def _remembered(self, job: Job) -> Build | None:
-        """A user's own source may include others: it is built anew in every run."""
-        if job.own:
-            return None
+        """A user's own source may include others: it is built anew in every run. So is what others can have written."""
         library, facts = self._places(job)
+        if job.own or not trust.standing(Path(os.path.realpath(library))).private:
+            return None
         try:
             seconds = float(json.loads(facts.read_text())["seconds"])
             library.touch()  # the last ones used are kept
@@ -132,7 +140,7 @@ class Builder:
         """The library's lasting place, or where it is if that cannot be written."""
         library, facts = self._places(job)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            trust.make_folder(self._folder)
             for place, content in ((library, made.read_bytes()), (facts, json.dumps({"seconds": seconds}).encode())):
                 with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
                     stream.write(content)
