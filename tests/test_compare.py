@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -129,12 +130,63 @@ def test_llvm_computes_every_type(problem: Problem, traverse: Traverse, capfd: p
 
 @pytest.mark.parametrize("name", ["g++", "clang++"])
 def test_compilers_compute_every_type(name: str, tmp_path: Path) -> None:
-    builder, found = Builder(tmp_path), compiler(name)
-    peers = [Compiled(builder, found, traverse) for traverse in Traverse]
-    builder.obtain_all(peer.job(problem) for problem in PROBLEMS for peer in peers)
+    """With OpenMP's threads, or on one where the compiler has no library of that."""
+    compiler(name)
+    found = references.find(Wanted((name,), traverse=tuple(Traverse)), tmp_path)
+    found.prepare(PROBLEMS)
     for problem in PROBLEMS:
-        for peer in peers:
+        for peer in found.peers:
             computes(peer, problem)
+
+
+def with_separate_library(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A compiler of this name, the first on the PATH, whose OpenMP library is this file, which is missing."""
+    library = folder / "libomp.so"
+    script = f"""#!/bin/sh
+for word; do
+    [ "$word" != -fopenmp ] || [ -e {library} ] || {{ echo "ld: cannot find -lomp" >&2; exit 1; }}
+done
+exec {compiler("g++").path} "$@"
+"""
+    folder.mkdir()
+    (folder / name).write_text(script)
+    (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return library
+
+
+def test_a_compiler_without_an_openmp_library_runs_on_one_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = with_separate_library("clang++", tmp_path / "bin", monkeypatch)
+    wanted = Wanted(("clang++",), {"": ("-O1", "-fopenmp")})
+    library.touch()
+    assert references.find(wanted, tmp_path / "cache").notices == ()
+    library.unlink()
+    found = references.find(wanted, tmp_path / "cache")
+    assert found.notices == ("clang++ has no OpenMP library (Debian: libomp-dev): its code runs on one thread",)
+    (peer,) = found.peers
+    assert peer.version.endswith(" -O1 -fopenmp-simd output")
+    computes(peer, PROBLEMS[0])
+    assert references.find(Wanted(("clang++",), {"": ("-O1",)}), tmp_path / "cache").notices == ()
+
+
+def test_a_source_of_ones_own_is_built_without_an_openmp_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_separate_library("g++", tmp_path / "bin", monkeypatch)
+    (tmp_path / "own.cpp").write_text('extern "C" void sTranspose10_30x20(const float *, float *, float, const int *,'
+                                      " const int *) {}")  # fmt: skip
+    found = references.find(Wanted((), against=str(tmp_path / "own.cpp")), tmp_path / "cache")
+    assert found.notices == ("g++ has no OpenMP library (Debian: libgomp1): its code runs on one thread",)
+    found.prepare([Problem((1, 0), (30, 20))])
+    found.check_own([Problem((1, 0), (30, 20))])
+
+
+def test_other_faults_are_no_missing_library(script: Callable[[str], Compiler], tmp_path: Path) -> None:
+    """Such a compiler keeps its flags: what it says is told beside the cases that it spoils."""
+    broken = replace(script("echo 'error: no licence'; exit 1"), flags=("-fopenmp",))
+    assert references._able(Builder(tmp_path / "cache"), broken) == broken
 
 
 def test_openmp_threads_are_placed_as_ours(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,11 +32,15 @@ CUBIN = Product("reference.cu", "reference.cubin", ("-cubin",))
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Compilers that are called alike. flags: of references unless told otherwise."""
+    """Compilers that are called alike. flags: of references unless told otherwise; openmp: the flag that asks for it;
+    simd: what stands in its place where there is no OpenMP library; package: Debian's of that library. "" = none."""
 
     name: str
     flags: tuple[str, ...]
     product: Product = LIBRARY
+    openmp: str = ""
+    simd: str = ""
+    package: str = ""
 
     @property
     def device(self) -> bool:
@@ -47,11 +51,11 @@ class Family:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("g++", ("-O3", "-march=native", "-fopenmp")),
-        Family("clang++", ("-O3", "-march=native", "-fopenmp")),
-        Family("icpx", ("-O3", "-xHost", "-qopenmp")),
-        Family("icpc", ("-O3", "-xHost", "-qopenmp", "-diag-disable=10441")),
-        Family("nvc++", ("-O3", "-tp=native", "-mp")),
+        Family("g++", ("-O3", "-march=native", "-fopenmp"), LIBRARY, "-fopenmp", "-fopenmp-simd", "libgomp1"),
+        Family("clang++", ("-O3", "-march=native", "-fopenmp"), LIBRARY, "-fopenmp", "-fopenmp-simd", "libomp-dev"),
+        Family("icpx", ("-O3", "-xHost", "-qopenmp"), LIBRARY, "-qopenmp", "-qopenmp-simd"),
+        Family("icpc", ("-O3", "-xHost", "-qopenmp", "-diag-disable=10441"), LIBRARY, "-qopenmp", "-qopenmp-simd"),
+        Family("nvc++", ("-O3", "-tp=native", "-mp"), LIBRARY, "-mp"),
         Family("nvcc", ("-O3",), CUBIN),
     )
 }
@@ -76,6 +80,12 @@ class Compiler:
     def command(self, sources: Sequence[str]) -> tuple[str, ...]:
         """What builds its product of these sources."""
         return (self.path, *self.flags, *self.product.flags, "-o", self.product.made, *sources)
+
+    def without_openmp(self) -> Compiler:
+        """The same, for code on one thread; equal to this one where its flags do not ask for OpenMP."""
+        family = family_of(self.name)
+        flags = (family.simd if flag.partition("=")[0] == family.openmp else flag for flag in self.flags)
+        return replace(self, flags=tuple(filter(None, flags)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from ..errors import OptionError
 from ..naive import Traverse
 from ..pool import Call
 from ..problem import Problem
-from . import compilers, openmp
-from .builds import LIMIT_SECONDS, Builder
+from . import compilers, openmp, source
+from .builds import LIMIT_SECONDS, Builder, Job
 from .compiled import Compiled, Own, label, memory_of, scalars
 from .compilers import Compiler
 
@@ -68,13 +68,30 @@ def find(wanted: Wanted, cache: Path | None = None) -> Found:
     openmp.poll_briefly()
     found = compilers.find(wanted.compilers, wanted.flags)
     builder = Builder(cache, wanted.limit)
+    present = found.compilers or (_any_compiler(wanted)[:1] if wanted.against is not None else ())
+    able = {compiler: _able(builder, compiler) for compiler in present}
     peers: list[Peer] = []
     for traverse in wanted.traverse:
-        peers += [Compiled(builder, compiler, traverse) for compiler in found.compilers]
+        peers += [Compiled(builder, able[compiler], traverse) for compiler in found.compilers]
         peers += [Vectorised(traverse)] if found.llvm else []
     if wanted.against is not None:
-        peers.append(_own(builder, found.compilers or _any_compiler(wanted), wanted.against))
-    return Found(tuple(peers), builder, found.notices)
+        peers.append(_own(builder, tuple(able.values()), wanted.against))
+    serial = tuple(_serial(compiler) for compiler, used in able.items() if used != compiler)
+    return Found(tuple(peers), builder, (*found.notices, *serial))
+
+
+def _able(builder: Builder, compiler: Compiler) -> Compiler:
+    """The compiler, without OpenMP where that alone keeps it from making a library; whether it does is seen anew."""
+    plain = compiler.without_openmp()
+    if plain == compiler or builder.obtain_anew(Job(compiler, source.THREADED)).library is not None:
+        return compiler
+    return compiler if builder.obtain_anew(Job(plain, source.THREADED)).library is None else plain
+
+
+def _serial(compiler: Compiler) -> str:
+    package = compilers.family_of(compiler.name).package
+    where = f" (Debian: {package})" if package else ""
+    return f"{compiler.name} has no OpenMP library{where}: its code runs on one thread"
 
 
 def _any_compiler(wanted: Wanted) -> tuple[Compiler, ...]:

@@ -12,6 +12,12 @@ from ..native import declarations
 from ..problem import Problem
 
 RUN, THREADS = "ttc_reference_run", "ttc_reference_threads"
+THREADED = """void run(void (*work)(void))
+{
+#pragma omp parallel
+    work();
+}
+"""  # what needs an OpenMP library, where a compiler is told to use one
 
 
 def entry(problem: Problem) -> str:
