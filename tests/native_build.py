@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,39 @@ import pytest
 STRICT = ("-pedantic", "-Wall", "-Wextra", "-Werror")
 
 
+# What a compiler must be able to build, by how its name ends: without a C library's headers it is there in vain.
+PROGRAMS = {
+    "++": ("c++", "#include <vector>\nint main() { return std::vector<int>(1)[0]; }\n"),
+    "cc": ("c", "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n"),
+    "clang": ("c", "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n"),
+    "gfortran": ("f95", "end\n"),
+}
+
+
 def compiler(name: str) -> str:
-    """A native tool; skips the test where it is not installed."""
+    """A native tool; skips the test where it is not installed, or is a compiler that cannot build a program."""
+    why = trouble(name)
+    if why:
+        pytest.skip(f"{name} {why}: native programs cannot be built")
+    found = shutil.which(name)
+    assert found is not None
+    return found
+
+
+def trouble(name: str) -> str:
+    """Why a native tool cannot be used, "" where it can."""
     found = shutil.which(name)
     if found is None:
-        pytest.skip(f"{name} is not installed: native programs cannot be built")
-    return found
+        return "is not installed"
+    program = next((program for end, program in PROGRAMS.items() if name.endswith(end)), None)
+    return "" if program is None or _builds(found, *program) else "is installed without what its programs need"
+
+
+@lru_cache
+def _builds(driver: str, language: str, program: str) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [driver, "-x", language, "-", "-o", f"{folder}/program"]
+        return subprocess.run(command, input=program, text=True, capture_output=True).returncode == 0
 
 
 def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:

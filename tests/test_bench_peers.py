@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import types
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from native_build import compiler
 
 from ttc_llvm import backend
 from ttc_llvm.bench import Case, Settings, peers, run, stand
@@ -152,10 +152,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], st
     folder = tmp_path_factory.mktemp("libraries")
 
     def build(name: str, source: str) -> str:
-        compiler, suffix = ("g++", "cpp") if name == "plans" else ("gcc", "c")
-        found = shutil.which(compiler)
-        if found is None:
-            pytest.skip(f"{compiler} is not installed: no peer can be stood in for")
+        driver, suffix = ("g++", "cpp") if name == "plans" else ("gcc", "c")
+        found = compiler(driver)
         path = folder / f"{name}.{suffix}"
         path.write_text(source)
         made = folder / f"lib{name}.so"

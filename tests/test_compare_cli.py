@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from native_build import compiler
 
 from ttc_llvm import cli
 from ttc_llvm.bench.result_file import ResultFile
@@ -46,14 +47,8 @@ def ttc(capsys: pytest.CaptureFixture[str]) -> Any:
     return call
 
 
-def needs(name: str) -> None:
-    """Skip the test where a compiler is not installed."""
-    if shutil.which(name) is None:
-        pytest.skip(f"{name} is not installed: it has no references")
-
-
 def test_a_table_a_file_and_a_spreadsheet(ttc: Any) -> None:
-    needs("g++")
+    compiler("g++")
     arguments = ("compare", *QUICK, "--cases=3,9", "--compiler=g++,llvm", "--output=r.jsonl", "--csv=r.csv")
     status, out, err = ttc(*arguments)
     assert (status, err) == (0, "")
@@ -91,7 +86,7 @@ def test_auto_says_what_is_missing(ttc: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_compiler_that_fails_leaves_the_others(ttc: Any) -> None:
-    needs("g++")
+    compiler("g++")
     flags = "--compilerFlags=g++=-fno-such-flag"
     status, out, _ = ttc("compare", *QUICK, "--cases=3,9", "--compiler=g++,llvm", flags)
     assert status == 0 and "x llvm" in out
@@ -130,7 +125,7 @@ def test_mistakes_are_one_line(ttc: Any, arguments: tuple[str, ...], message: st
 
 
 def test_the_speedup_over_a_compiler(ttc: Any) -> None:
-    needs("g++")
+    compiler("g++")
     status, out, err = ttc(*ONE, "--compiler=g++,llvm", "--compilerFlags=-O2 -fopenmp")
     assert (status, err) == (0, "")
     labels = [line.split("  ")[0] for line in out.splitlines()]
@@ -148,7 +143,7 @@ def test_the_speedup_in_json(ttc: Any) -> None:
 
 
 def test_a_source_of_ones_own(ttc: Any) -> None:
-    needs("g++")
+    compiler("g++")
     Path("own.cpp").write_text(OWN)
     status, out, _ = ttc(*ONE, "--against=own.cpp")
     assert status == 0 and "speedup over own.cpp" in out and "left out" not in out
@@ -170,14 +165,14 @@ WRONG = {
 
 @pytest.mark.parametrize("words", WRONG)
 def test_a_source_with_another_prototype_or_a_crash_is_refused(ttc: Any, words: str) -> None:
-    needs("g++")
+    compiler("g++")
     Path("own.cpp").write_text(WRONG[words])
     status, out, err = ttc(*ONE, "--against=own.cpp")
     assert (status, out) == (2, "") and words in err and err.count("\n") == 1
 
 
 def test_a_source_that_hangs_is_refused(ttc: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs("g++")
+    compiler("g++")
     monkeypatch.setattr(rehearsal, "LIMIT_SECONDS", 0.5)
     Path("own.cpp").write_text(OWN.replace("{\n", "{\n    for (volatile int i = 0;;) i = 1;\n", 1))
     status, _, err = ttc(*ONE, "--against=own.cpp")
@@ -186,7 +181,7 @@ def test_a_source_that_hangs_is_refused(ttc: Any, monkeypatch: pytest.MonkeyPatc
 
 def test_code_that_crashes_does_not_take_us_along(ttc: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with --compilerFlags=-march=.. of a machine that has more than this one."""
-    needs("g++")
+    compiler("g++")
     right = source.reference
     trap = "{\n    __builtin_trap();\n"
     crashing = lambda *given: right(*given).replace("{\n    (void)", f"{trap}    (void)", 1)  # noqa: E731
@@ -198,7 +193,7 @@ def test_code_that_crashes_does_not_take_us_along(ttc: Any, tmp_path: Path, monk
 
 
 def test_a_source_in_a_suite(ttc: Any) -> None:
-    needs("g++")
+    compiler("g++")
     Path("own.cpp").write_text("int nothing;")
     status, _, err = ttc("compare", *QUICK, "--cases=3", "--compiler=llvm", "--against=own.cpp")
     assert status == 2 and "--against=own.cpp cannot be compared with: own.cpp does not define" in err

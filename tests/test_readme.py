@@ -11,6 +11,7 @@ import venv
 from pathlib import Path
 
 import pytest
+from native_build import compiler
 
 from ttc_llvm.cli import options as cli_options
 
@@ -58,8 +59,7 @@ def test_the_commands(tmp_path: Path) -> None:
 
 def test_three_commands_lead_to_a_linked_program(tmp_path: Path) -> None:
     """As a stranger would: a fresh virtual environment, packages from the index, no trace of this checkout."""
-    if shutil.which("cc") is None:
-        pytest.skip("cc is not installed: native programs cannot be built")
+    compiler("cc")
     checkout = tmp_path / "checkout"
     keep = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "tests")
     shutil.copytree(ROOT, checkout, ignore=keep, symlinks=True)

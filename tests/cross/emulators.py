@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from native_build import compiler
 
 from ttc_llvm import backend, target
 from ttc_llvm.target import Target
@@ -76,8 +76,7 @@ WITHOUT = {"bdver3": "-xop,-fma4"}
 def found(machine: Machine) -> Machine:
     """The machine, if its tools are installed; skips the test otherwise."""
     for tool in (machine.compiler, *machine.emulator[:1]):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed: code for {machine} cannot be run")
+        compiler(tool)
     return machine
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from batch import emit
 from emissions import shared_text
 from emulators import CROSS, run
+from native_build import compiler
 
 from ttc_llvm import backend, target
 from ttc_llvm.canonical import COPY, Alpha, Beta, Kinds, canonicalise
@@ -158,8 +158,7 @@ def test_machines_without_masks_take_narrower_tiles_at_edges(machine: str) -> No
 
 def test_bdver3_is_assembled_as_it_is(tmp_path: Path) -> None:
     """With XOP and FMA4, which no emulator has; what runs on one is built without."""
-    if shutil.which("objdump") is None:
-        pytest.skip("objdump is not installed: code cannot be disassembled")
+    compiler("objdump")
     made = emit(Problem((1, 0), (33, 65), "i8"), target.find("bdver3"), tmp_path)
     listing = run("objdump", "-d", made)
     assert "(bad)" not in listing and re.search(r"\bvp\w+ ", listing)
@@ -168,9 +167,7 @@ def test_bdver3_is_assembled_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("machine", ["aarch64", "ppc64le", "ppc64", "riscv64"])
 def test_objects_need_nothing_of_other_machines(machine: str, tmp_path: Path) -> None:
     """Nothing undefined, and the entries are all that is seen; POWER's table of contents is the linker's own."""
-    nm = f"{CROSS[machine]}-nm"
-    if shutil.which(nm) is None:
-        pytest.skip(f"{nm} is not installed: objects for {machine} cannot be read")
+    nm = compiler(f"{CROSS[machine]}-nm")
     spelling = {"aarch64": "sve256", "ppc64le": "pwr9", "ppc64": "pwr8-be", "riscv64": "rvv256"}[machine]
     for problem in (Problem((2, 1, 0), (8, 16, 16), "s"), Problem((1, 2, 0), (20, 30, 7), "zc")):
         made = emit(problem, target.find(spelling), tmp_path)

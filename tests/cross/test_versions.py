@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import emulators
 import pytest
 from batch import Job, run_and_compare
 from emulators import Machine, run
 from entry_calls import Call, check, every_kind, other_outer
 from llvmlite import ir
+from native_build import compiler
 
 import ttc_llvm
 from ttc_llvm import backend, cpu_features, machines, target
@@ -66,9 +67,7 @@ def test_a_cpu_runs_its_version_and_no_other(cpu: str, version: str, tmp_path: P
     """qemu stops a program at an instruction that its CPU lacks, and lists the functions that it has seen."""
     log = tmp_path / "seen"
     machine = Machine(cpu, (), "gcc", ("qemu-x86_64", "-cpu", cpu, "-d", "in_asm", "-D", str(log)), slack=256 << 10)
-    for tool in ("gcc", "qemu-x86_64"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed: code for {cpu} cannot be run")
+    emulators.found(machine)
     objects = [artifact.write(spec(problem), tmp_path)[0] for problem in PROBLEMS]
     run_and_compare(machine, jobs(), objects, tmp_path)
     seen = set(re.findall(r"^IN: ([\w-]+)\.run", log.read_text(), re.MULTILINE))
@@ -78,10 +77,9 @@ def test_a_cpu_runs_its_version_and_no_other(cpu: str, version: str, tmp_path: P
 def test_all_versions_compute_here(tmp_path: Path) -> None:
     """Natively, whatever this machine is; and linked into one library without a clash of names."""
     objects = [artifact.write(spec(problem), tmp_path)[0] for problem in PROBLEMS]
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed: native programs cannot be built")
+    gcc = compiler("gcc")
     library = tmp_path / "libversions.so"
-    run("gcc", "-shared", "-nostdlib", "-Wl,-z,text,-z,defs,--fatal-warnings", *objects, "-o", library)
+    run(gcc, "-shared", "-nostdlib", "-Wl,-z,text,-z,defs,--fatal-warnings", *objects, "-o", library)
     loaded = ctypes.CDLL(str(library))
 
     def address(symbol: str) -> int:

@@ -15,6 +15,7 @@ import pytest
 from case import Case
 from guarded_case import GuardedCase, Place
 from guards import Guarded
+from native_build import compiler
 
 from ttc_llvm import backend
 from ttc_llvm.canonical import Canonical
@@ -33,16 +34,14 @@ OUTCOMES = {1: "some threads never reach the barrier", 2: "no memory for fibres"
 @lru_cache(maxsize=1)
 def harness() -> ctypes.CDLL:
     """The harness, compiled once; its symbols are visible to kernels. Skips where it cannot be had."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler for the harness of fibres")
+    driver = compiler("cc")
     try:
         backend.host_target()
     except TargetError as error:
         pytest.skip(f"this machine cannot run kernels: {error}")
     folder = Path(tempfile.mkdtemp(prefix="ttc_gpu_harness"))
     library = folder / "harness.so"
-    subprocess.run([compiler, "-O1", "-shared", "-fPIC", str(SOURCE), "-o", str(library)], check=True)
+    subprocess.run([driver, "-O1", "-shared", "-fPIC", str(SOURCE), "-o", str(library)], check=True)
     loaded = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
     shutil.rmtree(folder)
     loaded.ttc_gpu_run.argtypes = [

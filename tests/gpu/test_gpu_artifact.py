@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import fake_gpu
 import pytest
 from device import hosted
+from native_build import compiler
 from toolchain import assemblers_for
 
 import ttc_llvm
@@ -66,13 +66,6 @@ def solution(dtype: str = "s", target: str = "sm_80", beta: float = 0.0) -> ttc_
 def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A solutions database of our own."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.db"))
-
-
-def compiler(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"no {name} for generated headers")
-    return found
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -18,6 +18,7 @@ from device import harness, hosted, run, scalars_of
 from every_type import PROBLEMS
 from fake_gpu import FakeGpu
 from guards import Guarded
+from native_build import compiler
 
 from ttc_llvm import backend, cli, naive
 from ttc_llvm.bench.results import Result, from_line
@@ -57,8 +58,7 @@ def by_llvm(nest: Naive) -> backend.Loaded:
 
 def by_cpp(nest: Naive, folder: Path) -> Library:
     """The CUDA C++ source, taken for plain C++ with the harness's indices."""
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed: it stands in for nvcc")
+    compiler("g++")
     harness()
     place = folder / "reference.so"
     (folder / "reference.cu").write_text(gpu_source.reference(nest, gpu_references.ENTRY))
@@ -146,8 +146,7 @@ def test_nvcc_compiles_the_source(problem: Problem, tmp_path: Path) -> None:
 @pytest.fixture
 def nvcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A stand-in on the PATH: its arguments go to a file, and its cubins are libraries for this machine."""
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed: it stands in for nvcc")
+    compiler("g++")
     folder = tmp_path / "bin"
     folder.mkdir()
     told = tmp_path / "nvcc.txt"
