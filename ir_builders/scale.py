@@ -1,5 +1,8 @@
 """Arithmetic on registers: conversion, conjugation, alpha and beta. No contraction: every operation rounds by itself.
 
+A complex factor that equals 1 (1 - 0j does, too) does not multiply: 1 * inf + 0j would be inf + nanj. A mask takes the
+imaginary part's products away, and the real one's are exact, so that one body serves all factors.
+
 An element travels in its *carrier* (a lane of its size, two lanes for 16 bytes), in which it is loaded,
 shuffled and stored. Arithmetic sees the *parts*: one floating-point lane per real, two per complex number.
 """
@@ -78,15 +81,16 @@ class Scalars:
     vectors: dict[tuple[bool, int], tuple[ir.Value, ...]] = field(default_factory=dict)
 
     def factors(self, b: ir.IRBuilder, of_beta: bool, lanes: int) -> tuple[ir.Value, ...]:
-        """alpha (or beta) as vectors: (s, s, ...), and for complex types (-i, i, -i, i, ...) as well."""
+        """alpha (or beta) as vectors: (s, s, ...), and for complex types also (i, -i, i, -i, ...) and integers:
+        0 where the factor is 1."""
         key = (of_beta, lanes)
         if key not in self.vectors:
             real, *imaginary = self.beta if of_beta else self.alpha
             with b.goto_entry_block():
-                self.vectors[key] = (
-                    splat(b, real, lanes),
-                    *(_alternating(b, part, lanes) for part in imaginary),
-                )
+                vectors = [splat(b, real, lanes)]
+                for part in imaginary:
+                    vectors += [_alternating(b, part, lanes), splat(b, _multiplies(b, real, part), lanes)]
+            self.vectors[key] = tuple(vectors)
         return self.vectors[key]
 
 
@@ -140,14 +144,26 @@ def _times(b: ir.IRBuilder, value: ir.Value, scalars: Scalars, by_beta: bool) ->
     lanes = int(parts.type.count)
     real, *imaginary = scalars.factors(b, by_beta, lanes)
     product = b.fmul(parts, real)
-    for factor in imaginary:
-        swapped = shuffle(b, parts, None, [lane ^ 1 for lane in range(lanes)])
-        product = b.fadd(product, b.fmul(swapped, factor))
-    return product
+    if not imaginary:
+        return product
+    crossed, mask = imaginary
+    swapped = shuffle(b, parts, None, [lane ^ 1 for lane in range(lanes)])
+    # Compared here, not in the entry block, so that AVX-512 has the subtraction masked and nothing to select.
+    multiplies = b.icmp_unsigned("!=", mask, ir.Constant(mask.type, None))
+    kept = b.select(multiplies, b.fmul(swapped, crossed), ir.Constant(parts.type, None))
+    return b.fsub(product, kept)  # x - 0 is x, also where x is -0
 
 
 def _alternating(b: ir.IRBuilder, scalar: ir.Value, lanes: int) -> ir.Value:
-    """(-s, s, -s, s, ...): x.re*ar - x.im*ai and x.im*ar + x.re*ai in one pattern; a - b is a + (-b) exactly."""
+    """(s, -s, s, -s, ...): x.re*ar - x.im*ai and x.im*ar + x.re*ai in one pattern; a + b is a - (-b) exactly."""
     pair = splat(b, scalar, lanes)
     negative = b.fneg(pair)
-    return shuffle(b, pair, negative, [lane + (0 if lane % 2 else lanes) for lane in range(lanes)])
+    return shuffle(b, pair, negative, [lane + (lanes if lane % 2 else 0) for lane in range(lanes)])
+
+
+def _multiplies(b: ir.IRBuilder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
+    """-1, or 0 where the complex number is 1, so that it does not multiply."""
+    other_real, other_imaginary = (
+        b.fcmp_unordered("!=", part, ir.Constant(part.type, of_one)) for part, of_one in ((real, 1.0), (imaginary, 0.0))
+    )
+    return b.sext(b.or_(other_real, other_imaginary), ir.IntType(64 if real.type == F64 else 32))

@@ -1,4 +1,7 @@
-"""What a transposition must compute: a NumPy oracle made of separate real operations, without contraction."""
+"""What a transposition must compute: a NumPy oracle made of separate real operations, without contraction.
+
+A complex factor of 1 does not multiply: 1 * inf + 0j would be inf + nanj.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ def combine(
         if alpha != 0:
             value = x.astype(wide)
             value = value.conj() if conjugate else value
-            terms.append(value if alpha == 1 and beta == 0 else times(value, alpha, compute))
+            terms.append(times(value, alpha, compute))
         if beta != 0:
             terms.append(times(old.astype(wide), beta, compute))
         total = sum(terms[1:], terms[0]) if terms else np.zeros(x.shape, wide)
@@ -71,6 +74,8 @@ def times(x: Array, scalar: complex, t: DType) -> Array:
         return np.asarray(x * numpy_type(t).type(scalar))
     part = np.dtype(f"f{t.real_bits // 8}").type
     re, im = part(complex(scalar).real), part(complex(scalar).imag)
+    if re == 1 and im == 0:
+        return x
     product = np.empty_like(x)
     product.real = x.real * re + x.imag * -im
     product.imag = x.imag * re + x.real * im

@@ -67,7 +67,7 @@ class Kinds:
 
     @classmethod
     def of(cls, alpha: complex, beta: complex) -> Kinds:
-        """The kinds that serve these values. With beta != 0, alpha = 1 takes the general body: 1 * x is exact."""
+        """The kinds that serve these values. With beta != 0, alpha = 1 takes the general body, where 1 * x is x."""
         kind_beta = Beta.ZERO if beta == 0 else Beta.ANY
         if alpha == 0:
             return cls(Alpha.ZERO, kind_beta)

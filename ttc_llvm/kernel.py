@@ -20,7 +20,8 @@ from .target import Target
 
 NAME = "kernel"
 CAPACITY = 256
-CODE = 2  # revision of what kernels expect of a caller, scratch above all: stored objects of another are not run
+# Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
+CODE = 3  # a complex 1 does not multiply
 
 Objects = Mapping[str, bytes]  # object code, by the text of its plan
 
@@ -92,11 +93,11 @@ class KernelCache:
 cache = KernelCache()
 
 
-def revision() -> str:
-    """What object code has to share with this program to run in it."""
-    return f"{plans.VERSION} code{CODE} ttc{__version__}"
+def revision(plan_version: str = plans.VERSION) -> str:
+    """What object code has to share with this program to run in it. plan_version: of the plans' texts."""
+    return f"{plan_version} code{CODE} ttc{__version__}"
 
 
-def versions() -> str:
+def versions(plan_version: str = plans.VERSION) -> str:
     """The versions that stored object code depends on: another release may build other code."""
-    return f"{revision()} llvm{backend.llvm_version()}"
+    return f"{revision(plan_version)} llvm{backend.llvm_version()}"

@@ -22,7 +22,7 @@ class Problem:
     perm: perm[k] = the index of A that is index k of B.
     size, lda: extents and outer sizes in A's index order; ldb: outer sizes in B's order. None = no padding.
     dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`).
-    alpha, beta: the defaults of a call; they stay run-time values.
+    alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
     conjugate: conjugate A (complex types only).
 
     Raises ProblemError, one sentence, for anything invalid. Source: Springer, Sankaran, Bientinesi 2016, eq. 1.

@@ -38,12 +38,14 @@ def expected(canonical: Canonical, a: Array, b: Array, alpha: complex, beta: com
 
 
 def _times(x: Array, scalar: complex, compute: DType) -> Array:
-    """x * scalar without fused multiply-add, which NumPy's complex product uses."""
+    """x * scalar without fused multiply-add, which NumPy's complex product uses; a complex 1 does not multiply."""
     part = np.float32 if compute.real_bits == 32 else np.float64
     with np.errstate(all="ignore"):
         if compute.kind is Kind.REAL:
             return np.asarray(x * part(complex(scalar).real))
         re, im = part(complex(scalar).real), part(complex(scalar).imag)
+        if re == 1 and im == 0:
+            return x
         product = np.empty_like(x)
         product.real = x.real * re + x.imag * -im
         product.imag = x.imag * re + x.real * im

@@ -31,13 +31,25 @@ entry:
   %".154" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"alpha_imag", i32 0
   %".155" = shufflevector <4 x float> %".154", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
   %".156" = fneg <4 x float> %".155"
-  %".157" = shufflevector <4 x float> %".155", <4 x float> %".156", <4 x i32> <i32 4, i32 1, i32 6, i32 3>
-  %".163" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta", i32 0
-  %".164" = shufflevector <4 x float> %".163", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".165" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta_imag", i32 0
-  %".166" = shufflevector <4 x float> %".165", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".167" = fneg <4 x float> %".166"
-  %".168" = shufflevector <4 x float> %".166", <4 x float> %".167", <4 x i32> <i32 4, i32 1, i32 6, i32 3>
+  %".157" = shufflevector <4 x float> %".155", <4 x float> %".156", <4 x i32> <i32 0, i32 5, i32 2, i32 7>
+  %".158" = fcmp une float %"alpha", 0x3ff0000000000000
+  %".159" = fcmp une float %"alpha_imag",              0x0
+  %".160" = or i1 %".158", %".159"
+  %".161" = sext i1 %".160" to i32
+  %".162" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".161", i32 0
+  %".163" = shufflevector <4 x i32> %".162", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".171" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta", i32 0
+  %".172" = shufflevector <4 x float> %".171", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".173" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %"beta_imag", i32 0
+  %".174" = shufflevector <4 x float> %".173", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".175" = fneg <4 x float> %".174"
+  %".176" = shufflevector <4 x float> %".174", <4 x float> %".175", <4 x i32> <i32 0, i32 5, i32 2, i32 7>
+  %".177" = fcmp une float %"beta", 0x3ff0000000000000
+  %".178" = fcmp une float %"beta_imag",              0x0
+  %".179" = or i1 %".177", %".178"
+  %".180" = sext i1 %".179" to i32
+  %".181" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".180", i32 0
+  %".182" = shufflevector <4 x i32> %".181", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
   br i1 %".27", label %"entry.if", label %"entry.endif"
 entry.if:
   ret void
@@ -172,135 +184,143 @@ entry.endif.if:
   %".149" = xor <4 x i32> %".148", <i32 0, i32 2147483648, i32 0, i32 2147483648>
   %".150" = bitcast <4 x i32> %".149" to <2 x double>
   %".151" = bitcast <2 x double> %".150" to <4 x float>
-  %".158" = fmul <4 x float> %".151", %".153"
-  %".159" = shufflevector <4 x float> %".151", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".160" = fmul <4 x float> %".159", %".157"
-  %".161" = fadd <4 x float> %".158", %".160"
-  %".162" = bitcast <2 x double> %"b.1" to <4 x float>
-  %".169" = fmul <4 x float> %".162", %".164"
-  %".170" = shufflevector <4 x float> %".162", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".171" = fmul <4 x float> %".170", %".168"
-  %".172" = fadd <4 x float> %".169", %".171"
-  %".173" = fadd <4 x float> %".161", %".172"
-  %".174" = bitcast <4 x float> %".173" to <2 x double>
-  %".175" = icmp ult i32 %"thread", 32
-  br i1 %".175", label %"store.then", label %"store.end"
+  %".164" = fmul <4 x float> %".151", %".153"
+  %".165" = shufflevector <4 x float> %".151", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".166" = icmp ne <4 x i32> %".163", <i32 0, i32 0, i32 0, i32 0>
+  %".167" = fmul <4 x float> %".165", %".157"
+  %".168" = select  <4 x i1> %".166", <4 x float> %".167", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
+  %".169" = fsub <4 x float> %".164", %".168"
+  %".170" = bitcast <2 x double> %"b.1" to <4 x float>
+  %".183" = fmul <4 x float> %".170", %".172"
+  %".184" = shufflevector <4 x float> %".170", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".185" = icmp ne <4 x i32> %".182", <i32 0, i32 0, i32 0, i32 0>
+  %".186" = fmul <4 x float> %".184", %".176"
+  %".187" = select  <4 x i1> %".185", <4 x float> %".186", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
+  %".188" = fsub <4 x float> %".183", %".187"
+  %".189" = fadd <4 x float> %".169", %".188"
+  %".190" = bitcast <4 x float> %".189" to <2 x double>
+  %".191" = icmp ult i32 %"thread", 32
+  br i1 %".191", label %"store.then", label %"store.end"
 entry.endif.else:
-  %".180" = udiv i32 %".69", 2
-  %".181" = udiv i32 %".85", 1
-  %".182" = urem i32 %"thread", 4
-  %".183" = udiv i32 %"thread", 4
-  %".184" = icmp ult i32 %".183", 8
-  %".185" = select  i1 %".184", i32 %".183", i32 7
-  %".186" = sub nsw nuw i32 %".180", 1
-  %".187" = icmp ult i32 %".182", %".186"
-  %".188" = select  i1 %".187", i32 %".182", i32 %".186"
-  %".189" = mul nsw i32 %".188", 16
-  %".190" = sub nsw nuw i32 %".181", 1
-  %".191" = icmp ult i32 %".185", %".190"
-  %".192" = select  i1 %".191", i32 %".185", i32 %".190"
-  %".193" = mul nsw i32 %".192", 208
-  %".194" = add nsw i32 %".189", %".193"
-  %".195" = zext i32 %".194" to i64
-  %".196" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".195"
-  %"b.2" = load <2 x double>, ptr addrspace(1) %".196", align 16
-  %".197" = udiv i32 %".85", 2
-  %".198" = udiv i32 %".69", 2
-  %".199" = urem i32 %"thread", 4
-  %".200" = udiv i32 %"thread", 4
-  %".201" = icmp ult i32 %".200", 4
-  %".202" = select  i1 %".201", i32 %".200", i32 3
-  %".203" = sub nsw nuw i32 %".197", 1
-  %".204" = icmp ult i32 %".199", %".203"
-  %".205" = select  i1 %".204", i32 %".199", i32 %".203"
-  %".206" = mul nsw i32 %".205", 16
-  %".207" = sub nsw nuw i32 %".198", 1
-  %".208" = icmp ult i32 %".202", %".207"
-  %".209" = select  i1 %".208", i32 %".202", i32 %".207"
-  %".210" = mul nsw i32 %".209", 320
-  %".211" = add nsw i32 %".206", %".210"
-  %".212" = zext i32 %".211" to i64
-  %".213" = getelementptr inbounds i8, ptr addrspace(1) %"a", i64 %".212"
-  %".214" = getelementptr inbounds i8, ptr addrspace(1) %".213", i64 160
-  %"a.3" = load <2 x i64>, ptr addrspace(1) %".213", align 16, !invariant.load !3
-  %".215" = extractelement <2 x i64> %"a.3", i32 0
-  %".216" = extractelement <2 x i64> %"a.3", i32 1
-  %"a.4" = load <2 x i64>, ptr addrspace(1) %".214", align 16, !invariant.load !3
-  %".217" = extractelement <2 x i64> %"a.4", i32 0
-  %".218" = extractelement <2 x i64> %"a.4", i32 1
-  %".219" = mul nsw i32 %".199", 18
-  %".220" = mul nsw i32 %".202", 2
-  %".221" = mul nsw i32 %".219", 8
-  %".222" = mul nsw i32 %".220", 8
-  %".223" = add nsw i32 %".221", %".222"
-  %".224" = zext i32 %".223" to i64
-  %".225" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".224"
-  %".226" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".215", i32 0
-  %".227" = insertelement <2 x i64> %".226", i64 %".217", i32 1
-  store <2 x i64> %".227", ptr addrspace(3) %".225", align 16
-  %".229" = getelementptr inbounds i8, ptr addrspace(3) %".225", i64 64
-  %".230" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".216", i32 0
-  %".231" = insertelement <2 x i64> %".230", i64 %".218", i32 1
-  store <2 x i64> %".231", ptr addrspace(3) %".229", align 16
+  %".196" = udiv i32 %".69", 2
+  %".197" = udiv i32 %".85", 1
+  %".198" = urem i32 %"thread", 4
+  %".199" = udiv i32 %"thread", 4
+  %".200" = icmp ult i32 %".199", 8
+  %".201" = select  i1 %".200", i32 %".199", i32 7
+  %".202" = sub nsw nuw i32 %".196", 1
+  %".203" = icmp ult i32 %".198", %".202"
+  %".204" = select  i1 %".203", i32 %".198", i32 %".202"
+  %".205" = mul nsw i32 %".204", 16
+  %".206" = sub nsw nuw i32 %".197", 1
+  %".207" = icmp ult i32 %".201", %".206"
+  %".208" = select  i1 %".207", i32 %".201", i32 %".206"
+  %".209" = mul nsw i32 %".208", 208
+  %".210" = add nsw i32 %".205", %".209"
+  %".211" = zext i32 %".210" to i64
+  %".212" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".211"
+  %"b.2" = load <2 x double>, ptr addrspace(1) %".212", align 16
+  %".213" = udiv i32 %".85", 2
+  %".214" = udiv i32 %".69", 2
+  %".215" = urem i32 %"thread", 4
+  %".216" = udiv i32 %"thread", 4
+  %".217" = icmp ult i32 %".216", 4
+  %".218" = select  i1 %".217", i32 %".216", i32 3
+  %".219" = sub nsw nuw i32 %".213", 1
+  %".220" = icmp ult i32 %".215", %".219"
+  %".221" = select  i1 %".220", i32 %".215", i32 %".219"
+  %".222" = mul nsw i32 %".221", 16
+  %".223" = sub nsw nuw i32 %".214", 1
+  %".224" = icmp ult i32 %".218", %".223"
+  %".225" = select  i1 %".224", i32 %".218", i32 %".223"
+  %".226" = mul nsw i32 %".225", 320
+  %".227" = add nsw i32 %".222", %".226"
+  %".228" = zext i32 %".227" to i64
+  %".229" = getelementptr inbounds i8, ptr addrspace(1) %"a", i64 %".228"
+  %".230" = getelementptr inbounds i8, ptr addrspace(1) %".229", i64 160
+  %"a.3" = load <2 x i64>, ptr addrspace(1) %".229", align 16, !invariant.load !3
+  %".231" = extractelement <2 x i64> %"a.3", i32 0
+  %".232" = extractelement <2 x i64> %"a.3", i32 1
+  %"a.4" = load <2 x i64>, ptr addrspace(1) %".230", align 16, !invariant.load !3
+  %".233" = extractelement <2 x i64> %"a.4", i32 0
+  %".234" = extractelement <2 x i64> %"a.4", i32 1
+  %".235" = mul nsw i32 %".215", 18
+  %".236" = mul nsw i32 %".218", 2
+  %".237" = mul nsw i32 %".235", 8
+  %".238" = mul nsw i32 %".236", 8
+  %".239" = add nsw i32 %".237", %".238"
+  %".240" = zext i32 %".239" to i64
+  %".241" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".240"
+  %".242" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".231", i32 0
+  %".243" = insertelement <2 x i64> %".242", i64 %".233", i32 1
+  store <2 x i64> %".243", ptr addrspace(3) %".241", align 16
+  %".245" = getelementptr inbounds i8, ptr addrspace(3) %".241", i64 64
+  %".246" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".232", i32 0
+  %".247" = insertelement <2 x i64> %".246", i64 %".234", i32 1
+  store <2 x i64> %".247", ptr addrspace(3) %".245", align 16
   fence syncscope("workgroup") release
   call void @"llvm.amdgcn.s.barrier"()
   fence syncscope("workgroup") acquire
-  %".236" = mul nsw i32 %".182", 2
-  %".237" = udiv i32 %".185", 2
-  %".238" = urem i32 %".185", 2
-  %".239" = mul nsw i32 %".237", 18
-  %".240" = mul nsw i32 %".238", 8
-  %".241" = mul nsw i32 %".236", 8
-  %".242" = mul nsw i32 %".239", 8
-  %".243" = mul nsw i32 %".240", 8
-  %".244" = add nsw i32 %".241", %".242"
-  %".245" = add nsw i32 %".244", %".243"
-  %".246" = zext i32 %".245" to i64
-  %".247" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".246"
-  %"s.1" = load <2 x i64>, ptr addrspace(3) %".247", align 16
-  %".248" = extractelement <2 x i64> %"s.1", i32 0
-  %".249" = extractelement <2 x i64> %"s.1", i32 1
-  %".250" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".248", i32 0
-  %".251" = insertelement <2 x i64> %".250", i64 %".249", i32 1
-  %".252" = bitcast <2 x i64> %".251" to <2 x double>
-  %".253" = bitcast <2 x double> %".252" to <4 x float>
-  %".254" = bitcast <4 x float> %".253" to <4 x i32>
-  %".255" = xor <4 x i32> %".254", <i32 0, i32 2147483648, i32 0, i32 2147483648>
-  %".256" = bitcast <4 x i32> %".255" to <2 x double>
-  %".257" = bitcast <2 x double> %".256" to <4 x float>
-  %".258" = fmul <4 x float> %".257", %".153"
-  %".259" = shufflevector <4 x float> %".257", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".260" = fmul <4 x float> %".259", %".157"
-  %".261" = fadd <4 x float> %".258", %".260"
-  %".262" = bitcast <2 x double> %"b.2" to <4 x float>
-  %".263" = fmul <4 x float> %".262", %".164"
-  %".264" = shufflevector <4 x float> %".262", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".265" = fmul <4 x float> %".264", %".168"
-  %".266" = fadd <4 x float> %".263", %".265"
-  %".267" = fadd <4 x float> %".261", %".266"
-  %".268" = bitcast <4 x float> %".267" to <2 x double>
-  %".269" = mul nsw i32 %".182", 16
-  %".270" = mul nsw i32 %".185", 208
-  %".271" = add nsw i32 %".269", %".270"
-  %".272" = zext i32 %".271" to i64
-  %".273" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".272"
-  %".274" = sub nsw i32 %".180", %".182"
-  %".275" = sub nsw i32 %".181", %".185"
-  %".276" = icmp ult i32 %"thread", 32
-  %".277" = select  i1 %".276", i32 %".275", i32 0
-  %".278" = icmp sgt i32 %".277", 0
-  %".279" = select  i1 %".278", i32 %".274", i32 0
-  %".280" = icmp sgt i32 %".279", 0
-  br i1 %".280", label %"store.then.1", label %"store.end.1"
+  %".252" = mul nsw i32 %".198", 2
+  %".253" = udiv i32 %".201", 2
+  %".254" = urem i32 %".201", 2
+  %".255" = mul nsw i32 %".253", 18
+  %".256" = mul nsw i32 %".254", 8
+  %".257" = mul nsw i32 %".252", 8
+  %".258" = mul nsw i32 %".255", 8
+  %".259" = mul nsw i32 %".256", 8
+  %".260" = add nsw i32 %".257", %".258"
+  %".261" = add nsw i32 %".260", %".259"
+  %".262" = zext i32 %".261" to i64
+  %".263" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".262"
+  %"s.1" = load <2 x i64>, ptr addrspace(3) %".263", align 16
+  %".264" = extractelement <2 x i64> %"s.1", i32 0
+  %".265" = extractelement <2 x i64> %"s.1", i32 1
+  %".266" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".264", i32 0
+  %".267" = insertelement <2 x i64> %".266", i64 %".265", i32 1
+  %".268" = bitcast <2 x i64> %".267" to <2 x double>
+  %".269" = bitcast <2 x double> %".268" to <4 x float>
+  %".270" = bitcast <4 x float> %".269" to <4 x i32>
+  %".271" = xor <4 x i32> %".270", <i32 0, i32 2147483648, i32 0, i32 2147483648>
+  %".272" = bitcast <4 x i32> %".271" to <2 x double>
+  %".273" = bitcast <2 x double> %".272" to <4 x float>
+  %".274" = fmul <4 x float> %".273", %".153"
+  %".275" = shufflevector <4 x float> %".273", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".276" = icmp ne <4 x i32> %".163", <i32 0, i32 0, i32 0, i32 0>
+  %".277" = fmul <4 x float> %".275", %".157"
+  %".278" = select  <4 x i1> %".276", <4 x float> %".277", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
+  %".279" = fsub <4 x float> %".274", %".278"
+  %".280" = bitcast <2 x double> %"b.2" to <4 x float>
+  %".281" = fmul <4 x float> %".280", %".172"
+  %".282" = shufflevector <4 x float> %".280", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".283" = icmp ne <4 x i32> %".182", <i32 0, i32 0, i32 0, i32 0>
+  %".284" = fmul <4 x float> %".282", %".176"
+  %".285" = select  <4 x i1> %".283", <4 x float> %".284", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
+  %".286" = fsub <4 x float> %".281", %".285"
+  %".287" = fadd <4 x float> %".279", %".286"
+  %".288" = bitcast <4 x float> %".287" to <2 x double>
+  %".289" = mul nsw i32 %".198", 16
+  %".290" = mul nsw i32 %".201", 208
+  %".291" = add nsw i32 %".289", %".290"
+  %".292" = zext i32 %".291" to i64
+  %".293" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".292"
+  %".294" = sub nsw i32 %".196", %".198"
+  %".295" = sub nsw i32 %".197", %".201"
+  %".296" = icmp ult i32 %"thread", 32
+  %".297" = select  i1 %".296", i32 %".295", i32 0
+  %".298" = icmp sgt i32 %".297", 0
+  %".299" = select  i1 %".298", i32 %".294", i32 0
+  %".300" = icmp sgt i32 %".299", 0
+  br i1 %".300", label %"store.then.1", label %"store.end.1"
 entry.endif.endif:
   ret void
 store.then:
-  store <2 x double> %".174", ptr addrspace(1) %".98", align 16
+  store <2 x double> %".190", ptr addrspace(1) %".98", align 16
   br label %"store.end"
 store.end:
   br label %"entry.endif.endif"
 store.then.1:
-  store <2 x double> %".268", ptr addrspace(1) %".273", align 16
+  store <2 x double> %".288", ptr addrspace(1) %".293", align 16
   br label %"store.end.1"
 store.end.1:
   br label %"entry.endif.endif"

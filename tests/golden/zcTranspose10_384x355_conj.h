@@ -41,7 +41,7 @@ extern "C" {
  *     B    float complex
  *
  * alpha and beta: double complex, by pointer; entries without beta take it as 0. alpha = 0: A is not
- * read. beta = 0: B is not read.
+ * read. beta = 0: B is not read. Those that equal 1 do not multiply.
  *
  * target:   avx2
  * plan:     cpu2 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 streaming=0 staging=none

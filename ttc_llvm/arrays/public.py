@@ -45,8 +45,8 @@ def transpose(
     out: where the result goes, any strides; it has x's dtype, or float32 for float64, complex64 for complex128 or
     the other way round; it must not overlap x. Without it the result is new, laid out by `order` as NumPy's copy
     does: C, F, A (F where the transposed view is F-contiguous) or K (as x lies in memory).
-    alpha, beta, conjugate: for float32, float64, complex64 and complex128; out is read only where beta != 0. All
-    other dtypes are moved bit for bit.
+    alpha, beta, conjugate: for float32, float64, complex64 and complex128; out is read only where beta != 0, x only
+    where alpha != 0, and a complex 1 does not multiply (inf + 1j stays so). All other dtypes are moved bit for bit.
     threads: by default those of `set_num_threads`, fewer for small arrays. effort: 1 = the cost model chooses the
     plan; more: so many plans are timed when a layout is new, and the best is kept in the solutions database.
 

@@ -83,7 +83,7 @@ def _comment(problem: Problem, target: GpuTarget, plan: str, version: str, gibs:
         f"{stem}_load reads a file of code, {stem}_load_data an image in memory; a context must be current.",
         f"{stem}_launch enqueues the transposition and returns: A and B must not overlap and stay until the",
         "stream has come so far. alpha = 0: A is not read. beta = 0: B is not read. Padding is never written.",
-        "Complex scalars are passed by pointer: real part, imaginary part.",
+        "Complex scalars are passed by pointer: real part, imaginary part. Those that equal 1 do not multiply.",
     ]
     return "/* " + "\n".join(f" * {line}".rstrip() for line in lines).removeprefix(" * ") + "\n */"
 

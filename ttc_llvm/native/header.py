@@ -131,9 +131,10 @@ def _scalars(problem: Problem) -> list[str]:
     kind = f"{_meaning(compute)}{', by pointer' if compute.kind is Kind.COMPLEX else ''}"
     exact = problem.a == problem.b and not problem.conjugate
     copy = " alpha = 1 and beta = 0 copies bit for bit." if exact else ""
+    ones = " Those that equal 1 do not multiply." if compute.kind is Kind.COMPLEX else ""
     return [
         f"alpha and beta: {kind}; entries without beta take it as 0. alpha = 0: A is not read."
-        f" beta = 0: B is not read.{copy}"
+        f" beta = 0: B is not read.{copy}{ones}"
     ]
 
 
