@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from .. import __version__, backend
+from .. import kernel
 from ..canonical import Canonical, canonicalise
 from ..errors import PlanError
 from ..measurement import Measurement
@@ -114,7 +114,7 @@ def plan_canonical(
 
 def versions() -> str:
     """The versions that stored code depends on."""
-    return f"{gpu_plan.VERSION} ttc{__version__} llvm{backend.llvm_version()}"
+    return kernel.versions(gpu_plan.VERSION)
 
 
 def _request(canonical: Canonical, chosen: GpuOptions) -> Request:
