@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,6 +17,8 @@ from .errors import ArrayError, ProblemError
 from .problem import Problem
 
 END_OF_MEMORY = 1 << 64
+_REALS = frozenset((int, float, type(None)))
+_PARTS = struct.Struct("2d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +111,12 @@ def number(name: str, value: Any) -> complex:
         return complex("" if isinstance(value, str) else value)  # complex() would read a string's text
     except (TypeError, ValueError, OverflowError):
         raise ProblemError(f"{name} = {value!r} is not a number") from None
+
+
+def exactly(name: str, value: Any) -> Any:
+    """An optional scalar as part of a cache's key; ProblemError as `number`. Complex numbers go by their bits: 3 + 0j
+    equals 3 - 0j, but makes other zeros. The sign of a real zero changes nothing: zeros are kinds of their own."""
+    if type(value) in _REALS:
+        return value
+    given = number(name, value)
+    return _PARTS.pack(given.real, given.imag)

@@ -17,7 +17,7 @@ from .canonical import Alpha, Beta, Canonical, Kinds
 from .dtypes import Kind
 from .errors import ArrayError, PlanError, out_of_memory, states_memory
 from .executable import Executable
-from .handed import Storage, number
+from .handed import Storage, exactly
 from .kernel import Objects
 from .lower import lower
 from .measurement import Measurement
@@ -106,13 +106,10 @@ class Solution:
         return b
 
     def _find(self, alpha: complex | None, beta: complex | None) -> _Ready:
-        try:
-            return self._ready.get((alpha, beta)) or self._prepare(alpha, beta)
-        except TypeError:  # not hashable: an array of no axes is still a number
-            given = (("alpha", alpha), ("beta", beta))
-            return self._prepare(*(None if value is None else number(name, value) for name, value in given))
+        key = exactly("alpha", alpha), exactly("beta", beta)
+        return self._ready.get(key) or self._prepare(key, alpha, beta)
 
-    def _prepare(self, alpha: complex | None, beta: complex | None) -> _Ready:
+    def _prepare(self, key: tuple[Any, Any], alpha: complex | None, beta: complex | None) -> _Ready:
         """What a call with these scalars needs; the last few are kept."""
         own = self.problem
         alpha_value, beta_value = (own.alpha if alpha is None else alpha, own.beta if beta is None else beta)
@@ -122,7 +119,7 @@ class Solution:
         ready = _Ready(kinds, known or self._executable(kinds), _scalars(checked))
         if len(self._ready) >= KEPT_SCALARS:
             self._ready = {}
-        return self._ready.setdefault((alpha, beta), ready)
+        return self._ready.setdefault(key, ready)
 
     def _executable(self, kinds: Kinds) -> Executable:
         plan = self.plan_for(kinds)

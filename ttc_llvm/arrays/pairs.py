@@ -14,6 +14,7 @@ from .. import dtypes
 from ..addresses import data_address
 from ..canonical import COPY, Axis, Kinds, Placed, from_axes
 from ..errors import ArrayError, ProblemError
+from ..handed import exactly
 from ..problem import Problem
 
 Array = npt.NDArray[Any]
@@ -37,12 +38,19 @@ PLAIN = Scaling("plain", COPY)
 """Items are moved as they are."""
 
 
-@lru_cache(maxsize=256)
 def scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool) -> Scaling:
     """The scaling of elements of type `of` into elements of type `to`.
 
     Raises ArrayError where the types do not go together, ProblemError where they do not admit the arithmetic.
     """
+    return _scaling(of, to, alpha, beta, conjugate, (exactly("alpha", alpha), exactly("beta", beta)))
+
+
+@lru_cache(maxsize=256)
+def _scaling(
+    of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool, _: tuple[Any, Any]
+) -> Scaling:
+    """_: what distinguishes scalars that are equal."""
     kinds = Kinds.of(alpha, beta)
     if of == to and kinds == COPY and not conjugate:
         return PLAIN

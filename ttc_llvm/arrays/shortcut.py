@@ -33,19 +33,21 @@ _HOLDING, _RELEASING = ctypes.PYFUNCTYPE(*_ARGUMENTS), ctypes.CFUNCTYPE(*_ARGUME
 
 
 class Shortcut:
-    """A prepared call. run(id(x), id(result), address): 0 where it was made, else an address is odd; shape: of the
-    result; left: calls until the layout is looked at anew."""
+    """A prepared call. run(id(x), id(result), address): 0 where it was made, else an address is odd; axes: as they were
+    given; shape: of the result; left: calls until the layout is looked at anew."""
 
-    __slots__ = ("_kernel", "_numbers", "address", "left", "owner", "run", "shape")
+    __slots__ = ("_kernel", "_numbers", "address", "axes", "left", "owner", "run", "shape")
 
-    def __init__(self, direct: Direct, ready: Ready, owner: Executable | General, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, direct: Direct, ready: Ready, owner: Executable | General, axes: Any, shape: tuple[int, ...]
+    ) -> None:
         numbers = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
         self._numbers = np.array([*numbers, ready.odd_of, ready.odd_to], np.int64)
         self.address = data_address(self._numbers)
         self.run: Doorway = _doorways()[direct.held]
         self._kernel, self.owner = direct.kernel, owner  # keep the code and its parameters in memory
         self.left = owner.left // owner.weight
-        self.shape = shape
+        self.axes, self.shape = axes, shape
 
 
 def taken(x: Array, axes: Any) -> Array | None:
@@ -54,7 +56,7 @@ def taken(x: Array, axes: Any) -> Array | None:
         known: Shortcut | None = strided.recent.find((x.shape, x.strides, x.dtype, axes))
     except TypeError:  # axes in a list
         return None
-    if known is None:
+    if known is None or (axes is not known.axes and not _same_types(axes, known.axes)):
         return None
     known.left -= 1
     if known.left <= 0:
@@ -64,6 +66,11 @@ def taken(x: Array, axes: Any) -> Array | None:
     return None if known.run(id(x), id(result), known.address) else result
 
 
+def _same_types(axes: tuple[Any, ...], known: tuple[Any, ...]) -> bool:
+    """True where equal axes are also of equal types: (1.0, False) equals (1, 0), but is refused."""
+    return all(type(given) is type(kept) for given, kept in zip(axes, known, strict=True))
+
+
 def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
     """Remember what calls of x's layout need, if it has returned, one thread serves it, and its axes are hashable."""
     owner = ready.executable
@@ -71,7 +78,7 @@ def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
         return
     direct = owner.direct()
     if direct is not None and (axes is None or type(axes) is tuple):
-        strided.recent.put((x.shape, x.strides, x.dtype, axes), Shortcut(direct, ready, owner, shape))
+        strided.recent.put((x.shape, x.strides, x.dtype, axes), Shortcut(direct, ready, owner, axes, shape))
 
 
 @once

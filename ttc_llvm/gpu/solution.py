@@ -13,7 +13,7 @@ from .. import backend, dtypes, locks
 from ..canonical import Kinds, canonicalise
 from ..dtypes import Kind
 from ..errors import ArrayError, PlanError
-from ..handed import END_OF_MEMORY, number
+from ..handed import END_OF_MEMORY, exactly, number
 from ..measurement import Measurement
 from ..problem import Problem
 from ..solution import KEPT_SCALARS
@@ -76,7 +76,7 @@ class GpuSolution:
         library works. Raises ArrayError for memory that does not fit, ProblemError for scalars, GpuError and
         TargetError where the device is missing, refuses, or is older than the target.
         """
-        ready = self._ready.get((alpha, beta)) or self._prepare(alpha, beta)
+        ready = self._find(alpha, beta)
         found = [self._array(x, side) for side, x in enumerate((a, b))]
         addresses = [x if isinstance(x, int) else x.address for x in found]
         self._check_apart(*addresses)
@@ -84,7 +84,11 @@ class GpuSolution:
         ready.executable.run(addresses[0], addresses[1], ready.alpha, ready.beta, queue, after)
         return b
 
-    def _prepare(self, alpha: Any, beta: Any) -> _Ready:
+    def _find(self, alpha: Any, beta: Any) -> _Ready:
+        key = exactly("alpha", alpha), exactly("beta", beta)
+        return self._ready.get(key) or self._prepare(key, alpha, beta)
+
+    def _prepare(self, key: tuple[Any, Any], alpha: Any, beta: Any) -> _Ready:
         """What a call with these scalars needs; the last few are kept."""
         own = self.problem
         checked = replace(
@@ -99,7 +103,7 @@ class GpuSolution:
         )  # fmt: skip
         if len(self._ready) >= KEPT_SCALARS:
             self._ready = {}
-        return self._ready.setdefault((alpha, beta), ready)
+        return self._ready.setdefault(key, ready)
 
     def executable(self, kinds: Kinds) -> Executable:
         """The code for these kinds of scalars."""
