@@ -44,7 +44,7 @@ def attack(seed: int, number: int, goal: str) -> dict[str, Any]:
     """Run a round. goal: `KIND FEATURE`, or `KIND` alone. Any exception is a fault."""
     kind, _, feature = goal.partition(" ")
     met = KINDS[kind].attack(Random(f"{seed}/{number}/{goal}"), feature)
-    return {"features": [f"{kind} {found}" for found in sorted(met.features)], "problems": met.problems}
+    return {"features": [f"{kind} {found}" for found in met.features], "problems": met.problems}
 
 
 @lru_cache(maxsize=1)

@@ -89,14 +89,12 @@ class Lain:
 
 def attack(rng: Random, goal: str) -> Met:
     """Transpose some arrays, and compare everything that may have been written."""
-    found: set[str] = set()
-    for _ in range(PROBLEMS):
-        found |= _problem(rng, goal)
-    return Met(frozenset(found), PROBLEMS)
+    met = [feature for _ in range(PROBLEMS) for feature in _problem(rng, goal)]
+    return Met(tuple(met), PROBLEMS)
 
 
 def _problem(rng: Random, goal: str) -> set[str]:
-    scaling = goal.startswith(("kinds", "scaling"))
+    scaling = goal.startswith(("kinds", "scaling", "path=detour"))
     dtype = asked(goal, "dtype") or rng.choice(layouts.ARITHMETIC if scaling or rng.random() < 0.3 else DTYPES)
     shape = extents(rng, int(asked(goal, "rank") or rng.choice((2, 3, 3, 4, 1, 5, 6, 0))), 4_000)
     path = asked(goal, "path") if asked(goal, "path") in PAYBACK else rng.choice(tuple(PAYBACK))
@@ -110,7 +108,8 @@ def _problem(rng: Random, goal: str) -> set[str]:
     given = tuple(rng.sample(range(len(shape)), len(shape)))
     axes = rng.choice((given, given, given, tuple(k - len(shape) for k in given), None))
     before = x.memory.bytes.tobytes()
-    way = _usual if goal == "path=shortcut" or rng.random() < 0.3 else _new if rng.random() < 0.3 else _into
+    asks_out = goal.startswith(("scaling=mixed", "path=detour", "threads"))
+    way = _into if asks_out else _usual if goal == "path=shortcut" else rng.choice((_usual, _new, _into, _into))
     found = {f"dtype={dtype}", f"rank={len(shape)}", *_of_layout(x.array), *way(rng, x, axes, goal)}
     assert x.memory.intact() and x.memory.bytes.tobytes() == before, f"the array was written{_told(x, axes)}"
     return found | set(_paths())

@@ -23,6 +23,7 @@ from ttc_llvm.target import Target
 
 TRIES = 40
 CALLS = 4
+PLACES = 12  # calls where B's place is the goal
 THREADS = (1, 2, 3, 4)
 
 
@@ -87,10 +88,10 @@ def attack(rng: Random, goal: str) -> Met:
         own = Served.of(solution, Kinds.of(solution.problem.alpha, solution.problem.beta))
         if not goal or own.may(goal):
             break
-    found: set[str] = set()
-    for number in range(CALLS):
-        found |= _call(rng, solution, goal, own=number < CALLS // 2)
-    return Met(frozenset(found))
+    count, met = PLACES if asked(goal, "residue") else CALLS, list[str]()
+    for number in range(count):
+        met += _call(rng, solution, goal, own=number < count // 2)
+    return Met(tuple(met))
 
 
 def _solution(rng: Random, goal: str) -> Solution:

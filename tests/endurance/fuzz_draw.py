@@ -40,9 +40,9 @@ MOST_BYTES = 1 << 20  # of a tensor, padding included
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What a round met. features: what was really there; problems: how many different ones were computed."""
+    """What a round met. features: what was really there, as often as it was; problems: how many were computed."""
 
-    features: frozenset[str]
+    features: tuple[str, ...]
     problems: int = 1
 
 

@@ -54,7 +54,7 @@ def attack(rng: Random, goal: str) -> Met:
     chosen = next((found for found in tries if goal in ("", *found.features)), None) or _draw(rng, goal, target)
     flush = rng.choice(("start", "end")), rng.choice(("start", "end"))
     check(chosen.case, chosen.plan, target, flush)
-    return Met(chosen.features)
+    return Met(tuple(chosen.features))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,13 @@ def attack(rng: Random, goal: str) -> Met:
         found = {f"type={own.dtype}", *("stores=streaming", "stores=off-boundary")[:streams]}
         if not goal.startswith("stores") or goal in found:
             break
-    loaded, done = compiled(own, target, decided), set()
+    loaded, done, met = compiled(own, target, decided), set(), list(found)
     for _ in range(CALLS):
         call = _call(rng, own)
         check(loaded.address, own, call)
         done.add((call.size, call.lda, call.ldb))
-        found |= _of_call(own, call)
-    return Met(frozenset(found), len(done))
+        met += _of_call(own, call)
+    return Met(tuple(met), len(done))
 
 
 def _call(rng: Random, own: Problem) -> Call:
