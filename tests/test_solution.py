@@ -23,6 +23,7 @@ from strategies import plans, problems
 
 import ttc_llvm
 from ttc_llvm import addresses, backend, dtypes, executable, kernel, locks, lower, unaligned
+from ttc_llvm.bodies import default_plan
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
 from ttc_llvm.items import placed
 from ttc_llvm.plan import CpuPlan, Staging
@@ -133,6 +134,21 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
         b[:] = np.nan
         solution(a, b)
         assert b.tobytes() == a.reshape(128, 64).T.tobytes()
+
+
+@pytest.mark.parametrize("row", ["sse2", "avx2", "avx512"])
+def test_items_longer_than_vectors_are_streamed_whole(row: str) -> None:
+    """Without vectors an element of 16 bytes is one store past the caches, but C aligns it to 8."""
+    problem, target = Problem((1, 0), (32, 24), "z"), ttc_llvm.target.scalar(ttc_llvm.target.find(row))
+    plan = dataclasses.replace(default_plan(placed(problem, target).canonical, target), streaming=True)
+    solution = Solution(problem, target, plan, 1)
+    assert solution.nest.alignment == 16
+    a, raw = storage(problem, "a"), np.zeros(2 * 32 * 24 + 16)
+    first = -raw.ctypes.data % 64 // 8
+    for start in range(first, first + 8 if backend.runs_here(target) else 0):
+        b = raw[start : start + 2 * 32 * 24]
+        solution(a, b.ctypes.data)
+        assert b.tobytes() == a.reshape(24, 32).T.tobytes()
 
 
 def off_boundary_after(solution: Solution, shifts: Sequence[int]) -> executable.Executable | None:

@@ -56,13 +56,13 @@ def _meant(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
 
 
 def alignment(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
-    """Bytes that B's base must be a multiple of: a vector for stores past the caches of whole blocks, an element
-    where rows or micro-tiles find their own boundaries, 1 without such stores."""
+    """Bytes that B's base must be a multiple of: a vector, or a longer element, for stores past the caches of whole
+    blocks, an element where rows or micro-tiles find their own boundaries, 1 without such stores."""
     if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
         return 1
     vector = target.vector_bits // 8
     anywhere = is_by_rows(canonical, plan, vector) or shifts(canonical, plan, target)
-    return canonical.b.itemsize if anywhere else vector
+    return canonical.b.itemsize if anywhere else max(vector, canonical.b.itemsize)
 
 
 def _params(canonical: Canonical) -> tuple[Param, ...]:
