@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from case import Case
-from fuzz_draw import LINE, Met, asked, plan, problem, scalars
+from fuzz_draw import LINE, Met, asked, problem, scalars
 from fuzz_kernels import machine_for
+from fuzz_plans import plan
 from guarded_case import GuardedCase, Place
 
 from ttc_llvm import executable, unaligned

@@ -11,7 +11,8 @@ from random import Random
 
 import machine
 from case import Case, windows
-from fuzz_draw import LINE, TYPES, Met, asked, case, free_plan, plan
+from fuzz_draw import LINE, TYPES, Met, asked, case
+from fuzz_plans import free_plan, plan
 from machine import Run
 
 from ttc_llvm import backend, target

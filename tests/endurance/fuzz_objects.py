@@ -7,8 +7,9 @@ from math import prod
 from random import Random
 
 from entry_calls import Call, check, every_kind, other_outer
-from fuzz_draw import LINE, TYPES, Met, plan, problem
+from fuzz_draw import LINE, TYPES, Met, problem
 from fuzz_kernels import machine_for
+from fuzz_plans import plan
 from test_entries import compiled, other_sizes
 
 from ttc_llvm.bodies import choose

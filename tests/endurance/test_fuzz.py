@@ -15,8 +15,8 @@ import children
 import fuzz
 import fuzz_arrays
 import fuzz_calls
-import fuzz_draw
 import fuzz_kernels
+import fuzz_plans
 import machine
 import pytest
 
@@ -113,7 +113,7 @@ def test_one_wrong_bit_shows(which: int, fault: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.skipif(not runs_here(find("avx512")), reason="this machine cannot run AVX-512")
 @pytest.mark.parametrize("kind", [fuzz_kernels, fuzz_calls])
 def test_what_chance_hardly_reaches_is_met(kind: Any) -> None:
-    for goal in (goal for goal in fuzz_draw.HARD if goal in kind.goals() and goal != "loads=off-lines"):
+    for goal in (goal for goal in fuzz_plans.HARD if goal in kind.goals() and goal != "loads=off-lines"):
         assert any(goal in kind.attack(Random(f"{goal}{seed}"), goal).features for seed in range(8)), goal
 
 
