@@ -1,7 +1,7 @@
 # make run    the main job on a real problem, into build/
 # make test   the tests            make check  lint, types and tests: what CI runs
 # make full   every test, long     make clean  forget the virtual environment and what was built
-# make fuzz stress faults  attacks of the running program, long: ARGS="--count=1000 --seed=2 --state=FILE"
+# make fuzz stress faults  attacks of the running program, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
 # make ptxas  NVIDIA's assemblers, with which the tests assemble GPU kernels (100 MB; needs no GPU)
 

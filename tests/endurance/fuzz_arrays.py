@@ -95,7 +95,8 @@ def attack(rng: Random, goal: str) -> Met:
 
 def _problem(rng: Random, goal: str) -> set[str]:
     scaling = goal.startswith(("kinds", "scaling", "path=detour"))
-    dtype = asked(goal, "dtype") or rng.choice(layouts.ARITHMETIC if scaling or rng.random() < 0.3 else DTYPES)
+    types = ("c8", "c16") if goal == "scaling=conjugate" else layouts.ARITHMETIC
+    dtype = asked(goal, "dtype") or rng.choice(types if scaling or rng.random() < 0.3 else DTYPES)
     shape = extents(rng, int(asked(goal, "rank") or rng.choice((2, 3, 3, 4, 1, 5, 6, 0))), 4_000)
     path = asked(goal, "path") if asked(goal, "path") in PAYBACK else rng.choice(tuple(PAYBACK))
     if goal == "path=streaming" or (path == "own" and rng.random() < 0.3):

@@ -8,7 +8,7 @@ from random import Random
 
 from case import Case
 from fuzz_draw import LINE, Met, asked, problem, scalars
-from fuzz_kernels import machine_for
+from fuzz_kernels import KINDS, machine_for
 from fuzz_plans import plan
 from guarded_case import GuardedCase, Place
 
@@ -40,6 +40,7 @@ def goals() -> tuple[str, ...]:
         "instead": ("shift", "carry", "b", "none"),
         "loads": ("off-lines",),
         "items": (2, 4, 8, 16),
+        "kinds": KINDS,
         "threads": THREADS,
         "residue": range(LINE),
     }
@@ -87,7 +88,7 @@ def attack(rng: Random, goal: str) -> Met:
     for _ in range(TRIES):
         solution = _solution(rng, goal)
         own = Served.of(solution, Kinds.of(solution.problem.alpha, solution.problem.beta))
-        if not goal or own.may(goal):
+        if not goal or asked(goal, "kinds") or own.may(goal):
             break
     count, met = PLACES if asked(goal, "residue") else CALLS, list[str]()
     for number in range(count):

@@ -19,6 +19,8 @@ from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.problem import Problem
 
 TYPES = (*strategies.NAMES, *(f"v{n}" for n in (5, 6, 7, 10, 15, 16, 32, 37, 48)))
+ARITHMETIC = strategies.NAMES[:8]
+MIXED = (*TYPES, *ARITHMETIC, *ARITHMETIC)  # half of all problems can be scaled
 SMALL = ("i8", "i16", "f16", "s", "d", "c", "i32", "i64")  # of which rows can be items
 EXTENTS = (*strategies.EXTENTS[1:], 2, 4, 8, 16, 32, 64, 128)
 RANKS = (2, 3, 4, 2, 3, 4, 5, 6, 7, 8, 1, 0)
@@ -52,10 +54,11 @@ def asked(goal: str, what: str) -> str:
 # --- problems -------------------------------------------------------------------------------------------
 
 
-def problem(rng: Random, goal: str = "", elements: int = 8_000, types: Sequence[str] = TYPES) -> Problem:
+def problem(rng: Random, goal: str = "", elements: int = 8_000, types: Sequence[str] = MIXED) -> Problem:
     """A problem in the paper's terms: any, one whose rows lie on lines, or one whose rows stay rows."""
     kind = KINDS.get(goal) or rng.choice(("any", "any", "lines", "rows", "items"))
-    name = asked(goal, "type") or rng.choice(types if kind != "items" else SMALL)
+    scaled = asked(goal, "kinds") not in ("", "one-zero")
+    name = asked(goal, "type") or rng.choice(ARITHMETIC if scaled else SMALL if kind == "items" else types)
     a, b = dtypes.parse_pair(name)
     rank = int(asked(goal, "rank") or rng.choice(RANKS))
     perm = tuple(rng.sample(range(rank), rank))
@@ -105,17 +108,17 @@ def scalars(rng: Random, compute: DType, kinds: str = "") -> tuple[complex, comp
     """alpha, beta and conjugation that the type admits, of these kinds."""
     if compute.kind is Kind.OPAQUE:
         return 1.0, 0.0, False
-    plain = rng.random() < 0.4
-    alpha = {"zero": 0.0, "one": 1.0}.get(kinds.partition("-")[0], 1.0 if plain else rng.choice(strategies.ALPHAS))
-    beta = {"zero": 0.0, "any": rng.choice((1.0, -0.75))}.get(
-        kinds.partition("-")[2], 0.0 if plain else rng.choice(strategies.BETAS)
-    )
+    plain, (first, _, second) = rng.random() < 0.4, kinds.partition("-")
+    alphas = {"zero": (0.0,), "one": (1.0,), "any": (2.5, -1.5, 1.0 if second == "any" else 2.5)}
+    betas = {"zero": (0.0,), "any": (1.0, -0.75)}
+    alpha = rng.choice(alphas.get(first) or ((1.0,) if plain else strategies.ALPHAS))
+    beta = rng.choice(betas.get(second) or ((0.0,) if plain else strategies.BETAS))
     if compute.kind is Kind.REAL or plain:
         return alpha, beta, False
     return alpha * rng.choice(strategies.TURNS), beta * rng.choice(strategies.TURNS), rng.random() < 0.5
 
 
-def case(rng: Random, goal: str = "", elements: int = 8_000, types: Sequence[str] = TYPES) -> Case:
+def case(rng: Random, goal: str = "", elements: int = 8_000, types: Sequence[str] = MIXED) -> Case:
     """A problem, or general strides: gaps, axes that run backwards, broadcast axes of A."""
     stated = Case.of(problem(rng, goal, elements, types), rng.getrandbits(30))
     if rng.random() < 0.7 and asked(goal, "strides") == "":

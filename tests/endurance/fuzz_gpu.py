@@ -10,8 +10,8 @@ from random import Random
 
 from case import Case
 from device import check, harness
-from fuzz_draw import TYPES, Met, asked, case
-from fuzz_kernels import of_case
+from fuzz_draw import MIXED, TYPES, Met, asked, case
+from fuzz_kernels import KINDS, of_case
 from gpu_strategies import gpu_plans
 from hypothesis import HealthCheck, Phase, assume, errors, given, seed, settings
 
@@ -38,6 +38,7 @@ def goals() -> tuple[str, ...]:
     values = {
         "type": TYPES,
         "gpu": gpu_target.names(),
+        "kinds": KINDS,
         "shared": [way.value for way in Shared],
         "vector-a": VECTORS,
         "vector-b": VECTORS,
@@ -69,7 +70,7 @@ class Drawn:
 def _draw(rng: Random, goal: str, target: GpuTarget) -> Drawn:
     count = int(asked(goal, "vector-a") or asked(goal, "vector-b") or 1)
     narrow = [name for name in TYPES if dtypes.parse_pair(name)[0].itemsize * count <= VECTOR_BYTES]
-    chosen = case(rng, goal, ELEMENTS, narrow if count > 1 else TYPES)
+    chosen = case(rng, goal, ELEMENTS, narrow if count > 1 else MIXED)
     c = chosen.placed.canonical
     if not c.elements:
         return _draw(rng, goal, target)

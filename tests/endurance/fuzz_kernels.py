@@ -26,6 +26,7 @@ from ttc_llvm.target import Target
 TRIES = 80  # draws for a goal: what is rare comes in one of twenty or so
 RUNS = 3
 PLACES = 12  # runs where B's place is the goal
+KINDS = tuple(dict.fromkeys(str(Kinds.of(alpha, beta)) for alpha, beta in product((0, 1, 2), (0, 1, 2))))
 PARTS = (1, 2, 3, 4)
 # Which machines have most of what some goals ask for: masks for all types, or long loads that are slow across lines.
 MASKED = ("edges=mask", "stores=joined", "stores=shifted", "instead=shift", "instead=carry", "stores=off-boundary")
@@ -46,7 +47,7 @@ def goals() -> tuple[str, ...]:
     """Every feature that rounds are made for."""
     values = {
         "type": TYPES,
-        "kinds": {str(Kinds.of(alpha, beta)): None for alpha, beta in product((0, 1, 2), (0, 1, 2))},
+        "kinds": KINDS,
         "rank": range(9),
         "strides": ("backward", "broadcast", "padded"),
         "extent": (0, 1, "ragged", "power"),

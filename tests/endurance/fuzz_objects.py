@@ -7,7 +7,7 @@ from math import prod
 from random import Random
 
 from entry_calls import Call, check, every_kind, other_outer
-from fuzz_draw import LINE, TYPES, Met, problem
+from fuzz_draw import ARITHMETIC, LINE, MIXED, TYPES, Met, problem
 from fuzz_kernels import machine_for
 from fuzz_plans import plan
 from test_entries import compiled, other_sizes
@@ -21,7 +21,6 @@ TRIES = 20
 CALLS = 24
 OUTER = ("null", "equal", "other")
 PARTS = range(5)
-ARITHMETIC = ("s", "d", "c", "z", "sd", "ds", "cz", "zc")
 
 
 def goals() -> tuple[str, ...]:
@@ -40,7 +39,7 @@ def goals() -> tuple[str, ...]:
 def attack(rng: Random, goal: str) -> Met:
     """Compile one object, and call its entries; every size and outer size is a problem of its own."""
     for _ in range(TRIES):
-        own, target = problem(rng, goal, 2_000, ARITHMETIC if "beta" in goal else TYPES), machine_for(rng, goal)
+        own, target = problem(rng, goal, 2_000, ARITHMETIC if "beta" in goal else MIXED), machine_for(rng, goal)
         decided = plan(rng, placed(own, target).canonical, target, goal)
         bodies = choose(own, target, decided).specialised
         streams = max((len(body.streaming) for body in bodies), default=0)
