@@ -206,8 +206,8 @@ def test_what_a_linker_says_is_passed_on(host: Target) -> None:
 
 
 def test_a_linker_that_cannot_be_started_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match=r"missing cannot be started: No such file"):
-        linker.made([str(tmp_path / "missing")], str(tmp_path), "libx.so")
+    with pytest.raises(ArtifactError, match=r"missing cannot be run to make libx\.so: No such file"):
+        linker.made([str(tmp_path / "missing")], {"x.o": b""}, "libx.so")
 
 
 # --- files that appear together ---------------------------------------------------------------------------

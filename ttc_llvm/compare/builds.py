@@ -63,7 +63,7 @@ class Builder:
 
     def __init__(self, folder: Path | None = None, limit: float = LIMIT_SECONDS) -> None:
         self._limit = limit
-        self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-")
+        self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-", ignore_cleanup_errors=True)
         self._folder = folder or self._lasting()
         self._known: dict[Job, Build] = {}
         self._running: set[subprocess.Popen[str]] = set()

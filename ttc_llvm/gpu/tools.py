@@ -8,10 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from ..errors import ArtifactError
 from ..native.linker import made
@@ -48,9 +46,8 @@ def cubin(ptx: bytes, target: GpuTarget) -> bytes:
             f"a cubin for {target} needs a ptxas that knows it, but none is found on the PATH, in /usr/local/cuda or in"
             " NVIDIA's Python packages (nvidia-cuda-nvcc): PTX needs none"
         )
-    with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
-        Path(folder, "kernel.ptx").write_bytes(ptx)
-        return made([place, f"-arch={target.cpu}", "kernel.ptx", "-o", "kernel.cubin"], folder, "kernel.cubin")
+    command = [place, f"-arch={target.cpu}", "kernel.ptx", "-o", "kernel.cubin"]
+    return made(command, {"kernel.ptx": ptx}, "kernel.cubin")
 
 
 @lru_cache(maxsize=1)
@@ -76,8 +73,5 @@ def code_object(objects: Sequence[bytes], target: GpuTarget) -> bytes:
         raise ArtifactError(
             f"a code object for {target} needs ld.lld {LEAST_LLD} or later on the PATH: objects need none"
         )
-    with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
-        names = [f"kernel{number}.o" for number in range(len(objects))]
-        for name, data in zip(names, objects, strict=True):
-            Path(folder, name).write_bytes(data)
-        return made([place, "-shared", "--build-id=none", *names, "-o", "kernel.hsaco"], folder, "kernel.hsaco")
+    files = {f"kernel{number}.o": data for number, data in enumerate(objects)}
+    return made([place, "-shared", "--build-id=none", *files, "-o", "kernel.hsaco"], files, "kernel.hsaco")

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import ArtifactError
@@ -43,25 +43,27 @@ def command(target: Target) -> tuple[str, ...]:
 
 def shared(objects: Sequence[Member], soname: str, linker: Sequence[str]) -> bytes:
     """The shared library of these objects. linker: what `command` has found. ArtifactError where it fails."""
-    with tempfile.TemporaryDirectory(prefix="ttc.") as folder:
-        for member in objects:
-            (Path(folder) / member.name).write_bytes(elf.with_default_visibility(member.data))
-        (Path(folder) / VERSIONS).write_text(f"{_version(soname)} {{ *; }};\n")
-        names = [member.name for member in objects]
-        # Names without folders: nothing of this run gets into the library.
-        return made([*linker, *_soname(linker, soname), *names, "-o", soname], folder, soname)
+    files = {member.name: elf.with_default_visibility(member.data) for member in objects}
+    versions = {VERSIONS: f"{_version(soname)} {{ *; }};\n".encode()}
+    return made([*linker, *_soname(linker, soname), *files, "-o", soname], files | versions, soname)
 
 
-def made(command: Sequence[str], folder: str, name: str) -> bytes:
-    """The file that a tool makes in a folder. ArtifactError, with the tool's words, where it cannot."""
+def made(command: Sequence[str], files: Mapping[str, bytes], name: str) -> bytes:
+    """The file of this name that a tool makes of others. ArtifactError, with the tool's words, where it cannot.
+
+    It runs in a folder of its own: names without folders let nothing of this run get into what it makes.
+    """
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+        with tempfile.TemporaryDirectory(prefix="ttc.", ignore_cleanup_errors=True) as folder:
+            for file, data in files.items():
+                Path(folder, file).write_bytes(data)
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+            if done.returncode:
+                said = " ".join((done.stderr or done.stdout).split())[:400]
+                raise ArtifactError(f"{command[0]} cannot make {name}: {said or f'status {done.returncode}'}")
+            return Path(folder, name).read_bytes()
     except OSError as error:
-        raise ArtifactError(f"{command[0]} cannot be started: {error.strerror or error}") from None
-    if done.returncode:
-        said = " ".join((done.stderr or done.stdout).split())[:400]
-        raise ArtifactError(f"{command[0]} cannot make {name}: {said or f'status {done.returncode}'}")
-    return Path(folder, name).read_bytes()
+        raise ArtifactError(f"{command[0]} cannot be run to make {name}: {error.strerror or error}") from None
 
 
 def _candidates(target: Target) -> tuple[str, ...]:
