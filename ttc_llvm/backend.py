@@ -129,6 +129,7 @@ def load(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
     for symbol in symbols:
         builder.export_symbol(symbol)
     with locks.LLVM:
+        heap.require(heap.LEAST, "the linking of a kernel")
         jit, name = _linker()
         try:
             return Loaded(builder.link(jit, name), jit)
