@@ -36,7 +36,7 @@ def shuffle(
     return instruction
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _mask(lanes: tuple[int | None, ...]) -> str:
     text = ", ".join(["i32 poison" if lane is None else f"i32 {lane}" for lane in lanes])
     return f"<{len(lanes)} x i32> <{text}>"

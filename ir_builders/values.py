@@ -32,7 +32,7 @@ def spelled(value: Int) -> str:
     return reference(value)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _known(value: int) -> ir.Constant:
     """Constants are shared: each keeps its text, which is most of what it takes to print one."""
     return ir.Constant(I64, value)

@@ -212,7 +212,7 @@ def divided(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int]
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _divided(extent: int, unit: int, wanted: int) -> int:
     if 4 * wanted >= 3 * extent:
         return max(extent, 1)
