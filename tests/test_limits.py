@@ -25,7 +25,8 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Any:
     ("command", "name", "most", "kind"),
     [
         ("compile", "NPROC", 1, "result"),  # no thread can be started
-        ("compile", "AS", 400 * MIB, ""),  # or there is no room for its stack
+        ("python", "NPROC", 2, "result"),
+        ("large", "AS", 420 * MIB, ""),  # or there is no room for its stack
         ("compile", "AS", 260 * MIB, ""),
         ("transpose", "AS", 410 * MIB, ""),
         ("python", "DATA", 160 * MIB, ""),

@@ -27,7 +27,8 @@ from ttc_llvm.tuning.database import Record, Request
 PROCESSES = 8
 LIFE_SECONDS = 3.0  # at most, of a tuning process
 PATIENCE_SECONDS = 60.0
-ENDS = (*[signal.SIGKILL] * 8, signal.SIGTERM, signal.SIGINT)
+ENDS = (*[signal.SIGKILL] * 8, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+INTERRUPTED, EXITED = 130, 7
 SIZES = tuple((m, n) for m in range(3, 40, 3) for n in range(4, 40, 5))
 
 
@@ -38,13 +39,21 @@ def _forked(work: Callable[[], object]) -> int:
         return child
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGUSR1, _exit)
         work()
         os._exit(0)
     except KeyboardInterrupt:
-        os._exit(130)
+        os._exit(INTERRUPTED)
+    except SystemExit:
+        os._exit(EXITED)
     except BaseException as error:
         os.write(2, f"child: {type(error).__name__}: {error}\n".encode())
         os._exit(1)
+
+
+def _exit(number: int, frame: object) -> None:
+    """A program that ends itself, wherever it is."""
+    raise SystemExit
 
 
 def _ended(child: int) -> int:
@@ -82,8 +91,8 @@ def _tune(seed: int, database: Path, log: Path) -> None:
     while True:
         refused.happened = False
         words = (chance.choice("sd"), *chance.choice(SIZES), chance.choice((1, 2, 4)))
-        _solved(words, database)
-        if not refused.happened:
+        measured = _solved(words, database).measurement
+        if not refused.happened and not (measured and measured.interrupted):
             os.write(stream, (json.dumps(words) + "\n").encode())
 
 
@@ -116,7 +125,8 @@ def _killed(chance: random.Random, children: list[int]) -> Iterator[str]:
         number = chance.choice(ENDS)
         os.kill(child, number)
         status = _ended_again(child, number)
-        assert status in (-number, 130), f"a process ended with status {status} instead of by {number.name}"
+        expected = (-number, INTERRUPTED, EXITED)
+        assert status in expected, f"a process ended with status {status} instead of by {number.name}"
         yield f"end by {number.name}"
 
 
@@ -222,4 +232,5 @@ def generating(chance: random.Random, folder: Path) -> Iterable[str]:
         yield f"{name} {'done' if status == 0 else 'killed'}"
 
 
-ATTACKS = {"tuning-kills": Attack(tuning), "generating-kills": Attack(generating)}
+# A round takes seconds, of generating half a minute: rare among attacks of milliseconds.
+ATTACKS = {"tuning-kills": Attack(tuning, 0.1), "generating-kills": Attack(generating, 0.02)}

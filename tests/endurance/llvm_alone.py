@@ -23,4 +23,5 @@ for number in range(int(count) + 1):
     linking.link(jit, f"library{number % 8}")["kernel"]
     if number in (int(count) // 2, int(count)):
         ctypes.CDLL(None).malloc_trim(0)
-        print(int(Path("/proc/self/statm").read_text().split()[1]) << 2, "KiB")
+        resident, shared = map(int, Path("/proc/self/statm").read_text().split()[1:3])
+        print((resident - shared) << 2, "KiB")
