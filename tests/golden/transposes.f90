@@ -288,7 +288,7 @@ module ttc_transposes
   !     B    float complex
   !
   ! alpha and beta: double complex, by pointer; entries without beta take it as 0. alpha = 0: A is not
-  ! read. beta = 0: B is not read.
+  ! read. beta = 0: B is not read. Those that equal 1 do not multiply.
   !
   ! target:   avx2
     subroutine zcTranspose10_3x5( &
