@@ -176,7 +176,7 @@ class Pool:
             self.threads.append(thread)
             try:
                 thread.start()
-            except RuntimeError as error:
+            except (RuntimeError, MemoryError) as error:
                 _log.warning("worker thread %d cannot be started (%s): callers do its parts", number, error)
 
     def stop(self, patience: float) -> None:
