@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -134,6 +135,16 @@ def test_a_process_that_dies_is_one_sentence(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.prepare", dies)
     case = gpu_suites.cases(("ttc57",), ("copy",))[0]
     with pytest.raises(GpuError, match="a process that makes kernels ahead has died"):
+        next(prepared([case], gpu_target.find("sm_80"), 1, 1, False))
+
+
+def test_processes_that_cannot_be_started_are_an_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    case = gpu_suites.cases(("ttc57",), ("copy",))[0]
+    with pytest.raises(GpuError, match=r"^no process can be started to make kernels ahead: can't .* --jobs=0 does"):
         next(prepared([case], gpu_target.find("sm_80"), 1, 1, False))
 
 

@@ -52,6 +52,15 @@ def _image(canonical: Canonical, plan: GpuPlan, target: GpuTarget, assembled: bo
         return replace(image, llvm_ir="")
 
 
+def _started(
+    pool: ProcessPoolExecutor, canonical: Canonical, target: GpuTarget, count: int, assembled: bool
+) -> Future[Prepared]:
+    try:
+        return pool.submit(prepare, canonical, target, count, assembled)
+    except (RuntimeError, OSError) as error:  # no more processes, threads or files; or one has died
+        raise GpuError(f"no process can be started to make kernels ahead: {error}; --jobs=0 does without") from None
+
+
 def prepared(
     cases: Sequence[Case], target: GpuTarget, count: int, jobs: int, assembled: bool
 ) -> Iterator[tuple[Case, Prepared]]:
@@ -68,7 +77,7 @@ def prepared(
     try:
         while True:
             for case in islice(rest, AHEAD * jobs - len(waiting)):
-                waiting.append((case, pool.submit(prepare, case.canonical, target, count, assembled)))
+                waiting.append((case, _started(pool, case.canonical, target, count, assembled)))
             if not waiting:
                 return
             case, future = waiting.popleft()
