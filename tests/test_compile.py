@@ -523,7 +523,7 @@ def test_what_fits_is_tuned_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"threads": "all"}, "not an integer"),
         ({"time_limit": 0}, "not positive"),
         ({"time_limit": float("nan")}, "not positive"),
-        ({"time_limit": "long"}, "not a number of seconds"),
+        ({"time_limit": "long"}, "time limit = 'long' is not a number"),
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
@@ -567,7 +567,7 @@ def test_a_damaged_database_is_one_line_for_every_program(path: Path) -> None:
     [
         ({"target": 5}, TargetError, "target 5 is neither a Target nor the name of one"),
         ({"forced": None}, OptionError, "forced is a NoneType"),
-        ({"problem": "2,1,0"}, TtcError, "there is a str to compile"),
+        ({"problem": "2,1,0"}, TtcError, "problem is a str: it must be a Problem"),
     ],
 )
 def test_arguments_of_wrong_types(options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -133,7 +133,7 @@ def test_what_does_not_belong_together(solutions: tuple[Solution, ...]) -> None:
                      for n, cpus in ((4, "haswell"), (5, "haswell,x86-64-v2")))  # fmt: skip
     with pytest.raises(TargetError, match="for haswell and for haswell, x86-64-v2, x86-64"):
         Library("ours", (alone, shared))
-    with pytest.raises(OptionError, match="Problem is none"):
+    with pytest.raises(OptionError, match="is a Problem: it must be a Solution"):
         Library("ours", (PROBLEMS[0],))  # type: ignore[arg-type]
 
 

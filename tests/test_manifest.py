@@ -254,7 +254,7 @@ def test_files_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
     Path("folder").mkdir()
     for name, reason in (("missing", "No such file"), ("folder", "Is a directory"), ("", "Is a directory")):
         assert f"--manifest={name} cannot be read: {reason}" in refusal(capsys, name)
-    assert "cannot be read" in refusal(capsys, "nul\0byte")
+    assert "holds a NUL" in refusal(capsys, "nul\0byte")
 
 
 def test_python_values_of_every_kind_are_refused_or_meant(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import heap, host, locks, target
+from .arguments import shown
 from .errors import CompileError, TargetError
 from .gpu import target as gpu_target
 from .gpu.target import GpuTarget
@@ -45,7 +46,7 @@ def resolve(name: Target | str | None) -> Target:
     if name is None:
         return host_target()
     if not isinstance(name, str):
-        raise TargetError(f"target {name!r} is neither a Target nor the name of one")
+        raise TargetError(f"target {shown(name)} is neither a Target nor the name of one")
     if name.strip().lower() in ("host", "native"):
         return host_target()
     return target.find(name)

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import shown
 from .errors import ProblemError
 
 
@@ -83,7 +84,7 @@ def dtype(name: str) -> DType:
 def parse_pair(text: str) -> tuple[DType, DType]:
     """`"s"` -> (s, s); `"sd"` -> (s, d): the element types of A and of B."""
     if not isinstance(text, str):
-        raise ProblemError(f"data type {text!r} is not a string such as 's' or 'zc'")
+        raise ProblemError(f"data type {shown(text)} is not a string such as 's' or 'zc'")
     if text in _PAIRS:
         a, b = _PAIRS[text]
         return dtype(a), dtype(b)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from . import locks
+from . import arguments, locks
 from .compiler import solve
 from .errors import OptionError, ProblemError, states_memory
 from .gpu.target import GpuTarget, Name, is_gpu
@@ -106,9 +106,12 @@ def compile(
     The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
     needs a device, threads has no meaning, and forced is a GpuForced.
     """
-    if not isinstance(problem, Problem):
-        raise ProblemError(f"there is a {type(problem).__name__} to compile: it must be a ttc_llvm.Problem")
-    mode = Mode.of(hot_a, hot_b)
+    arguments.instance(Problem)("problem", problem, ProblemError)
+    mode = Mode.of(arguments.flag("hot_a", hot_a), arguments.flag("hot_b", hot_b))
+    database = None if database is None else arguments.path("database", database) if database != "" else None
+    ignore_database = arguments.flag("ignore_database", ignore_database)
+    if not (progress is None or callable(progress)):
+        raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, or None")
     if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
         with locks.LLVM:
             from .gpu import compiling

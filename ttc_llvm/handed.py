@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from . import dtypes
 from .addresses import data_address
+from .arguments import number, reason, shown
 from .dtypes import Kind
-from .errors import ArrayError, ProblemError
+from .errors import ArrayError
 from .problem import Problem
 
 END_OF_MEMORY = 1 << 64
@@ -75,7 +76,7 @@ class Storage:
 
     def _checked_integer(self, address: int) -> int:
         if not 0 < address < END_OF_MEMORY and (self.elements or address):
-            raise ArrayError(f"{self.name} is the integer {address}, which is no address")
+            raise ArrayError(f"{self.name} is the integer {shown(address)}, which is no address")
         return address
 
     def _admits(self, dtype: np.dtype[Any]) -> bool:
@@ -86,31 +87,27 @@ class Storage:
 
 def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
     """An array over the memory of any other buffer: ctypes arrays, memoryviews, array.array, bytearray ..."""
-    choices = "pass an array, a buffer or an integer address"
+    choices = "pass an array (of a tensor, its numpy()), a buffer or an integer address"
     if isinstance(x, (np.generic, bool, float, complex, str)):
         raise ArrayError(f"{name} is a {type(x).__name__}: {choices}")
-    if hasattr(x, "__array_interface__"):
-        return np.asarray(x)
     if isinstance(x, ctypes._Pointer):
         raise ArrayError(f"{name} is a ctypes pointer: pass its address as an integer")
     try:
-        view = memoryview(x)
+        return _read(x, wanted)
     except TypeError:
         raise ArrayError(f"{name} is a {type(x).__name__}: {choices}") from None
+    except Exception as error:  # items that NumPy has no dtype for; whatever the object itself raises
+        raise ArrayError(f"{name} is a {type(x).__name__}: {reason(error)}") from None
+
+
+def _read(x: Any, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
+    if hasattr(x, "__array_interface__"):
+        return np.asarray(x)
+    view = memoryview(x)
     if view.format not in ("B", "b", "c"):
-        try:
-            return np.asarray(view)
-        except ValueError as error:  # pointers, wide characters: items that NumPy has no dtype for
-            raise ArrayError(f"{name} is a {type(x).__name__}: {error}") from None
+        return np.asarray(view)
     return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)
 
-
-def number(name: str, value: Any) -> complex:
-    """Any number, also an array of no axes, as a Python number; ProblemError for everything else."""
-    try:
-        return complex("" if isinstance(value, str) else value)  # complex() would read a string's text
-    except (TypeError, ValueError, OverflowError):
-        raise ProblemError(f"{name} = {value!r} is not a number") from None
 
 
 def exactly(name: str, value: Any) -> Any:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from . import arguments
+from .errors import TargetError
+
 
 class Exchange(Enum):
     """How registers exchange elements best."""
@@ -57,18 +60,22 @@ class Target:
     abi: str = ""
     family: str = "x86"
 
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, TargetError, "target ")
+
     def lanes(self, itemsize: int) -> int:
         """Elements of this size in a full vector register, at least 1."""
+        itemsize = _itemsize(itemsize)
         bits = self.small_vector_bits if itemsize <= 2 else self.vector_bits
         return max(1, bits // (8 * itemsize))
 
     def has_masks(self, itemsize: int) -> bool:
         """True where a masked access of such elements is one instruction; 16-byte elements are two 8-byte lanes."""
-        return min(itemsize, 8) in self.masked
+        return min(_itemsize(itemsize), 8) in self.masked
 
     def joins(self, itemsize: int) -> bool:
         """True where one instruction takes a vector of such elements out of two, by lanes known at run time only."""
-        known = itemsize >= 4 or (itemsize == 2 and self.has_masks(itemsize))
+        known = _itemsize(itemsize) >= 4 or (itemsize == 2 and self.has_masks(itemsize))
         return known and self.family == "x86" and self.vector_bits == 512
 
     @property
@@ -88,3 +95,19 @@ class Target:
 
     def __str__(self) -> str:
         return self.name
+
+
+def _itemsize(given: int) -> int:
+    return given if type(given) is int and given > 0 else int(_SIZE("size of an item", given, TargetError))
+
+
+_BITS = arguments.between(8, 1 << 16)
+_SIZE = arguments.between(1, 1 << 62)
+_RULES = {
+    "name": arguments.text, "triple": arguments.text, "cpu": arguments.text, "features": arguments.text,
+    "vector_bits": _BITS, "small_vector_bits": _BITS, "registers": _SIZE, "masked": arguments.integers,
+    "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
+    "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
+    "far": arguments.flag, "exchange": arguments.instance(Exchange), "scalable": arguments.flag,
+    "natural": arguments.flag, "integers": arguments.flag, "abi": arguments.text, "family": arguments.text,
+}  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import backend, target
+from . import arguments, backend, target
 from .cpu_features import by_demand, needs
 from .errors import TargetError
 from .target import Target
@@ -41,9 +41,10 @@ def _names(wanted: Target | str | Sequence[Target | str]) -> list[Target | str]:
     if isinstance(wanted, str):
         return [part.strip() for part in wanted.split(",")]
     try:
-        return list(wanted)
-    except TypeError:
-        raise TargetError(f"target {wanted!r} is neither a Target nor the name of one") from None
+        return list(arguments.sequence("target", wanted, TargetError))
+    except TargetError:
+        given = arguments.shown(wanted)
+        raise TargetError(f"target {given} is neither a Target nor the name of one") from None
 
 
 def _alike(machines: tuple[Target, ...]) -> tuple[Target, ...]:

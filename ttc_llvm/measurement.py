@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from . import arguments
+from .arguments import Error
+from .errors import OptionError
 
 GIB = 1 << 30
 
@@ -24,7 +29,30 @@ class Measurement:
     proxy: bool = False
     interrupted: bool = False
 
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, OptionError, "measurement ")
+
     @property
     def ratio(self) -> float | None:
         """gibs / ceiling_gibs."""
         return self.gibs / self.ceiling_gibs if self.ceiling_gibs else None
+
+
+def _timing(name: str, value: Any, error: Error) -> tuple[str, tuple[float, ...]]:
+    """A plan's text and the seconds of its runs."""
+    found = arguments.sequence(name, value, error, "a plan and seconds")
+    if len(found) != 2:
+        raise error(f"{name} {arguments.shown(value)} is not a pair of a plan and seconds")
+    return arguments.text(name, found[0], error), _SECONDS(name, found[1], error)
+
+
+_SECONDS = arguments.each(arguments.real, "seconds")
+_RULES = {
+    "seconds": arguments.real,
+    "gibs": arguments.real,
+    "ceiling_gibs": arguments.optional(arguments.real),
+    "ceiling": arguments.text,
+    "timings": arguments.each(_timing, "timings"),
+    "proxy": arguments.flag,
+    "interrupted": arguments.flag,
+}

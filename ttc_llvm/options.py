@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 
-from . import machines, runtime
+from . import arguments, machines, runtime
 from .errors import OptionError
 from .machines import Wanted
 from .target import Target
@@ -45,8 +44,7 @@ def checked(
     forced: Forced = FREE,
 ) -> Options:
     """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
-    if not isinstance(forced, Forced):
-        raise OptionError(f"forced is a {type(forced).__name__}: it must be ttc_llvm.Forced(...)")
+    arguments.instance(Forced)("forced", forced, OptionError)
     own, *others = machines.chosen(target)
     return Options(
         own,
@@ -54,7 +52,7 @@ def checked(
         candidate_count(max_implementations),
         time_limit_of(time_limit),
         mode,
-        verify,
+        arguments.flag("verify", verify),
         forced,
         tuple(others),
     )
@@ -62,10 +60,9 @@ def checked(
 
 def candidate_count(count: int) -> int:
     """A given number of plans to consider, checked: OptionError if it is neither -1 nor an integer above 0."""
-    try:
-        number = operator.index(count)
-    except TypeError:
-        raise OptionError(f"maxImplementations {count!r} is not an integer") from None
+    number = arguments.integer("maxImplementations", count)
+    if number > arguments.COUNT:
+        raise OptionError(f"maxImplementations {number} is more than {arguments.COUNT}")
     if number < 1 and number != -1:
         raise OptionError(
             f"maxImplementations {number} is neither a count of at least 1 nor -1 (the whole space)"
@@ -77,10 +74,7 @@ def time_limit_of(seconds: float | None) -> float | None:
     """A given time limit in seconds, checked: OptionError if it is no positive number."""
     if seconds is None:
         return None
-    try:
-        positive = seconds > 0
-    except TypeError:
-        raise OptionError(f"time limit {seconds!r} is not a number of seconds") from None
-    if not positive:
-        raise OptionError(f"time limit {seconds} s is not positive")
-    return float(seconds)
+    limit = arguments.real("time limit", seconds)
+    if not limit > 0:
+        raise OptionError(f"time limit {arguments.shown(seconds)} s is not positive")
+    return limit

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, wraps
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
+from . import arguments
 from .canonical import Canonical, Param, Size
 from .errors import PlanError
 
@@ -52,6 +53,25 @@ class Fetch(Enum):
     __hash__ = object.__hash__
 
 
+Of = TypeVar("Of", bound="Plan")
+Extents = TypeVar("Extents")
+Found = TypeVar("Found")
+
+
+def _fitting(method: Callable[[Of, Extents], Found]) -> Callable[[Of, Extents], Found]:
+    """The method; PlanError for extents that are none, or not of the plan's axes."""
+
+    @wraps(method)
+    def checked(self: Of, extents: Extents) -> Found:
+        try:
+            return method(self, extents)
+        except (TypeError, ValueError, LookupError, ArithmeticError):
+            given = arguments.shown(extents)
+            raise PlanError(f"extents {given} are none that the plan {arguments.cut(str(self))} fits") from None
+
+    return checked
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Decisions that CPU and GPU plans share; every tuple runs over the canonical axes.
@@ -64,6 +84,7 @@ class Plan:
     block: tuple[int, ...]
     order: tuple[int, ...]
 
+    @_fitting
     def box(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         """What a whole tile holds of axes with these extents."""
         return tuple(map(min, self.tile, extents))
@@ -94,18 +115,24 @@ class CpuPlan(Plan):
     unaligned: Staging | None = None
     loads: int | None = None
 
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, PlanError, "plan ")
+
     def __str__(self) -> str:
         decisions = [(f.name, getattr(self, f.name)) for f in fields(self)]
         return " ".join([VERSION, *(f"{name}={shown(value)}" for name, value in decisions if value is not None)])
 
+    @_fitting
     def loops(self, extents: tuple[Size, ...]) -> Loops:
         """The loops over panels and tiles, outermost first: axis and step. None where one step is the whole axis."""
         return loops(self.tile, self.order, self.panel, extents)
 
+    @_fitting
     def grid(self, extents: tuple[Size, ...]) -> Loops:
         """Those of the loops that threads share."""
         return grid(self.loops(extents), self.parallel)
 
+    @_fitting
     def tasks(self, extents: tuple[int, ...]) -> int:
         """What threads can share: steps of the grid."""
         return prod(-(-extents[k] // step) for k, step in self.grid(extents))
@@ -124,6 +151,21 @@ class CpuPlan(Plan):
     def block_elements(self) -> int:
         """Elements of one micro-tile."""
         return prod(self.block)
+
+
+# Only what every plan has: whether it fits a canonical form is for `check`.
+SHAPE = {"tile": arguments.integers, "block": arguments.integers, "order": arguments.integers}
+_RULES = SHAPE | {
+    "inner": arguments.integers,
+    "parallel": arguments.integer,
+    "prefetch": arguments.integer,
+    "streaming": arguments.flag,
+    "staging": arguments.instance(Staging),
+    "fetch": arguments.instance(Fetch),
+    "panel": arguments.integers,
+    "unaligned": arguments.optional(arguments.instance(Staging)),
+    "loads": arguments.optional(arguments.integer),
+}
 
 
 @lru_cache(maxsize=1024)
@@ -179,18 +221,18 @@ def read(text: str, wanted: str, readers: Mapping[str, Callable[[str], Any]]) ->
     """The decisions in the text of a plan of this version; PlanError as for `parse`."""
     version, *decisions = text.split() or [""]
     if version != wanted:
-        raise PlanError(f"plan version {version!r} is not {wanted!r}")
+        raise PlanError(f"plan version {arguments.shown(version)} is not {wanted!r}")
     values: dict[str, Any] = {}
     for decision in decisions:
         name, _, value = decision.partition("=")
         if name not in readers:
-            raise PlanError(f"unknown decision {name!r} in plan: the choices are {', '.join(readers)}")
+            raise PlanError(f"unknown decision {arguments.shown(name)} in plan: the choices are {', '.join(readers)}")
         if name in values:
             raise PlanError(f"plan decides {name} twice")
         try:
             values[name] = readers[name](value)
         except ValueError:
-            raise PlanError(f"plan decision {name}={value!r} is malformed") from None
+            raise PlanError(f"plan decision {name}={arguments.shown(value)} is malformed") from None
     missing = [name for name in readers if name not in values and name not in _OPTIONAL]
     if missing:
         raise PlanError(f"plan lacks {', '.join(missing)}")

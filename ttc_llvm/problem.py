@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from . import dtypes
+from . import arguments, dtypes
+from .arguments import cut, shown
 from .dtypes import DType, Kind
 from .errors import ProblemError
 
@@ -39,12 +38,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "perm", _integers("perm", self.perm))
-        put(self, "size", _integers("size", self.size))
-        for name in ("lda", "ldb"):
-            given = getattr(self, name)
-            put(self, name, None if given is None else _integers(name, given))
-        put(self, "conjugate", bool(self.conjugate))
+        arguments.put(self, _RULES, ProblemError)
         _check_shape(self)
         _check_outer(self)
         _check_bytes(self)
@@ -89,6 +83,7 @@ class Problem:
 
     def storage(self, side: str) -> int:
         """Elements from the first to the last one of A (`"a"`) or B (`"b"`), padding in between included."""
+        arguments.one_of("side", side, ("a", "b"), ProblemError)
         extents, outer = (self.size, self.outer_a) if side == "a" else (self.size_b, self.outer_b)
         if 0 in extents:
             return 0
@@ -96,7 +91,7 @@ class Problem:
 
     def bytes_moved(self, beta: complex | None = None) -> int:
         """Bytes of A + bytes of B, B twice where beta != 0: the numerator of every bandwidth (design: conventions)."""
-        passes = 2 if (self.beta if beta is None else beta) != 0 else 1
+        passes = 2 if (self.beta if beta is None else arguments.number("beta", beta)) != 0 else 1
         return self.elements * (self.a.itemsize + passes * self.b.itemsize)
 
 
@@ -109,11 +104,13 @@ def column_major(outer: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def _integers(name: str, values: Iterable[int]) -> tuple[int, ...]:
-    try:
-        return tuple(operator.index(v) for v in values)
-    except TypeError:
-        raise ProblemError(f"{name} {values!r} is not a sequence of integers") from None
+_RULES = {
+    "perm": arguments.integers,
+    "size": arguments.integers,
+    "lda": arguments.optional(arguments.integers),
+    "ldb": arguments.optional(arguments.integers),
+    "conjugate": arguments.flag,
+}
 
 
 def _check_shape(p: Problem) -> None:
@@ -157,18 +154,13 @@ def _check_bytes(p: Problem) -> None:
 
 
 def _scalar(name: str, value: complex, compute: DType) -> complex:
-    try:
-        number = complex("" if isinstance(value, str) else value)  # complex() would read a string's text
-    except (TypeError, ValueError):
-        raise ProblemError(f"{name} = {value!r} is not a number") from None
-    except OverflowError:
-        raise ProblemError(f"{name} is beyond the range of floating-point numbers") from None
+    number = arguments.number(name, value)
     if compute.real_bits == 32 and any(FLOAT_MAX < abs(x) < math.inf for x in (number.real, number.imag)):
-        raise ProblemError(f"{name} = {value!r} is beyond the range of the data type {compute}")
+        raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {compute}")
     if compute.kind is Kind.COMPLEX:
         return number
     if number.imag != 0:
-        raise ProblemError(f"{name} = {value!r} is complex, but the data type {compute} is real")
+        raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {compute} is real")
     return number.real
 
 
@@ -180,4 +172,4 @@ def _check_arithmetic(p: Problem) -> None:
 
 
 def _show(values: tuple[int, ...]) -> str:
-    return ",".join(map(str, values)) or "()"
+    return cut(",".join(map(str, values))) or "()"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import atexit
 import ctypes
 import logging
-import operator
 import os
 import threading
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from . import affinity
+from . import affinity, arguments
 from .affinity import Affinity
 from .errors import OptionError
 from .ir_builders.pool_layout import MAX_PARTICIPANTS
@@ -47,13 +46,7 @@ def set_num_threads(threads: int) -> None:
 
 def thread_count(threads: int) -> int:
     """A given number of threads, checked: OptionError if it is no integer or less than 1."""
-    try:
-        number = operator.index(threads)
-    except TypeError:
-        raise OptionError(f"number of threads {threads!r} is not an integer") from None
-    if number < 1:
-        raise OptionError(f"number of threads {number} is less than 1")
-    return number
+    return int(_COUNT("number of threads", threads, OptionError))
 
 
 def set_affinity(wanted: Affinity) -> None:
@@ -67,6 +60,7 @@ def set_affinity(wanted: Affinity) -> None:
         _shared.affinity = wanted
 
 
+_COUNT = arguments.between(1)
 _chosen: list[int] = []
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import backend, dtypes, items, kernel, locks, runtime, stored_plans
+from . import arguments, backend, dtypes, items, kernel, locks, runtime, stored_plans
 from .addresses import data_address
 from .canonical import Alpha, Beta, Canonical, Kinds
 from .dtypes import Kind
-from .errors import ArrayError, PlanError, out_of_memory, states_memory
+from .errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
 from .executable import Executable
 from .handed import Storage, exactly
 from .kernel import Objects
@@ -65,8 +65,9 @@ class Solution:
         others: tuple[Target, ...] = (),
     ) -> None:
         self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
-        self.measurement, self.others = measurement, others
-        self._objects = dict(objects or {})
+        self.measurement, self.others, self._objects = measurement, others, {} if objects is None else objects
+        arguments.put(self, _RULES, OptionError)
+        check(plan, self._canonical)
         self._ready: dict[tuple[Any, Any], _Ready] = {}
         self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
 
@@ -129,6 +130,7 @@ class Solution:
 
     def plan_for(self, kinds: Kinds) -> CpuPlan:
         """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
+        arguments.instance(Kinds)("kinds", kinds, ProblemError)
         own, other = self._canonical, items.placed(self.problem, self.target, kinds).canonical
         if own.axes != other.axes:
             return model_plan(other, self.target, self.threads)
@@ -179,7 +181,7 @@ class Solution:
         with locks.LLVM:
             from .native import artifact
 
-        return artifact.write(self.spec, Path(directory), tuple(emit))
+        return artifact.write(self.spec, arguments.path("directory", directory), emit)
 
     @property
     def spec(self) -> Spec:
@@ -192,6 +194,17 @@ class Solution:
         others = tuple((machine, model_plan(form, machine, self.threads)) for machine, form in forms)
         plan_for = partial(model_plan, threads=self.threads)
         return Spec(self.problem, self.target, self.plan, gibs, others=others, plan_for=plan_for)
+
+
+_RULES = {
+    "problem": arguments.instance(Problem),
+    "target": arguments.instance(Target),
+    "plan": arguments.instance(CpuPlan),
+    "threads": arguments.between(1),
+    "measurement": arguments.optional(arguments.instance(Measurement)),
+    "others": arguments.each(arguments.instance(Target), "targets"),
+    "_objects": arguments.texts_to(bytes),
+}
 
 
 def _scalars(problem: Problem) -> npt.NDArray[Any] | None:

@@ -6,6 +6,7 @@ import difflib
 from dataclasses import replace
 from typing import Any
 
+from .arguments import cut, shown
 from .errors import TargetError
 from .gpu import target as gpus
 from .machine import Exchange, Target
@@ -53,7 +54,7 @@ def find(name: str) -> Target:
     key = name.strip().lower()
     absent = ABSENT.get(key) or next((why for prefix, why in ABSENT_FAMILIES.items() if key.startswith(prefix)), None)
     if absent:
-        raise TargetError(f"architecture {key} cannot be used: {absent}")
+        raise TargetError(f"architecture {cut(key)} cannot be used: {absent}")
     if key in TRIPLES:
         row = ROWS[TRIPLES[key]]
         return replace(row, name=key, triple=key)
@@ -67,9 +68,9 @@ def _unknown(name: str, key: str) -> str:
     near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
     if near[0] in TRIPLES if near else key.count("-") >= 2:
         near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
-        return f"unknown triple {name!r}: near matches are {', '.join(near)}"
+        return f"unknown triple {shown(name)}: near matches are {', '.join(near)}"
     near = [match for match in near if match not in TRIPLES] or list(ROWS)
-    return f"unknown architecture or CPU {name!r}: near matches are {', '.join(near)}"
+    return f"unknown architecture or CPU {shown(name)}: near matches are {', '.join(near)}"
 
 
 def is_triple(name: str) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ttc_llvm import arguments
 from ttc_llvm.canonical import Alpha, Beta, Canonical, static
+from ttc_llvm.errors import OptionError
 from ttc_llvm.plan import Fetch, Staging
 from ttc_llvm.staging import has_aligned_rows
 from ttc_llvm.target import Target
@@ -32,6 +34,9 @@ class Forced:
     blockings: tuple[tuple[int, int], ...] | None = None
     orders: tuple[tuple[int, ...], ...] | None = None  # of the tile loops, outermost first, canonical axes
 
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, OptionError, "forced ")
+
     def __str__(self) -> str:
         fields = {
             "streaming": self.streaming,
@@ -42,6 +47,14 @@ class Forced:
         return " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
 
 
+_DISTANCES = arguments.each(arguments.between(0), "distances of 0 or more")
+_SIDES = arguments.each(arguments.between(1), "positive sides", 2)
+_RULES = {
+    "streaming": arguments.optional(arguments.flag),
+    "prefetch": arguments.optional(_DISTANCES),
+    "blockings": arguments.optional(arguments.each(_SIDES, "pairs of sides")),
+    "orders": arguments.optional(arguments.each(arguments.integers, "orders of axes")),
+}
 FREE = Forced()
 
 

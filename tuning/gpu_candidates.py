@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
+from ttc_llvm import arguments
 from ttc_llvm.canonical import Alpha, Canonical
-from ttc_llvm.errors import PlanError
+from ttc_llvm.errors import OptionError, PlanError
 from ttc_llvm.gpu.lower import register_block
 from ttc_llvm.gpu.plan import GpuPlan, Shared
 from ttc_llvm.gpu.runs import by_stride, run_axes, run_of, sides, widest
@@ -36,7 +37,14 @@ class GpuForced:
     threads: int | None = None
     order: tuple[int, ...] | None = None
 
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, OptionError, "forced ")
 
+
+_RULES = {
+    "threads": arguments.optional(arguments.between(1)),
+    "order": arguments.optional(arguments.integers),
+}
 FREE = GpuForced()
 
 

@@ -5,20 +5,69 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..errors import ArrayError
-from ..handed import number
+from ..arguments import flag, number, reason, shown
+from ..errors import ArrayError, ProblemError
 from .pairs import PLAIN, Array, Scaling, scaling
 
 _NUMBERS = frozenset((int, float, complex))
+
+
+UNREADABLE = {  # words of what tensors of other libraries raise when NumPy asks for them: why, and what to do
+    "grad": ("requires a gradient", "pass {name}.detach()"),
+    "sparse": ("is sparse", "pass {name}.to_dense()"),
+    "conj": ("is a conjugated view", "pass {name}.resolve_conj(), or conjugate=True of the plain tensor"),
+    "negative": ("is a negated view", "pass {name}.resolve_neg()"),
+    "bfloat16": ("is of bfloat16, which NumPy lacks", "pass {name}.view(torch.int16), which moves the same bits"),
+}
+
+
+def as_array(x: Any, name: str) -> Array:
+    """An array, as it is, or one of whatever NumPy takes; ArrayError, which says why, where it cannot be read."""
+    if isinstance(x, np.ndarray):
+        return x
+    try:
+        array: Array = np.asarray(x)
+    except MemoryError:
+        raise
+    except Exception as error:  # NumPy's, and those of other libraries' tensors
+        raise ArrayError(f"{name} is a {type(x).__name__} that {_unreadable(name, reason(error))}") from None
+    return array
+
+
+def _unreadable(name: str, said: str) -> str:
+    """Why an array cannot be read, and what to do about it."""
+    for word, (why, advice) in UNREADABLE.items():
+        if word in said.lower():
+            return f"{why}: {advice.format(name=name)}"
+    return f"NumPy cannot read: {said}"
+
+
+def as_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
+    """A NumPy dtype of whatever NumPy takes for one. Raises ArrayError."""
+    try:
+        return np.dtype(given)
+    except Exception as error:
+        raise ArrayError(f"dtype {shown(given)} is none that NumPy knows: {reason(error)}") from None
+
+
+def converted(x: npt.ArrayLike, dtype: np.dtype[Any], order: str) -> Array:
+    """What NumPy's function for contiguous arrays of this order makes. ArrayError where it refuses."""
+    try:
+        return (np.ascontiguousarray if order == "C" else np.asfortranarray)(x, dtype)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ArrayError(f"x cannot be converted to dtype {dtype}: {reason(error)}") from None
 
 
 def permuted(x: Array, axes: Any) -> Array:
     """The view with permuted axes; ArrayError where `axes` is no permutation of them."""
     try:
         view: Array = x.transpose(axes)
-    except (TypeError, ValueError) as error:
-        raise ArrayError(f"axes {axes!r} do not permute the {x.ndim} axes of the array: {error}") from None
+    except Exception as error:  # whatever the items of axes raise
+        raise ArrayError(f"axes {shown(axes)} do not permute the {x.ndim} axes of the array: {reason(error)}") from None
     return view
 
 
@@ -33,13 +82,14 @@ def check_result(shape: tuple[int, ...], writeable: bool, view: Array) -> None:
 def check_beta(beta: Any) -> None:
     """ArrayError where a result of its own, which holds nothing yet, would be scaled."""
     if beta != 0:
-        raise ArrayError(f"beta = {beta} without out: there is nothing to be scaled")
+        raise ArrayError(f"beta = {shown(beta)} without out: there is nothing to be scaled")
 
 
 def scaled(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any) -> Scaling:
     """The checked scaling of elements of type `of` into elements of type `to`."""
     if type(alpha) not in _NUMBERS or type(beta) not in _NUMBERS:
         alpha, beta = number("alpha", alpha), number("beta", beta)
+    conjugate = flag("conjugate", conjugate, ProblemError)
     if alpha == 1 and beta == 0 and not conjugate and of == to:
         return PLAIN
-    return scaling(of, to, alpha, beta, bool(conjugate))
+    return scaling(of, to, alpha, beta, conjugate)

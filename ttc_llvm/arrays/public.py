@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from .. import locks, options, runtime
 from ..addresses import data_address
+from ..arguments import one_of
 from ..errors import ArrayError, out_of_memory, states_memory
 from ..gpu.handed import is_on_device
 from . import shortcut
-from .checks import check_beta, check_result, permuted, scaled
+from .checks import as_array, as_dtype, check_beta, check_result, converted, permuted, scaled
 from .pairs import PLAIN, Array, Scaling
 from .strided import assign
 
@@ -22,7 +23,7 @@ ORDERS = get_args(Order)
 ALONE_BYTES = 64 << 10  # smaller arrays are not worth a second thread, nor the question how many there are
 LARGE_BYTES = 1 << 20  # larger results start on a cache line, so that whole lines can be stored
 LINE = 64
-ZERO, ONE = 0, 1  # the defaults, which a call that leaves them alone passes on as they are
+ZERO, ONE, C_ORDER = 0, 1, "C"  # the defaults, which a call that leaves them alone passes on as they are
 
 
 def transpose(
@@ -63,7 +64,7 @@ def transpose(
         and beta is ZERO
         and effort is ONE
         and conjugate is False
-        and order == "C"
+        and order is C_ORDER
         and (threads is None or (type(threads) is int and threads > 0))
         and type(x) is np.ndarray
     )
@@ -95,7 +96,7 @@ def _transposed(
         return _on_device(x, axes, out, scalars, order, stream, effort)
     if stream is not None:
         raise ArrayError("stream is for arrays on a device: this one is on the host")
-    view = permuted(x if isinstance(x, np.ndarray) else np.asarray(x), axes)
+    view = permuted(as_array(x, "x"), axes)
     if out is None:
         scale = scaled(view.dtype, view.dtype, *scalars)
         if scale is not PLAIN:
@@ -132,20 +133,23 @@ def asfortranarray(
 
 
 def _contiguous(x: npt.ArrayLike, dtype: npt.DTypeLike | None, order: Order, threads: int | None) -> Array:
+    if threads is not None:
+        runtime.thread_count(threads)
     if not isinstance(x, np.ndarray) and is_on_device(x):
         raise ArrayError(f"x is a {type(x).__name__} on a device: ttc_llvm.transpose makes contiguous arrays there")
-    array = np.asarray(x)
+    array = as_array(x, "x").view(np.ndarray)
+    wanted = array.dtype if dtype is None else as_dtype(dtype)
     flags = array.flags
     done = flags.c_contiguous if order == "C" else flags.f_contiguous
-    if done or array.dtype.hasobject or (dtype is not None and np.dtype(dtype) != array.dtype):
-        return (np.ascontiguousarray if order == "C" else np.asfortranarray)(x, dtype)
+    if done or array.dtype.hasobject or wanted != array.dtype:
+        return converted(x, wanted, order)
     return _new(array, PLAIN, order, threads, 1)
 
 
 def _on_device(
     x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], order: str, stream: Any, effort: int
 ) -> Any:
-    if order != "C":
+    if one_of("order", order, ORDERS, ArrayError) != "C":
         raise ArrayError(f"order {order!r} is for arrays on the host: results on a device are C-contiguous")
     with locks.LLVM:
         from ..gpu import arrays as on_device
@@ -207,8 +211,7 @@ def _checked_empty(view: Array, order: Order) -> Array:
 
 def _empty(view: Array, order: Order) -> Array:
     """Memory for a copy. NumPy's allocator reuses pages that are there already: half the time of fresh ones."""
-    if order not in ORDERS:
-        raise ArrayError(f"order {order!r} is not one of {', '.join(ORDERS)}")
+    one_of("order", order, ORDERS, ArrayError)
     if order == "A":
         order = "F" if view.flags.fnc else "C"
     if view.nbytes >= LARGE_BYTES:

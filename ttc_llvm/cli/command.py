@@ -15,9 +15,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from ..arguments import cut, word
 from ..errors import OptionError, TtcError
 from .entry import say
 
+LONGEST = 1000  # characters of an error, which may hold a path of any length
 _log = logging.getLogger(__name__)
 
 
@@ -39,6 +41,8 @@ def _command(argv: list[str]) -> int:
     from .options import SUBCOMMANDS, parser
     from .reading import read
 
+    for argument in argv:
+        word("argument", argument)
     if argv and argv[0] in SUBCOMMANDS:
         return _subcommand(argv)
     if "--version" in argv:
@@ -127,7 +131,7 @@ def _first_cause(error: BaseException) -> BaseException:
 
 
 def _fail(message: str, status: int = 2) -> int:
-    say(" ".join(message.split()))
+    say(cut(" ".join(message.split()), LONGEST))
     return status
 
 

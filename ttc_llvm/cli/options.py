@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from ..arguments import cut
 from ..dtypes import spellings
 from ..errors import OptionError
 from . import values
 
+LONGEST = 300  # characters of a sentence of argparse's, which repeats what it was given
 SUBCOMMANDS = ("bench", "compare", "report", "explain", "info", "database")
 
 
@@ -20,9 +22,16 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False} | kwargs)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's, which takes the value of `--option=--` for none at all."""
+        for argument in args or ():
+            if argument.startswith("--") and argument.endswith("=--"):
+                raise OptionError(f"{cut(argument)}: -- is no value")
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Raise OptionError with argparse's sentence."""
-        raise OptionError(" ".join(message.split()))
+        raise OptionError(cut(" ".join(message.split()), LONGEST))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .. import items, locks
+from .. import arguments, items, locks
 from .. import plan as plans
 from ..canonical import Canonical
-from ..errors import PlanError
+from ..errors import OptionError, PlanError
 from ..nest import LoopNest
 from ..plan import CpuPlan
 from ..problem import Problem
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..solution import Solution
 
 RANKED = 10
+MOST = arguments.between(0, 10_000)  # plans of the ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ class Explanation:
 
 def explain(solution: Solution, count: int = RANKED) -> Explanation:
     """The way of a solution's problem to its plan and code. count: ranked plans to list; nothing is timed."""
+    count = MOST("count", count, OptionError)
     problem, target, threads = solution.problem, solution.target, solution.threads
     canonical = items.placed(problem, target).canonical
     measured = solution.measurement
@@ -121,7 +123,7 @@ def explain(solution: Solution, count: int = RANKED) -> Explanation:
 
 
 def _ranked(canonical: Canonical, target: Target, threads: int, model: Model, count: int) -> list[Ranked]:
-    offered = islice(ranked(canonical, target, threads), max(0, count))
+    offered = islice(ranked(canonical, target, threads), count)
     return [Ranked(plan, model.terms(plan)) for plan in offered]
 
 

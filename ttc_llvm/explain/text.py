@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp
 
-from ..errors import OptionError
+from .. import arguments
 from ..plan import CpuPlan
 from ..tuning.cost import Terms
 from ..unaligned import off_boundary, off_lines
@@ -38,9 +38,7 @@ def render(e: Explanation) -> str:
 
 def stage(e: Explanation, name: str) -> str:
     """One stage, whole, without its title. OptionError for a name that is none."""
-    if name not in STAGES:
-        raise OptionError(f"stage {name[:40]!r} is unknown: the choices are {', '.join(STAGES)}")
-    return "\n".join(STAGES[name][1](e))
+    return "\n".join(STAGES[arguments.one_of("stage", name, STAGES)][1](e))
 
 
 def _heading(title: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __version__, backend, names
+from .. import __version__, arguments, backend, names
 from ..canonical import COPY, UPDATE, Alpha, Beta, Kinds, canonicalise
 from ..dtypes import Kind
 from ..errors import OptionError
@@ -76,11 +76,11 @@ def write(solution: GpuSolution, directory: Path, emit: Sequence[str] | None = N
 
 def checked(emit: Sequence[str] | None, nvidia: bool) -> tuple[str, ...]:
     """The kinds of files that are meant, by default code and header."""
-    wanted = (OWN, "header") if emit is None else (emit,) if isinstance(emit, str) else tuple(emit)
+    wanted = (OWN, "header") if emit is None else arguments.texts("emit", emit)
     for kind in wanted:
         if kind != OWN and kind not in _KINDS[nvidia]:
-            maker = "an NVIDIA" if nvidia else "an AMD"
-            raise OptionError(f"--emit={kind}: the choices for {maker} GPU are {', '.join(kinds(nvidia))}")
+            which = f"the choices for {'an NVIDIA' if nvidia else 'an AMD'} GPU are {', '.join(kinds(nvidia))}"
+            raise OptionError(f"--emit={arguments.cut(kind)}: {which}")
     return tuple(dict.fromkeys(own(nvidia) if kind == OWN else kind for kind in wanted))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import reason
 from ..errors import ArrayError
 from ..locks import imported
 
@@ -66,9 +67,12 @@ def is_on_device(x: Any) -> bool:
     if where is not None:
         try:
             return int(where()[0]) in (CUDA, CUDA_MANAGED)
-        except (BufferError, RuntimeError, TypeError, ValueError):
+        except Exception:  # whatever it raises that cannot say
             return False
-    return getattr(x, "__cuda_array_interface__", None) is not None
+    try:
+        return getattr(x, "__cuda_array_interface__", None) is not None
+    except Exception:
+        return False
 
 
 def library_of(x: Any) -> str:
@@ -78,14 +82,25 @@ def library_of(x: Any) -> str:
 
 def handed(x: Any, name: str) -> Handed:
     """An array on a device; ArrayError, naming it, for anything else. Nothing is copied."""
+    try:
+        described = _described(x, name)
+    except ArrayError:
+        raise
+    except Exception as error:  # a library's own, and descriptions that are none
+        raise ArrayError(f"{name} is a {type(x).__name__} that cannot be read: {reason(error)}") from None
+    if described is not None:
+        return described
+    raise ArrayError(f"{name} is a {type(x).__name__}: an array on a CUDA device is expected")
+
+
+def _described(x: Any, name: str) -> Handed | None:
+    """What an array says of itself; None for what is none."""
     if library_of(x) == "torch":
         return _torch(x, name)
     found = getattr(x, "__cuda_array_interface__", None)
     if found is not None:
         return _from_interface(x, found, name)
-    if is_on_device(x):
-        return _from_dlpack(x, name)
-    raise ArrayError(f"{name} is a {type(x).__name__}: an array on a CUDA device is expected")
+    return _from_dlpack(x, name) if is_on_device(x) else None
 
 
 def _from_interface(x: Any, found: dict[str, Any], name: str) -> Handed:
@@ -205,7 +220,7 @@ def stream_handle(stream: Any) -> int:
     2 = that of the thread). ArrayError for anything else."""
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        return int(protocol()[1])
+        return _integer(protocol()[1], stream)
     for name in _ATTRIBUTES:
         found = getattr(stream, name, None)
         if found is not None:

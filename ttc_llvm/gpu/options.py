@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .. import arguments
 from ..errors import OptionError
 from ..options import candidate_count, time_limit_of
 from ..trial import Mode
@@ -40,7 +41,7 @@ def checked(
         candidate_count(max_implementations),
         time_limit_of(time_limit),
         mode,
-        verify,
+        arguments.flag("verify", verify),
         _checked_forced(forced),
     )
 
@@ -49,6 +50,6 @@ def _checked_forced(forced: Forced | GpuForced) -> GpuForced:
     """Decisions that a GPU's search takes from the user; OptionError for those of CPUs."""
     if isinstance(forced, GpuForced):
         return forced
-    if forced != FREE:
+    if arguments.instance(Forced)("forced", forced, OptionError) != FREE:
         raise OptionError(f"decisions {forced} are a CPU's: a GPU's are ttc_llvm.GpuForced(threads, order)")
     return gpu_candidates.FREE

@@ -8,9 +8,10 @@ from enum import Enum
 from math import prod
 from typing import Any
 
+from .. import arguments
 from ..canonical import Canonical, static
 from ..errors import PlanError
-from ..plan import Plan, read, shown, tuple_of
+from ..plan import SHAPE, Plan, read, shown, tuple_of
 from .target import GpuTarget
 
 VERSION = "gpu1"
@@ -44,6 +45,9 @@ class GpuPlan(Plan):
     padding: int = 0
     panel: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, PlanError, "plan ")
+
     def __str__(self) -> str:
         return " ".join([VERSION, *(f"{f.name}={shown(getattr(self, f.name))}" for f in fields(self))])
 
@@ -51,6 +55,15 @@ class GpuPlan(Plan):
     def tile_elements(self) -> int:
         """Elements of one whole tile."""
         return prod(self.tile)
+
+
+_RULES = SHAPE | {
+    "threads": arguments.integer,
+    "vector": arguments.integers,
+    "shared": arguments.instance(Shared),
+    "padding": arguments.integer,
+    "panel": arguments.integers,
+}
 
 
 def _pair(text: str) -> tuple[int, int]:
@@ -110,6 +123,8 @@ def _check_machine(plan: GpuPlan, target: GpuTarget) -> None:
         raise PlanError(
             f"plan threads={plan.threads} is not in 1..{target.max_threads}, what {target} runs per block"
         )
+    if len(plan.vector) != 2:
+        raise PlanError(f"plan vector={shown(plan.vector)} is not a pair of powers of two up to 16")
     for count in plan.vector:
         if count not in (1, 2, 4, 8, 16):
             raise PlanError(f"plan vector={shown(plan.vector)} is not a pair of powers of two up to 16")

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import backend, dtypes, locks
+from .. import arguments, backend, dtypes, locks
+from ..arguments import number
 from ..canonical import Kinds, canonicalise
 from ..dtypes import Kind
-from ..errors import ArrayError, PlanError
-from ..handed import END_OF_MEMORY, exactly, number
+from ..errors import ArrayError, OptionError, PlanError, ProblemError
+from ..handed import END_OF_MEMORY, exactly
 from ..measurement import Measurement
 from ..problem import Problem
 from ..solution import KEPT_SCALARS
@@ -53,6 +54,8 @@ class GpuSolution:
     ) -> None:
         self.problem, self.target, self.plan, self.measurement = problem, target, plan, measurement
         self._image = image
+        arguments.put(self, _RULES, OptionError)
+        check(plan, canonicalise(problem).canonical, target)
         self._ready: dict[tuple[Any, Any], _Ready] = {}
 
     def __repr__(self) -> str:
@@ -107,12 +110,13 @@ class GpuSolution:
 
     def executable(self, kinds: Kinds) -> Executable:
         """The code for these kinds of scalars."""
-        plan = self.plan_for(kinds)
+        plan = self.plan_for(arguments.instance(Kinds)("kinds", kinds, ProblemError))
         own = kinds == Kinds.of(self.problem.alpha, self.problem.beta)
         return Executable(canonicalise(self.problem, kinds), plan, self.target, self._image if own else None)
 
     def plan_for(self, kinds: Kinds) -> GpuPlan:
         """The plan for other kinds of scalars: the solution's where it fits, or the model's."""
+        arguments.instance(Kinds)("kinds", kinds, ProblemError)
         canonical = canonicalise(self.problem, kinds).canonical
         if canonical.axes == canonicalise(self.problem).canonical.axes:
             try:
@@ -128,7 +132,7 @@ class GpuSolution:
         elements = self.problem.storage(name.lower())
         if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
             if not 0 < int(x) < END_OF_MEMORY and (elements or x):
-                raise ArrayError(f"{name} is the integer {x}, which is no device address")
+                raise ArrayError(f"{name} is the integer {arguments.shown(x)}, which is no device address")
             return int(x)
         if type(x).__name__ in ("DeviceAllocation", "PooledDeviceAllocation", "PointerHolderBase"):
             return int(x)  # pycuda's plain memory: nothing can be checked
@@ -199,7 +203,7 @@ class GpuSolution:
         with locks.LLVM:
             from .artifact import write
 
-        return write(self, Path(directory), emit)
+        return write(self, arguments.path("directory", directory), emit)
 
 
 def _unpickled(problem: Problem, target: GpuTarget, text: str, measurement: Measurement | None) -> GpuSolution:
@@ -209,3 +213,12 @@ def _unpickled(problem: Problem, target: GpuTarget, text: str, measurement: Meas
         return GpuSolution(problem, target, check(parse(text), canonical, target), measurement)
     except PlanError:
         return GpuSolution(problem, target, gpu_candidates.model_plan(canonical, target))
+
+
+_RULES = {
+    "problem": arguments.instance(Problem),
+    "target": arguments.instance(GpuTarget),
+    "plan": arguments.instance(GpuPlan),
+    "measurement": arguments.optional(arguments.instance(Measurement)),
+    "_image": arguments.optional(arguments.instance(GpuImage)),
+}

@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal
 
+from .. import arguments
 from ..errors import TargetError
 
 NVPTX, AMDGPU = "nvptx64-nvidia-cuda", "amdgcn-amd-amdhsa"
@@ -46,6 +47,9 @@ class GpuTarget:
     vector_bytes: int = 16
     line: int = 128
 
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, TargetError, "target ")
+
     @property
     def is_nvidia(self) -> bool:
         """True where code is PTX text for NVIDIA's driver; else it is an AMD code object."""
@@ -76,6 +80,18 @@ class GpuTarget:
 
     def __str__(self) -> str:
         return self.name
+
+
+_TEXTS = ("name", "triple", "cpu", "features", "intrinsics")
+_COUNTS = (
+    "warp", "threads", "blocks", "shared_total", "multiprocessors", "bandwidth", "shared_bytes", "max_threads",
+    "max_blocks", "registers", "vector_bytes", "line",
+)  # fmt: skip
+_RULES = (
+    dict.fromkeys(_TEXTS, arguments.text)
+    | dict.fromkeys(_COUNTS, arguments.between(1, 1 << 62))
+    | {"ptx": arguments.integers}
+)
 
 
 def _nvidia(
@@ -179,7 +195,7 @@ def find(name: str) -> GpuTarget:
     key = name.strip().lower()
     if key not in _SPELLINGS:
         near = difflib.get_close_matches(key, _SPELLINGS, n=4, cutoff=0.5) or list(_ROWS)
-        raise TargetError(f"unknown GPU {name!r}: near matches are {', '.join(near)}")
+        raise TargetError(f"unknown GPU {arguments.shown(name)}: near matches are {', '.join(near)}")
     return _ROWS[_SPELLINGS[key]]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import backend, locks, names
+from .. import arguments, backend, locks, names
 from ..bodies import PlanFor, Version, choose
 from ..cpu_features import by_demand, checkable
 from ..errors import OptionError
@@ -149,10 +149,10 @@ _KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
 
 
 def _checked(emit: Iterable[str]) -> tuple[str, ...]:
-    wanted = tuple(dict.fromkeys((emit,) if isinstance(emit, str) else emit))
+    wanted = tuple(dict.fromkeys(arguments.texts("emit", emit)))
     for kind in wanted:
         if kind not in _KINDS:
-            raise OptionError(f"unknown kind of artifact {kind!r}: the choices are {', '.join(_KINDS)}")
+            raise OptionError(f"unknown kind of artifact {arguments.shown(kind)}: the choices are {', '.join(_KINDS)}")
     return wanted
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import names
+from .. import arguments, names
 from ..errors import ArtifactError, OptionError, TargetError, states_memory
 from ..problem import Problem
 from ..solution import Solution
@@ -45,10 +45,7 @@ class Library:
     version: str = "1.0.0"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "solutions", tuple(self.solutions))
-        for solution in self.solutions:
-            if not isinstance(solution, Solution):
-                raise OptionError(f"a library is made of solutions: {type(solution).__name__} is none")
+        arguments.put(self, {"solutions": arguments.each(arguments.instance(Solution), "solutions")}, OptionError)
         check_name(self.name)
         check_version(self.version)
         _check_distinct([solution.problem for solution in self.solutions])
@@ -76,7 +73,7 @@ class Library:
         """
         wanted = checked_kinds(emit)
         check_target(self.target, wanted)
-        return publish(Path(directory), list(self._files(wanted)))
+        return publish(arguments.path("directory", directory), list(self._files(wanted)))
 
     def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
         """(path in the tree, content) of all that `file_names` lists."""
@@ -114,10 +111,10 @@ def kinds() -> tuple[str, ...]:
 
 def checked_kinds(emit: str | Iterable[str]) -> tuple[str, ...]:
     """The kinds, each once; OptionError for unknown ones."""
-    wanted = tuple(dict.fromkeys((emit,) if isinstance(emit, str) else emit))
+    wanted = tuple(dict.fromkeys(arguments.texts("emit", emit)))
     for kind in wanted:
         if kind not in kinds():
-            raise OptionError(f"unknown kind of artifact {kind!r}: the choices are {', '.join(kinds())}")
+            raise OptionError(f"unknown kind of artifact {arguments.shown(kind)}: the choices are {', '.join(kinds())}")
     return wanted
 
 
@@ -133,7 +130,7 @@ def check_name(name: str) -> None:
     """OptionError unless it can name a file, a CMake package and, without its punctuation, a C macro."""
     if not isinstance(name, str) or NAME.fullmatch(name) is None or len(name) > LONGEST_NAME:
         raise OptionError(
-            f"library name {str(name)[:LONGEST_NAME]!r} is not a letter followed by letters, digits and _ . + -,"
+            f"library name {arguments.shown(name)} is not a letter followed by letters, digits and _ . + -,"
             f" at most {LONGEST_NAME} characters"
         )
     if name in TAKEN:
@@ -143,7 +140,7 @@ def check_name(name: str) -> None:
 def check_version(version: str) -> None:
     """OptionError unless CMake and pkg-config can compare it."""
     if not isinstance(version, str) or VERSION.fullmatch(version) is None:
-        raise OptionError(f"library version {version!r} is not one to four numbers such as 1.2.0")
+        raise OptionError(f"library version {arguments.shown(version)} is not one to four numbers such as 1.2.0")
 
 
 def file_names(name: str, problems: Sequence[Problem], emit: Iterable[str]) -> tuple[str, ...]:

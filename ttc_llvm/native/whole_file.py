@@ -38,6 +38,6 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def write(path: str | Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8, whole or not at all. OSError as from `open`."""
+    """Write a file, text as UTF-8, escaped where that has no bytes, whole or not at all. OSError as from `open`."""
     with whole_file(path) as stream:
-        stream.write(content.encode() if isinstance(content, str) else content)
+        stream.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
