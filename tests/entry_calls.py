@@ -47,6 +47,7 @@ def every_kind(problem: Problem) -> list[tuple[complex, complex, bool]]:
         return [(1.0, 0.0, False)]
     turn = 1 - 0.5j if problem.compute.kind is Kind.COMPLEX else 1.0
     pairs = [(alpha if alpha in (0, 1) else alpha * turn, beta * turn) for alpha in ALPHAS for beta in BETAS]
+    pairs += [(1.0, 1.0), (2.5 * turn, 1.0)]  # complex ones do not multiply
     return [(a, b, True) for a, b in pairs] + [(a, b, False) for a, b in pairs if b == 0]
 
 
