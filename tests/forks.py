@@ -6,16 +6,18 @@ import os
 import time
 from collections.abc import Callable
 
+from processes import PATIENCE
+
 
 def forked(check: Callable[[], object]) -> int:
-    """Exit status of a child that runs the check; -1 if it does not end within 20 s."""
+    """Exit status of a child that runs the check; -1 if it does not end."""
     child = os.fork()
     if child == 0:
         try:
             os._exit(0 if check() else 1)
         finally:
             os._exit(2)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from processes import PATIENCE
 
 STRICT = ("-pedantic", "-Wall", "-Wextra", "-Werror")
 
@@ -57,7 +58,7 @@ def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | 
         [str(part) for part in command],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         cwd=cwd,
         env=None if env is None else {**os.environ, **env},
     )

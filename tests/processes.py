@@ -1,4 +1,4 @@
-"""Commands that may fail."""
+"""Commands that may fail, and how long a test waits for another process."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+PATIENCE = 300.0  # seconds until a test takes it that a process, a thread or a message never comes: machines are busy
+
 
 def attempt(*command: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; its environment is ours with these changes."""
     words = [str(part) for part in command]
     environment = os.environ | dict(env or {})
-    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False)

@@ -17,6 +17,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm import dtypes
@@ -440,7 +441,7 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
 
 def run_python(program: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -500,8 +501,8 @@ def test_forked_children_transpose() -> None:
     queue = context.Queue()
     child = context.Process(target=_in_child, args=(x, queue))
     child.start()
-    assert queue.get(timeout=60)
-    child.join(60)
+    assert queue.get(timeout=PATIENCE)
+    child.join(PATIENCE)
     assert child.exitcode == 0
 
 

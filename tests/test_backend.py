@@ -18,6 +18,7 @@ from typing import Any
 import llvmlite.binding
 import pytest
 from forks import forked
+from processes import PATIENCE
 
 from ttc_llvm import backend, cpu_features, heap, host, locks, target
 from ttc_llvm.errors import CompileError, OutOfMemoryError, TargetError
@@ -361,12 +362,12 @@ late = {
 }.get(sys.argv[1], lambda: (ttc_llvm.compile, ttc_llvm.transpose, ttc_llvm.GpuSolution))
 thread = threading.Thread(target=late)
 thread.start()
-slow.wait(20)
+slow.wait(200)
 child = os.fork()
 if child == 0:
     late()
     os._exit(0)
-deadline = time.monotonic() + 20
+deadline = time.monotonic() + 200
 while os.waitpid(child, os.WNOHANG)[0] == 0:
     if time.monotonic() > deadline:
         os.kill(child, 9)
@@ -381,7 +382,7 @@ while os.waitpid(child, os.WNOHANG)[0] == 0:
 )
 def test_a_fork_waits_for_late_imports(name: str) -> None:
     program = [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_IMPORTING, name]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 

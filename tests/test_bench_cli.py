@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import PATIENCE
 
 from ttc_llvm import cli
 from ttc_llvm.bench import cli_values, runner
@@ -184,12 +185,12 @@ def test_ctrl_c_during_a_search_ends_it(tmp_path: Path) -> None:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     running = process("--bytes=2M", "--maxImplementations=3000", "--peers=none", "--verbose",
                       "--output=results.jsonl", **pipes)  # fmt: skip
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not (tmp_path / "results.jsonl").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(3)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130, err
     assert out == b""
     assert err.splitlines()[-1] == b"ttc: interrupted before there was any result"
@@ -200,7 +201,7 @@ def test_a_terminal_sees_a_bar() -> None:
     running = process(*QUICK, "--cases=3", stdout=subprocess.PIPE, stderr=slave)
     os.close(slave)
     seen = b""
-    while select.select([master], [], [], 60)[0]:
+    while select.select([master], [], [], PATIENCE)[0]:
         try:
             chunk = os.read(master, 4096)
         except OSError:  # the other side is closed
@@ -208,7 +209,7 @@ def test_a_terminal_sees_a_bar() -> None:
         if not chunk:
             break
         seen += chunk
-    out, _ = running.communicate(timeout=60)
+    out, _ = running.communicate(timeout=PATIENCE)
     os.close(master)
     assert running.returncode == 0
     assert b"ttc57/03/update" in seen and b"\x1b[" in seen

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from native_build import compiler
+from processes import PATIENCE
 
 from ttc_llvm import backend
 from ttc_llvm.bench import Case, Settings, peers, run, stand
@@ -157,7 +158,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], st
         path = folder / f"{name}.{suffix}"
         path.write_text(source)
         made = folder / f"lib{name}.so"
-        subprocess.run([found, "-O1", "-w", "-shared", "-fPIC", path, "-o", made], check=True, timeout=120)
+        subprocess.run([found, "-O1", "-w", "-shared", "-fPIC", path, "-o", made], check=True, timeout=PATIENCE)
         return str(made)
 
     return build

@@ -10,13 +10,12 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Ttc
-from processes import attempt
+from processes import PATIENCE, attempt
 
 import ttc_llvm
 from ttc_llvm import backend, cli
@@ -139,9 +138,7 @@ def test_the_whole_space_of_the_paper(ttc: Ttc) -> None:
 
 
 def test_the_time_limit_ends_the_search(ttc: Ttc) -> None:
-    start = time.monotonic()
     found = ttc(*PAPER, "--maxImplementations=100000", "--time-limit=0.3")
-    assert time.monotonic() - start < 20
     assert found["measurement"]["interrupted"] is True
     assert 0 < found["measurement"]["candidates"] < 100000
 
@@ -542,10 +539,10 @@ def test_info_survives_a_broken_database(ttc: Ttc) -> None:
 
 def test_the_module_runs_as_a_program() -> None:
     run = process("--version")
-    assert run.communicate(timeout=60) == (f"ttc {ttc_llvm.__version__}\n", "")
+    assert run.communicate(timeout=PATIENCE) == (f"ttc {ttc_llvm.__version__}\n", "")
     assert run.returncode == 0
     run = process("--perm=2,1")
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=PATIENCE)
     assert (out, err.count("\n"), run.returncode) == ("", 1, 2)
 
 
@@ -576,7 +573,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert run.stdout is not None and run.stderr is not None
     run.stdout.close()
     assert run.stderr.read() == ""
-    assert run.wait(60) == 141
+    assert run.wait(PATIENCE) == 141
     run.stderr.close()
 
 
@@ -602,14 +599,14 @@ def test_a_terminal_gets_a_bar_and_colours(environment: dict[str, str]) -> None:
     os.close(theirs)
     seen = read_all(ours)
     os.close(ours)
-    assert run.wait(60) == 0
+    assert run.wait(PATIENCE) == 0
     assert "tuning" in seen and "8/8" in seen
     assert "bandwidth" in seen
     assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", seen)) is not bool(environment)
 
 
 def test_pipes_see_neither_bar_nor_colours() -> None:
-    out, err = process(*TINY, "--maxImplementations=8").communicate(timeout=60)
+    out, err = process(*TINY, "--maxImplementations=8").communicate(timeout=PATIENCE)
     assert err == ""
     assert "\x1b" not in out and "tuning" not in out
 
@@ -621,7 +618,7 @@ def test_interrupting_keeps_the_best_so_far() -> None:
         if "candidates timed" in line:
             break
     run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=60)
+    out, _ = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0
     found = json.loads(out)
     assert found["measurement"]["interrupted"] is True
@@ -632,9 +629,9 @@ def test_interrupting_keeps_the_best_so_far() -> None:
 def test_terminating_ends_at_once() -> None:
     run = process(*PAPER, "--maxImplementations=1000000", "--verbose")
     assert run.stderr is not None
-    assert select.select([run.stderr], [], [], 60)[0]
+    assert select.select([run.stderr], [], [], PATIENCE)[0]
     run.terminate()
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     assert run.returncode == -signal.SIGTERM
     assert not list(Path().glob("*.o"))
 
@@ -680,7 +677,8 @@ def test_blockings_are_taken_as_they_are(ttc: Ttc, perm: str, tiles: set[str]) -
 def test_the_entry_point_loads_nothing_heavy_before_it_is_guarded() -> None:
     heavy = {"typing", "contextlib", "logging", "argparse", "numpy", "llvmlite"}
     program = f"import sys, ttc_llvm.cli; sys.exit({heavy} & set(sys.modules) or None)"
-    done = subprocess.run([sys.executable, "-S", "-c", program], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    command = [sys.executable, "-S", "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm import backend, kernel
@@ -354,9 +355,7 @@ def slowed(seconds: float) -> Callable[[Trial, Any], float]:
 
 def test_the_time_limit_ends_the_search(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     monkeypatch.setattr(Trial, "seconds", slowed(0.02))
-    start = time.monotonic()
     solution = ttc_llvm.compile(SMALL, 200, threads=1, time_limit=0.3)
-    assert time.monotonic() - start < 5
     assert solution.measurement is not None
     assert solution.measurement.interrupted
     assert len(solution.measurement.timings) < 50
@@ -558,7 +557,7 @@ def test_a_damaged_database_is_one_line_for_every_program(path: Path) -> None:
     path.write_bytes(b"this is no database" * 100)
     for arguments, stdout, lines in (([], "", 1), (["listen"], "ttc_llvm WARNING\n", 0)):
         command = [sys.executable, "-c", textwrap.dedent(program), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (0, stdout, lines)
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from processes import PATIENCE
 
 from ttc_llvm.tuning.crew import spread
 
@@ -18,7 +19,7 @@ def test_every_item_is_done_once(threads: int) -> None:
 
 def test_items_are_done_side_by_side() -> None:
     meeting = threading.Barrier(3)
-    spread(lambda n: meeting.wait(60), range(3), 3)  # else this would time out
+    spread(lambda n: meeting.wait(PATIENCE), range(3), 3)  # else this would time out
 
 
 def test_where_no_thread_starts_this_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm.errors import DatabaseError
@@ -97,7 +98,7 @@ def test_many_processes_store_at_once_and_nothing_is_lost(path: Path) -> None:
     for writer in writers:
         release(writer)
     for writer in writers:
-        _, errors = writer.communicate(timeout=60)
+        _, errors = writer.communicate(timeout=PATIENCE)
         assert (writer.returncode, errors) == (0, "")
     found = {row.record.request.problem for row in SolutionFile(path).rows()}
     assert found == {f"writer {n} {k}" for n in range(4) for k in range(30)}
@@ -188,7 +189,7 @@ def test_a_locked_file_is_waited_for(path: Path) -> None:
 def test_solutions_wait_in_memory_for_a_file_that_stays_locked(
     path: Path, monkeypatch: pytest.MonkeyPatch, warnings: Callable[[], list[str]]
 ) -> None:
-    monkeypatch.setattr(file_access, "PATIENCE", 0.05)
+    monkeypatch.setattr(file_access, "PATIENCE", 1.0)
     SolutionFile(path).put([RECORD])
     database = Database(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as holder:
@@ -198,7 +199,7 @@ def test_solutions_wait_in_memory_for_a_file_that_stays_locked(
         for _ in range(20):
             assert database.find(OTHER.request, 20).record == OTHER
             assert database.find(REQUEST, 20).record is None
-        assert time.perf_counter() - start < 0.5, (
+        assert time.perf_counter() - start < 20, (
             "a file that is not available is not waited for again and again"
         )
         (message,) = warnings()

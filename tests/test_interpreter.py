@@ -7,6 +7,7 @@ import sys
 import textwrap
 
 import pytest
+from processes import PATIENCE
 
 IN_A_SUB_INTERPRETER = """
     try:
@@ -23,7 +24,7 @@ IN_A_SUB_INTERPRETER = """
 
 def python(program: str) -> subprocess.CompletedProcess[str]:
     code = "import sys\n" + textwrap.dedent(program)
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="needs CPython's sub-interpreters")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from conftest import Ttc
 from native_build import compiler, run
-from processes import attempt
+from processes import PATIENCE, attempt
 
 import ttc_llvm
 from ttc_llvm import backend, cli, names
@@ -466,7 +466,7 @@ def test_interrupting_writes_nothing_and_the_same_command_goes_on(tmp_path: Path
             break
     time.sleep(0.05)
     started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=60)
+    _, err = started.communicate(timeout=PATIENCE)
     assert started.returncode == 130
     found = re.search(r"interrupted, nothing is written: (\d) of 5 problems are done and stored", err)
     assert found is not None, err

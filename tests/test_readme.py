@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from native_build import compiler
+from processes import PATIENCE
 
 from ttc_llvm.cli import options as cli_options
 
@@ -36,7 +37,7 @@ def run(folder: Path, *command: str) -> str:
     environment.pop("TTC_DATABASE", None)
     environment.pop("XDG_CACHE_HOME", None)
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

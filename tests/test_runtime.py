@@ -14,16 +14,17 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from forks import forked
+from processes import PATIENCE
 
 from ttc_llvm import affinity, backend, nest, pool, runtime
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import pool_layout
+from ttc_llvm.once import once
 from ttc_llvm.runtime import Call
 
 # count: adds 1 to b[t] of every task t. note: writes a part's begin, end, scratch and arguments to b.
@@ -112,7 +113,7 @@ needs_masks = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="n
 quiet_fork = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
 
 
-@lru_cache(maxsize=1)
+@once
 def loaded() -> backend.Loaded:
     return backend.load(
         backend.compile_object(KERNELS, backend.host_target()), ["count", "note", "meet", "linger"]
@@ -193,31 +194,37 @@ def test_every_part_has_scratch_of_its_own(size: int) -> None:
         assert all(after - before >= size + pool.GAP for before, after in itertools.pairwise(blocks))
 
 
+def repeats(most: int) -> Iterator[int]:
+    """1, 2, ... as many as asked for, but fewer where others keep the CPUs busy for more than 20 seconds."""
+    deadline = time.monotonic() + 20
+    for number in range(1, most + 1):
+        yield number
+        if number > 9 and time.monotonic() > deadline:
+            return
+
+
 def test_several_python_threads_share_the_runtime() -> None:
     """Whoever finds the pool busy runs alone; four callers on few CPUs neither stall nor lose a task."""
     counts = [np.zeros(20, np.int64) for _ in range(4)]
+    calls = [0] * 4
 
-    def dispatch(b: np.ndarray) -> None:
-        for _ in range(3000):
-            runtime.run(count(b, 20), 2)
+    def dispatch(number: int) -> None:
+        for calls[number] in repeats(3000):
+            runtime.run(count(counts[number], 20), 2)
 
-    callers = [threading.Thread(target=dispatch, args=(b,)) for b in counts]
-    start = time.monotonic()
+    callers = [threading.Thread(target=dispatch, args=(number,)) for number in range(4)]
     for caller in callers:
         caller.start()
     for caller in callers:
         caller.join()
-    assert all((b == 3000).all() for b in counts)
-    assert time.monotonic() - start < 30
+    assert all((b == n).all() for b, n in zip(counts, calls, strict=True)) and min(calls) > 9
 
 
 def test_many_more_threads_than_cpus() -> None:
     b = np.zeros(200, np.int64)
-    start = time.monotonic()
-    for _ in range(300):
+    for calls in repeats(300):
         runtime.run(count(b, 200), 24)
-    assert (b == 300).all()
-    assert time.monotonic() - start < 30
+        assert (b == calls).all()
 
 
 def test_one_thread_starts_no_workers(fresh: None) -> None:
@@ -252,7 +259,7 @@ def wait_until_parked(workers: int) -> None:
     """Until so many workers sleep, however busy the machine is."""
     found = runtime._shared.pool
     assert found is not None
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while found.states[1 : workers + 1].tobytes() != bytes([pool_layout.PARKED]) * workers:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -260,7 +267,7 @@ def wait_until_parked(workers: int) -> None:
 
 def test_idle_workers_park(fresh: None) -> None:
     runtime.run(count(np.zeros(2, np.int64), 2), 2)
-    time.sleep(0.05)
+    wait_until_parked(1)
     usage = time.process_time()
     time.sleep(0.2)
     assert time.process_time() - usage < 0.1
@@ -346,30 +353,31 @@ def python(program: str, **environment: str) -> subprocess.CompletedProcess[str]
         env=values | {"PYTHONPATH": paths} | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
 
 
 @pytest.mark.parametrize("state", ["polling", "parked"])
 def test_the_interpreter_ends_quickly_with_workers(state: str) -> None:
+    """It waits a tenth of a second for them, whatever the machine does meanwhile."""
     done = python(
         f"""
         import time, numpy as np, test_runtime as t
-        from ttc_llvm import runtime
+        from ttc_llvm import pool, runtime
         b = np.zeros(9, np.int64)
         for _ in range(50):
             runtime.run(t.count(b, 9), 3)
-        time.sleep({0.0 if state == "polling" else 0.05})
-        print((b == 50).all(), time.time())
+        if {state == "parked"}:
+            t.wait_until_parked(2)
+        stop = pool.Pool.stop
+        pool.Pool.stop = lambda self, patience: print(patience) or stop(self, patience)
+        print((b == 50).all())
         """
     )
-    ended = time.time()
-    verdict, said = done.stdout.split()
+    verdict, patience = done.stdout.split()
     assert verdict == "True" and done.stderr == ""
-    assert (
-        ended - float(said) < 1.0
-    )  # workers themselves may take 0.2 s; the rest is the interpreter and a busy CI
+    assert float(patience) <= 0.1
 
 
 def test_calls_still_work_while_the_interpreter_ends() -> None:
@@ -443,7 +451,7 @@ def test_workers_pin_themselves_and_leave_the_caller_alone(fresh: None, text: st
     b = np.zeros(9, np.int64)
     runtime.run(count(b, 9), 3)
     places = affinity.cpus(wanted, 2, mask, affinity.read_topology())
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while pins() != [{cpu} for cpu in places] and time.monotonic() < deadline:
         time.sleep(0.01)
     assert pins() == [{cpu} for cpu in places]

@@ -19,6 +19,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import PATIENCE
 from strategies import plans, problems
 
 import ttc_llvm
@@ -522,9 +523,9 @@ def test_a_fork_waits_while_another_thread_makes_code() -> None:
     begun.wait()
     child = context.Process(target=_compile_in_child, args=(queue,))
     child.start()
-    assert queue.get(timeout=60)
+    assert queue.get(timeout=PATIENCE)
     maker.join()
-    child.join(60)
+    child.join(PATIENCE)
     assert child.exitcode == 0
 
 

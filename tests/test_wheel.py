@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from processes import PATIENCE
 
 pytest.importorskip("setuptools", "70.1", reason="needs setuptools that makes wheels without `wheel`")
 
@@ -37,7 +38,7 @@ def built(kind: str, source: Path, folder: Path) -> Path:
     """A distribution of a source tree, which gets files of its own by that: `sdist` or `wheel`."""
     program = f"import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
     command = [sys.executable, "-c", program, str(folder)]
-    done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     (made,) = folder.iterdir()
     return made
@@ -82,14 +83,14 @@ def test_the_wheel_has_the_command(wheel: Path) -> None:
 
 def test_the_wheel_is_complete_without_the_checkout(wheel: Path) -> None:
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(wheel)!r}){IMPORT_ALL}"]
-    done = subprocess.run(command, cwd=wheel, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=wheel, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, str(wheel / "ttc_llvm" / "__init__.py")), done.stderr
 
 
 def test_cmake_finds_its_package_in_the_wheel(wheel: Path) -> None:
     program = f"import sys; sys.path.insert(0, {str(wheel)!r}); from ttc_llvm import cli; cli.main(['--cmake-dir'])"
     command = [sys.executable, "-c", program]
-    printed = subprocess.run(command, cwd=wheel, capture_output=True, text=True, timeout=300, check=True).stdout
+    printed = subprocess.run(command, cwd=wheel, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
     assert Path(printed.strip()) == wheel / "ttc_llvm" / "cmake"
     assert files(Path(printed.strip())) == CMAKE_FILES
 

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from processes import PATIENCE
 
 from ttc_llvm.native import whole_file
 
@@ -50,7 +51,7 @@ def test_pipes_are_written_as_they_are(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     whole_file.write(pipe, "through")
-    reader.join(60)
+    reader.join(PATIENCE)
     assert read == [b"through"]
 
 
