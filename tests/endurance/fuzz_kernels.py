@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from math import gcd
+from math import gcd, prod
 from random import Random
 
 import machine
@@ -151,13 +151,11 @@ def of_case(found: Case) -> Iterator[str]:
     yield f"rank={len(found.axes)}"
     yield from ("plan=conjugate",) * found.conjugate
     for window in windows(found):
-        extents = {e for e, s in zip(window.extents, window.strides, strict=True) if e > 1 and s < 0}
-        yield from ("strides=backward",) if extents else ()
-        broadcast = any(s == 0 and e > 1 for e, s in zip(window.extents, window.strides, strict=True))
-        yield from ("strides=broadcast",) * broadcast
-    elements = found.placed.canonical.elements
-    yield from ("strides=padded",) * (windows(found)[1].span * found.b.itemsize > elements * found.b.itemsize)
-    for extent in (e for e in windows(found)[0].extents):
+        steps = [step for extent, step in zip(window.extents, window.strides, strict=True) if extent > 1]
+        yield from ("strides=backward",) * any(step < 0 for step in steps)
+        yield from ("strides=broadcast",) * (0 in steps)
+        yield from ("strides=padded",) * (window.span > prod(window.extents))
+    for extent in windows(found)[0].extents:
         yield f"extent={extent}" if extent < 2 else "extent=ragged" if extent & (extent - 1) else "extent=power"
 
 
@@ -206,8 +204,8 @@ def _of_node(node: Node, run: Run) -> Iterator[str]:
 
 def _of_micro(node: Micro, wanted: Target) -> Iterator[str]:
     streams = node.streaming and Tile.of(node, wanted).streams
-    plain = node.target.space is Space.B and not streams
-    yield "stores=joined" if node.carry else "stores=streaming" if streams else "stores=ordinary" if plain else "micro"
+    how = "joined" if node.carry else "streaming" if streams else "ordinary"
+    yield from (f"stores={how}",) * (node.target.space is Space.B)
     yield from (f"edges=mask{len(node.ragged)}",) * bool(node.ragged)
     yield from _of_prefetch(node.prefetch, "")
 
