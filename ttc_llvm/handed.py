@@ -109,11 +109,11 @@ def _read(x: Any, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
     return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)
 
 
-
 def exactly(name: str, value: Any) -> Any:
     """An optional scalar as part of a cache's key; ProblemError as `number`. Complex numbers go by their bits: 3 + 0j
     equals 3 - 0j, but makes other zeros. The sign of a real zero changes nothing: zeros are kinds of their own."""
-    if type(value) in _REALS:
+    kind = type(value)
+    if kind in _REALS:
         return value
-    given = number(name, value)
+    given = value if kind is complex else number(name, value)
     return _PARTS.pack(given.real, given.imag)

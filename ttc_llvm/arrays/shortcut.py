@@ -33,10 +33,10 @@ _HOLDING, _RELEASING = ctypes.PYFUNCTYPE(*_ARGUMENTS), ctypes.CFUNCTYPE(*_ARGUME
 
 
 class Shortcut:
-    """A prepared call. run(id(x), id(result), address): 0 where it was made, else an address is odd; axes: as they were
-    given; shape: of the result; left: calls until the layout is looked at anew."""
+    """A prepared call. run(id(x), id(result), address): 0 where it was made, else an address is odd; axes, types: as
+    they were given, and theirs; shape: of the result; left: calls until the layout is looked at anew."""
 
-    __slots__ = ("_kernel", "_numbers", "address", "axes", "left", "owner", "run", "shape")
+    __slots__ = ("_kernel", "_numbers", "address", "axes", "left", "owner", "run", "shape", "types")
 
     def __init__(
         self, direct: Direct, ready: Ready, owner: Executable | General, axes: Any, shape: tuple[int, ...]
@@ -47,7 +47,7 @@ class Shortcut:
         self.run: Doorway = _doorways()[direct.held]
         self._kernel, self.owner = direct.kernel, owner  # keep the code and its parameters in memory
         self.left = owner.left // owner.weight
-        self.axes, self.shape = axes, shape
+        self.axes, self.types, self.shape = axes, [*map(type, axes or ())], shape
 
 
 def taken(x: Array, axes: Any) -> Array | None:
@@ -56,7 +56,8 @@ def taken(x: Array, axes: Any) -> Array | None:
         known: Shortcut | None = strided.recent.find((x.shape, x.strides, x.dtype, axes))
     except TypeError:  # axes in a list
         return None
-    if known is None or (axes is not known.axes and not _same_types(axes, known.axes)):
+    # (1.0, False) equals (1, 0), but is refused.
+    if known is None or (axes is not known.axes and [*map(type, axes)] != known.types):
         return None
     known.left -= 1
     if known.left <= 0:
@@ -64,11 +65,6 @@ def taken(x: Array, axes: Any) -> Array | None:
         return None
     result: Array = _empty(known.shape, x.dtype)
     return None if known.run(id(x), id(result), known.address) else result
-
-
-def _same_types(axes: tuple[Any, ...], known: tuple[Any, ...]) -> bool:
-    """True where equal axes are also of equal types: (1.0, False) equals (1, 0), but is refused."""
-    return all(type(given) is type(kept) for given, kept in zip(axes, known, strict=True))
 
 
 def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
