@@ -1,7 +1,7 @@
 """How memory grows with calls, layouts and compilations: `make growth`. Every case runs in a fresh process.
 
-Printed are the growth of the resident set since a moment without garbage and without what the C library's heap holds in
-reserve; the growth up to another such moment; and the bar.
+Printed are the growth of the resident set, the same without garbage and without what the C library's heap holds in
+reserve, and the bar.
 """
 
 from __future__ import annotations
@@ -174,8 +174,8 @@ def _steps(step: Step, first: int, last: int, threads: int) -> None:
 
 def _measured(name: str, scale: float) -> int:
     """Measure one case in this process, and print its growth in MiB as JSON."""
-    (_, start), ends = _points(CASES[name], scale)
-    print(json.dumps([(end - start) / (1 << 20) for end in ends]))
+    before, after = _points(CASES[name], scale)
+    print(json.dumps([(end - start) / (1 << 20) for start, end in zip(before, after, strict=True)]))
     return 0
 
 
@@ -207,10 +207,13 @@ def _report(name: str, scale: float) -> int:
 
 
 def _llvm_alone(folder: Path, count: int) -> float:
-    """MiB that LLVM keeps of the second half of `count` compilations of one kernel, without ours."""
-    form, machine = canonicalise(ttc_llvm.Problem((1, 0), (30, 40))).canonical, backend.host_target()
-    (folder / "kernel.ll").write_text(kernel.ir_text(form, model_plan(form, machine, 1), machine))
-    command = [sys.executable, str(Path(__file__).with_name("llvm_alone.py")), str(folder / "kernel.ll"), str(count)]
+    """MiB that LLVM keeps of the second half of `count` compilations of such kernels, without ours."""
+    machine = backend.host_target()
+    for number in range(64):
+        problem = ttc_llvm.Problem((1, 0), (8 + number, 99 - number), "sdcz"[number % 4])
+        form = canonicalise(problem).canonical
+        (folder / f"{number}.ll").write_text(kernel.ir_text(form, model_plan(form, machine, 1), machine))
+    command = [sys.executable, str(Path(__file__).with_name("llvm_alone.py")), str(count), str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     half, whole = (int(line.split()[0]) for line in done.stdout.splitlines())
     return (whole - half) / 1024

@@ -1,4 +1,4 @@
-"""How much memory LLVM keeps of every compilation, without a line of ours: parse, optimise, emit, link, drop."""
+"""How much memory LLVM keeps of compilations, without a line of ours: parse, optimise, emit, link, drop."""
 
 import ctypes
 import sys
@@ -6,13 +6,14 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-path, count = sys.argv[1:]
+count, texts = int(sys.argv[1]), [path.read_text() for path in sorted(Path(sys.argv[2]).glob("*.ll"))]
 llvm.initialize_all_targets()
 llvm.initialize_all_asmprinters()
 machine = llvm.Target.from_default_triple().create_target_machine(opt=2, reloc="pic", codemodel="default")
 builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(2))
-for number in range(int(count) + 1):
-    with llvm.create_context() as context, llvm.parse_assembly(Path(path).read_text(), context=context) as module:
+for number in range(count + 1):
+    text = texts[number % len(texts)]
+    with llvm.create_context() as context, llvm.parse_assembly(text, context=context) as module:
         with llvm.create_new_module_pass_manager() as passes:
             passes.add_simplify_cfg_pass()
             passes.run(module, builder)
@@ -21,7 +22,7 @@ for number in range(int(count) + 1):
         jit = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
     linking = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol("kernel")
     linking.link(jit, f"library{number % 8}")["kernel"]
-    if number in (int(count) // 2, int(count)):
+    if number in (count // 2, count):
         ctypes.CDLL(None).malloc_trim(0)
         resident, shared = map(int, Path("/proc/self/statm").read_text().split()[1:3])
         print((resident - shared) << 2, "KiB")
