@@ -19,6 +19,7 @@ NOUNS = (  # frozen values and pure functions on them; each may use those before
     "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",
 )  # fmt: skip
 WORKERS = (
+    "interrupts", "children",
     "addresses", "host", "heap", "once", "backend", "machines", "kernel", "affinity", "pool", "runtime",
     "native.declarations", "native.header", "native.fortran", "native.publish", "native.whole_file", "native.artifact",
     "native.elf", "native.archive", "native.linker", "native.package_files", "gpu.kernel",

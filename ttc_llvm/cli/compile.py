@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import affinity as affinities
-from .. import backend, items, machines, options, runtime, target
+from .. import backend, interrupts, items, machines, options, runtime, target
 from ..affinity import Affinity
 from ..canonical import Canonical
 from ..compare import cli_single
@@ -162,20 +162,21 @@ def _affinity(command: Command) -> Affinity:
 def compiled(job: Job, progress: Progressing) -> Solution:
     """The job's solution, as `compile` finds it."""
     command, chosen = job.command, job.options
-    found: Solution = compile(
-        job.problem,
-        1 if command.generate_only else chosen.max_implementations,
-        chosen.threads,
-        (chosen.target, *chosen.others),
-        chosen.time_limit,
-        hot_a=command.hot_a,
-        hot_b=command.hot_b,
-        verify=chosen.verify,
-        forced=chosen.forced,
-        database=command.database,
-        ignore_database=command.ignore_database,
-        progress=progress.report,
-    )
+    with interrupts.raised():
+        found: Solution = compile(
+            job.problem,
+            1 if command.generate_only else chosen.max_implementations,
+            chosen.threads,
+            (chosen.target, *chosen.others),
+            chosen.time_limit,
+            hot_a=command.hot_a,
+            hot_b=command.hot_b,
+            verify=chosen.verify,
+            forced=chosen.forced,
+            database=command.database,
+            ignore_database=command.ignore_database,
+            progress=progress.report,
+        )
     return found
 
 

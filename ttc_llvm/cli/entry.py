@@ -1,4 +1,4 @@
-"""The door of the command line: Ctrl-C ends it with one line and status 130, also while its modules are imported."""
+"""The command line in any process: Ctrl-C ends it with one line and status 130, also while its modules are imported."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line (default: the process' own) and return its exit status; nothing is raised."""
+    """Run one command line and return its exit status; nothing is raised. By default it is the process' own, which
+    signals end from then on; with arguments the process is the caller's, and so are its signals."""
     try:
+        from .. import interrupts
+
+        if arguments is None:
+            interrupts.begin()
         from . import command
 
-        return command.run(arguments)
+        status = command.run(arguments)
     except KeyboardInterrupt as stop:
         exec("")  # or else one that struck inside an exec() would end the process by a signal, though it is handled
         say(str(stop) or "interrupted before there was any result")
-        return 130
+        status = 130
+    if arguments is None:
+        from .. import interrupts
+
+        interrupts.finish()
+    return status
 
 
 def say(message: str) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
-from .. import names, runtime, wording
+from .. import interrupts, names, runtime, wording
 from ..errors import OptionError, TtcError
 from ..native import library
 from ..native.library import Library
@@ -164,7 +161,7 @@ def _compiled(command: Command, listed: tuple[Listed, ...]) -> list[Outcome]:
     """Solutions in the order of the manifest. Ctrl-C ends the run: what is finished is in the database."""
     runtime.set_affinity(listed[0].job.affinity)
     outcomes: list[Outcome] = []
-    with _interrupts() as seen:
+    with interrupts.raised(), interrupts.noted() as seen:
         for number, one in enumerate(listed, 1):
             _log.info("problem %d of %d: %s", number, len(listed), one.stem)
             try:
@@ -187,22 +184,3 @@ def _outcome(command: Command, one: Listed, label: str) -> Outcome:
     source = cli_compile.source_of(solution, progress.batches)
     elapsed, verified = time.perf_counter() - start, not one.job.command.no_test
     return Outcome(solution, one.job.canonical, str(one.job.affinity), source, elapsed, (), verified)
-
-
-@contextlib.contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Notes every Ctrl-C of the block: a search ends at one without telling."""
-    seen: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield seen
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        seen.append(number)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield seen
-    finally:
-        signal.signal(signal.SIGINT, before)

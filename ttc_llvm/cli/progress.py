@@ -7,6 +7,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..interrupts import Undo
 from ..tuning.search import Progress
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Display:
 
     def __init__(self, shown: bool, total: int | None, done: int = 0, label: str = "") -> None:
         self._shown, self._start = shown, (total, done, label)
+        self._undo = Undo(self._end)
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
@@ -39,12 +41,16 @@ class Display:
     def __enter__(self: D) -> D:
         if self._shown:
             self._bar, self._task = _bar(*self._start)
+            self._undo.__enter__()
             self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._undo.__exit__()
+
+    def _end(self) -> None:
         if self._bar is not None:
             self._bar.stop()
 

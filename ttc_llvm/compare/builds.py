@@ -12,11 +12,12 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from .. import children, interrupts
 from ..errors import DatabaseError
 from ..pool import cpu_count
 from ..tuning import trust
@@ -30,6 +31,7 @@ PATIENCE = 2  # builds of a compiler that ran into the limit, and none that did 
 SHOWN_LINES = 4  # of a compiler's message
 SHOWN = 400  # characters
 _TELLING = ("error", "cannot", "undefined")
+INTERRUPTED = "it was interrupted"
 _OWN = "own.cpp"
 
 
@@ -63,11 +65,13 @@ class Builder:
 
     def __init__(self, folder: Path | None = None, limit: float = LIMIT_SECONDS) -> None:
         self._limit = limit
-        self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-", ignore_cleanup_errors=True)
+        with interrupts.held():
+            self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-", ignore_cleanup_errors=True)
+            interrupts.at_end(self._close)
         self._folder = folder or self._lasting()
         self._known: dict[Job, Build] = {}
         self._running: set[subprocess.Popen[str]] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal that ends us stops the builds wherever the main thread is
         self._late: Counter[Compiler] = Counter()  # builds that ran into the limit
         self._able: set[Compiler] = set()  # those that have built something
         self._stopped = False
@@ -163,10 +167,10 @@ class Builder:
         compiler = job.compiler
         if self._late[compiler] >= PATIENCE and compiler not in self._able:
             return Build(None, 0.0, message=f"it took more than {self._limit:g} s for others")
-        folder = Path(tempfile.mkdtemp(dir=self._temporary.name))
         sources = {compiler.product.source: job.source} | ({_OWN: job.own} if job.own else {})
-        for name, text in sources.items():
-            (folder / name).write_text(text)
+        folder = self._folder_of(sources)
+        if folder is None:
+            return Build(None, 0.0, message=INTERRUPTED)
         start = time.perf_counter()
         message = self._run(compiler, sources, folder)
         seconds = time.perf_counter() - start
@@ -178,26 +182,33 @@ class Builder:
         self._able.add(compiler)
         return Build(made if job.own else self._remember(job, made, seconds), seconds)
 
+    def _folder_of(self, sources: Mapping[str, str]) -> Path | None:
+        """A new folder with these files; None where nothing is to be made any more."""
+        with self._lock:
+            if self._stopped:
+                return None
+            folder = Path(tempfile.mkdtemp(dir=self._temporary.name))
+            for name, text in sources.items():
+                (folder / name).write_text(text)
+            return folder
+
     def _run(self, compiler: Compiler, sources: Iterable[str], folder: Path) -> str | None:
         """Why a compiler failed, None where it did not. It runs in a group of its own, which ends with it."""
         try:
-            running = subprocess.Popen(
-                compiler.command(tuple(sources)), cwd=folder, text=True, errors="replace", start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            )  # fmt: skip
+            with interrupts.held(), self._lock:
+                if self._stopped:
+                    return INTERRUPTED
+                running = children.start(compiler.command(tuple(sources)), folder, subprocess.STDOUT)
+                self._running.add(running)
         except OSError as error:
             return f"it cannot be started: {error.strerror or error}"
-        with self._lock:
-            self._running.add(running)
         try:
-            if self._stopped:
-                return "it was interrupted"
             output, _ = running.communicate(timeout=self._limit)
         except subprocess.TimeoutExpired:
             self._late[compiler] += 1
             return f"it took more than {self._limit:g} s"
         finally:
-            _end(running)
+            children.end(running)
             with self._lock:
                 self._running.discard(running)
         return None if running.returncode == 0 else _shown(output, running.returncode)
@@ -206,16 +217,12 @@ class Builder:
         """End what is running: their threads come to an end then."""
         self._stopped = True
         with self._lock:
-            for running in self._running:
-                _end(running)
+            for running in (*self._running,):
+                children.kill(running)
 
-
-def _end(running: subprocess.Popen[str]) -> None:
-    """A driver's own children as well."""
-    if running.poll() is None:
-        with contextlib.suppress(OSError):
-            os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
+    def _close(self) -> None:
+        self._stop()
+        children.remove(self._temporary.name)
 
 
 def _shown(output: str, status: int) -> str:

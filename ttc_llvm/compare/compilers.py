@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from .. import children
 from ..errors import OptionError
 
 LLVM = "llvm"  # LLVM's own optimiser and vectorisers, in this process
@@ -175,10 +176,7 @@ def _check_flags(names: Sequence[str], flags: Mapping[str, tuple[str, ...]]) -> 
 def version(path: str) -> str:
     """The first line of `--version` with a number as 13.0, else the first that says something; else the path."""
     try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS,
-            stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
+        done = children.run([path, "--version"], timeout=PROBE_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return path
     lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]

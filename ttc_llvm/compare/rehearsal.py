@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .. import children
 from ..problem import Problem
 from . import source
 from .builds import ending
@@ -28,10 +29,7 @@ def trouble(library: Path, problem: Problem) -> str:
     code = _CODE.format(entry=source.RUN)
     command = [sys.executable, "-I", "-S", "-c", code, str(library), *(str(max(1, size)) for size in sizes)]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=LIMIT_SECONDS,
-            check=False,
-        )  # fmt: skip
+        done = children.run(command, timeout=LIMIT_SECONDS)
     except subprocess.TimeoutExpired:
         return f"its code ran for more than {LIMIT_SECONDS:g} s"
     except OSError as error:

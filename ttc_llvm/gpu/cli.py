@@ -6,7 +6,7 @@ import logging
 import time
 from typing import Any
 
-from .. import __version__
+from .. import __version__, interrupts
 from ..canonical import Canonical, canonicalise
 from ..cli import compile as cli_compile
 from ..cli import loop_order
@@ -49,7 +49,7 @@ def run(command: Command) -> int:
     cli_compile.check_folder(command)
     references = gpu_single.prepare(command, problem, target)
     start = time.perf_counter()
-    with Progressing(command.verbose or command.quiet) as progress:
+    with Progressing(command.verbose or command.quiet) as progress, interrupts.raised():
         solution = compiling.compile(
             problem,
             1 if command.generate_only else command.max_implementations,

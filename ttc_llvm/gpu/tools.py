@@ -6,11 +6,11 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
+from .. import children
 from ..errors import ArtifactError
 from ..native.linker import made
 from .target import GpuTarget
@@ -32,7 +32,7 @@ def assemblers() -> tuple[str, ...]:
 def _knows(place: str, cpu: str) -> bool:
     """True where an assembler lists this GPU."""
     try:
-        done = subprocess.run([place, "--help"], capture_output=True, text=True, errors="replace", check=False)
+        done = children.run([place, "--help"])
     except OSError:
         return False
     return f"'{cpu}'" in done.stdout
@@ -59,7 +59,7 @@ def linker() -> str | None:
 
 def _is_recent(place: str) -> bool:
     try:
-        done = subprocess.run([place, "--version"], capture_output=True, text=True, errors="replace", check=False)
+        done = children.run([place, "--version"])
     except OSError:
         return False
     found = re.search(r"LLD (\d+)", done.stdout)

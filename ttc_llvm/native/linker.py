@@ -10,11 +10,10 @@ from __future__ import annotations
 import platform
 import re
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .. import children
 from ..errors import ArtifactError
 from ..target import Target
 from . import elf
@@ -54,14 +53,14 @@ def made(command: Sequence[str], files: Mapping[str, bytes], name: str) -> bytes
     It runs in a folder of its own: names without folders let nothing of this run get into what it makes.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="ttc.", ignore_cleanup_errors=True) as folder:
+        with children.folder() as folder:
             for file, data in files.items():
-                Path(folder, file).write_bytes(data)
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+                (folder / file).write_bytes(data)
+            done = children.run(command, folder)
             if done.returncode:
                 said = " ".join((done.stderr or done.stdout).split())[:400]
                 raise ArtifactError(f"{command[0]} cannot make {name}: {said or f'status {done.returncode}'}")
-            return Path(folder, name).read_bytes()
+            return (folder / name).read_bytes()
     except OSError as error:
         raise ArtifactError(f"{command[0]} cannot be run to make {name}: {error.strerror or error}") from None
 

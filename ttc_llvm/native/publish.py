@@ -6,15 +6,13 @@ import contextlib
 import os
 import secrets
 import shutil
-import signal
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
+from .. import interrupts
 from ..errors import OptionError
-
-HELD = (signal.SIGINT, signal.SIGTERM)
+from ..interrupts import Undo
 
 
 def publish(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Path, ...]:
@@ -22,21 +20,16 @@ def publish(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Path, ...
 
     Everything is first written to a temporary folder beside them. Then each file takes its place by a rename,
     so that readers see an old file or a new one, whole. Where a rename fails, those before it are undone.
-    Ctrl-C and SIGTERM wait for the renames. Folders are made where they are missing. OptionError where the
+    Signals that end a program wait for the renames. Folders are made where they are missing. OptionError where the
     folder cannot be written.
     """
     made = _missing(folder)
     staged = folder / f".ttc.{secrets.token_hex(4)}.tmp"
     try:
-        return _published(folder, staged, files)
-    except BaseException as error:
-        for empty in made:
-            with contextlib.suppress(OSError):
-                empty.rmdir()
-        if isinstance(error, OSError):
-            reason = error.strerror or error
-            raise OptionError(f"directory {folder} cannot be written: {reason}") from error
-        raise
+        with Undo(partial(_discard, made)), Undo(partial(shutil.rmtree, staged, ignore_errors=True)):
+            return _published(folder, staged, files)
+    except OSError as error:
+        raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
 
 
 def _missing(folder: Path) -> list[Path]:
@@ -45,25 +38,21 @@ def _missing(folder: Path) -> list[Path]:
 
 
 def _published(folder: Path, staged: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Path, ...]:
-    try:
-        staged.mkdir(parents=True)
-        for name, data in files:
-            path = staged / "new" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        with _signals_held():
-            _rename(folder, staged, [name for name, _ in files])
-        return tuple(folder / name for name, _ in files)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    for name, data in files:
+        path = staged / "new" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    with interrupts.held():
+        _rename(folder, staged, [name for name, _ in files])
+    return tuple(folder / name for name, _ in files)
 
 
 def _rename(folder: Path, staged: Path, names: Sequence[str]) -> None:
     with contextlib.ExitStack() as undo:
         for number, name in enumerate(names):
             place = folder / name
-            for empty in _missing(place.parent):
-                undo.callback(_discard, empty)
+            undo.callback(_discard, _missing(place.parent))
             place.parent.mkdir(parents=True, exist_ok=True)
             undo.callback(_restore, place, _kept(place, staged / str(number)))
             os.replace(staged / "new" / name, place)
@@ -89,27 +78,8 @@ def _restore(place: Path, kept: Path | None) -> None:
             os.replace(kept, place)
 
 
-def _discard(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        folder.rmdir()
-
-
-@contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
-    """Signals that end a program arrive after the block. Only the main thread can and need do this."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    arrived: list[int] = []
-
-    def note(number: int, _: FrameType | None) -> None:
-        arrived.append(number)
-
-    before = {number: signal.signal(number, note) for number in HELD if signal.getsignal(number) is not None}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for late in arrived:
-            signal.raise_signal(late)
+def _discard(folders: Sequence[Path]) -> None:
+    """Remove those that are empty, the innermost first."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
