@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from .. import affinity as affinities
-from .. import backend, options, runtime
+from .. import backend, interrupts, options, runtime
 from ..cli.progress import Display
 from ..errors import OptionError
 from ..tuning.search import Progress
@@ -151,9 +151,10 @@ def measure(total: int, file: ResultFile | None, there: Sequence[Result], start:
     results = list(there)
     with _Display(total, len(results)) as display:
         try:
-            for result in start({result.key for result in there}, display.searching):
-                results.append(result if file is None else file.append(result))
-                display.finished(result)
+            with interrupts.raised():
+                for result in start({result.key for result in there}, display.searching):
+                    results.append(result if file is None else file.append(result))
+                    display.finished(result)
         except KeyboardInterrupt:
             if not results:
                 raise

@@ -7,8 +7,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
+from multiprocessing.process import BaseProcess
 
+from .. import interrupts
 from ..canonical import Canonical
 from ..errors import ArtifactError, GpuError
 from ..gpu import kernel as gpu_kernel
@@ -18,6 +21,7 @@ from ..gpu.plan import GpuPlan
 from ..gpu.target import GpuTarget
 from ..gpu.tools import cubin
 from ..gpu.trial import ceiling_plans, flattened
+from ..interrupts import Undo
 from ..tuning import gpu_candidates
 from .cases import Case
 
@@ -73,16 +77,26 @@ def prepared(
     context = multiprocessing.get_context("spawn")  # neither LLVM's nor the driver's threads survive a fork
     rest = iter(cases)
     waiting: deque[tuple[Case, Future[Prepared]]] = deque()
+    others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(jobs, context)
-    try:
+    with Undo(partial(_end, pool, others)):
         while True:
             for case in islice(rest, AHEAD * jobs - len(waiting)):
-                waiting.append((case, _started(pool, case.canonical, target, count, assembled)))
+                with interrupts.unheard():
+                    waiting.append((case, _started(pool, case.canonical, target, count, assembled)))
             if not waiting:
                 return
             case, future = waiting.popleft()
-            yield case, future.result()
-    except BrokenExecutor as error:
-        raise GpuError(f"a process that makes kernels ahead has died: {error}; --jobs=0 does without") from None
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+            try:
+                made = future.result()
+            except BrokenExecutor as error:
+                raise GpuError(f"a process that makes kernels ahead has died: {error}; --jobs=0 does without") from None
+            yield case, made
+
+
+def _end(pool: ProcessPoolExecutor, others: Sequence[BaseProcess]) -> None:
+    """End the pool's processes, which would wait for ever if we just died. others: processes of others."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in multiprocessing.active_children():
+        if process not in others:
+            process.kill()

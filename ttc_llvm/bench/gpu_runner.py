@@ -10,6 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
+from .. import interrupts
 from ..canonical import Canonical
 from ..errors import GpuError, VerificationError
 from ..gpu import compiling
@@ -75,22 +76,41 @@ def run(cases: Sequence[Case], settings: GpuSettings, done: Collection[str] = ()
     others go on. Raises TtcError subclasses, those of a case where HOPELESS ones have failed in a row."""
     end = None if settings.budget is None else time.monotonic() + settings.budget
     todo = [case for case in cases if settings.key(case) not in done]
-    session = Session(settings.device)
+    attempts = _Attempts(settings, Session(settings.device))
     made = prepared(todo, settings.target, settings.max_implementations, settings.jobs, settings.assembled)
-    failed = 0
     for number, (case, kernels) in enumerate(made):
         if end is not None and time.monotonic() > end:
             _log.warning("the time is up: %d of %d cases are left", len(todo) - number, len(todo))
             return
+        with interrupts.noted() as seen:
+            result = attempts.result(case, kernels)
+        if seen:  # the search went on with what it had found
+            raise KeyboardInterrupt
+        if result is not None:
+            yield result
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """Cases tried one after the other. failed: how many of the last ones."""
+
+    settings: GpuSettings
+    session: Session
+    failed: int = 0
+
+    def result(self, case: Case, kernels: Prepared) -> Result | None:
+        """The case's result; None, and a warning, where it has none."""
         try:
-            with session.active():
-                yield _Measured(case, settings, session, kernels).result()
-            failed = 0
+            with self.session.active():
+                found = _Measured(case, self.settings, self.session, kernels).result()
         except (GpuError, VerificationError) as error:
-            failed += "too little memory" not in str(error)
-            if failed == HOPELESS:
+            self.failed += "too little memory" not in str(error)
+            if self.failed == HOPELESS:
                 raise
             _log.warning("%s is skipped: %s", case.id, error)
+            return None
+        self.failed = 0
+        return found
 
 
 @dataclass(slots=True)

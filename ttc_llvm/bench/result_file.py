@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from .. import interrupts
 from ..errors import OptionError
 from .results import Result, from_line, to_line
 
@@ -45,7 +46,7 @@ class ResultFile:
         those that are shown now and by a later report must not differ."""
         line = to_line(result)
         try:
-            with open(self.path, "ab") as stream:
+            with interrupts.held(), open(self.path, "ab") as stream:
                 stream.write(line.encode() + b"\n")
         except OSError as error:
             raise OptionError(f"{self.path} cannot be written: {error.strerror or error}") from None

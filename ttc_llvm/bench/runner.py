@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from .. import kernel, options, runtime
+from .. import interrupts, kernel, options, runtime
 from ..compiler import plan_canonical
 from ..measurement import GIB
 from ..options import Options
@@ -97,7 +97,11 @@ def run(
         if not fits(case, memory):
             _log.warning("%s is skipped: %s does not fit in memory", case.id, describe(case.problem))
             continue
-        yield _Measured(case, settings, chosen, memory, report).result()
+        with interrupts.noted() as seen:
+            result = _Measured(case, settings, chosen, memory, report).result()
+        if seen:  # the search, or whatever ran, went on with what there was
+            raise KeyboardInterrupt
+        yield result
 
 
 def fits(case: Case, memory: Memory) -> bool:
@@ -136,13 +140,11 @@ class _Measured:
         return self._finished(stand, planned, timings, (main, before), guests)
 
     def _planned(self, stand: Stand) -> Planned:
-        """Our plan; KeyboardInterrupt where the user ended the search."""
+        """Our plan; KeyboardInterrupt where the user ended the search, which goes on with what it has found."""
         store = open_database(self.settings.database, self.settings.ignore_database)
-        start = time.monotonic()
-        planned = plan_canonical(stand.canonical, self.options, stand.scalars, store, self._progress)
-        limit, measured = self.options.time_limit, planned.measurement
-        in_time = limit is None or time.monotonic() - start < limit
-        if measured is not None and measured.interrupted and in_time:
+        with interrupts.noted() as seen:
+            planned = plan_canonical(stand.canonical, self.options, stand.scalars, store, self._progress)
+        if seen:
             raise KeyboardInterrupt
         return planned
 
