@@ -1,7 +1,7 @@
 # make run    the main job on a real problem, into build/
 # make test   the tests            make check  lint, types and tests: what CI runs
 # make full   every test, long     make clean  forget the virtual environment and what was built
-# make fuzz stress faults wrong_calls  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
+# make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
 # make ptxas  NVIDIA's assemblers, with which the tests assemble GPU kernels (100 MB; needs no GPU)
 
@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.re
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
-.PHONY: run test check lint types full fuzz stress faults wrong_calls limits growth ptxas clean
+.PHONY: run test check lint types full fuzz stress faults wrong_calls interrupts limits growth ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -38,7 +38,7 @@ types: $(VENV)/.check
 full: $(VENV)/.test
 	TTC_FULL=1 $(PYTEST) -m "full or not full"
 
-fuzz stress faults wrong_calls limits growth: $(VENV)/.test
+fuzz stress faults wrong_calls interrupts limits growth: $(VENV)/.test
 	PYTHONPATH=tests:tests/endurance:tests/gpu $(BIN)/python tests/endurance/$@.py $(ARGS)
 
 ptxas: $(ASSEMBLERS:%=$(VENV)/ptxas/%)
