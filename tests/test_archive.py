@@ -228,14 +228,20 @@ def test_files_appear_in_folders_that_are_made(tmp_path: Path) -> None:
     assert mode == stat.S_IMODE((tmp_path / "other").stat().st_mode)
 
 
-def test_a_rename_that_fails_undoes_those_before_it(tmp_path: Path) -> None:
+def test_a_rename_that_fails_undoes_those_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish.publish(tmp_path, [("lib/a", b"old")])
-    (tmp_path / "lib" / "c").mkdir()
-    before = tree(tmp_path)
+    before, replace = tree(tmp_path), os.replace
+
+    def failing(old: Path, new: Path) -> None:
+        if Path(new).name == "c":
+            raise OSError(21, "Is a directory")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(OptionError, match=r"cannot be written: Is a directory"):
-        publish.publish(tmp_path, [("lib/a", b"new"), ("fresh/b", b"new"), ("lib/c", b"new")])
+        publish.publish(tmp_path, [("lib/a", b"new"), ("fresh/b", b"new"), ("lib/c", b"new")], overwrite=True)
     assert tree(tmp_path) == before
-    assert sorted(os.listdir(tmp_path)) == ["lib"] and sorted(os.listdir(tmp_path / "lib")) == ["a", "c"]
+    assert sorted(os.listdir(tmp_path)) == ["lib"] and sorted(os.listdir(tmp_path / "lib")) == ["a"]
 
 
 def test_a_file_system_without_links_is_as_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +249,7 @@ def test_a_file_system_without_links_is_as_good(tmp_path: Path, monkeypatch: pyt
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    test_a_rename_that_fails_undoes_those_before_it(tmp_path)
+    test_a_rename_that_fails_undoes_those_before_it(tmp_path, monkeypatch)
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

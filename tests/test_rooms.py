@@ -21,7 +21,8 @@ NOUNS = (  # frozen values and pure functions on them; each may use those before
 WORKERS = (
     "interrupts", "children",
     "addresses", "host", "heap", "once", "backend", "machines", "kernel", "affinity", "pool", "runtime",
-    "native.declarations", "native.header", "native.fortran", "native.publish", "native.whole_file", "native.artifact",
+    "native.declarations", "native.header", "native.fortran", "native.marks", "native.publish", "native.whole_file",
+    "native.artifact",
     "native.elf", "native.archive", "native.linker", "native.package_files", "gpu.kernel",
 )  # fmt: skip
 ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}

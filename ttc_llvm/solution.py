@@ -172,16 +172,19 @@ class Solution:
     # --- writing ---
 
     @states_memory
-    def write(self, directory: str | Path, emit: Sequence[str] = ("obj", "header")) -> tuple[Path, ...]:
+    def write(
+        self, directory: str | Path, emit: Sequence[str] = ("obj", "header"), *, overwrite: bool = False
+    ) -> tuple[Path, ...]:
         """Write the artifacts under their C names; returns their paths.
 
-        emit: any of obj, header, fortran, omp, asm, llvm, bitcode. Raises OptionError for other words, where the
-        directory cannot be written, and where a leading dimension exceeds a C int.
+        emit: any of obj, header, fortran, omp, asm, llvm, bitcode. overwrite: replace files of these names that were
+        not written by ttc_llvm. Raises OptionError for other words, where the directory cannot be written or holds such
+        a file, and where a leading dimension exceeds a C int.
         """
         with locks.LLVM:
             from .native import artifact
 
-        return artifact.write(self.spec, arguments.path("directory", directory), emit)
+        return artifact.write(self.spec, arguments.path("directory", directory), emit, overwrite)
 
     @property
     def spec(self) -> Spec:

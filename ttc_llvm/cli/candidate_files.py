@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,15 @@ from .. import plan as plans
 from ..canonical import Canonical
 from ..errors import OptionError
 from ..measurement import GIB
-from ..native import whole_file
+from ..native import marks, whole_file
 from ..plan import CpuPlan
+from ..problem import Problem
 from ..solution import Solution
 from ..tuning import candidates
 from ..tuning.choices import Forced
 from ..tuning.model import ranked
 
+LIST = "plans.txt"
 HEADING = "number\tseconds\tGiB/s\tplan\n"
 
 
@@ -46,17 +49,32 @@ def generated(solution: Solution, canonical: Canonical, forced: Forced, count: i
     yield from map(Candidate, every if count == -1 else itertools.islice(every, count))
 
 
-def write(directory: Path, solution: Solution, canonical: Canonical, found: Iterable[Candidate]) -> Path:
+def check(directory: Path, problem: Problem, overwrite: bool) -> None:
+    """OptionError where the folder's place is taken, unless `overwrite` by what another folder of candidates is not."""
+    folder = directory / _name(problem)
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise OptionError(f"{folder} is no folder: the candidates have no place")
+    if not overwrite and folder.is_dir() and os.listdir(folder) and not (folder / LIST).is_file():
+        raise OptionError(f"{folder} is there, and holds no {LIST}: --force writes candidates into it")
+    marks.check(folder, (LIST,), overwrite, HEADING.encode())
+
+
+def write(
+    directory: Path, solution: Solution, canonical: Canonical, found: Iterable[Candidate], overwrite: bool = False
+) -> Path:
     """Write `<C name>.candidates/` with plans.txt and one numbered .ll file per candidate; returns its path.
 
-    OptionError where it cannot be written.
+    OptionError where it cannot be written, and without `overwrite` where the folder is another's.
     """
-    folder = directory / f"{names.stem(solution.problem)}.candidates"
+    check(directory, solution.problem, overwrite)
+    folder = directory / _name(solution.problem)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / LIST).exists():
+            whole_file.write(folder / LIST, HEADING)  # the folder is ours from now on
         for stale in folder.glob("[0-9]*.ll"):
             stale.unlink()
-        with whole_file.whole_file(folder / "plans.txt") as listing:
+        with whole_file.whole_file(folder / LIST) as listing:
             listing.write(HEADING.encode())
             for number, candidate in enumerate(found, 1):
                 listing.write(_line(number, candidate, canonical).encode())
@@ -65,6 +83,10 @@ def write(directory: Path, solution: Solution, canonical: Canonical, found: Iter
     except OSError as error:
         raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
     return folder
+
+
+def _name(problem: Problem) -> str:
+    return f"{names.stem(problem)}.candidates"
 
 
 def _line(number: int, candidate: Candidate, canonical: Canonical) -> str:

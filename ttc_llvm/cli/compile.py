@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ..compare import cli_single
 from ..errors import OptionError, TargetError
 from ..front import compile
 from ..gpu.solution import GpuSolution
-from ..native import artifact, library
+from ..native import artifact, library, marks
 from ..options import Options
 from ..problem import Problem
 from ..solution import Solution
@@ -47,7 +48,8 @@ def run(command: Command) -> int:
     if command.list_files:
         cli_report.print_lines(artifact.file_names(job.problem, command.emit))
         return 0
-    check_folder(command)
+    check_folder(command, artifact.file_names(job.problem, command.emit))
+    check_kept(job)
     references = cli_single.prepare(command, job.problem, job.options.target)
     runtime.set_affinity(job.affinity)
     _log.info("merged problem: %s", job.canonical)
@@ -58,7 +60,7 @@ def run(command: Command) -> int:
         solution = compiled(job, progress)
     elapsed = time.perf_counter() - start
     comparison = None if references is None else cli_single.compare(command, solution, references)
-    written = solution.write(command.output_dir, command.emit) if command.emit else ()
+    written = solution.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
     files = (*written, *kept(job, solution))
     source = source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
@@ -194,8 +196,9 @@ def _check_emit(command: Command) -> None:
             raise OptionError(f"--emit={kind}: the choices are {', '.join(library.kinds())}")
 
 
-def check_folder(command: Command) -> None:
-    """Make the folder for the files: hours of tuning must not end at a mistyped one. OptionError if that fails."""
+def check_folder(command: Command, names: Sequence[str]) -> None:
+    """Make the folder for these files: hours of tuning must not end at a mistyped one, or at another's file. Raises
+    OptionError."""
     folder = Path(command.output_dir)
     if not command.emit and not command.keep:
         return
@@ -205,6 +208,13 @@ def check_folder(command: Command) -> None:
         raise OptionError(f"--output-dir={folder} cannot be made: {error.strerror or error}") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OptionError(f"--output-dir={folder} cannot be written")
+    marks.check(folder, names, command.force)
+
+
+def check_kept(job: Job) -> None:
+    """OptionError where --keep finds a folder of somebody else's in its place."""
+    if job.command.keep:
+        candidate_files.check(Path(job.command.output_dir), job.problem, job.command.force)
 
 
 def kept(job: Job, solution: Solution) -> tuple[Path, ...]:
@@ -212,5 +222,6 @@ def kept(job: Job, solution: Solution) -> tuple[Path, ...]:
     if not job.command.keep:
         return ()
     chosen = job.options
+    folder = Path(job.command.output_dir)
     found = candidate_files.generated(solution, job.canonical, chosen.forced, chosen.max_implementations)
-    return (candidate_files.write(Path(job.command.output_dir), solution, job.canonical, found),)
+    return (candidate_files.write(folder, solution, job.canonical, found, job.command.force),)

@@ -9,9 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..errors import DatabaseError, OptionError
+from ..native import marks
 from ..native.whole_file import whole_file
 from ..tuning import exchange
 from ..tuning.database import SolutionFile, choose_path
@@ -23,6 +25,7 @@ from ..wording import printable
 Subparsers = Any  # argparse's own type of it is private
 Versions = Callable[[], str]
 
+EXPORTED = b'{"format": '  # how every line of an export begins
 _ID_DIGITS = 10
 _HEADINGS = ("id", "problem", "target", "threads", "mode", "options", "effort", "ms", "KiB", "created")
 
@@ -126,6 +129,7 @@ def _show(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> i
 def _configure_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="JSON lines; - is the standard output")
     parser.add_argument("--no-objects", action="store_true", help="leave the machine code out")
+    parser.add_argument("--force", action="store_true", help="replace FILE, also where it is no export")
 
 
 def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
@@ -135,6 +139,7 @@ def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
         return 0
     if os.path.exists(args.file) and file.path.exists() and os.path.samefile(args.file, file.path):
         raise OptionError(f"{args.file} is the database itself: export to another file")
+    marks.check_file(Path(args.file), args.force, EXPORTED)
     with _failing(f"export to {args.file}"), whole_file(args.file) as stream:
         count = file.export(stream, versions(), objects=not args.no_objects)
     print(f"exported {_count(count)} to {args.file}")

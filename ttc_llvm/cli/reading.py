@@ -53,6 +53,7 @@ class Command:
     database: str | None
     output_dir: str
     emit: tuple[str, ...]
+    force: bool
     keep: bool
     json: bool
     verbose: bool

@@ -137,7 +137,7 @@ function(_ttc_generate function target)
 
   add_custom_command(
     OUTPUT ${files}
-    COMMAND "${TTC_EXECUTABLE}" ${arguments}
+    COMMAND "${TTC_EXECUTABLE}" ${arguments} --force
     DEPENDS ${manifest} "${record}" "${_TTC_PACKAGE_FILE}"
     COMMENT "Transpositions of ${target}"
     VERBATIM)

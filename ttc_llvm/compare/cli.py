@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ..bench import cli_run
@@ -17,7 +18,7 @@ from ..bench.runner import run
 from ..bench.suites import SUITES
 from ..cli.progress import Display
 from ..errors import OptionError
-from ..native import whole_file
+from ..native import marks, whole_file
 from . import gpu_cli, references, table
 from .cli_references import add_references, wanted
 
@@ -36,7 +37,9 @@ def add_parser(subparsers: Any) -> None:
     add_references(parser)
     cli_run.add_search(parser)
     bench_gpu.add_gpu(parser)
-    cli_run.add_output(parser).add_argument("--csv", metavar="FILE", help="write the results as comma-separated values")
+    add = cli_run.add_output(parser).add_argument
+    add("--csv", metavar="FILE", help="write the results as comma-separated values")
+    add("--force", action="store_true", help="replace that file, also where ttc has not written it")
 
 
 def run_command(args: argparse.Namespace) -> int:
@@ -45,7 +48,7 @@ def run_command(args: argparse.Namespace) -> int:
         _finish(args, ResultFile(args.report).read())
         return 0
     if bench_gpu.wanted(args):
-        _check_csv(args.csv)
+        _check_csv(args)
         results = gpu_cli.measured(args)
         if results is not None:
             _finish(args, results)
@@ -60,7 +63,7 @@ def run_command(args: argparse.Namespace) -> int:
     if found is None:
         cli_run.print_list(chosen)
         return 0
-    _check_csv(args.csv)
+    _check_csv(args)
     keys = settings.keys(chosen)
     file, there = cli_run.known(keys, args.output)
     cli_run.notify(found.notices)
@@ -86,10 +89,12 @@ def _finish(args: argparse.Namespace, results: Sequence[Result]) -> None:
     print("\n".join(table.lines(results)))
 
 
-def _check_csv(path: str | None) -> None:
-    """Hours of measuring must not end at a mistyped folder."""
-    if path is None:
+def _check_csv(args: argparse.Namespace) -> None:
+    """Hours of measuring must not end at a mistyped folder, or at another's file."""
+    if args.csv is None:
         return
+    path = Path(args.csv)
+    marks.check_file(path, args.force, table.to_csv(()).encode())
     try:
         is_new = not os.path.exists(path)
         with open(path, "ab"):

@@ -15,7 +15,7 @@ from ..cli.options import OPTIONS, Parser, parser
 from ..cli.reading import Command, read
 from ..errors import OptionError
 from ..gpu.target import is_gpu
-from ..native import whole_file
+from ..native import marks, whole_file
 from ..solution import Solution
 from ..stored_plans import open_database, stored
 from ..tuning.model import model_plan
@@ -54,6 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     job = prepare(replace(_check_cpu(read(rest)), generate_only=True, emit=()))
     explanation = _solution(job, own).explain(own.plans)
     if own.html is not None:
+        marks.check_file(Path(own.html), job.command.force)
         _write(Path(own.html), explanation)
     if own.stages:
         print("\n\n".join(explanation.stage(name) for name in own.stages))

@@ -7,6 +7,7 @@ from html import escape
 from importlib.resources import files
 
 from .. import __version__
+from ..native.marks import MARK
 from . import drawing, text, tiles
 from .explanation import Explanation, Ranked, Tried
 from .machine_code import Class
@@ -20,7 +21,7 @@ def page(e: Explanation) -> str:
     """A complete document."""
     title = escape(f"B[{','.join(map(str, e.problem.perm))}] of {'x'.join(map(str, e.problem.size)) or 'one element'}")
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{MARK}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
         f"<title>ttc explain: {title}</title><style>{FRAME}{_style()}</style></head>"

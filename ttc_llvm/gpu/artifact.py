@@ -15,7 +15,9 @@ from .. import __version__, arguments, backend, names
 from ..canonical import COPY, UPDATE, Alpha, Beta, Kinds, canonicalise
 from ..dtypes import Kind
 from ..errors import OptionError
+from ..native.marks import MARK, check, marked
 from ..native.publish import publish
+from ..problem import Problem
 from . import header, tools
 from . import kernel as gpu_kernel
 from . import lower as gpu_lower
@@ -32,6 +34,10 @@ KINDS: dict[str, Kinds] = {
     "clear": Kinds(Alpha.ZERO, Beta.ZERO),
     "rescale": Kinds(Alpha.ZERO, Beta.ANY),
 }  # in the order in which the header's launch function counts them
+ENDINGS = {
+    "ptx": ".ptx", "cubin": ".cubin", "hsaco": ".hsaco", "header": ".h", "obj": ".o", "llvm": ".ll", "asm": ".s",
+}  # fmt: skip
+EACH = ("obj", "llvm", "asm")  # kinds of which every kernel has a file of its own
 SINGLE = "_single"  # ends the entry that takes tensors at any addresses of whole elements
 
 
@@ -51,27 +57,44 @@ class Bundle:
 def bundle(solution: GpuSolution) -> Bundle:
     """Build all kernels of a solution."""
     problem, target = solution.problem, solution.target
-    wanted = ("copy",) if problem.compute.kind is Kind.OPAQUE else tuple(KINDS)
     images = []
-    for word in wanted:
+    for word in _kinds_of(problem):
         canonical = canonicalise(problem, KINDS[word]).canonical
         plan = solution.plan_for(KINDS[word])
         entry = f"{names.stem(problem)}_{word}"
-        images.append(gpu_kernel.build(canonical, plan, target, entry))
+        images.append(gpu_kernel.build(canonical, plan, target, entry, marked))
         single = gpu_lower.unaligned(canonical, plan)
-        images.append(gpu_kernel.build(canonical, single, target, entry + SINGLE))
+        images.append(gpu_kernel.build(canonical, single, target, entry + SINGLE, marked))
     return Bundle(solution, tuple(images))
 
 
-def write(solution: GpuSolution, directory: Path, emit: Sequence[str] | None = None) -> tuple[Path, ...]:
+def _kinds_of(problem: Problem) -> tuple[str, ...]:
+    return ("copy",) if problem.compute.kind is Kind.OPAQUE else tuple(KINDS)
+
+
+def write(
+    solution: GpuSolution, directory: Path, emit: Sequence[str] | None = None, overwrite: bool = False
+) -> tuple[Path, ...]:
     """Write the wanted files, all or none, and return their paths in the order of `emit`.
 
-    OptionError for an unknown kind or a directory that cannot be written, ArtifactError where a tool is missing.
+    OptionError for an unknown kind, a directory that cannot be written and, without `overwrite`, another's file in the
+    place of one of these; ArtifactError where a tool is missing.
     """
     nvidia = solution.target.is_nvidia
     wanted = checked(emit, nvidia)
+    check(directory, file_names(solution.problem, nvidia, wanted), overwrite)
     made = bundle(solution)
-    return publish(directory, [file for kind in wanted for file in _KINDS[nvidia][kind](made)])
+    return publish(directory, [file for kind in wanted for file in _KINDS[nvidia][kind](made)], overwrite)
+
+
+def file_names(problem: Problem, nvidia: bool, emit: Sequence[str] | None) -> tuple[str, ...]:
+    """What the files of these kinds are called."""
+    stem = names.stem(problem)
+    entries = [f"{stem}_{word}{end}" for word in _kinds_of(problem) for end in ("", SINGLE)]
+    found: list[str] = []
+    for kind in checked(emit, nvidia):
+        found += [f"{name}{ENDINGS[kind]}" for name in (entries if kind in EACH else [stem])]
+    return tuple(found)
 
 
 def checked(emit: Sequence[str] | None, nvidia: bool) -> tuple[str, ...]:
@@ -102,7 +125,7 @@ def ptx(made: Bundle) -> bytes:
     """One PTX text of all kernels: what stands before the first kernel is the same in each."""
     solution = made.solution
     texts = [image.code.decode("ascii").partition(".address_size 64\n") for image in made.images]
-    head = f"// {made.stem}.ptx: written by ttc_llvm {__version__}\n// plan: {solution.plan}\n"
+    head = f"// {made.stem}.ptx: {MARK}\n// plan: {solution.plan}\n"
     return (head + texts[0][0] + texts[0][1] + "".join(body for _, _, body in texts)).encode("ascii")
 
 
@@ -138,8 +161,9 @@ def _llvm(made: Bundle) -> Files:
 
 def _assembly(made: Bundle) -> Files:
     target = made.solution.target
+    head = f"// {MARK}\n" if target.is_nvidia else ""  # PTX has no directive for it
     return [
-        (f"{image.launch.entry}.s", backend.assembly(image.llvm_ir, target).encode())
+        (f"{image.launch.entry}.s", (head + backend.assembly(image.llvm_ir, target)).encode())
         for image in made.images
     ]
 

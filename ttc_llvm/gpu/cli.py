@@ -46,7 +46,7 @@ def run(command: Command) -> int:
     untimed = command.generate_only or command.max_implementations == 1
     if not untimed and canonical.elements:
         _log.info("device %s", devices.timing(target))
-    cli_compile.check_folder(command)
+    cli_compile.check_folder(command, artifact.file_names(problem, target.is_nvidia, command.emit))
     references = gpu_single.prepare(command, problem, target)
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet) as progress, interrupts.raised():
@@ -64,7 +64,7 @@ def run(command: Command) -> int:
         )
     elapsed = time.perf_counter() - start
     comparison = None if references is None else gpu_single.compare(command, solution, references)
-    files = solution.write(command.output_dir, command.emit) if command.emit else ()
+    files = solution.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
     source = cli_compile.source_of(solution, progress.batches)
     outcome = cli_report.Outcome(
         solution, canonical, "none", source, elapsed, files, not command.no_test, comparison

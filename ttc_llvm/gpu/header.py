@@ -72,8 +72,9 @@ def _comment(problem: Problem, target: GpuTarget, plan: str, version: str, gibs:
     columns = {
         "perm": problem.perm, "size": problem.size, "lda": problem.outer_a, "ldb": problem.outer_b,
     }  # fmt: skip
+    code = f"{stem}{'.ptx or .cubin' if target.is_nvidia else '.hsaco'}"
     lines = [
-        f"{stem}.h: kernels of {stem}{'.ptx or .cubin' if target.is_nvidia else '.hsaco'}, ttc_llvm {version}",
+        f"{stem}.h: kernels of {code}, written by ttc_llvm {version}",
         f"{rule}, a = A[i], b = B[perm(i)], column-major, types {problem.a} and {problem.b}",
         *(f"{name}: {','.join(map(str, values))}" for name, values in columns.items()),
         f"target: {target}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .. import backend
 from ..canonical import Canonical
 from ..ir_builders.gpu import module
@@ -12,13 +14,19 @@ from .plan import GpuPlan
 from .target import GpuTarget
 
 
-def build(canonical: Canonical, plan: GpuPlan, target: GpuTarget, entry: str = "kernel") -> GpuImage:
-    """The kernel `entry` of a plan, compiled for a GPU.
+def build(
+    canonical: Canonical,
+    plan: GpuPlan,
+    target: GpuTarget,
+    entry: str = "kernel",
+    mark: Callable[[str], str] = str,
+) -> GpuImage:
+    """The kernel `entry` of a plan, compiled for a GPU. mark: what is done to its IR before.
 
     Raises PlanError where the plan does not fit, CompileError where LLVM rejects the module.
     """
     nest = lower(canonical, plan, target)
-    text = str(module.build(nest, target, entry))
+    text = mark(str(module.build(nest, target, entry)))
     return GpuImage(target, str(plan), launch(nest, entry), text, code(text, target))
 
 

@@ -193,17 +193,20 @@ class GpuSolution:
 
     # --- writing ---
 
-    def write(self, directory: str | Path, emit: Sequence[str] | None = None) -> tuple[Path, ...]:
+    def write(
+        self, directory: str | Path, emit: Sequence[str] | None = None, *, overwrite: bool = False
+    ) -> tuple[Path, ...]:
         """Write the artifacts under their C names; returns their paths.
 
         emit: for NVIDIA any of ptx, cubin, header, llvm, asm, by default ptx and header; for AMD any of hsaco, obj,
-        header, llvm, asm, by default header and hsaco, or obj where there is no ld.lld. Raises OptionError for other
-        words and directories that cannot be written, ToolError where a tool is missing or refuses.
+        header, llvm, asm, by default header and hsaco, or obj where there is no ld.lld. overwrite: replace files of
+        these names that were not written by ttc_llvm. Raises OptionError for other words, for directories that cannot
+        be written or hold such a file, ArtifactError where a tool is missing or refuses.
         """
         with locks.LLVM:
             from .artifact import write
 
-        return write(self, arguments.path("directory", directory), emit)
+        return write(self, arguments.path("directory", directory), emit, overwrite)
 
 
 def _unpickled(problem: Problem, target: GpuTarget, text: str, measurement: Measurement | None) -> GpuSolution:

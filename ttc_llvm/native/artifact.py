@@ -16,7 +16,7 @@ from ..interface import MAX_INT
 from ..plan import CpuPlan
 from ..problem import Problem
 from ..target import Target
-from . import fortran, header
+from . import fortran, header, marks
 from .publish import publish
 
 
@@ -45,15 +45,17 @@ def write(
     spec: Spec,
     directory: str | os.PathLike[str],
     emit: Iterable[str] = ("obj", "header"),
+    overwrite: bool = False,
 ) -> tuple[Path, ...]:
     """Write the wanted files, named after the problem, and return their paths in the order of `emit`.
 
-    emit: any of `kinds()`. The directory is made where it is missing. OptionError for an unknown kind, a directory
-    that cannot be written, or outer sizes beyond C's int; PlanError where the plan does not fit.
+    emit: any of `kinds()`; overwrite: also files of others. The directory is made where it is missing. OptionError for
+    an unknown kind, a directory that cannot be written, another's file in the place of one of these, or outer sizes
+    beyond C's int; PlanError where the plan does not fit.
     """
-    wanted = _checked(emit)
-    contents = _contents(spec, _versions(spec), wanted)
-    return publish(Path(directory), contents)
+    wanted, folder = _checked(emit), Path(directory)
+    marks.check(folder, file_names(spec.problem, wanted), overwrite)
+    return publish(folder, _contents(spec, _versions(spec), wanted), overwrite)
 
 
 def kinds() -> tuple[str, ...]:
@@ -104,7 +106,7 @@ class _Made:
 
     def module(self) -> str:
         """The object's module."""
-        self.ir_text = self.ir_text or _module(self.spec, self.versions)
+        self.ir_text = self.ir_text or marks.marked(_module(self.spec, self.versions))
         return self.ir_text
 
 
@@ -116,7 +118,7 @@ def _omp_object(made: _Made) -> bytes:
     with locks.LLVM:
         from ..ir_builders import omp
 
-    return backend.compile_object(str(omp.build(made.spec.problem, made.spec.base)), made.spec.base)
+    return backend.compile_object(marks.marked(str(omp.build(made.spec.problem, made.spec.base))), made.spec.base)
 
 
 def _assembly(made: _Made) -> bytes:

@@ -12,7 +12,7 @@ from ..errors import ArtifactError, OptionError, TargetError, states_memory
 from ..problem import Problem
 from ..solution import Solution
 from ..target import Target
-from . import archive, artifact, fortran, header, linker
+from . import archive, artifact, fortran, header, linker, marks
 from .archive import Member
 from .package_files import LIBRARIES, Package
 from .package_files import files as package_texts
@@ -62,18 +62,22 @@ class Library:
         return self.solutions[0].others
 
     @states_memory
-    def write(self, directory: str | Path, emit: str | Iterable[str] = ("static",)) -> tuple[Path, ...]:
+    def write(
+        self, directory: str | Path, emit: str | Iterable[str] = ("static",), *, overwrite: bool = False
+    ) -> tuple[Path, ...]:
         """Write the wanted files, all or none, and return their paths.
 
         emit: any of `kinds()`. static and shared make a tree that can be installed as it is and moved: lib/,
         include/, lib/cmake/, lib/pkgconfig/, with a header. omp puts strong OpenMP entries into these libraries;
         fortran adds a module to include/. All else lies in the directory itself: one header, one module, and
         of the other kinds a file a problem. Raises ArtifactError where no linker is found or
-        symbols clash, OptionError for unknown kinds and where the directory cannot be written.
+        symbols clash, OptionError for unknown kinds, where the directory cannot be written, and without `overwrite`
+        where a file of another's has one of the names.
         """
-        wanted = checked_kinds(emit)
+        wanted, folder = checked_kinds(emit), arguments.path("directory", directory)
         check_target(self.target, wanted)
-        return publish(arguments.path("directory", directory), list(self._files(wanted)))
+        marks.check(folder, file_names(self.name, [one.problem for one in self.solutions], wanted), overwrite)
+        return publish(folder, list(self._files(wanted)), overwrite)
 
     def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
         """(path in the tree, content) of all that `file_names` lists."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .marks import MARK
+
 LIBRARIES = {"static": ("lib/lib{}.a", "STATIC"), "shared": ("lib/lib{}.so", "SHARED")}
 POINTER_BYTES = 8  # of all targets that have libraries
 
@@ -28,11 +30,11 @@ class Package:
 
 def files(package: Package) -> Mapping[str, str]:
     """The package files: texts by their path in the tree."""
-    name = package.name
+    name, comment = package.name, f"# {MARK}\n"
     return {
-        f"lib/pkgconfig/{name}.pc": _pkg_config(package),
-        f"lib/cmake/{name}/{name}ConfigVersion.cmake": _version(package),
-        f"lib/cmake/{name}/{name}Config.cmake": _config(package),
+        f"lib/pkgconfig/{name}.pc": comment + _pkg_config(package),
+        f"lib/cmake/{name}/{name}ConfigVersion.cmake": comment + _version(package),
+        f"lib/cmake/{name}/{name}Config.cmake": comment + _config(package),
     }
 
 

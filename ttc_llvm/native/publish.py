@@ -13,16 +13,22 @@ from pathlib import Path
 from .. import interrupts
 from ..errors import OptionError
 from ..interrupts import Undo
+from . import marks
 
 
-def publish(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Path, ...]:
+def publish(
+    folder: Path, files: Sequence[tuple[str, bytes]], overwrite: bool = False, known: bytes = marks.WORDS.encode()
+) -> tuple[Path, ...]:
     """Write files, given as (path below the folder, content), all or none; returns their paths.
+
+    overwrite: also in the place of what is not ours, for which OptionError is raised otherwise: see `marks.check`.
 
     Everything is first written to a temporary folder beside them. Then each file takes its place by a rename,
     so that readers see an old file or a new one, whole. Where a rename fails, those before it are undone.
     Signals that end a program wait for the renames. Folders are made where they are missing. OptionError where the
     folder cannot be written.
     """
+    marks.check(folder, (name for name, _ in files), overwrite, known)
     made = _missing(folder)
     staged = folder / f".ttc.{secrets.token_hex(4)}.tmp"
     try:
@@ -60,7 +66,10 @@ def _rename(folder: Path, staged: Path, names: Sequence[str]) -> None:
 
 
 def _kept(place: Path, aside: Path) -> Path | None:
-    """A second name for the file that is there now; None where there is none."""
+    """A second name for the file or link that is there now; None where there is none."""
+    if place.is_symlink():
+        aside.symlink_to(os.readlink(place))
+        return aside
     if not place.is_file():
         return None
     try:

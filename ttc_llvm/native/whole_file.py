@@ -7,8 +7,11 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
+
+from ..interrupts import Undo
 
 
 @contextlib.contextmanager
@@ -26,15 +29,17 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     if place.exists():
         open(place, "ab").close()  # OSError where it is read-only: a rename would not mind
     aside = place.with_name(f".ttc.{secrets.token_hex(4)}.tmp")
-    try:
+    with Undo(partial(_forget, aside)):
         with open(aside, "xb") as stream:
             yield stream
         if place.exists():
             shutil.copymode(place, aside)
         os.replace(aside, place)
-    finally:
-        with contextlib.suppress(OSError):
-            aside.unlink(missing_ok=True)
+
+
+def _forget(aside: Path) -> None:
+    with contextlib.suppress(OSError):
+        aside.unlink(missing_ok=True)
 
 
 def write(path: str | Path, content: str | bytes) -> None:

@@ -24,12 +24,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help=help)
     parser.add_argument("--output", metavar="DIR", default=OUTPUT, help=f"where files are written; default: {OUTPUT}/")
     parser.add_argument("--page-only", action="store_true", help="no picture files beside the page")
+    parser.add_argument("--force", action="store_true", help="replace files of these names that ttc has not written")
     parser.add_argument("--title", metavar="TEXT", default=writer.TITLE, help="of the page")
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
     found = inputs.read(args.files)
-    written = writer.write(found, Path(args.output), args.title, page_only=args.page_only)
+    written = writer.write(found, Path(args.output), args.title, args.page_only, args.force)
     print(f"{written[0]}: {len(found.results)} results, {len(written) - 1} picture files")
     return 0

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import __version__
 from ..bench.results import Result, to_line
+from ..native.marks import MARK
 from ..tuning import exchange
 from .charts import Chart
 from .figures import Figure, effort_name
@@ -61,7 +62,7 @@ def page(inputs: Inputs, drawn: Sequence[Drawn], title: str) -> str:
         f"<p><small>Made by ttc_llvm {escape(__version__)} from {escape(', '.join(inputs.files))}.</small></p>",
     ]
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{MARK}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>\n{style}</style></head><body><main>\n"
         + "\n".join(body)

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from ..native.marks import MARK
 from .charts import Bars, Cases, Chart, Cloud, Curve, Series, Spread
 
 INK = "#010203"
@@ -70,14 +71,15 @@ def svg(figure: Figure) -> str:
     """The figure as SVG text, the same for the same chart; its background is transparent."""
     with matplotlib.rc_context(STYLE):
         stream = io.StringIO()
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": MARK})
     return stream.getvalue()
 
 
 def png(figure: Figure) -> bytes:
     """The figure as a PNG on white."""
     stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=120, facecolor="white", pil_kwargs={"compress_level": 3})
+    packed, told = {"compress_level": 3}, {"Software": MARK}
+    figure.savefig(stream, format="png", dpi=120, facecolor="white", pil_kwargs=packed, metadata=told)
     return stream.getvalue()
 
 
