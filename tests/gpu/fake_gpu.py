@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import inspect
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -62,6 +63,11 @@ def library() -> ctypes.CDLL:
     return found
 
 
+def forget_driver() -> None:
+    """The next call looks for a driver anew."""
+    inspect.getclosurevars(driver.driver).nonlocals["made"].clear()
+
+
 @dataclass(slots=True)
 class FakeGpu:
     """The device. kernels: what was built, by code and by entry; errors: of launches."""
@@ -82,7 +88,7 @@ class FakeGpu:
     ) -> None:
         """Another machine."""
         self.lib.fake_reset(devices, *capability, memory, l2, status)
-        driver.driver.cache_clear()
+        forget_driver()
         arrays.recent = type(arrays.recent)(arrays.CAPACITY)
 
     @property
@@ -141,8 +147,10 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
     found = FakeGpu(library())
     built = gpu_kernel.build
 
-    def recorded(c: Canonical, plan: GpuPlan, target: GpuTarget, entry: str = "kernel") -> GpuImage:
-        image = built(c, plan, target, entry)
+    def recorded(
+        c: Canonical, plan: GpuPlan, target: GpuTarget, entry: str = "kernel", mark: Callable[[str], str] = str
+    ) -> GpuImage:
+        image = built(c, plan, target, entry, mark)
         found.note(image, (c, plan, target))
         return image
 
@@ -158,7 +166,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
         found.release()
         found.lib.fake_on_launch(LAUNCHER())
         found.lib.fake_reset(*NO_DEVICE)
-        driver.driver.cache_clear()
+        forget_driver()
         dropped = _forget_pycuda()
     if found.errors:
         raise found.errors[0]

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import pickle
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import pytest
 import reference
 from case import Case, expected, fill, windows
-from fake_gpu import DLPack, FakeGpu, Interface
+from fake_gpu import DLPack, FakeGpu, Interface, forget_driver
 from gpu_strategies import gpu_executions
 from hypothesis import HealthCheck, given, settings
 
 import ttc_llvm
+from ttc_llvm.canonical import Kinds
 from ttc_llvm.errors import ArrayError, GpuError, ProblemError, TargetError
 from ttc_llvm.gpu import compiling, driver
+from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.executable import Executable
+from ttc_llvm.gpu.driver import Driver
+from ttc_llvm.gpu.executable import Executable, Loaded
 from ttc_llvm.gpu.handed import handed, is_on_device, stream_handle
 from ttc_llvm.gpu.plan import GpuPlan
 from ttc_llvm.gpu.target import GpuTarget
@@ -259,7 +269,7 @@ def test_machines_without_a_device(gpu: FakeGpu, machine: dict[str, Any], words:
 
 def test_machines_without_a_driver(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "DEFAULT_LIBRARIES", ("libnothing.so",))
-    driver.driver.cache_clear()
+    forget_driver()
     with pytest.raises(GpuError, match=r"there is no NVIDIA driver on this machine: libnothing\.so"):
         solved()(1 << 20, 1 << 21)
     assert solved().target.name == "sm_80"
@@ -286,3 +296,95 @@ def test_what_the_driver_refuses_is_told(gpu: FakeGpu) -> None:
 
 def test_errors_are_exported() -> None:
     assert issubclass(ttc_llvm.GpuError, ttc_llvm.TtcError)
+
+
+# --- threads --------------------------------------------------------------------------------------------------
+
+
+def together(work: Callable[[int], Any], count: int = 8) -> list[Any]:
+    """The results of threads that begin at the same time."""
+    barrier = threading.Barrier(count)
+
+    def begun(number: int) -> Any:
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(begun, range(count)))
+
+
+@pytest.fixture
+def slow(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    """A device on which all that is made takes so long that every thread comes meanwhile."""
+    for home, name in ((gpu_kernel, "build"), (Driver, "load"), (Driver, "__init__"), (compiling, "plan")):
+        monkeypatch.setattr(home, name, slowed(getattr(home, name)))
+    return gpu
+
+
+def slowed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, after a while."""
+
+    @wraps(function)
+    def found(*arguments: Any, **options: Any) -> Any:
+        time.sleep(0.02)
+        return function(*arguments, **options)
+
+    return found
+
+
+def count(gpu: FakeGpu, word: str) -> int:
+    return sum(line.startswith(word) for line in gpu.journal)
+
+
+def test_cold_threads_share_one_driver(slow: FakeGpu) -> None:
+    assert len({id(one) for one in together(lambda _: driver.driver())}) == 1
+
+
+def test_cold_threads_load_a_solution_s_code_once(slow: FakeGpu) -> None:
+    """Kinds of scalars alternate; every thread has scalars of its own, which share the kinds' code."""
+    given = [tensors() for _ in range(8)]
+    arrays = [(Interface(slow, a), Interface(slow, b)) for a, b, _ in given]
+    kept = [solved()]
+    forget_driver()
+    together(lambda k: kept[0](*arrays[k], alpha=2.0 + k, beta=3.0 * (k % 2)))
+    assert count(slow, "load") == 2 and count(slow, "launch") == 8
+    for k, (a, _, _) in enumerate(given):
+        problem = Problem((2, 0, 1), (7, 5, 9), "s", alpha=2.0 + k, beta=3.0 * (k % 2))
+        assert reference.same(arrays[k][1].array, expected(Case.of(problem), a, tensors()[1]), PROBLEM.b, False)
+    kept.clear()
+    gc.collect()
+    assert count(slow, "unload") == 2
+
+
+def test_cold_threads_load_a_layout_s_code_once(slow: FakeGpu) -> None:
+    sources = [np.random.default_rng(k).random((6, 7, 8), np.float32) for k in range(8)]
+    results = [np.zeros((8, 6, 7), np.float32) for _ in sources]
+    arrays = [(Interface(slow, x), Interface(slow, y)) for x, y in zip(sources, results, strict=True)]
+    forget_driver()
+    together(lambda k: ttc_llvm.transpose(arrays[k][0], (2, 0, 1), out=arrays[k][1]))
+    assert all(np.array_equal(y, x.transpose(2, 0, 1)) for x, y in zip(sources, results, strict=True))
+    assert count(slow, "load") == 1 and count(slow, "unload") == 0
+
+
+def test_code_stays_while_any_thread_launches_it(slow: FakeGpu) -> None:
+    """Solutions go while others are made; the fake driver refuses functions whose module is unloaded."""
+    given = [tensors() for _ in range(8)]
+    arrays = [(Interface(slow, a), Interface(slow, b)) for a, b, _ in given]
+
+    def made_and_dropped(k: int) -> None:
+        for _ in range(4):
+            solved()(*arrays[k], beta=0.0)
+            ttc_llvm.transpose(arrays[k][0], out=Interface(slow, np.zeros(315, np.float32)))
+
+    together(made_and_dropped)
+    gc.collect()
+    assert count(slow, "unload") == 8 * 4
+
+
+def test_a_module_without_the_kernel_is_unloaded(gpu: FakeGpu) -> None:
+    image = solved().executable(Kinds.of(2.0, 3.0)).image(True)
+    found = driver.driver()
+    with pytest.raises(GpuError, match="NOT_FOUND"):
+        Loaded(found, found.primary(0), replace(image, launch=replace(image.launch, entry="nothing")))
+    gc.collect()
+    assert gpu.journal[-1] == "unload"

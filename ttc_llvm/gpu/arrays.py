@@ -76,7 +76,8 @@ def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable
         return known
     placed = _placed(of, to, scale, odd)
     planned = compiling.plan(placed.canonical, here.target, (scale.alpha, scale.beta), effort, here)
-    return recent.put(key, Executable(placed, planned.plan, here.target, planned.image))
+    made = Executable(placed, planned.plan, here.target, planned.image)  # loaded by its first run: of two, none is yet
+    return recent.obtain(key, lambda: made)
 
 
 def _mask(itemsize: int) -> int:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
+from .. import locks
 from ..errors import GpuError
+from ..once import once
 
 LIBRARIES = {"win32": ("nvcuda.dll",)}
 DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
@@ -67,7 +67,6 @@ class Driver:
             entry.argtypes, entry.restype = types, ctypes.c_int
             self._entries[name] = entry
         self._primary: dict[int, int] = {}
-        self._lock = threading.Lock()
         self.launch_entry = self._entries["cuLaunchKernel"]
 
     def call(self, name: str, *arguments: Any) -> None:
@@ -136,10 +135,11 @@ class Driver:
 
     def primary(self, ordinal: int) -> int:
         """A device's primary context, which CUDA's run time, CuPy and PyTorch use; retained until the process ends."""
-        with self._lock:
-            if ordinal not in self._primary:
-                self._primary[ordinal] = self._handle("cuDevicePrimaryCtxRetain", self._device(ordinal))
-            return self._primary[ordinal]
+        if ordinal not in self._primary:
+            with locks.CODE:
+                if ordinal not in self._primary:
+                    self._primary[ordinal] = self._handle("cuDevicePrimaryCtxRetain", self._device(ordinal))
+        return self._primary[ordinal]
 
     def current(self) -> int:
         """The calling thread's context, 0 for none."""
@@ -215,9 +215,9 @@ class Driver:
             self.call("cuEventDestroy_v2", event)
 
 
-@lru_cache(maxsize=1)
+@once
 def driver() -> Driver:
-    """The driver, started. GpuError where there is none, or no device."""
+    """The driver, started; one for all threads. GpuError where there is none, or no device."""
     library = _library()
     try:
         found = Driver(library)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from .. import locks
 from ..canonical import Placed
 from ..errors import GpuError
 from . import kernel as gpu_kernel
@@ -40,9 +40,9 @@ class Loaded:
     def __init__(self, found: Driver, context: int, image: GpuImage) -> None:
         with found.using(context):
             module = found.load(image.code)
+            weakref.finalize(self, _unload, found, context, module).atexit = False
             self.function = found.function(module, image.launch.entry)
         self.launch = image.launch
-        weakref.finalize(self, _unload, found, context, module).atexit = False
 
     def enqueue(self, found: Driver, stream: int, parameters: Sequence[Any]) -> None:
         """Launch it in its context, which is current; nothing where there is nothing to do."""
@@ -67,7 +67,6 @@ class Executable:
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         self._images = {True: image} if image is not None else {}
         self._loaded: dict[tuple[int, bool], Loaded] = {}
-        self._lock = threading.Lock()
 
     @property
     def launch(self) -> Launch:
@@ -76,12 +75,16 @@ class Executable:
 
     def image(self, aligned: bool) -> GpuImage:
         """The plan's kernel, or that of its form for addresses that are multiples of an element only."""
-        found = self._images.get(aligned)
-        if found is None:
-            canonical = self.placed.canonical
-            plan = self.plan if aligned else gpu_lower.unaligned(canonical, self.plan)
-            found = self._images[aligned] = gpu_kernel.build(canonical, plan, self.target, ENTRY)
-        return found
+        if aligned not in self._images:
+            with locks.CODE:
+                if aligned not in self._images:
+                    self._images[aligned] = self._built(aligned)
+        return self._images[aligned]
+
+    def _built(self, aligned: bool) -> GpuImage:
+        canonical = self.placed.canonical
+        plan = self.plan if aligned else gpu_lower.unaligned(canonical, self.plan)
+        return gpu_kernel.build(canonical, plan, self.target, ENTRY)
 
     def run(
         self, a: int, b: int, alpha: complex, beta: complex, stream: int, after: Sequence[int] = ()
@@ -106,7 +109,7 @@ class Executable:
     def _in(self, found: Driver, context: int, aligned: bool) -> Loaded:
         key = context, aligned
         if key not in self._loaded:
-            with self._lock:
+            with locks.CODE:
                 if key not in self._loaded:
                     running(self.target, found.current_ordinal())
                     self._loaded[key] = Loaded(found, context, self.image(aligned))

@@ -32,7 +32,6 @@ from .target import GpuTarget
 class _Ready:
     """What a call with given scalars needs."""
 
-    kinds: Kinds
     executable: Executable
     alpha: complex
     beta: complex
@@ -57,6 +56,7 @@ class GpuSolution:
         arguments.put(self, _RULES, OptionError)
         check(plan, canonicalise(problem).canonical, target)
         self._ready: dict[tuple[Any, Any], _Ready] = {}
+        self._executables: dict[Kinds, Executable] = {}  # of all threads: each loads its code once per context
 
     def __repr__(self) -> str:
         return f"GpuSolution({self.problem!r}, target={self.target}, plan='{self.plan}')"
@@ -100,10 +100,8 @@ class GpuSolution:
             beta=own.beta if beta is None else number("beta", beta),
         )
         kinds = Kinds.of(checked.alpha, checked.beta)
-        known = next((ready.executable for ready in self._ready.values() if ready.kinds == kinds), None)
-        ready = _Ready(
-            kinds, known or self.executable(kinds), complex(checked.alpha), complex(checked.beta)
-        )  # fmt: skip
+        executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self.executable(kinds))
+        ready = _Ready(executable, complex(checked.alpha), complex(checked.beta))
         if len(self._ready) >= KEPT_SCALARS:
             self._ready = {}
         return self._ready.setdefault(key, ready)
