@@ -3,6 +3,7 @@
 # make full   every test, long     make clean  forget the virtual environment and what was built
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
+# make gpu    what needs a CUDA device, in nine minutes, into gpu.json; WHEELS=DIR: packages, where there is no network
 # make ptxas  NVIDIA's assemblers, with which the tests assemble GPU kernels (100 MB; needs no GPU)
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.re
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
-.PHONY: run test check lint types full fuzz stress faults wrong_calls interrupts limits growth ptxas clean
+.PHONY: run test check lint types full fuzz stress faults wrong_calls interrupts limits growth gpu wheels ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -40,6 +41,20 @@ full: $(VENV)/.test
 
 fuzz stress faults wrong_calls interrupts limits growth: $(VENV)/.test
 	PYTHONPATH=tests:tests/endurance:tests/gpu $(BIN)/python tests/endurance/$@.py $(ARGS)
+
+# With WHEELS neither pip nor a virtual environment is needed: wheels are archives.
+gpu: $(if $(WHEELS),$(VENV)/wheels,$(VENV)/.test)
+	PYTHONPATH=$(CURDIR):$(CURDIR)/tests:$(CURDIR)/tests/gpu$(if $(WHEELS),:$(CURDIR)/$(VENV)/wheels) \
+		$(if $(WHEELS),$(PYTHON),$(BIN)/python) tests/gpu/hardware.py $(ARGS)
+
+$(VENV)/wheels: $(wildcard $(WHEELS)/*.whl)
+	rm -rf $@ && mkdir -p $@
+	for wheel in $(WHEELS)/*.whl; do $(PYTHON) -m zipfile -e "$$wheel" $@ || exit; done
+
+# What `make gpu WHEELS=DIR` takes along, for a machine with the same Python; pycuda is built, with CUDA's headers.
+wheels: | $(BIN)/python
+	$(BIN)/python -m pip wheel --wheel-dir=$(or $(WHEELS),wheels) llvmlite numpy platformdirs rich hypothesis pytest
+	$(BIN)/python -m pip wheel --wheel-dir=$(or $(WHEELS),wheels) pycuda || echo "without pycuda nothing is timed" >&2
 
 ptxas: $(ASSEMBLERS:%=$(VENV)/ptxas/%)
 
