@@ -65,16 +65,16 @@ class Builder:
 
     def __init__(self, folder: Path | None = None, limit: float = LIMIT_SECONDS) -> None:
         self._limit = limit
-        with interrupts.held():
-            self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-", ignore_cleanup_errors=True)
-            interrupts.at_end(self._close)
-        self._folder = folder or self._lasting()
         self._known: dict[Job, Build] = {}
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.RLock()  # a signal that ends us stops the builds wherever the main thread is
         self._late: Counter[Compiler] = Counter()  # builds that ran into the limit
         self._able: set[Compiler] = set()  # those that have built something
         self._stopped = False
+        with interrupts.held():
+            self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-", ignore_cleanup_errors=True)
+            interrupts.at_end(self._close)
+        self._folder = folder or self._lasting()
 
     def obtain(self, job: Job) -> Build:
         """The build of a job: known in this process, remembered, or made now."""
