@@ -44,7 +44,7 @@ fuzz stress faults wrong_calls interrupts limits growth: $(VENV)/.test
 
 # With WHEELS neither pip nor a virtual environment is needed: wheels are archives.
 gpu: $(if $(WHEELS),$(VENV)/wheels,$(VENV)/.test)
-	PYTHONPATH=$(CURDIR):$(CURDIR)/tests:$(CURDIR)/tests/gpu$(if $(WHEELS),:$(CURDIR)/$(VENV)/wheels) \
+	PYTHONPATH=$(CURDIR):$(CURDIR)/tests:$(CURDIR)/tests/gpu$(if $(WHEELS),:$(abspath $(VENV)/wheels)) \
 		$(if $(WHEELS),$(PYTHON),$(BIN)/python) tests/gpu/hardware.py $(ARGS)
 
 $(VENV)/wheels: $(wildcard $(WHEELS)/*.whl)
