@@ -184,7 +184,7 @@ class Solution:
         with locks.LLVM:
             from .native import artifact
 
-        return artifact.write(self.spec, arguments.path("directory", directory), emit, overwrite)
+        return artifact.write(self.spec, arguments.path("directory", directory), emit, arguments.flag("overwrite", overwrite))
 
     @property
     def spec(self) -> Spec:

@@ -204,7 +204,8 @@ class GpuSolution:
         with locks.LLVM:
             from .artifact import write
 
-        return write(self, arguments.path("directory", directory), emit, overwrite)
+        given = arguments.path("directory", directory)
+        return write(self, given, emit, arguments.flag("overwrite", overwrite))
 
 
 def _unpickled(problem: Problem, target: GpuTarget, text: str, measurement: Measurement | None) -> GpuSolution:
