@@ -184,7 +184,8 @@ class Solution:
         with locks.LLVM:
             from .native import artifact
 
-        return artifact.write(self.spec, arguments.path("directory", directory), emit, arguments.flag("overwrite", overwrite))
+        folder = arguments.path("directory", directory)
+        return artifact.write(self.spec, folder, emit, arguments.flag("overwrite", overwrite))
 
     @property
     def spec(self) -> Spec:

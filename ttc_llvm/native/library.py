@@ -76,7 +76,8 @@ class Library:
         """
         wanted, folder = checked_kinds(emit), arguments.path("directory", directory)
         check_target(self.target, wanted)
-        marks.check(folder, file_names(self.name, [one.problem for one in self.solutions], wanted), arguments.flag("overwrite", overwrite))
+        names = file_names(self.name, [one.problem for one in self.solutions], wanted)
+        marks.check(folder, names, arguments.flag("overwrite", overwrite))
         return publish(folder, list(self._files(wanted)), overwrite)
 
     def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
