@@ -301,12 +301,27 @@ def test_no_files_where_none_are_wanted(ttc: Ttc, tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_files_of_others_are_replaced_by_force_only(
+    ttc: Ttc, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = tmp_path / f"{STEM}.h"
+    header.write_text("mine")
+    assert cli.main([*TINY, FEW]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert header.read_text() == "mine" and not (tmp_path / f"{STEM}.o").exists()
+    ttc(*TINY, FEW, "--force")
+    assert STEM in header.read_text()
+
+
 @pytest.mark.parametrize("flags", [(), ("--generateOnly",)])
-def test_keeping_the_candidates(ttc: Ttc, flags: tuple[str, ...]) -> None:
+def test_keeping_the_candidates(ttc: Ttc, flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     folder = Path(f"{STEM}.candidates")
     folder.mkdir()
     (folder / "099.ll").write_text("from an earlier run")
-    found = ttc(*TINY, FEW, "--keep", *flags)
+    assert cli.main([*TINY, FEW, "--keep", *flags]) == 2
+    capsys.readouterr()
+    assert (folder / "099.ll").exists()
+    found = ttc(*TINY, FEW, "--keep", "--force", *flags)
     assert found["files"][-1] == str(folder)
     assert sorted(path.name for path in folder.iterdir()) == ["001.ll", "002.ll", "003.ll", "plans.txt"]
     heading, best, *_ = (folder / "plans.txt").read_text().splitlines()
@@ -675,7 +690,7 @@ def test_blockings_are_taken_as_they_are(ttc: Ttc, perm: str, tiles: set[str]) -
 
 
 def test_the_entry_point_loads_nothing_heavy_before_it_is_guarded() -> None:
-    heavy = {"typing", "contextlib", "logging", "argparse", "numpy", "llvmlite"}
+    heavy = {"argparse", "numpy", "llvmlite"}
     program = f"import sys, ttc_llvm.cli; sys.exit({heavy} & set(sys.modules) or None)"
     command = [sys.executable, "-S", "-c", program]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)

@@ -164,6 +164,8 @@ def test_forks_wait_for_what_calls_import(path: Path) -> None:
     """A child forked in the middle of an import waits for its lock for ever: calls import under `locks.LLVM`."""
     if {"cli", "bench", "compare", "report", "__main__.py"} & set(path.parts) or "cli" in path.stem:
         return  # the program's own main thread
+    if name_of(path) == "ttc_llvm":  # its functions run while it is imported
+        return
     functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
     guarded = {
         id(node)

@@ -5,7 +5,46 @@ Names are imported when they are first used, so that `import ttc_llvm` loads nei
 
 from __future__ import annotations
 
-from . import interpreter
+import sys
+
+SCRIPT = b"from ttc_llvm.cli import main"  # what the script `ttc`, which installers write, begins with
+
+
+def _is_program() -> bool:
+    """Whether Python runs our own command, by `-m ttc_llvm` or by the script `ttc`."""
+    given = [*getattr(sys, "argv", ()), ""][0]
+    if given == "-m":  # Python imports the package of the module that it is to run
+        return ("-m", "ttc_llvm") in zip(sys.orig_argv, sys.orig_argv[1:], strict=False)
+    if not given.endswith("ttc"):
+        return False
+    try:
+        with open(given, "rb") as script:
+            return SCRIPT in script.read(1024)
+    except OSError:
+        return False
+
+
+def _stopped(number: int, frame: object) -> None:
+    import os
+
+    try:
+        os.write(2, b"ttc: interrupted before there was any result\n")
+    finally:
+        os._exit(130)
+
+
+def _mind_ctrl_c() -> None:
+    """What follows takes a while, in which Ctrl-C would end our command with a traceback."""
+    from _signal import SIGINT, default_int_handler, getsignal, signal
+
+    if getsignal(SIGINT) is default_int_handler:  # not where a shell's background job ignores it
+        signal(SIGINT, _stopped)
+
+
+if _is_program():
+    _mind_ctrl_c()
+
+from . import interpreter  # noqa: E402
 
 interpreter.check()  # before anything else is loaded: what follows starts threads and registers for forks
 

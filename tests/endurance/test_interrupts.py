@@ -74,23 +74,38 @@ class Struck:
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Struck())
-sys.modules.pop({module!r}, None)
-sys.argv = ["ttc", "bench", "--list"]
-from ttc_llvm.__main__ import main
-sys.exit(main())
 """
+SCRIPT = "import sys\nfrom ttc_llvm.cli import main\nsys.exit(main())\n"
+MODULES = [
+    "ttc_llvm.interpreter", "ttc_llvm.locks", "logging", "ttc_llvm.cli", "ttc_llvm.cli.entry", "ttc_llvm.interrupts",
+    "ttc_llvm.cli.command", "ttc_llvm.bench.cli", "numpy", "datetime",
+]  # fmt: skip
 
 
-MODULES = ["datetime", "numpy", "ttc_llvm.interrupts", "ttc_llvm.cli.entry", "ttc_llvm.bench.cli"]
-
-
+@pytest.mark.parametrize("script", [False, True])
 @pytest.mark.parametrize("module", MODULES)
-def test_ctrl_c_that_an_import_swallows_or_rewords(tmp_path: Path, module: str) -> None:
-    """NumPy reports a broken installation where its import of datetime, in C, is interrupted."""
-    (tmp_path / "struck.py").write_text(STRUCK.format(module=module))
-    environment = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
-    done = attempt(sys.executable, "-m", "struck", env=environment)
+def test_ctrl_c_while_modules_are_imported(tmp_path: Path, module: str, script: bool) -> None:
+    """From the package's first import on. NumPy reports a broken installation where its import of datetime, in C, is
+    interrupted."""
+    (tmp_path / "sitecustomize.py").write_text(STRUCK.format(module=module))
+    (tmp_path / "ttc").write_text(SCRIPT)
+    door = [tmp_path / "ttc"] if script else ["-m", "ttc_llvm"]
+    environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = attempt(sys.executable, *door, "bench", "--list", env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", SAID)
+
+
+@pytest.mark.parametrize("words", [["-m", "other", "ttc_llvm"], ["other.py", "-m", "ttc_llvm"], ["ttc"]])
+def test_other_programs_keep_their_signals(tmp_path: Path, words: list[str]) -> None:
+    """Whatever they are called."""
+    text = "import signal, ttc_llvm\nprint(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+    for name in ("other.py", "ttc"):
+        (tmp_path / name).write_text(text)
+    if words[0] != "-m":
+        words = [str(tmp_path / words[0]), *words[1:]]
+    environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = attempt(sys.executable, *words, env=environment)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 def program(text: str) -> subprocess.CompletedProcess[str]:
