@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import campaign
-from another_user import become
+from other_user import become
 
 NAME = "limits"
 USER = 61_000 + os.getpid() % 4_000  # no other process is this user's: RLIMIT_NPROC counts them all
