@@ -270,18 +270,19 @@ def exits(rng: random.Random) -> None:
 
 
 def signals(rng: random.Random) -> None:
-    """Ctrl-C strikes calls at random moments; those that follow are right."""
+    """Ctrl-C strikes calls at random moments, also searches, which end with it; calls that follow are right."""
     _disturb(rng)
     works = [ENTRIES[name](rng) for name in rng.sample(sorted(ENTRIES), 3)]
-    struck = 0
-    while struck < 4:
+    for _ in range(4):
         timer = threading.Timer(rng.uniform(0, 0.15), os.kill, (os.getpid(), signal.SIGINT))
         try:
             timer.start()
-            while True:
+            while timer.is_alive():
                 rng.choice(works)()
+            timer.join()
+            time.sleep(0.01)  # it strikes here at the latest
         except KeyboardInterrupt:
-            struck += 1
+            continue
     for work in works:
         work()
 
