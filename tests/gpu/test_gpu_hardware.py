@@ -97,7 +97,7 @@ TESTS = [("notices_a_wrong_result", "right"), ("random_problems_as_users", "skip
 @pytest.mark.parametrize(("name", "state"), TESTS)
 def test_device_tests_run_in_a_process_of_their_own(gpu: FakeGpu, tmp_path: Path, name: str, state: str) -> None:
     words = f"tests/gpu/test_gpu_device.py -p no:xdist -k {name}"
-    status, found = run(tmp_path, "--only=tests", "--seconds=tests=120", f"--tests={words}")
+    status, found = run(tmp_path, "--only=tests", "--seconds=tests=600", f"--tests={words}")
     assert status == 0 and found["counts"]["tests"] == {state: 1}, found
 
 

@@ -8,6 +8,7 @@ for debuggers. Nothing of it is in memory at run time.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -63,7 +64,8 @@ def _is_ours(path: Path, known: bytes) -> bool:
         data = path.read_bytes()
     except OSError:
         return False
-    return not data or known in data or _is_cubin(data, path.stem)
+    words = rb"[\s*!]+".join(map(re.escape, known.split()))  # comments break lines between words
+    return not data or re.search(words, data) is not None or _is_cubin(data, path.stem)
 
 
 def _is_cubin(data: bytes, stem: str) -> bool:
