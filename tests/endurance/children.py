@@ -11,16 +11,17 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any
 
-PATIENCE = 120.0  # seconds that a round may take
+PATIENCE = 120.0  # seconds that a round may take, without those in which it waits for a processor
 STARTUP = 120.0  # and those of a child's first imports
 
 
 @dataclass(slots=True)
 class Child:
     """A process that runs rounds. command: what answers as `serve` does; number, goal: the round that it is at, "" =
-    none; until: when that has to end."""
+    none; until: when that has to end, by `clock`."""
 
     command: Sequence[str]
     number: int = 0
@@ -36,10 +37,18 @@ class Child:
 
     def start(self, number: int, goal: str) -> None:
         """Hand it a round."""
-        self.number, self.goal, self.until = number, goal, time.monotonic() + STARTUP
+        self.number, self.goal, self.until = number, goal, self.clock() + STARTUP
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died meanwhile, which its answer will say
             self.process.stdin.write(f"{number} {goal}\n".encode())
+
+    def clock(self) -> float:
+        """Seconds, without those in which the process wanted a processor and had none: neighbours may be busy."""
+        try:
+            waited = int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1])
+        except (OSError, IndexError):  # another system, or it has ended
+            waited = 0
+        return time.monotonic() - waited / 1e9
 
     @property
     def answers(self) -> IO[bytes]:
@@ -52,7 +61,7 @@ class Child:
         line = self.answers.readline()
         if line:
             found: dict[str, Any] = json.loads(line)
-            self.until = time.monotonic() + PATIENCE
+            self.until = self.clock() + PATIENCE
             return found
         code = self.process.wait()
         self.__post_init__()
@@ -60,7 +69,7 @@ class Child:
 
     def hurry(self) -> None:
         """End it if it is at a round that takes too long."""
-        if self.goal and time.monotonic() > self.until:
+        if self.goal and self.clock() > self.until:
             self.process.kill()
 
     def stop(self) -> None:
