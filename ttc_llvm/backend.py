@@ -217,32 +217,30 @@ def _optimised(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[
     binding = _llvm()
     with (
         _parsed(ir_text, wanted, pic) as (machine, module),
+        binding.create_pipeline_tuning_options(OPT_LEVEL) as options,
+        # For one run: its instrumentation lies on the run's stack, and a second would follow pointers to it.
+        # llvmlite leaks 1.6 KiB of each.
+        binding.create_pass_builder(machine, options) as builder,
         binding.create_new_module_pass_manager() as passes,  # one run each: LLVM moves passes out of it
     ):
         for name in PASSES:
             getattr(passes, f"add_{name}_pass")()
-        passes.run(module, _pass_builder(machine, OPT_LEVEL))
+        passes.run(module, builder)
         yield machine, module
 
 
 @contextmanager
 def _vectorised(ir_text: str, wanted: Target) -> Iterator[Compiling]:
-    with _parsed(ir_text, wanted, True) as (machine, module):
-        builder = _pass_builder(machine, VECTORISED_LEVEL)
-        with builder.getModulePassManager() as passes:
-            passes.run(module, builder)
-        yield machine, module
-
-
-@lru_cache(maxsize=16)
-def _pass_builder(machine: llvm.TargetMachine, level: int) -> llvm.PassBuilder:
-    """Made once for a machine: of each one that is closed, llvmlite leaks 1.6 KiB."""
-    options = _llvm().create_pipeline_tuning_options(level)
-    if level == VECTORISED_LEVEL:
+    binding = _llvm()
+    with (
+        _parsed(ir_text, wanted, True) as (machine, module),
+        binding.create_pipeline_tuning_options(VECTORISED_LEVEL) as options,
+    ):
         options.loop_vectorization = options.slp_vectorization = True
         options.loop_interleaving = options.loop_unrolling = True
-    made: llvm.PassBuilder = _llvm().create_pass_builder(machine, options)
-    return made
+        with binding.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
+            passes.run(module, builder)
+        yield machine, module
 
 
 _jits: list[tuple[llvm.LLJIT, int]] = []

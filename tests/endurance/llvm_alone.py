@@ -10,11 +10,14 @@ count, texts = int(sys.argv[1]), [path.read_text() for path in sorted(Path(sys.a
 llvm.initialize_all_targets()
 llvm.initialize_all_asmprinters()
 machine = llvm.Target.from_default_triple().create_target_machine(opt=2, reloc="pic", codemodel="default")
-builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(2))
 for number in range(count + 1):
     text = texts[number % len(texts)]
     with llvm.create_context() as context, llvm.parse_assembly(text, context=context) as module:
-        with llvm.create_new_module_pass_manager() as passes:
+        with (
+            llvm.create_pipeline_tuning_options(2) as options,
+            llvm.create_pass_builder(machine, options) as builder,
+            llvm.create_new_module_pass_manager() as passes,
+        ):
             passes.add_simplify_cfg_pass()
             passes.run(module, builder)
         code = machine.emit_object(module)
