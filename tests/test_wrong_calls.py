@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +31,8 @@ from ttc_llvm import (
     cli,
     target,
 )
+from ttc_llvm.gpu import target as gpu_target
+from ttc_llvm.machine import Exchange
 
 sys.path.append(str(Path(__file__).parent / "endurance"))
 
@@ -39,6 +42,7 @@ from wrong_values import Hostile, Unreadable
 
 PROBLEM = Problem((1, 0), (4, 5))
 PLAN = CpuPlan((5, 4), (1, 1), (0, 1), (0, 1))
+POINTER = ctypes.pointer(ctypes.c_long(1))  # which can be read for ever
 HUGE = 10**5000  # more digits than Python prints
 pytestmark = pytest.mark.usefixtures("own_place")
 
@@ -107,10 +111,11 @@ CALLS: dict[str, Wrong] = {
     "plan": (Solution, {"plan": 5}, OptionError, "plan is a int: it must be a CpuPlan"),
     "plan of another form": (Solution, {"plan": replace(PLAN, tile=(1,))}, PlanError, "tile=1 needs 2"),
     "threads": (Solution, {"threads": 0}, OptionError, "threads 0 is less than 1"),
-    "objects": (Solution, {"objects": {1: b""}}, OptionError, "a key of _?objects is a int"),
+    "objects": (Solution, {"objects": {1: b""}}, OptionError, "a key of objects is a int"),
     "solutions": (Library, {"name": "x", "solutions": 5}, OptionError, "solutions 5 is not a sequence of solutions"),
     "library's name": (Library, {"name": HUGE, "solutions": ()}, OptionError, "library name of type int"),
     "axes": (ttc_llvm.transpose, {"x": np.ones((2, 3)), "axes": Hostile()}, ArrayError, "axes of type Hostile do not"),
+    "axes by pointer": (ttc_llvm.transpose, {"x": np.ones((2, 3)), "axes": POINTER}, ArrayError, "axes <.*LP_c_"),
     "order": (ttc_llvm.transpose, {"x": np.ones((2, 3)), "order": np.array(["C", "F"])}, ArrayError, "order array"),
     "x": (ttc_llvm.transpose, {"x": [[1, 2], [3]]}, ArrayError, "x is a list that NumPy cannot read"),
     "array's alpha": (ttc_llvm.transpose, {"x": np.ones(3), "alpha": np.ones(1)}, ProblemError, "alpha = array"),
@@ -158,6 +163,43 @@ def test_solutions_refuse_wrong_types(name: str) -> None:
     method, given, error, message = METHODS[name]
     with pytest.raises(error, match=message):
         getattr(solution(), method)(*given)
+
+
+MACHINES: dict[str, dict[str, Any]] = {  # what LLVM ends the process on, or would say much about
+    "of aarch64 is none": {"triple": "aarch64-unknown-linux-gnu"},
+    "triple 'garbage' is none of x86": {"triple": "garbage"},
+    "the feature '-64bit' is none": {"features": "+avx2,-64bit"},
+    "the feature 'x' is none": {"features": "x"},
+    "exchange segments is none of x86": {"exchange": Exchange.SEGMENTS},
+    "exchange unpack is none of x86 with registers of any length": {"scalable": True},
+    "family 'z80' is not one of x86": {"family": "z80"},
+    "abi 'x' is none of x86": {"abi": "x"},
+    "vector_bits 4 is less than 8": {"vector_bits": 4},
+    "line 0 is less than 1": {"line": 0},
+    "masked 4 is not a sequence": {"masked": 4},
+    "name .* holds a NUL": {"name": "a\0b"},
+}
+GPUS: dict[str, dict[str, Any]] = {
+    "triple 'garbage' is none of nvvm": {"triple": "garbage"},
+    "intrinsics 'x' are not one of nvvm, amdgcn": {"intrinsics": "x"},
+    "cpu 'gfx90a' is none of nvptx64-nvidia-cuda": {"cpu": "gfx90a"},
+    "cpu 'sm_' is none of": {"cpu": "sm_"},
+    "the feature 'x' is none": {"features": "x"},
+    "ptx .7,. is not a sequence of 2 numbers": {"ptx": (7,)},
+    "warp 0 is less than 1": {"warp": 0},
+}
+
+
+@pytest.mark.parametrize("message", GPUS)
+def test_gpus_that_no_code_can_be_made_for(message: str) -> None:
+    with pytest.raises(TargetError, match=message):
+        replace(gpu_target.find("sm_80"), **GPUS[message])
+
+
+@pytest.mark.parametrize("message", MACHINES)
+def test_machines_that_no_code_can_be_made_for(message: str) -> None:
+    with pytest.raises(TargetError, match=message.replace("of aarch64", ".*aarch64.*")):
+        replace(target.find("avx2"), **MACHINES[message])
 
 
 UNREADABLE = {  # what PyTorch 2.13 raises

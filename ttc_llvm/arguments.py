@@ -238,6 +238,6 @@ def put(owner: object, rules: Mapping[str, Rule], error: Error, subject: str = "
     """Check the fields of a value as it is made, and keep each as its rule has it. subject: before their names."""
     for name, rule in rules.items():
         given = getattr(owner, name)
-        found = rule(f"{subject}{name}", given, error)
+        found = rule(f"{subject}{name.lstrip('_')}", given, error)
         if found is not given:
             object.__setattr__(owner, name, found)

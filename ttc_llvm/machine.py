@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from . import arguments
+from .arguments import Error
 from .errors import TargetError
 
 
@@ -62,6 +65,7 @@ class Target:
 
     def __post_init__(self) -> None:
         arguments.put(self, _RULES, TargetError, "target ")
+        _check_code(self)
 
     def lanes(self, itemsize: int) -> int:
         """Elements of this size in a full vector register, at least 1."""
@@ -97,6 +101,40 @@ class Target:
         return self.name
 
 
+# Families of LLVM's back ends: the first words of their triples, and how their code exchanges elements.
+_FAMILIES: dict[str, tuple[tuple[str, ...], Exchange | None, str]] = {
+    "x86": (("x86_64",), None, ""),
+    "aarch64": (("aarch64", "arm64"), Exchange.TRANSPOSE, ""),
+    "ppc64": (("powerpc64", "powerpc64le"), None, ""),
+    "riscv64": (("riscv64",), Exchange.SEGMENTS, "lp64d"),
+    "wasm32": (("wasm32",), None, ""),
+}
+_FEATURE = re.compile(r"[+-][a-z0-9_.-]+")
+_OTHER_MODES = frozenset(("+soft-float", "+x32", "-64bit", "-64bit-mode", "+16bit-mode", "+32bit-mode"))
+
+
+def _check_code(t: Target) -> None:
+    """TargetError for what LLVM would end the process on."""
+    if t.family not in _FAMILIES:
+        raise TargetError(f"target family {arguments.shown(t.family)} is not one of {', '.join(_FAMILIES)}")
+    architectures, scalable, abi = _FAMILIES[t.family]
+    if t.triple.partition("-")[0] not in architectures:
+        raise TargetError(f"target triple {arguments.shown(t.triple)} is none of {t.family}")
+    if t.exchange is not (scalable if t.scalable else Exchange.UNPACK):
+        kind = "of any length" if t.scalable else "of one length"
+        raise TargetError(f"target exchange {t.exchange.value} is none of {t.family} with registers {kind}")
+    if t.abi not in ("", abi):
+        raise TargetError(f"target abi {arguments.shown(t.abi)} is none of {t.family}")
+
+
+def features(name: str, value: Any, error: Error = TargetError) -> str:
+    """The rule of features as LLVM takes them, without those of other modes of a machine."""
+    for feature in filter(None, arguments.text(name, value, error).split(",")):
+        if _FEATURE.fullmatch(feature) is None or feature in _OTHER_MODES:
+            raise error(f"{name}: the feature {arguments.shown(feature)} is none that code can be made with")
+    return str(value)
+
+
 def _itemsize(given: int) -> int:
     return given if type(given) is int and given > 0 else int(_SIZE("size of an item", given, TargetError))
 
@@ -104,7 +142,7 @@ def _itemsize(given: int) -> int:
 _BITS = arguments.between(8, 1 << 16)
 _SIZE = arguments.between(1, 1 << 62)
 _RULES = {
-    "name": arguments.text, "triple": arguments.text, "cpu": arguments.text, "features": arguments.text,
+    "name": arguments.text, "triple": arguments.text, "cpu": arguments.text, "features": features,
     "vector_bits": _BITS, "small_vector_bits": _BITS, "registers": _SIZE, "masked": arguments.integers,
     "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
     "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),

@@ -19,6 +19,8 @@ import ttc_llvm
 from ttc_llvm import runtime
 from ttc_llvm.errors import TtcError
 
+MACHINES = ("Target", "GpuTarget")  # which are changed in few fields: of those made up, code is hardly ever made
+
 
 @lru_cache(maxsize=1)
 def callables() -> Mapping[str, tuple[str, ...]]:
@@ -45,6 +47,8 @@ class Call:
         self._spelled: list[str] = []
         parameters = callables()[self.name]
         wrong = set(draw.sample(parameters, min(draw.choice((0, 1, 1, 1, 2, 9)), len(parameters))))
+        if self.name in MACHINES:
+            self.given |= {field: getattr(nouns()[self.name], field) for field in parameters}
         for parameter in parameters:
             if parameter in wrong or (parameter in GOOD and draw.random() < 0.7):
                 self._give(parameter, parameter in wrong)
@@ -105,6 +109,8 @@ class Call:
             ttc_llvm.compile(problem, 2, 1, time_limit=0.01, forced=made)
         elif isinstance(made, ttc_llvm.GpuForced):
             ttc_llvm.compile(problem, 1, target="sm_80", forced=made)
+        elif isinstance(made, (ttc_llvm.Target, ttc_llvm.GpuTarget)):
+            made = ttc_llvm.compile(problem, 1, 1, made)
         if isinstance(made, (ttc_llvm.Solution, ttc_llvm.GpuSolution)):
             self._look(made)
 

@@ -6,7 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
-from dataclasses import replace
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 
@@ -51,9 +51,19 @@ def harness() -> ctypes.CDLL:
     return loaded
 
 
+class HostedTarget(GpuTarget):
+    """A GPU whose kernels this CPU runs. Its fields are not checked: a GPU has no such triple."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Take the fields as they are."""
+
+
 def hosted(target: GpuTarget) -> GpuTarget:
     """The same machine in every decision, whose intrinsics are the harness's."""
-    return replace(target, intrinsics="host", triple=backend.host_target().triple)
+    own = {field.name: getattr(target, field.name) for field in fields(target)}
+    return HostedTarget(**own | {"intrinsics": "host", "triple": backend.host_target().triple})
 
 
 def host_kernel(c: Canonical, plan: GpuPlan, target: GpuTarget) -> tuple[backend.Loaded, Launch]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import flag, number, reason, shown
+from ..arguments import flag, number, reason, sequence, shown
 from ..errors import ArrayError, ProblemError
 from .pairs import PLAIN, Array, Scaling, scaling
 
@@ -65,7 +65,11 @@ def converted(x: npt.ArrayLike, dtype: np.dtype[Any], order: str) -> Array:
 def permuted(x: Array, axes: Any) -> Array:
     """The view with permuted axes; ArrayError where `axes` is no permutation of them."""
     try:
+        if not (axes is None or type(axes) is tuple or hasattr(axes, "__index__")):
+            axes = sequence("axes", axes, ArrayError, "integers")  # NumPy would read beyond the end of a ctypes pointer
         view: Array = x.transpose(axes)
+    except ArrayError:
+        raise
     except Exception as error:  # whatever the items of axes raise
         raise ArrayError(f"axes {shown(axes)} do not permute the {x.ndim} axes of the array: {reason(error)}") from None
     return view

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from .. import arguments
 from ..errors import TargetError
+from ..machine import features
 
 NVPTX, AMDGPU = "nvptx64-nvidia-cuda", "amdgcn-amd-amdhsa"
 DEFAULT = "sm_80"  # what `cuda` means where no device is present
@@ -49,6 +51,7 @@ class GpuTarget:
 
     def __post_init__(self) -> None:
         arguments.put(self, _RULES, TargetError, "target ")
+        _check_code(self)
 
     @property
     def is_nvidia(self) -> bool:
@@ -82,7 +85,7 @@ class GpuTarget:
         return self.name
 
 
-_TEXTS = ("name", "triple", "cpu", "features", "intrinsics")
+_TEXTS = ("name", "triple", "cpu", "intrinsics")
 _COUNTS = (
     "warp", "threads", "blocks", "shared_total", "multiprocessors", "bandwidth", "shared_bytes", "max_threads",
     "max_blocks", "registers", "vector_bytes", "line",
@@ -90,8 +93,20 @@ _COUNTS = (
 _RULES = (
     dict.fromkeys(_TEXTS, arguments.text)
     | dict.fromkeys(_COUNTS, arguments.between(1, 1 << 62))
-    | {"ptx": arguments.integers}
+    | {"ptx": arguments.each(arguments.between(0), "numbers", 2), "features": features}
 )
+_CPUS = {NVPTX: re.compile(r"sm_[0-9]{2,3}"), AMDGPU: re.compile(r"gfx[0-9a-f]{3,5}")}
+_INTRINSICS = {"nvvm": NVPTX, "amdgcn": AMDGPU}
+
+
+def _check_code(t: GpuTarget) -> None:
+    """TargetError for what there is no back end for."""
+    if t.intrinsics not in _INTRINSICS:
+        raise TargetError(f"target intrinsics {arguments.shown(t.intrinsics)} are not one of {', '.join(_INTRINSICS)}")
+    if t.triple != _INTRINSICS[t.intrinsics]:
+        raise TargetError(f"target triple {arguments.shown(t.triple)} is none of {t.intrinsics}")
+    if _CPUS[t.triple].fullmatch(t.cpu) is None:
+        raise TargetError(f"target cpu {arguments.shown(t.cpu)} is none of {t.triple}")
 
 
 def _nvidia(
