@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -60,21 +59,21 @@ def start(number: int, seed: int, folder: Path) -> Round:
     environment = os.environ | {"TTC_DATABASE": str(folder / f"{database}.sqlite3")}
     own, log = rng.getrandbits(32), folder / f"{number}.log"
     with log.open("wb") as stream:
-        if fresh:
-            command = [sys.executable, "-W", "ignore::DeprecationWarning", str(PROGRAM), name, str(own)]
-            pid = subprocess.Popen(command, stderr=stream, env=environment, start_new_session=True).pid
-        else:
-            pid = _forked(name, own, environment, stream.fileno())
+        pid = _forked(name, own, environment, stream.fileno(), fresh)
     return Round(number, f"{name}{' from nothing' if fresh else ''}", pid, log, time.monotonic())
 
 
-def _forked(name: str, seed: int, environment: dict[str, str], log: int) -> int:
+def _forked(name: str, seed: int, environment: dict[str, str], log: int, fresh: bool) -> int:
+    """A child that runs the program. No Popen: one that is dropped is waited for by the next."""
     pid = os.fork()
     if pid:
         return pid
     try:
         os.setsid()
         os.dup2(log, 2)
+        if fresh:
+            program = [sys.executable, "-W", "ignore::DeprecationWarning", str(PROGRAM), name, str(seed)]
+            os.execve(sys.executable, program, environment)
         os.environ.update(environment)
         programs.run(name, seed)
         os._exit(0)
