@@ -121,6 +121,21 @@ def test_verification_knows_the_rule(dtype: str) -> None:
         assert reference.same(found.ravel(order="F"), wanted(problem, alpha, beta), problem.b, False), (alpha, beta)
 
 
+TINY = 1e-60  # rounds to 0 in single precision
+
+
+@pytest.mark.parametrize(("dtype", "unit"), [("s", 1), ("c", 1), ("c", 1j)])
+def test_what_rounds_to_nought_or_one_is_that(dtype: str, unit: complex) -> None:
+    """As for those who call from C, where alpha and beta are rounded before they are compared."""
+    problem = Problem((1, 0), (7, 7), dtype)
+    a, b = (np.full(problem.size, np.nan, dtypes.to_numpy(t), order="F") for t in (problem.a, problem.b))
+    solution = ttc_llvm.compile(problem, 1, 1)
+    assert not solution(a, b, alpha=TINY * unit, beta=-TINY * unit).any()
+    assert not ttc_llvm.transpose(a, out=np.full_like(b, np.nan), alpha=TINY * unit, beta=TINY * unit).any()
+    assert Problem((0,), (3,), dtype, alpha=1 + 1e-12 + TINY * unit, beta=TINY * unit) == Problem((0,), (3,), dtype)
+    assert Problem((0,), (3,), "zc", alpha=TINY).alpha == TINY  # the arithmetic is in double precision
+
+
 def test_real_ones_multiply_exactly() -> None:
     """All but signalling NaNs, which become quiet ones."""
     x = np.array(PARTS)

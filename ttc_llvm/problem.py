@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ class Problem:
     size, lda: extents and outer sizes in A's index order; ldb: outer sizes in B's order. None = no padding.
     dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`).
     alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
+        What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
     conjugate: conjugate A (complex types only).
 
     Raises ProblemError, one sentence, for anything invalid. Source: Springer, Sankaran, Bientinesi 2016, eq. 1.
@@ -155,13 +157,14 @@ def _check_bytes(p: Problem) -> None:
 
 def _scalar(name: str, value: complex, compute: DType) -> complex:
     number = arguments.number(name, value)
-    if compute.real_bits == 32 and any(FLOAT_MAX < abs(x) < math.inf for x in (number.real, number.imag)):
-        raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {compute}")
-    if compute.kind is Kind.COMPLEX:
-        return number
-    if number.imag != 0:
+    if compute.kind is not Kind.COMPLEX and number.imag != 0:
         raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {compute} is real")
-    return number.real
+    if compute.real_bits == 32:
+        if any(FLOAT_MAX < abs(x) < math.inf for x in (number.real, number.imag)):
+            raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {compute}")
+        rounded = complex(*(ctypes.c_float(part).value for part in (number.real, number.imag)))
+        number = rounded if rounded in (0, 1) else number
+    return number if compute.kind is Kind.COMPLEX else number.real
 
 
 def _check_arithmetic(p: Problem) -> None:

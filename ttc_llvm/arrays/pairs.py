@@ -51,10 +51,12 @@ def _scaling(
     of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool, _: tuple[Any, Any]
 ) -> Scaling:
     """_: what distinguishes scalars that are equal."""
-    kinds = Kinds.of(alpha, beta)
+    if of == to and Kinds.of(alpha, beta) == COPY and not conjugate:
+        return PLAIN  # of any type
+    checked = Problem((), (), _pair(of, to), alpha=alpha, beta=beta, conjugate=conjugate)
+    kinds = Kinds.of(checked.alpha, checked.beta)
     if of == to and kinds == COPY and not conjugate:
         return PLAIN
-    checked = Problem((), (), _pair(of, to), alpha=alpha, beta=beta, conjugate=conjugate)
     values = np.array([checked.alpha, checked.beta], dtypes.to_numpy(checked.compute))
     scalars = (checked.alpha, checked.beta, conjugate)
     return Scaling(f"{kinds} {conjugate}", kinds, values, *scalars, address=data_address(values))
