@@ -262,8 +262,17 @@ def test_llvm_says_nothing_of_functions_that_are_not_optimised(capfd: pytest.Cap
     """A pass builder that ran before keeps pointers into that run: it chatted on stderr, if it did not crash."""
     kept = ADD.replace(") {", ") noinline optnone {", 1)
     assert "optnone" in kept
-    for _ in range(20):
-        backend.compile_object(kept, backend.host_target())
+
+    def deeper(frames: int) -> int:
+        """Compile further down the stack of C, where the run before has left nothing."""
+        if frames:
+            sorted([0], key=lambda _: deeper(frames - 1))
+        else:
+            backend.compile_object(kept, backend.host_target())
+        return frames
+
+    for number in range(20):
+        deeper(number % 5 * 3)
     assert capfd.readouterr() == ("", "")
 
 
