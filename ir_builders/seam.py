@@ -9,6 +9,19 @@ from functools import lru_cache
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.ir import values as llvmlite_values
+
+
+def _complete_escapes() -> None:
+    """llvmlite fills its table of escaped characters at first use, where a second thread reads it half filled, and a
+    Ctrl-C leaves it so for good. Here it is filled at once."""
+    escape, table = llvmlite_values._escape_string, dict[int, str]()
+    escape(b"", table)
+    (shared,) = escape.__defaults__ or ()
+    shared.update(table)
+
+
+_complete_escapes()
 
 
 class _Shuffle(ir.Instruction):  # llvmlite's own ShuffleVector refuses undefined lanes in its mask

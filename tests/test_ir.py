@@ -128,3 +128,10 @@ def _reaches(text: str, pointers: list[str], base: str) -> bool:
         if pointer == base:
             return True
     return False
+
+
+def test_texts_of_modules_are_written_by_several_threads_and_after_interrupts() -> None:
+    """llvmlite fills this table in steps when it is first used, and takes it for full whatever it holds."""
+    program = "from llvmlite.ir import values; t = values._escape_string.__defaults__[0]; t[0] = '\\\\00'\n"
+    program += "import ttc_llvm.ir_builders.seam; assert values._escape_string(bytes(range(256))) and len(t) == 256"
+    subprocess.run([sys.executable, "-c", program], check=True)

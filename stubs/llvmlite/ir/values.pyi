@@ -1,0 +1,3 @@
+# The part of llvmlite.ir.values that is used here.
+
+def _escape_string(text: bytes, _map: dict[int, str] = ...) -> str: ...
