@@ -205,7 +205,7 @@ def test_names_that_llvm_would_die_of_never_reach_it() -> None:
     for cpu in ("avx2", "no-such-cpu"):
         with pytest.raises(TargetError):
             backend.compile_object(ADD, replace(target.find("avx2"), cpu=cpu))
-    with pytest.raises(TargetError, match="cannot generate code"):
+    with pytest.raises(TargetError, match="is none of x86"):
         backend.compile_object(ADD, replace(target.find("avx2"), triple="no-such-machine"))
 
 

@@ -62,6 +62,7 @@ def test_packing(tmp_path: Path) -> None:
 
 def test_packing_in_whole_blocks(tmp_path: Path) -> None:
     """The default size: whole blocks and ragged ones, specialised packing and that of any size."""
+    compiler("cc")
     folder = copied("packing", tmp_path)
     make(folder)
     lines = run(folder / "gemm").splitlines()
@@ -78,6 +79,7 @@ def test_fortran(runtime: str, tmp_path: Path) -> None:
 
 
 def test_makefiles_forget_what_they_built(tmp_path: Path) -> None:
+    compiler("cc")
     folder = copied("c", tmp_path)
     before = sorted(os.listdir(folder))
     make(folder)

@@ -50,7 +50,9 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sdist")
     copy = shutil.copytree(ROOT, folder / "checkout", symlinks=True, ignore=NO_SOURCES)
     with tarfile.open(built("sdist", copy, folder / "dist")) as packed:
-        packed.extractall(folder / "unpacked", filter="data")
+        # Python 3.11.3 and older have no filters, nor the argument.
+        packed.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+        packed.extractall(folder / "unpacked")
     (source,) = (folder / "unpacked").iterdir()
     return source
 
