@@ -51,6 +51,9 @@ def _forked(work: Callable[[], object]) -> int:
         os._exit(1)
 
 
+RAISED = (signal.SIGINT, signal.SIGUSR1)  # signals that raise an exception
+
+
 def _exit(number: int, frame: object) -> None:
     """A program that ends itself, wherever it is."""
     raise SystemExit
@@ -110,7 +113,14 @@ def tuning(chance: random.Random, folder: Path) -> Iterable[str]:
     for log in logs:
         seed = chance.getrandbits(32)
         children.append(_forked(partial(_tune, seed, database, log)))
-    features = list(_killed(chance, children))
+    try:
+        features = list(_killed(chance, children))
+    finally:
+        for child in children:  # those that are left, where one is a fault: they would tune for ever
+            with contextlib.suppress(ChildProcessError):
+                if os.waitpid(child, os.WNOHANG) == (0, 0):
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
     _check_whole(database)
     lines = {line for log in logs if log.exists() for line in log.read_text().splitlines(keepends=True)}
     stored = {tuple(json.loads(line)) for line in lines if line.endswith("\n")}
@@ -131,9 +141,10 @@ def _killed(chance: random.Random, children: list[int]) -> Iterator[str]:
 
 
 def _ended_again(child: int, number: signal.Signals) -> int:
-    """Ctrl-C ends a search, not the program: this one goes on to its next problem, until one strikes outside."""
+    """Ctrl-C ends a search, not the program: this one goes on to its next problem, until one strikes outside. What is
+    raised in a destructor (llvmlite has some) is swallowed by Python."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while number is signal.SIGINT and time.monotonic() < deadline:
+    while number in RAISED and time.monotonic() < deadline:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
