@@ -252,7 +252,7 @@ def test_bytes_that_are_no_text(capsys: pytest.CaptureFixture[str], data: bytes,
 
 def test_files_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
     Path("folder").mkdir()
-    for name, reason in (("missing", "No such file"), ("folder", "Is a directory"), ("", "Is a directory")):
+    for name, reason in (("missing", "No such file"), ("folder", "Is a directory"), ("", "No such file")):
         assert f"--manifest={name} cannot be read: {reason}" in refusal(capsys, name)
     assert "holds a NUL" in refusal(capsys, "nul\0byte")
 

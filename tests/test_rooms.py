@@ -21,7 +21,7 @@ NOUNS = (  # frozen values and pure functions on them; each may use those before
 WORKERS = (
     "interrupts", "children",
     "addresses", "host", "heap", "once", "backend", "machines", "kernel", "affinity", "pool", "runtime",
-    "native.declarations", "native.header", "native.fortran", "native.marks", "native.publish", "native.whole_file",
+    "native.declarations", "native.header", "native.fortran", "native.whole_file", "native.marks", "native.publish",
     "native.artifact",
     "native.elf", "native.archive", "native.linker", "native.package_files", "gpu.kernel",
 )  # fmt: skip

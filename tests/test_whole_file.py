@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from processes import PATIENCE
 
-from ttc_llvm.native import whole_file
+from ttc_llvm import cli
+from ttc_llvm.native import marks, whole_file
 
 
 def test_a_file_is_written_and_replaced_with_its_mode(tmp_path: Path) -> None:
@@ -59,3 +60,18 @@ def test_folders_are_refused_as_open_refuses_them(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "file"):
         with pytest.raises(OSError, match=r"Is a directory|No such file"):
             whole_file.write(path, "")
+
+
+ENDLESS = Path("/dev/zero")
+
+
+@pytest.mark.skipif(not ENDLESS.exists(), reason="this system has no endless device")
+@pytest.mark.parametrize("line", ["report /dev/zero", "--manifest=/dev/zero", "bench --report=/dev/zero"])
+def test_what_never_ends_is_not_read_to_its_end(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A device; a file of many gigabytes is the same."""
+    monkeypatch.setattr(whole_file, "LONGEST", 1 << 20)
+    assert cli.main(line.split()) == 2
+    assert capsys.readouterr().err.endswith(f"{ENDLESS} cannot be read: it has more than {1 << 20} bytes\n")
+    assert not marks._is_ours(ENDLESS, b"")

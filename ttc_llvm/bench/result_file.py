@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .. import interrupts
 from ..errors import OptionError
+from ..native.whole_file import read
 from .results import Result, from_line, to_line
 
 
@@ -54,6 +55,6 @@ class ResultFile:
 
     def _bytes(self) -> bytes:
         try:
-            return self.path.read_bytes()
+            return read(self.path)
         except OSError as error:
             raise OptionError(f"{self.path} cannot be read: {error.strerror or error}") from None

@@ -12,10 +12,10 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
+from ..native import whole_file
 from . import manifest_fields, reading
 from .manifest_fields import RUN_WIDE, shown
 from .options import OPTIONS
@@ -63,7 +63,7 @@ def read(path: str) -> tuple[Entry, ...]:
 
 def _text(path: str) -> str:
     try:
-        data = Path(path).read_bytes()
+        data = whole_file.read(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or error
         raise OptionError(f"--manifest={path} cannot be read: {reason}") from None

@@ -14,6 +14,7 @@ from ..bench.results import Reference
 from ..bench.stand import Contender, Stand
 from ..errors import OptionError
 from ..naive import Traverse
+from ..native.whole_file import read
 from ..pool import Call
 from ..problem import Problem
 from . import compilers, openmp, source
@@ -101,7 +102,7 @@ def _any_compiler(wanted: Wanted) -> tuple[Compiler, ...]:
 def _own(builder: Builder, present: Sequence[Compiler], given: str) -> Compiled:
     path = Path(given).absolute()
     try:
-        content = path.read_bytes()
+        content = read(path)
     except OSError as error:
         raise OptionError(f"--against={given} cannot be read: {error.strerror or error}") from None
     if not present:

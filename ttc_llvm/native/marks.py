@@ -16,6 +16,7 @@ from pathlib import Path
 from .. import __version__
 from ..errors import ArtifactError, OptionError
 from . import elf
+from .whole_file import read
 
 WORDS = "written by ttc_llvm"
 MARK = f"{WORDS} {__version__}"
@@ -61,7 +62,7 @@ def check_file(path: Path, overwrite: bool, known: bytes = WORDS.encode()) -> No
 
 def _is_ours(path: Path, known: bytes) -> bool:
     try:
-        data = path.read_bytes()
+        data = read(path)
     except OSError:
         return False
     words = rb"[\s*!]+".join(map(re.escape, known.split()))  # comments break lines between words

@@ -1,8 +1,10 @@
-"""A single file that appears whole or not at all, whatever ends the process that writes it."""
+"""A single file that appears whole or not at all, whatever ends the process that writes it; and files that are read
+whole, if they are not too long."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -12,6 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..interrupts import Undo
+
+LONGEST = 256 << 20  # bytes of what is read whole: devices such as /dev/zero never end
 
 
 @contextlib.contextmanager
@@ -46,3 +50,17 @@ def write(path: str | Path, content: str | bytes) -> None:
     """Write a file, text as UTF-8, escaped where that has no bytes, whole or not at all. OSError as from `open`."""
     with whole_file(path) as stream:
         stream.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+
+
+def read(path: str | Path) -> bytes:
+    """A file's content. OSError as from `open`, and where there are more than LONGEST bytes."""
+    with open(path, "rb") as stream:
+        return rest(stream)
+
+
+def rest(stream: BinaryIO) -> bytes:
+    """What is left of a stream. OSError where that is more than LONGEST bytes."""
+    data = stream.read(LONGEST + 1)
+    if len(data) > LONGEST:
+        raise OSError(errno.EFBIG, f"it has more than {LONGEST} bytes")
+    return data

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
 from ..errors import OptionError
+from ..native.whole_file import rest
 from ..tuning import exchange
 from ..tuning.database import SolutionFile
 from ..tuning.records import Record
@@ -52,7 +53,8 @@ def _distinct(solutions: Iterable[Record]) -> Iterable[Record]:
 def _contents(path: Path) -> Sequence[Result | Record]:
     try:
         with open(path, "rb") as stream:
-            data = stream.read()
+            data = stream.read(len(SQLITE))
+            data = data if data == SQLITE else data + rest(stream)
     except OSError as error:
         raise OptionError(f"{path} cannot be read: {error.strerror or error}") from None
     if data.startswith(SQLITE):
