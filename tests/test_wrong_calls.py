@@ -258,3 +258,9 @@ def test_command_lines_end_with_one_line(name: str, capsys: pytest.CaptureFixtur
     assert err.count("\n") == 1
     assert message.replace(".x00", "\\x00") in err
     assert len(err) < 1100
+
+
+def test_machines_of_long_names_get_short_answers() -> None:
+    with pytest.raises(TargetError) as caught:
+        ttc_llvm.compile(PROBLEM, 1, 1, replace(target.find("avx2"), cpu="d/" * 3000))
+    assert len(str(caught.value)) < 200

@@ -173,7 +173,7 @@ def _host() -> tuple[Target, Mapping[str, bool]]:
 @lru_cache(maxsize=16)
 def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: bool) -> llvm.TargetMachine:
     if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else target.cpus(family)):  # LLVM ends the process
-        raise TargetError(f"{cpu!r} is no CPU of {family} that LLVM is known to know")
+        raise TargetError(f"{shown(cpu)} is no CPU of {family} that LLVM is known to know")
     try:
         described = _llvm().Target.from_triple(triple)
     except RuntimeError as error:

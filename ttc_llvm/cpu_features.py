@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from .arguments import shown
 from .errors import TargetError
 from .machine import Target
 
@@ -64,7 +65,7 @@ def needs(target: Target) -> frozenset[str]:
     row: str | None = target.cpu
     while row is not None:
         if row not in _STEPS:
-            raise TargetError(f"what CPU {row!r} needs is not known")
+            raise TargetError(f"what CPU {shown(row)} needs is not known")
         row, features = _STEPS[row]
         needed.update(features.split())
     for switch in filter(None, target.features.split(",")):
