@@ -47,6 +47,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"alpha": "2"}, "alpha = '2' is not a number"),
     ({"beta": None}, "beta = None is not a number"),
     ({"alpha": 10**400}, "alpha is beyond the range of floating-point numbers"),
+    ({"alpha": (2 - 2**-24) * 2.0**127}, "is beyond the range of the data type s"),
     ({"alpha": 1j}, "alpha = 1j is complex, but the data type s is real"),
     ({"beta": 1 + 1j, "dtype": "sd"}, "beta = (1+1j) is complex, but the data type d is real"),
     ({"conjugate": True}, "conjugate needs a complex data type, not s"),

@@ -8,8 +8,11 @@ import dataclasses
 import multiprocessing
 import os
 import pickle
+import random
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ import ttc_llvm
 from ttc_llvm import addresses, backend, dtypes, executable, kernel, locks, lower, unaligned
 from ttc_llvm.bodies import default_plan
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
+from ttc_llvm.executable import Executable
 from ttc_llvm.items import placed
 from ttc_llvm.plan import CpuPlan, Staging
 from ttc_llvm.problem import Problem, column_major
@@ -566,3 +570,58 @@ def test_threads_are_checked() -> None:
     for bad in (0, -1, "2", 1.5):
         with pytest.raises(OptionError):
             solved(Problem((1, 0), (3, 3)), threads=bad)
+
+
+class Picture:
+    """What it shows is made when it is asked for, as images of PIL do."""
+
+    class Bytes(bytearray):
+        """Bytes that can be watched."""
+
+    def __init__(self, shown: bytes) -> None:
+        self.shown, self.made = shown, list[weakref.ref[bytearray]]()
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        data = self.Bytes(self.shown)
+        self.made.append(weakref.ref(data))
+        return {"shape": (len(data),), "typestr": "|i1", "data": data, "version": 3}
+
+
+def test_memory_that_is_made_on_demand_lives_until_the_call_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    picture, result = Picture(RNG.bytes(30 * 40)), np.zeros(30 * 40, "i1")
+    solution = ttc_llvm.compile(Problem((1, 0), (30, 40), "i8"), 1, threads=1)
+    run, alive = Executable.run, list[bool]()
+
+    def watched(*given: Any) -> None:
+        alive.extend(reference() is not None for reference in picture.made)
+        run(*given)
+
+    monkeypatch.setattr(Executable, "run", watched)
+    solution(picture, result)
+    assert alive == [True]
+    assert (result.reshape(30, 40) == np.frombuffer(picture.shown, "i1").reshape(40, 30).T).all()
+
+
+def test_threads_share_a_solution_with_scalars_of_their_own() -> None:
+    solution = ttc_llvm.compile(Problem((1, 0), (3, 4), "d"), 1, threads=1)
+    a, errors, before = np.ones((3, 4), order="F"), list[BaseException](), sys.getswitchinterval()
+
+    def work(seed: int) -> None:
+        rng, b = random.Random(seed), np.zeros((4, 3), order="F")
+        try:
+            for _ in range(4000):
+                solution(a, b, alpha=rng.random() + 2, beta=rng.choice((0, 0.5)))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    try:
+        sys.setswitchinterval(1e-6)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert errors == []

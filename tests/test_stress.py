@@ -48,3 +48,66 @@ def test_rounds_end_well(program: str, seed: str) -> None:
 def test_a_process_ends_while_threads_call() -> None:
     status, said = outcome(str(PROGRAMS), "exits", "3")
     assert (status, said) in ((0, ""), (-15, ""))
+
+
+RAISING = """
+import os, signal, threading, time
+import ttc_llvm
+from ttc_llvm import locks
+
+class Struck(Exception): ...
+
+def strike(number, frame):
+    raise Struck
+
+held = threading.Event()
+def compile():
+    with locks.LLVM:
+        held.set()
+        time.sleep(1)
+
+thread = threading.Thread(target=compile)
+thread.start()
+held.wait()
+signal.signal(signal.SIGALRM, strike)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+child = os.fork()
+if child == 0:
+    os._exit(all(lock.acquire(timeout=1) for lock in (locks.CODE, locks.DATABASE, locks.LLVM)))
+thread.join()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+free = []
+other = threading.Thread(target=lambda: free.append(locks.CODE.acquire(timeout=1)))
+other.start()
+other.join()
+assert free == [True]
+"""
+COLLECTING = """
+import gc, os, threading, time
+from ttc_llvm import kernel
+
+begun = threading.Event()
+def build():
+    with kernel._uncollected():
+        begun.set()
+        time.sleep(0.3)
+
+thread = threading.Thread(target=build)
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    os._exit(gc.isenabled())
+thread.join()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+"""
+
+
+def test_a_signal_that_raises_while_a_fork_waits_leaves_no_lock_closed() -> None:
+    status, said = outcome("-c", RAISING)
+    assert status == 0, said
+    assert "Struck" in said  # Python shows it, and forks
+
+
+def test_children_collect_garbage() -> None:
+    assert outcome("-c", COLLECTING) == (0, "")

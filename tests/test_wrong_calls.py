@@ -175,6 +175,8 @@ MACHINES: dict[str, dict[str, Any]] = {  # what LLVM ends the process on, or wou
     "family 'z80' is not one of x86": {"family": "z80"},
     "abi 'x' is none of x86": {"abi": "x"},
     "vector_bits 4 is less than 8": {"vector_bits": 4},
+    "vector_bits 100 is not a power of two": {"vector_bits": 100},
+    "small_vector_bits 24 is not a power of two": {"small_vector_bits": 24},
     "line 0 is less than 1": {"line": 0},
     "masked 4 is not a sequence": {"masked": 4},
     "name .* holds a NUL": {"name": "a\0b"},

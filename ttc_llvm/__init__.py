@@ -14,7 +14,10 @@ def _is_program() -> bool:
     """Whether Python runs our own command, by `-m ttc_llvm` or by the script `ttc`."""
     given = [*getattr(sys, "argv", ()), ""][0]
     if given == "-m":  # Python imports the package of the module that it is to run
-        return ("-m", "ttc_llvm") in zip(sys.orig_argv, sys.orig_argv[1:], strict=False)
+        words = zip(sys.orig_argv, sys.orig_argv[1:], strict=False)  # also `-Im ttc_llvm` and `-mttc_llvm`
+        if any(flag[:1] == "-" and flag[-1:] == "m" and name == "ttc_llvm" for flag, name in words):
+            return True
+        return any(word[:1] == "-" and word.endswith("mttc_llvm") for word in sys.orig_argv)
     if not given.endswith("ttc"):
         return False
     try:

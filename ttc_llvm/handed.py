@@ -48,21 +48,23 @@ class Storage:
         elements = problem.storage("a" if name == "A" else "b")
         return cls(name, dtypes.to_numpy(own), exact, elements, written=name == "B")
 
-    def address(self, x: Any) -> int:
-        """Where it starts: x is an array, a buffer or an integer address. ArrayError for memory that does not fit."""
+    def address(self, x: Any) -> tuple[int, Any]:
+        """Where it starts, and what keeps that memory alive: x is an array, a buffer or an integer address. ArrayError
+        for memory that does not fit."""
         if type(x) is np.ndarray:  # what most calls bring, checked in no time
             flags = x.flags
             fits = x.dtype == self.dtype and x.size >= self.elements and flags.forc
             if fits and (flags.writeable or not self.written):
-                return data_address(x)
+                return data_address(x), x
         elif type(x) is int and 0 < x < END_OF_MEMORY:
-            return x
+            return x, None
         return self._checked(x)
 
-    def _checked(self, x: Any) -> int:
-        """The address of anything else that may be handed over, or the rule that it breaks."""
+    def _checked(self, x: Any) -> tuple[int, Any]:
+        """The address of anything else that may be handed over, or the rule that it breaks. Some objects make the
+        memory that they show, as images of PIL do: the array holds it."""
         if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
-            return self._checked_integer(int(x))
+            return self._checked_integer(int(x)), None
         array = x if isinstance(x, np.ndarray) else _as_array(x, self.name, self.dtype)
         if not self._admits(array.dtype):
             raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.dtype}")
@@ -72,7 +74,7 @@ class Storage:
             raise ArrayError(f"{self.name} holds {array.size} elements: the problem needs {self.elements}")
         if self.written and not array.flags.writeable:
             raise ArrayError(f"{self.name} is read-only: the result is written to it")
-        return data_address(array)
+        return data_address(array), array
 
     def _checked_integer(self, address: int) -> int:
         if not 0 < address < END_OF_MEMORY and (self.elements or address):
@@ -101,7 +103,7 @@ def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _read(x: Any, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
-    if hasattr(x, "__array_interface__"):
+    if hasattr(type(x), "__array_interface__") or hasattr(x, "__array_interface__"):  # of instances it may be a copy
         return np.asarray(x)
     view = memoryview(x)
     if view.format not in ("B", "b", "c"):

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -114,8 +114,9 @@ def held() -> Iterator[None]:
         with _handled(ENDING, lambda number, _: arrived.append(number)):
             yield
     finally:
-        for number in arrived:
-            signal.raise_signal(number)
+        with ExitStack() as others:  # a handler may raise: the others are told all the same
+            for number in reversed(arrived):
+                others.callback(signal.raise_signal, number)
 
 
 @contextmanager

@@ -52,14 +52,16 @@ def _text(nest: LoopNest, target: Target) -> str:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No garbage collection while a module is built: thousands of objects that all live would start several."""
-    enabled = gc.isenabled()
-    try:
-        gc.disable()
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+    """No garbage collection while a module is built: thousands of objects that all live would start several. Forks
+    wait: their children would never collect any."""
+    with locks.LLVM:
+        enabled = gc.isenabled()
+        try:
+            gc.disable()
+            yield
+        finally:
+            if enabled:
+                gc.enable()
 
 
 @lru_cache(maxsize=1)

@@ -31,30 +31,41 @@ def imported(name: str, package: str | None = None) -> Any:
 
 
 _ORDER = (CODE, DATABASE, LLVM)
-_held: list[Any] = []
+_held: list[list[Any]] = []
 
 
 def _inner_lock() -> Any:
     """llvmlite's own lock, which also covers what the garbage collector frees; None before its first use."""
     ffi = sys.modules.get("llvmlite.binding.ffi")  # without a lib where another program's import is under way
-    return getattr(getattr(ffi, "lib", None), "_lock", None)
+    lock = getattr(getattr(getattr(ffi, "lib", None), "_lock", None), "_lock", None)
+    return lock if hasattr(lock, "_is_owned") else None
 
 
 def _before_fork() -> None:
+    """A signal whose handler raises while this waits does not end it: Python forks all the same."""
+    taken, raised = list[Any](), list[BaseException]()
+    _held.append(taken)
     for lock in _ORDER:
-        lock.acquire()
-    inner = _inner_lock()
-    if inner is not None:
-        inner.__enter__()
-    _held.append(inner)
+        _take(lock, taken, raised)
+    _take(_inner_lock(), taken, raised)  # asked for last: whoever held ours may have loaded llvmlite
+    if raised:  # Python shows it, and goes on
+        raise raised[0]
+
+
+def _take(lock: Any, taken: list[Any], raised: list[BaseException]) -> None:
+    if lock is None or lock._is_owned():
+        return
+    taken.append(lock)
+    while not lock._is_owned():
+        try:
+            lock.acquire()
+        except BaseException as error:
+            raised.append(error)
 
 
 def _after_fork() -> None:
     """In parent and child alike: the forking thread owns the locks in both."""
-    inner = _held.pop()
-    if inner is not None:
-        inner.__exit__(None, None, None)
-    for lock in reversed(_ORDER):
+    for lock in reversed(_held.pop()):
         lock.release()
 
 

@@ -139,11 +139,18 @@ def _itemsize(given: int) -> int:
     return given if type(given) is int and given > 0 else int(_SIZE("size of an item", given, TargetError))
 
 
-_BITS = arguments.between(8, 1 << 16)
+def _bits(name: str, value: Any, error: Error = TargetError) -> int:
+    """The rule of a register's length."""
+    found = int(arguments.between(8, 1 << 16)(name, value, error))
+    if found & (found - 1):
+        raise error(f"{name} {found} is not a power of two")
+    return found
+
+
 _SIZE = arguments.between(1, 1 << 62)
 _RULES = {
     "name": arguments.text, "triple": arguments.text, "cpu": arguments.text, "features": features,
-    "vector_bits": _BITS, "small_vector_bits": _BITS, "registers": _SIZE, "masked": arguments.integers,
+    "vector_bits": _bits, "small_vector_bits": _bits, "registers": _SIZE, "masked": arguments.integers,
     "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
     "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
     "far": arguments.flag, "exchange": arguments.instance(Exchange), "scalable": arguments.flag,

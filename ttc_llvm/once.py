@@ -22,6 +22,8 @@ def once(make: Callable[P, V]) -> Callable[P, V]:
 
     @wraps(make)
     def found(*args: P.args, **named: P.kwargs) -> V:
+        if named:  # they would not be part of the key
+            raise TypeError(f"{make.__name__} takes its arguments by position")
         if args not in made:
             with locks.CODE:
                 if args not in made:
@@ -59,7 +61,9 @@ class Recent(Generic[V]):
     def put(self, key: Hashable, value: V) -> V:
         """Remember a value, and return it."""
         if len(self._young) >= self._half:
-            self._young, self._old = {}, self._young
+            with locks.CODE:  # two at a time would forget a whole generation
+                if len(self._young) >= self._half:
+                    self._young, self._old = {}, self._young
         self._young[key] = value
         return value
 

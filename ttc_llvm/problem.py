@@ -160,7 +160,7 @@ def _scalar(name: str, value: complex, compute: DType) -> complex:
     if compute.kind is not Kind.COMPLEX and number.imag != 0:
         raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {compute} is real")
     if compute.real_bits == 32:
-        if any(FLOAT_MAX < abs(x) < math.inf for x in (number.real, number.imag)):
+        if any(FLOAT_MAX <= abs(x) < math.inf for x in (number.real, number.imag)):
             raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {compute}")
         rounded = complex(*(ctypes.c_float(part).value for part in (number.real, number.imag)))
         number = rounded if rounded in (0, 1) else number

@@ -38,7 +38,6 @@ KEPT_SCALARS = 16
 class _Ready:
     """What a call with given scalars needs. values: alpha and beta; scalars: their address, 0 for none."""
 
-    kinds: Kinds
     executable: Executable
     values: npt.NDArray[Any] | None
     scalars: int = field(init=False)
@@ -69,6 +68,7 @@ class Solution:
         arguments.put(self, _RULES, OptionError)
         check(plan, self._canonical)
         self._ready: dict[tuple[Any, Any], _Ready] = {}
+        self._executables: dict[Kinds, Executable] = {}
         self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
 
     def __repr__(self) -> str:
@@ -96,7 +96,7 @@ class Solution:
         ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
         """
         ready = self._find(alpha, beta)
-        address_a, address_b = self._a.address(a), self._b.address(b)
+        (address_a, _keeps_a), (address_b, _keeps_b) = self._a.address(a), self._b.address(b)
         if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
             raise ArrayError("A and B overlap in memory: the transposition is out of place")
         most = self.threads if threads is None else runtime.thread_count(threads)
@@ -116,8 +116,8 @@ class Solution:
         alpha_value, beta_value = (own.alpha if alpha is None else alpha, own.beta if beta is None else beta)
         checked = replace(own, alpha=alpha_value, beta=beta_value)
         kinds = Kinds.of(checked.alpha, checked.beta)
-        known = next((ready.executable for ready in self._ready.values() if ready.kinds == kinds), None)
-        ready = _Ready(kinds, known or self._executable(kinds), _scalars(checked))
+        executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self._executable(kinds))
+        ready = _Ready(executable, _scalars(checked))
         if len(self._ready) >= KEPT_SCALARS:
             self._ready = {}
         return self._ready.setdefault(key, ready)

@@ -185,8 +185,8 @@ class Trial:
         return time.perf_counter() - start
 
     def _hot_seconds(self, built: Kernel) -> float:
-        once = max(self._timed(built, 1), 1e-7)
-        repeats = max(1, round(HOT_SECONDS / once))
+        single = max(self._timed(built, 1), 1e-7)
+        repeats = max(1, round(HOT_SECONDS / single))
         return self._timed(built, repeats) / repeats
 
     def _prepare(self) -> None:

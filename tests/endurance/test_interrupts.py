@@ -154,6 +154,18 @@ def test_held_signals_arrive_in_spite_of_an_error() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_held_signals_all_arrive_though_the_first_one_raises() -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: seen.append(number))
+    try:
+        with pytest.raises(KeyboardInterrupt), interrupts.held():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == [signal.SIGTERM]
+
+
 def test_signals_that_are_ignored_stay_so() -> None:
     done = program("""
 signal.signal(signal.SIGINT, signal.SIG_IGN)
