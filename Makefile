@@ -1,5 +1,6 @@
 # make run    the main job on a real problem, into build/
 # make test   the tests            make check  lint, types and tests: what CI runs
+# make docs   the documentation site, into build/docs
 # make full   every test, long     make clean  forget the virtual environment and what was built
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
@@ -18,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.re
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
-.PHONY: run test check lint types full fuzz stress faults wrong_calls interrupts limits growth gpu wheels ptxas clean
+.PHONY: run test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -35,6 +36,10 @@ lint: $(VENV)/.check
 types: $(VENV)/.check
 	$(BIN)/mypy -p ttc_llvm
 	$(BIN)/mypy tests
+
+# Links between pages, and of names in signatures, are checked.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/docs
 
 full: $(VENV)/.test
 	TTC_FULL=1 $(PYTEST) -m "full or not full"
@@ -76,6 +81,10 @@ $(VENV)/.test: setup.cfg pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test]"
 	touch $@ $(VENV)/.run
 
+$(VENV)/.docs: setup.cfg pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[docs]"
+	touch $@ $(VENV)/.run
+
 $(VENV)/.check: setup.cfg pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[check]"
-	touch $@ $(VENV)/.test $(VENV)/.run
+	touch $@ $(VENV)/.docs $(VENV)/.test $(VENV)/.run

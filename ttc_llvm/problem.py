@@ -23,7 +23,7 @@ class Problem:
     size, lda: extents and outer sizes in A's index order; ldb: outer sizes in B's order. None = no padding.
     dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`).
     alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
-        What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
+    What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
     conjugate: conjugate A (complex types only).
 
     Raises ProblemError, one sentence, for anything invalid. Source: Springer, Sankaran, Bientinesi 2016, eq. 1.

@@ -14,10 +14,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arguments import cut, word
 from ..errors import OptionError, TtcError
 from .entry import say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from .options import Parser
 
 LONGEST = 1000  # characters of an error, which may hold a path of any length
 _log = logging.getLogger(__name__)
@@ -73,28 +79,43 @@ def _subcommand(argv: list[str]) -> int:
         from ..explain import cli as explain_cli  # takes the options of a compilation, by their own table
 
         return explain_cli.run(argv[1:])
+    args = subcommands().parse_args(argv)
+    return _commands()[args.command].run(args)
+
+
+def subcommands() -> Parser:
+    """The parser of all sub-commands but `explain`."""
+    from .options import Parser
+
+    top = Parser(
+        prog="ttc", description="Sub-commands; without one, ttc compiles: see ttc --help.", add_help=False
+    )
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in _commands().values():
+        command.add_parser(subparsers)
+    return top
+
+
+class _Command(NamedTuple):
+    add_parser: Callable[[Any], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def _commands() -> dict[str, _Command]:
     from .. import kernel
     from ..bench import cli as bench_cli
     from ..compare import cli as compare_cli
     from ..report import cli as report_cli
     from . import database as database_cli
     from . import info as cli_info
-    from .options import Parser
 
-    top = Parser(prog="ttc", description="Sub-commands; without one, ttc compiles: see ttc --help.")
-    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (cli_info, database_cli, bench_cli, compare_cli, report_cli):
-        command.add_parser(subparsers)
-    args = top.parse_args(argv)
-    if args.command == "database":
-        return database_cli.run(args, kernel.versions)
-    runs = {
-        "info": cli_info.run,
-        "bench": bench_cli.run_command,
-        "compare": compare_cli.run_command,
-        "report": report_cli.run,
+    return {
+        "info": _Command(cli_info.add_parser, cli_info.run),
+        "database": _Command(database_cli.add_parser, lambda args: database_cli.run(args, kernel.versions)),
+        "bench": _Command(bench_cli.add_parser, bench_cli.run_command),
+        "compare": _Command(compare_cli.add_parser, compare_cli.run_command),
+        "report": _Command(report_cli.add_parser, report_cli.run),
     }
-    return runs[args.command](args)
 
 
 def _guarded(work: Callable[[], int]) -> int:

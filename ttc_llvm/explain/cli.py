@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     arguments: those behind `explain`; options of a compilation are read by its own table.
     """
     if "--help" in arguments or "-h" in arguments:
-        print(_help(), end="")
+        print(explain_parser().format_help(), end="")
         return 0
     made = Parser(prog="ttc explain", add_help=False)
     _add_own(made)
@@ -63,8 +63,10 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _help() -> str:
+def explain_parser() -> Parser:
+    """The parser of a whole command line behind `ttc explain`: a compilation's options and its own."""
     made = parser()
+    made.prog = "ttc explain"
     made.usage = "ttc explain --perm=P,.. --size=N,.. [options]"
     made.description = (
         "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, LLVM IR, assembly of the"
@@ -72,7 +74,7 @@ def _help() -> str:
     )
     made.epilog = None
     _add_own(made)
-    return made.format_help()
+    return made
 
 
 def _add_own(made: argparse.ArgumentParser) -> None:

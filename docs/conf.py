@@ -1,0 +1,55 @@
+"""The documentation site: pages of this folder, what the repository's root holds for readers, and references
+generated from the public names and from the command line's parsers. Nothing is downloaded while it is built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import ttc_llvm
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.addnodes import pending_xref
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+ROOT = Path(__file__).parent.parent
+
+project = "ttc_llvm"
+author = "The ttc_llvm developers"
+version = release = ttc_llvm.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_argparse_cli"]
+exclude_patterns = [] if (ROOT / "CONTRIBUTING.md").exists() else ["project/contributing.md"]
+smartquotes = False
+myst_heading_anchors = 3
+html_theme = "alabaster"
+html_theme_options = {"description": "Tensor transpositions, compiled", "body_max_width": "none"}
+html_show_copyright = html_show_sphinx = False
+html_copy_source = False
+
+default_role = "code"  # docstrings set code in single backquotes
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {"npt.ArrayLike": "ArrayLike", "npt.DTypeLike": "DTypeLike"}
+python_maximum_signature_line_length = 100
+nitpicky = True
+# Objects of other projects, whose lists would have to be downloaded; and values of ours that are no public names.
+nitpick_ignore_regex = [("py:.*", r"(?!ttc_llvm\.).*"), ("py:.*", r"ttc_llvm\.\w+\..*")]
+
+
+
+def public(app: Sphinx, env: BuildEnvironment, node: pending_xref, contents: nodes.TextElement) -> nodes.Node | None:
+    """The entry of a public name, where an annotation names it by the module that defines it."""
+    home, _, name = node.get("reftarget", "").rpartition(".")
+    if node.get("refdomain") != "py" or home == "ttc_llvm" or name not in ttc_llvm.__all__:
+        return None
+    return env.get_domain("py").resolve_xref(
+        env, node["refdoc"], app.builder, node["reftype"], f"ttc_llvm.{name}", node, contents
+    )
+
+
+def setup(app: Sphinx) -> None:
+    """Add our own resolver of names."""
+    app.connect("missing-reference", public)

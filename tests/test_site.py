@@ -1,0 +1,125 @@
+"""The documentation site: it builds without a warning, and every public name and option has its entry."""
+
+from __future__ import annotations
+
+import argparse
+import html
+import inspect
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import PATIENCE
+
+import ttc_llvm
+from ttc_llvm.cli import command
+from ttc_llvm.cli import options as cli_options
+from ttc_llvm.explain import cli as explain_cli
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built site."""
+    for package in ("sphinx", "myst_parser", "sphinx_argparse_cli"):
+        pytest.importorskip(package)
+    built = tmp_path_factory.mktemp("site")
+    done = sphinx(ROOT / "docs", built)
+    assert (done.returncode, done.stderr) == (0, "")
+    return built
+
+
+def sphinx(source: Path, built: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A build as `make docs` does it."""
+    given = (*options, "--fail-on-warning", "--keep-going", "--quiet", "-b", "html")
+    line = (sys.executable, "-m", "sphinx", *given, str(source), str(built))
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def entries(site: Path) -> dict[str, set[str]]:
+    """The names that the site's inventory lists, by domain and kind."""
+    lines = zlib.decompress((site / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode().splitlines()
+    found: dict[str, set[str]] = {}
+    for name, kind in (re.match(r"(\S+(?: \S+)*?) (\w+:\S+) -?\d", line).groups() for line in lines):  # type: ignore[union-attr]
+        found.setdefault(kind, set()).add(name)
+    return found
+
+
+def bare(text: str) -> str:
+    """A text without quoting and spaces."""
+    return re.sub(r"[\s`]", "", text)
+
+
+def plain(page: str) -> str:
+    """The bare text of a page."""
+    return bare(html.unescape(re.sub(r"<[^>]*>", "", page)))
+
+
+@pytest.mark.parametrize("name", [name for name in ttc_llvm.__all__ if name != "__version__"])
+def test_a_public_name_has_its_signature_and_its_docstring(site: Path, name: str) -> None:
+    page = (site / "reference" / "api.html").read_text()
+    _, found, rest = page.partition(f'id="ttc_llvm.{name}"')
+    assert found, f"{name} has no entry"
+    signature, _, described = rest.partition('<dl class="py')[0].partition("<dd><p>")
+    value = getattr(ttc_llvm, name)
+    if not (isinstance(value, type) and issubclass(value, Exception)):
+        parameters = inspect.signature(value).parameters
+        assert [p for p in parameters if f'<span class="n"><span class="pre">{p}</span>' not in signature] == []
+    assert bare(inspect.getdoc(value) or "nothing")[:60] in plain(described)
+
+
+def test_every_public_name_is_in_the_inventory(site: Path) -> None:
+    found = entries(site)
+    names = {name for kind, names in found.items() if kind.startswith("py:") for name in names}
+    assert {f"ttc_llvm.{name}" for name in ttc_llvm.__all__} <= names
+    assert {"ttc_llvm.Solution.__call__", "ttc_llvm.bench.run"} <= names
+
+
+def flags(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Every option of a parser and of its sub-commands, as the inventory spells them."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from flags(inner)
+        elif action.help != argparse.SUPPRESS:
+            yield from (f"{parser.prog.replace(' ', '-')}.{flag}" for flag in action.option_strings)
+
+
+def test_every_option_has_an_entry(site: Path) -> None:
+    parsers = (cli_options.parser(), explain_cli.explain_parser(), command.subcommands())
+    wanted = {flag for parser in parsers for flag in flags(parser)}
+    assert {"ttc.--perm", "ttc-explain.--stage", "ttc-bench.--suite", "ttc-database-clear.--all"} <= wanted
+    assert wanted <= entries(site)["std:cmdoption"]
+
+
+def test_every_page_is_built(site: Path) -> None:
+    pages = [path.relative_to(ROOT / "docs") for kind in ("md", "rst") for path in (ROOT / "docs").rglob(f"*.{kind}")]
+    missing = [str(page) for page in pages if not (site / page.with_suffix(".html")).exists()]
+    assert missing == ([] if (ROOT / "CONTRIBUTING.md").exists() else ["project/contributing.md"])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[design](no_page.md)\n", "no_page"),
+        ("[design](other.md#no-such-section)\n", "no-such-section"),
+        ("{option}`ttc --nothing`\n", "--nothing"),
+        ("{py:func}`ttc_llvm.nothing`\n", "ttc_llvm.nothing"),
+    ],
+)
+def test_what_leads_nowhere_fails_the_build(tmp_path: Path, text: str, complaint: str) -> None:
+    """With the settings of the site, and two pages of our own."""
+    for package in ("sphinx", "myst_parser", "sphinx_argparse_cli"):
+        pytest.importorskip(package)
+    source = tmp_path / "docs"
+    source.mkdir()
+    (source / "index.md").write_text(f"# Start\n\n```{{toctree}}\nother\n```\n\n{text}")
+    (source / "other.md").write_text("# Other\n")
+    done = sphinx(source, tmp_path / "built", "-c", str(ROOT / "docs"))
+    assert done.returncode == 1
+    assert complaint in done.stderr
