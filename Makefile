@@ -1,6 +1,6 @@
 # make run    the main job on a real problem, into build/
 # make test   the tests            make check  lint, types and tests: what CI runs
-# make docs   the documentation site, into build/docs
+# make docs   the documentation site, into build/docs; needs Python 3.11
 # make full   every test, long     make clean  forget the virtual environment and what was built
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
