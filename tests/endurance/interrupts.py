@@ -62,7 +62,7 @@ KINDS = {
     "report": Kind(("report", "results.jsonl", "--output=out"), 6.0, "matplotlib"),
     "info": Kind(("info",), 3.0),
     "list": Kind(("database", "list"), 1.0),
-    "export": Kind(("database", "export", "out/exported.json"), 1.0),
+    "export": Kind(("database", "export", "out/exported.jsonl"), 1.0),
 }  # fmt: skip
 
 
@@ -274,6 +274,8 @@ def main() -> int:
     parser = options("interrupts", 500)
     parser.add_argument("--kinds", default=",".join(kinds_here()), help="commands that are hit")
     args = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it, and so would commands
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which `nohup` ignores
     campaign = Campaign.resumed("interrupts", args.seed, args.state)
     for number in campaign.rounds(args.count, args.seconds):
         attack = Attack.drawn(args.seed, number, tuple(args.kinds.split(",")))
