@@ -409,7 +409,10 @@ def found_package(asked: str, folder: Path, package: Path = PACKAGE, **env: str)
         'message("NOT FOUND: ${ttc_llvm_NOT_FOUND_MESSAGE}")\nendif()\n'
     )
     shell = {"PATH": f"{program(folder / 'bin')}:{os.environ['PATH']}", "VIRTUAL_ENV": ""}
-    done = attempt(cmake, "-S", folder, "-B", folder / "b", "-GNinja", env=shell | env)
+    generator = "Ninja" if shutil.which("ninja") else "Unix Makefiles"
+    if generator != "Ninja":
+        compiler("make")
+    done = attempt(cmake, "-S", folder, "-B", folder / "b", f"-G{generator}", env=shell | env)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
