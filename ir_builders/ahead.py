@@ -1,4 +1,4 @@
-"""Where the micro-tile some iterations ahead lies: an odometer over the loops around a node.
+"""The position of the micro-tile some iterations ahead: an odometer over the loops around a node.
 
 The distance is split into iterations per loop, innermost first; a loop that runs over its end wraps to
 its start and carries into the loop around it, tile loops included. Only addresses depend on it.
@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """How far the tile ahead is along one axis, in elements."""
+    """The distance to the tile ahead along one axis, in elements."""
 
     axis: int
     distance: Int

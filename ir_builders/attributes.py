@@ -1,4 +1,4 @@
-"""What functions have to be told about the machine that runs them, beyond the module's triple."""
+"""Attributes of functions that describe the machine that runs them, beyond the module's triple."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a node of the loop nest stands: what travels down the tree while it becomes IR."""
+"""The place of a node in the loop nest: what travels down the tree while it becomes IR."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .values import Int, add, i64
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Where a node stands: a pointer per space, the interval length per axis (and what it is in a whole tile,
+    """The place of a node: a pointer per space, the interval length per axis (and what it is in a whole tile,
     0 = known at run time only), the loops around it."""
 
     pointers: dict[Space, ir.Value]
@@ -24,7 +24,7 @@ class Box:
     trail: tuple[Step, ...] = ()
 
     def ends(self, node: Micro) -> tuple[ir.Value, ir.Value]:
-        """Where a micro-tile reads and writes."""
+        """The pointers at which a micro-tile reads and writes."""
         return self.pointers[node.source.space], self.pointers[node.target.space]
 
     def position(self, b: ir.IRBuilder, axis: int) -> Int:

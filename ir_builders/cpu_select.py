@@ -38,7 +38,8 @@ _STRUCTURED = 7  # the leaf whose eax counts its subleaves
 
 
 def add_run(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> ir.Function:
-    """What entries call: it runs one of all versions, the most demanding first, the last for all CPUs."""
+    """Add the function that entries call: it runs one of all versions, the most demanding first, the last for all
+    CPUs."""
     found = [_version(module, problem, version) for version in versions]
     return _add_switch(module, add_choose(module, [version.target for version in versions]), found)
 

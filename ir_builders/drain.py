@@ -84,7 +84,7 @@ def share(
     trail: tuple[Step, ...],
     line: int,
 ) -> Share | None:
-    """What the current row of B asks for. source: A's pointer at this row, and its strides; extents: of the axes;
+    """The prefetches of B's current row. source: A's pointer at this row, and its strides; extents: of the axes;
     trail: the loops around, outermost first. None where offsets within a tile exceed 32 bits."""
     pointer, view = source
     tile = tuple(min(t, e) for t, e in zip(wanted.tile, extents, strict=True))

@@ -122,7 +122,7 @@ class Emission:
         return Access(self.module, machine, view.dtype, s.lanes, align, ragged, crowded, longest)
 
     def address(self, pointer: ir.Value, view: View, register: Register) -> ir.Value:
-        """Where a register's first element lies, from the block's own."""
+        """The address of a register's first element, from the block's own."""
         offset: Int = 0
         for k, (i, stride) in enumerate(zip(register.start, view.strides, strict=True)):
             step = mul(self.b, i, self.sizes(stride))

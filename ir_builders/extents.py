@@ -43,7 +43,7 @@ def of_generated_size(
 
 
 def of_any_size(b: ir.IRBuilder, problem: Problem, size: ir.Value, lda: ir.Value, ldb: ir.Value) -> Shape:
-    """What is behind these pointers; a NULL for outer sizes stands for no padding."""
+    """The extents behind these pointers; a NULL for outer sizes stands for no padding."""
     rank = len(problem.perm)
     extents = _loaded(b, size, rank, "size")
     outer = max(0, rank - 1)
@@ -112,7 +112,7 @@ def _go_on(b: ir.IRBuilder, pointer: ir.Value, values: Sequence[Int], null: ir.V
 
 
 def every(b: ir.IRBuilder, conditions: Sequence[ir.Value]) -> ir.Value:
-    """Whether all of these hold."""
+    """The conjunction of these conditions."""
     return reduce(lambda x, y: b.and_(x, y), conditions) if conditions else ALWAYS
 
 

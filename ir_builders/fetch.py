@@ -1,4 +1,4 @@
-"""What a micro-tile asks memory for in advance: the lines of a micro-tile further on, or rows of the next tile."""
+"""Prefetches of a micro-tile: the lines of a micro-tile further on, or rows of the next tile."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def requests(
     trail: tuple[Step, ...],
     shift: Shift | None = None,
 ) -> list[Request]:
-    """What the node's prefetch asks for, line by line, on the sides that pass through the caches: addresses are
+    """The node's prefetches, line by line, on the sides that pass through the caches: addresses are
     computed at once, the prefetches are emitted where the caller wants them. trail: the loops around, outermost first;
     shift: of the micro-tile, if it is shifted.
     """

@@ -1,4 +1,4 @@
-"""What a micro-tile asks memory for in advance where rows are fetched: its share in the rows of the next tile.
+"""Prefetches of a micro-tile where rows are fetched: its share in the rows of the next tile.
 
 The micro-tiles that lie side by side along a run of memory share the rows that cross them. Each asks for some of these
 rows from end to end, so that lines of one page follow each other, rather than for its own line of every row:

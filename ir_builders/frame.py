@@ -1,4 +1,4 @@
-"""What C entries need beyond a kernel: internal functions, memory on the stack, scalars in memory."""
+"""Parts of C entries beyond a kernel: internal functions, memory on the stack, scalars in memory."""
 
 from __future__ import annotations
 

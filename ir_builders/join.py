@@ -28,8 +28,8 @@ Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a register of B goes: its own address, any multiple of an item's size, and its row's slot; follows: whether
-    its row's run began before it, None of those that are shorter than a line: it always did."""
+    """The place that a register of B is stored to: its own address, any multiple of an item's size, and its row's slot;
+    follows: whether its row's run began before it, None of those that are shorter than a line: it always did."""
 
     address: ir.Value
     slot: ir.Value

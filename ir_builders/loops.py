@@ -30,7 +30,8 @@ from .values import I1, Int, add, at, counted, guarded, i64, minimum, mul
 
 @dataclass(slots=True)
 class Emitter:
-    """What one kernel's emission shares: module, machine, strides of A, B and scratch, and the bodies of edges."""
+    """The facts that one kernel's emission shares: module, machine, strides of A, B and scratch, and the bodies of
+    edges."""
 
     module: ir.Module
     machine: Target
@@ -142,7 +143,7 @@ class Emitter:
         return replace(box, pointers={**box.pointers, buffer.space: start}), {**views, buffer.space: view}
 
     def rest(self, b: ir.IRBuilder, node: Rest, box: Box) -> None:
-        """What waits in the row's slot, stored."""
+        """Store what waits in the row's slot."""
         item = node.target.dtype
         access = Access(self.module, self.machine, item, node.carry.elements, 1)
         end = at(b, box.pointers[Space.B], mul(b, box.lengths[0], item.itemsize))
@@ -189,7 +190,7 @@ class Emitter:
     def requests(
         self, b: ir.IRBuilder, tile: Tile, box: Box, shift: Shift | None = None
     ) -> list[Callable[[], None]]:
-        """What a micro-tile asks for in advance: each emits a prefetch. Single lines are asked for here, in a burst."""
+        """The prefetches of a micro-tile: each emits a prefetch. Single lines are asked for here, in a burst."""
         wanted = tile.node.prefetch
         if wanted is None:
             return []

@@ -21,7 +21,7 @@ L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but th
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a side's registers are reached: element type, register width in elements, tail rule, known alignment.
+    """Access to a side's registers: element type, register width in elements, tail rule, known alignment.
     crowded: what a masked store leaves out is read soon, and that load would wait until the store is in the cache;
     longest: bytes that a load of a whole register or of a piece has at most, 0 = any number."""
 

@@ -20,7 +20,7 @@ Access = Callable[[ir.Instruction], ir.Instruction]
 
 
 class Element:
-    """What the innermost loop does.
+    """The body of the innermost loop.
 
     pointers: to both tensors by their names, `a` and `b`; alpha, beta: () where the nest has none; access: is told of
     every load and store.

@@ -31,7 +31,7 @@ INSERT, INSERT_NARROW = 1.5, 4.0
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """How A's registers may be loaded. piece: lanes of the shortest piece that a load inserts, 0 = whole registers
+    """Ways to load A's registers. piece: lanes of the shortest piece that a load inserts, 0 = whole registers
     only; others: vector operations per register of B beside the network, which the units that insert take, too;
     insert: cost of inserting one piece, in shuffles; in_place: pieces have this very length, and stages of the network
     exchange lanes without moving others."""

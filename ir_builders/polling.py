@@ -1,4 +1,4 @@
-"""What the functions of the thread runtime are built from: loops, pauses, waiting."""
+"""Parts of the thread runtime's functions: loops, pauses, waiting."""
 
 from __future__ import annotations
 

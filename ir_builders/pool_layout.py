@@ -32,6 +32,7 @@ YIELD_TYPE = ir.FunctionType(I32, [])
 
 
 def i64(value: int) -> ir.Constant:
+    """A 64-bit constant."""
     return ir.Constant(I64, value)
 
 
@@ -42,21 +43,26 @@ def at(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value | int) -> ir.Valu
 
 
 def lane_of(builder: ir.IRBuilder, pool: ir.Value, participant: ir.Value) -> ir.Value:
+    """The address of a participant's lane."""
     return at(builder, at(builder, pool, LANES), builder.mul(participant, i64(LANE)))
 
 
 def load_job(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
+    """The value of one of JOB_FIELDS."""
     kinds = {"kernel": KERNEL_TYPE.as_pointer(), "stride": I64, "tasks": I64}
     return builder.load(at(builder, pool, JOB + 8 * JOB_FIELDS.index(name)), name, typ=kinds.get(name, PTR))
 
 
 def load_config(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
+    """The value of one of CONFIG_FIELDS."""
     return builder.load(at(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name)), name, typ=I64)
 
 
 def generation_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    """The number of the job that a word is about."""
     return builder.ashr(word, i64(PARTS_BITS))
 
 
 def parts_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    """The number of parts of the job that a word is about."""
     return builder.and_(word, i64((1 << PARTS_BITS) - 1))

@@ -22,7 +22,8 @@ class Ragged:
     exist: dict[tuple[int, int], ir.Value] = field(default_factory=dict)
 
     def exists(self, b: ir.IRBuilder, k: int, register: Register) -> ir.Value | None:
-        """Whether any of a register's elements lies below an axis' length; None where the first one always does."""
+        """The condition that any of a register's elements lies below an axis' length; None where the first one always
+        does."""
         least = min(unflatten(element, self.block)[k] for element in register.elements) if k in self.lengths else 0
         if least == 0:
             return None

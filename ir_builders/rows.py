@@ -40,7 +40,7 @@ class Kept:
 
 
 def recall(b: ir.IRBuilder, machine: Target, carry: Carry, pointers: tuple[ir.Value, ir.Value]) -> None:
-    """What waits in the slot goes in front of the row. In front of a run's first one that is anything, and not used."""
+    """Put what waits in the slot in front of the row. In front of a run's first one that is anything, and not used."""
     slot, row = pointers
     _copy(b, machine, slot, at(b, row, -carry.bytes), carry.bytes)
 

@@ -1,4 +1,4 @@
-"""What llvmlite.ir cannot say, said in one place: shuffles with undefined lanes, freeze, fences, inserts, scalable
+"""Extensions of llvmlite.ir: shuffles with undefined lanes, freeze, fences, inserts, scalable
 vectors, visibility, and attributes of functions that it does not know. For loops: `vectorised.py`."""
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def written(b: ir.IRBuilder, kind: ir.Type, text: str, name: str = "") -> ir.Val
 
 
 def reference(value: ir.Value) -> str:
-    """How text names a value."""
+    """The name of a value in text."""
     return str(value.get_reference())  # type: ignore[attr-defined]  # every value that has a name has it
 
 

@@ -1,4 +1,4 @@
-"""Where a shifted micro-tile lies: how far B's first boundary is, and what becomes of the ends of B's rows."""
+"""The place of a shifted micro-tile: the distance to B's first boundary, and the ends of B's rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Bend:
         return b.select(b.icmp_signed("<=", self.first, i64(index)), self.far, near)
 
     def ends(self, block: tuple[int, ...], register: Register) -> ir.Value | None:
-        """Whether a register of B has nothing behind its row; None where something always follows."""
+        """The condition that a register of B has nothing behind its row; None where something always follows."""
         if self.stop is None or register.start[self.stop[0]] + 1 < block[self.stop[0]]:
             return None
         return self.stop[1]
@@ -99,8 +99,8 @@ class Shift:
     def bend(
         self, b: ir.IRBuilder, source: ir.Value, moves: tuple[Move, ...] = (), tail: ir.Value | None = None
     ) -> Bend | None:
-        """Where the micro-tile goes on that is `moves` further and begins at this address of A; tail: whether nothing
-        follows its last row."""
+        """The continuation of the micro-tile that is `moves` further and begins at this address of A; tail: whether
+        nothing follows its last row."""
         following = self.node.following
         if not following:
             return None

@@ -22,7 +22,7 @@ class _Distinct(ir.MDValue):  # llvmlite writes no distinct nodes, and none that
 
 
 class Vectorised:
-    """What `omp simd` says of a loop: its accesses do not depend on each other, and it is to be vectorised.
+    """The promises of `omp simd` for a loop: its accesses do not depend on each other, and it is to be vectorised.
 
     loop: what its branch back carries as `llvm.loop`.
     """

@@ -1,4 +1,4 @@
-"""Where an array's elements are: read off the array object itself where NumPy's ABI is as expected."""
+"""The address of an array's elements, read off the array object itself where NumPy's ABI is as expected."""
 
 from __future__ import annotations
 

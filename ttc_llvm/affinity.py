@@ -1,4 +1,4 @@
-"""Where worker threads may run: compact, scatter, none, or an explicit list of CPUs.
+"""Placement of worker threads: compact, scatter, none, or an explicit list of CPUs.
 
 Place 0 of every order belongs to the calling thread, whose own mask is never changed; worker k takes place
 k + 1. With more threads than places, the places are used again from the start.
@@ -21,7 +21,7 @@ Topology = Mapping[int, tuple[int, int]]
 
 
 class Policy(Enum):
-    """How workers are spread over the CPUs of the process."""
+    """Spread of workers over the CPUs of the process."""
 
     NONE = "none"  # the operating system decides
     COMPACT = "compact"  # neighbours first: siblings of a core, cores of a package

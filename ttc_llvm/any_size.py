@@ -26,7 +26,7 @@ TASK_LOOPS = 4  # splitting a task number costs one division per loop
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Where the parameter array of a problem of this rank holds what, per axis in B's index order."""
+    """Positions in the parameter array of a problem of this rank, per axis in B's index order."""
 
     rank: int
 

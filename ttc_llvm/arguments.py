@@ -1,4 +1,4 @@
-"""What callers hand over, checked kind by kind: one rule for each kind, which raises the caller's own sort of error.
+"""Checks of what callers pass: one rule for each kind of argument, which raises the caller's own sort of error.
 
 A rule takes the argument's name, its value and the class of the error, and returns the value as it is used from there.
 Whatever a caller's object raises when it is asked what it is breaks the rule, too.
@@ -43,7 +43,7 @@ def cut(text: str, most: int = SHOWN) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """What an error of somebody else's says, as part of a message: one line of bounded length."""
+    """The message of another library's error, as part of a message: one line of bounded length."""
     try:
         return cut(" ".join(str(error).split()), 3 * SHOWN) or type(error).__name__
     except Exception:

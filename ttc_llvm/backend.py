@@ -110,7 +110,7 @@ class Loaded:
         self._jit = jit
 
     def address(self, symbol: str) -> int:
-        """Where a function named in `load` starts. Whoever keeps the address keeps this object, too."""
+        """The address of a function named in `load`. Whoever keeps the address keeps this object, too."""
         return self._library[symbol]
 
     def function(self, symbol: str, prototype: Callable[[int], F]) -> F:

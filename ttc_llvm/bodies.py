@@ -1,4 +1,4 @@
-"""Which inner bodies an object holds: one per kinds of alpha and beta, specialised and any-size."""
+"""The inner bodies that an object holds: one per kinds of alpha and beta, specialised and any-size."""
 
 from __future__ import annotations
 

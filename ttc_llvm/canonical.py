@@ -44,7 +44,7 @@ class Axis:
 
 
 class Alpha(Enum):
-    """Which alpha an inner body is compiled for."""
+    """Kinds of alpha that inner bodies are compiled for."""
 
     ZERO = "zero"  # A is never read
     ONE = "one"  # plain copy or conversion
@@ -52,7 +52,7 @@ class Alpha(Enum):
 
 
 class Beta(Enum):
-    """Which beta an inner body is compiled for."""
+    """Kinds of beta that inner bodies are compiled for."""
 
     ZERO = "zero"  # B is never read
     ANY = "any"

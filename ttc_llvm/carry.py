@@ -20,8 +20,8 @@ from .target import Target
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """How runs go on. run: elements of a whole one; inside: loops over tiles inside of those along which runs go on;
-    buffer: the slots, at the start of scratch; carry: what a row needs to know of them."""
+    """Runs of B that continue from tile to tile. run: elements of a whole one; inside: loops over tiles inside of those
+    along which runs go on; buffer: the slots, at the start of scratch; carry: what a row needs to know of them."""
 
     run: int
     inside: int
@@ -35,7 +35,8 @@ def run_of(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
 
 
 def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
-    """How the plan's runs go on; None where they do not, or where a tile's are shorter than a line."""
+    """The chain of the plan's runs; None where they do not continue from tile to tile, or where a tile's are shorter
+    than a line."""
     if plan.staging is not Staging.CARRY or not plan.streaming:
         return None
     return continued(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
@@ -43,7 +44,7 @@ def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
 
 @lru_cache(maxsize=512)
 def continued(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
-    """How runs of B go on between tiles of these extents in these loops, the outermost `parallel` of which threads
+    """The chain of B's runs between tiles of these extents in these loops, the outermost `parallel` of which threads
     share; None as for `chain`. Remembered, for planning asks several times."""
     extents, run = canonical.extents, run_axes(tile, canonical.strides("b"))
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)

@@ -55,7 +55,7 @@ def start(
 def run(
     command: Sequence[str], folder: str | Path | None = None, timeout: float | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What a program wrote, and its status. folder: as for `start`; timeout: seconds.
+    """The output and the status of a program. folder: as for `start`; timeout: seconds.
 
     Raises OSError where it cannot be started and subprocess.TimeoutExpired where it takes longer.
     """

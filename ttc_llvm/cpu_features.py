@@ -1,4 +1,4 @@
-"""What x86-64 CPUs can do, by name, and how a program finds out what the one it runs on can do."""
+"""Features of x86-64 CPUs by name, and where CPUID reports those of the CPU that a program runs on."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def needs(target: Target) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where CPUID says that a feature is there: leaf, subleaf, register (0 = eax ... 3 = edx) and bit."""
+    """The place of a feature in CPUID's answers: leaf, subleaf, register (0 = eax ... 3 = edx) and bit."""
 
     leaf: int
     subleaf: int

@@ -15,7 +15,7 @@ from .errors import ProblemError
 
 
 class Kind(Enum):
-    """What arithmetic an element type admits."""
+    """Kinds of arithmetic on an element type."""
 
     REAL = "real"
     COMPLEX = "complex"

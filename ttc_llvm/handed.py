@@ -1,4 +1,4 @@
-"""What users hand over to a call: the memory of tensors, as an address, and scalars."""
+"""Arguments of a call: the memory of tensors, as an address, and scalars."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PARTS = struct.Struct("2d")
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """What the memory of a tensor must be.
+    """Requirements on the memory of a tensor.
 
     dtype: of its elements, and exact: no other of that size; elements: their least number, outer sizes included;
     bytes: what they take; written: it must not be read-only.
@@ -49,8 +49,8 @@ class Storage:
         return cls(name, dtypes.to_numpy(own), exact, elements, written=name == "B")
 
     def address(self, x: Any) -> tuple[int, Any]:
-        """Where it starts, and what keeps that memory alive: x is an array, a buffer or an integer address. ArrayError
-        for memory that does not fit."""
+        """Its address, and the object that keeps that memory alive: x is an array, a buffer or an integer address.
+        ArrayError for memory that does not fit."""
         if type(x) is np.ndarray:  # what most calls bring, checked in no time
             flags = x.flags
             fits = x.dtype == self.dtype and x.size >= self.elements and flags.forc

@@ -1,4 +1,4 @@
-"""Whether there is memory for LLVM, before it starts: where an allocation of its own fails, it ends the process."""
+"""A check for memory before LLVM starts: where an allocation of its own fails, it ends the process."""
 
 from __future__ import annotations
 

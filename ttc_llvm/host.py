@@ -45,5 +45,5 @@ def _bytes(text: str) -> int:
 
 
 def missing(target: Target, available: Mapping[str, bool]) -> tuple[str, ...]:
-    """What the target needs and this machine lacks, sorted; empty where its code runs here."""
+    """The features that the target needs and this machine lacks, sorted; empty where its code runs here."""
     return tuple(sorted(name for name in needs(target) if not available.get(name, False)))

@@ -20,7 +20,7 @@ MAX_INT = (1 << 31) - 1  # of C's int, in which extents, lda and ldb are passed
 
 
 class Role(Enum):
-    """What an entry's parameter is."""
+    """Roles of an entry's parameters."""
 
     A = "the tensor that is read"
     B = "the tensor that is written"
@@ -61,7 +61,7 @@ class Entry:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What it takes, in order."""
+        """Its parameters, in order."""
         scalars = () if self.problem.compute.kind is Kind.OPAQUE else ("alpha", "beta") if self.beta else ("alpha",)
         sizes = ("size", "lda", "ldb") if self.any_size else ("lda", "ldb")
         return (
@@ -79,12 +79,12 @@ class Entry:
 
     @property
     def most_threads(self) -> int:
-        """How many threads pay at the problem's own size, at least 1."""
+        """The number of threads that pay at the problem's own size, at least 1."""
         return max(1, min(MAX_THREADS, self.problem.elements * self.bytes_per_element // BYTES_PER_THREAD))
 
     @property
     def may_thread(self) -> bool:
-        """Whether several threads can pay."""
+        """True where several threads can pay."""
         return self.most_threads > 1 or (self.any_size and bool(self.problem.size))
 
 

@@ -1,4 +1,4 @@
-"""What the Python interpreter must be like: anything else is refused when the package is imported."""
+"""Requirements on the Python interpreter: anything else is refused when the package is imported."""
 
 from __future__ import annotations
 

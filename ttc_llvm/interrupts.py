@@ -160,7 +160,7 @@ def _handled(numbers: tuple[int, ...], handler: Callable[[int, FrameType | None]
 
 
 class Undo:
-    """What is done when the block ends, and before a signal ends a command inside it: it may be done twice."""
+    """Work that is done when the block ends, and before a signal ends a command inside it: it may be done twice."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         self._work = work
@@ -175,7 +175,7 @@ class Undo:
 
 
 def at_end(work: Callable[[], object]) -> None:
-    """What is done before a command's own process ends; nothing in other programs."""
+    """Register work to do before a command's own process ends; nothing in other programs."""
     if _state.own:
         _state.undo[id(work)] = work
 

@@ -96,7 +96,7 @@ cache = KernelCache()
 
 
 def revision(plan_version: str = plans.VERSION) -> str:
-    """What object code has to share with this program to run in it. plan_version: of the plans' texts."""
+    """The revision that object code shares with this program to run in it. plan_version: of the plans' texts."""
     return f"{plan_version} code{CODE} ttc{__version__}"
 
 

@@ -1,4 +1,4 @@
-"""How a micro-tile's block of elements lies in the registers of one side: a run of memory per register."""
+"""The layout of a micro-tile's block of elements in the registers of one side: a run of memory per register."""
 
 from __future__ import annotations
 

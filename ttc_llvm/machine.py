@@ -1,4 +1,4 @@
-"""What plans and IR builders need to know of a machine, as one frozen value."""
+"""A machine as plans and IR builders see it: one frozen value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import TargetError
 
 
 class Exchange(Enum):
-    """How registers exchange elements best."""
+    """Instructions by which registers exchange elements best."""
 
     UNPACK = "unpack"  # any two-input shuffle; halves of 128-bit groups are interleaved
     TRANSPOSE = "transpose"  # registers of a length known at run time only: pairs of lanes are exchanged in place
@@ -22,7 +22,7 @@ class Exchange(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What plans and IR builders need to know of a machine.
+    """A machine as plans and IR builders see it.
 
     name: canonical spelling; triple, cpu, features: what LLVM gets; vector_bits: full register width for
     4- to 16-byte elements, small_vector_bits: for 1- and 2-byte elements; registers: vector registers;

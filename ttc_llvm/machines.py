@@ -1,4 +1,4 @@
-"""Which machines an object is for: one, or several x86-64 CPUs among which it chooses at run time."""
+"""The machines that an object is for: one, or several x86-64 CPUs among which it chooses at run time."""
 
 from __future__ import annotations
 

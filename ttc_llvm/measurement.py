@@ -1,4 +1,4 @@
-"""What a search has measured of its winner."""
+"""The measurement of a search's winner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured.
+    """The measurement of a search's winner.
 
     seconds: the winner's best run; gibs: its bandwidth (GiB/s, bytes of A + B, B twice where it is read);
     ceiling_gibs: the same bytes without permutation, same run; ceiling: which; timings: all plans, the fastest

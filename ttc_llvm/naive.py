@@ -18,7 +18,7 @@ INT_MAX = (1 << 31) - 1
 
 
 class Traverse(Enum):
-    """Which tensor's memory is walked from end to end."""
+    """The tensors whose memory is walked from end to end."""
 
     OUTPUT = "output"
     INPUT = "input"
@@ -51,22 +51,22 @@ class Naive:
 
     @property
     def reads_b(self) -> bool:
-        """Whether B is read: beta != 0."""
+        """True where B is read: beta != 0."""
         return self.kinds.beta is Beta.ANY
 
     @property
     def scales(self) -> bool:
-        """Whether alpha takes part."""
+        """True where alpha takes part."""
         return self.kinds != COPY_KINDS
 
     @property
     def elements(self) -> int:
-        """How often the innermost body runs."""
+        """The number of runs of the innermost body."""
         return prod(loop.extent for loop in self.loops)
 
     @property
     def fits_int(self) -> bool:
-        """Whether every offset, and one more of every index, is an `int` of C."""
+        """True where every offset, and one more of every index, is an `int` of C."""
         a, b = (sum(i.extent * i.stride_a for i in self.loops), sum(i.extent * i.stride_b for i in self.loops))
         return max(a, b, self.elements) <= INT_MAX
 

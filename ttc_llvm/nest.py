@@ -117,7 +117,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """What is done in the last tile of runs only."""
+    """Nodes for the last tile of runs only."""
 
     carry: Carry
     body: tuple[Node, ...]

@@ -1,4 +1,4 @@
-"""What is made on first use and shared by all threads: while one makes it, the others wait, and get the same.
+"""Values that are made on first use and shared by all threads: while one makes it, the others wait, and get the same.
 
 Machine code is the reason: were two threads to make the same function, the one that is forgotten would be unmapped, and
 whoever holds its address would jump there. What threads share is made here, and holds what its addresses point to.

@@ -1,4 +1,4 @@
-"""What nodes of a loop nest work on: views of memory, operations, scratch, what is asked for, and what waits."""
+"""Operands of a loop nest's nodes: views of memory, operations, scratch, prefetches, and partial lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .dtypes import DType
 
 
 class Space(Enum):
-    """Where a view's elements live."""
+    """The memory that a view's elements are in."""
 
     A = "a"
     B = "b"
@@ -29,7 +29,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What happens to an element between load and store: convert, conjugate, alpha, beta."""
+    """Operations on an element between load and store: convert, conjugate, alpha, beta."""
 
     alpha: Alpha
     beta: Beta
@@ -62,7 +62,7 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """What a micro-tile asks for in advance. distance: in micro-tiles, or in tiles of these extents, whose rows are
+    """The prefetches of a micro-tile. distance: in micro-tiles, or in tiles of these extents, whose rows are
     then asked for whole, each micro-tile its share; far: into L2 only, as rows always are."""
 
     distance: int

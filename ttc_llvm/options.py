@@ -1,4 +1,4 @@
-"""What steers a compilation, checked once at the front door."""
+"""Options of a compilation, checked once at the front door."""
 
 from __future__ import annotations
 

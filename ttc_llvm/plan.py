@@ -22,7 +22,7 @@ MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's cod
 
 
 class Staging(Enum):
-    """What goes through a contiguous scratch tile before it is written."""
+    """Use of a contiguous scratch tile, or another way to write B."""
 
     NONE = "none"
     A = "a"  # tile rows of A are copied to padded scratch, then permuted from there into B
@@ -44,7 +44,7 @@ class Staging(Enum):
 
 
 class Fetch(Enum):
-    """What a prefetch asks for, into which cache, and thereby the unit of its distance."""
+    """The lines that a prefetch loads, the cache, and thereby the unit of its distance."""
 
     BLOCKS = "blocks"  # the lines of one micro-tile: each from another row of memory
     FAR = "far"  # the same lines, into L2 only: L1 has few buffers for lines on their way
@@ -86,7 +86,7 @@ class Plan:
 
     @_fitting
     def box(self, extents: tuple[int, ...]) -> tuple[int, ...]:
-        """What a whole tile holds of axes with these extents."""
+        """The extents of a whole tile of axes with these extents."""
         return tuple(map(min, self.tile, extents))
 
 
@@ -134,7 +134,7 @@ class CpuPlan(Plan):
 
     @_fitting
     def tasks(self, extents: tuple[int, ...]) -> int:
-        """What threads can share: steps of the grid."""
+        """The number of tasks that threads can share: steps of the grid."""
         return prod(-(-extents[k] // step) for k, step in self.grid(extents))
 
     @property

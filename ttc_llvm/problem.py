@@ -1,4 +1,4 @@
-"""What the user asks for: one transposition in the TTC paper's column-major terms."""
+"""The problem: one transposition in the TTC paper's column-major terms."""
 
 from __future__ import annotations
 

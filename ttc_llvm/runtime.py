@@ -78,7 +78,7 @@ def _omp_num_threads() -> int | None:
 
 
 def placement() -> Affinity:
-    """Where workers are placed: what `set_affinity` was told last."""
+    """The placement of workers: the last argument of `set_affinity`."""
     return _shared.affinity
 
 

@@ -189,7 +189,7 @@ class Solution:
 
     @property
     def spec(self) -> Spec:
-        """What is written of it."""
+        """The description of its artifacts."""
         with locks.LLVM:
             from .native.artifact import Spec
 

@@ -76,7 +76,7 @@ def views(canonical: Canonical) -> tuple[View, View]:
 
 
 def operation(canonical: Canonical) -> Op:
-    """What happens to an element on its way from A to B."""
+    """The operation on an element on its way from A to B."""
     return Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
 
 
@@ -111,7 +111,7 @@ def _each(canonical: Canonical, around: list[int], leaf: Node) -> tuple[Node, ..
 
 
 def prefetch_of(plan: CpuPlan) -> Prefetch | None:
-    """What the plan's micro-tiles ask for in advance."""
+    """The prefetches of the plan's micro-tiles."""
     if not plan.prefetch:
         return None
     return Prefetch(plan.prefetch, plan.tile if plan.fetch is Fetch.ROWS else (), plan.fetch is not Fetch.BLOCKS)

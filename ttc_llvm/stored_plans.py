@@ -67,7 +67,7 @@ def request(canonical: Canonical, options: Options) -> Request:
 
 
 def stored(canonical: Canonical, options: Options, store: Database) -> Planned | None:
-    """What the database answers with, None where it knows nothing that suffices; nothing is compiled or timed."""
+    """The database's answer, None where it knows nothing that suffices; nothing is compiled or timed."""
     answer = store.find(request(canonical, options), options.max_implementations)
     return answered(canonical, options, answer)
 
@@ -102,7 +102,7 @@ def _by_plan(plan: str, objects: Objects) -> dict[str, bytes]:
 
 
 def remembered(record: Record, ceiling: str, bytes_moved: int, proxy: bool = False) -> Measurement | None:
-    """What a row says of time; None where nothing was timed. ceiling: the name of what results are compared with."""
+    """The measurement of a row; None where nothing was timed. ceiling: the name of what results are compared with."""
     if record.seconds is None:
         return None
     timings = tuple((t.plan, t.seconds) for t in record.timings)

@@ -1,4 +1,4 @@
-"""Which machine a name means: one table of spellings (architectures, CPUs, triples), near matches for the rest."""
+"""Machines by name: one table of spellings (architectures, CPUs, triples), near matches for the rest."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ OWN_EDGES = 2  # axes with remainders whose edges have bodies of their own: thre
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """What the loops inside one tile need: the axes, the tile's extents, the order, the leaf to shrink, whether
-    masks serve its ragged edges, and the bytes of a vector."""
+    """The facts that the loops inside one tile need: the axes, the tile's extents, the order, the leaf to shrink,
+    whether masks serve its ragged edges, and the bytes of a vector."""
 
     axes: tuple[Axis, ...]
     tile: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Which way a tuned plan goes where B begins off the boundary: timed there, as the plan was on it."""
+"""The choice of a tuned plan's fallback for misaligned B: timed there, as the plan was on it."""
 
 from __future__ import annotations
 

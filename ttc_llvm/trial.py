@@ -34,7 +34,7 @@ SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exi
 
 
 class Mode(Enum):
-    """What is in the caches when a run starts; the value is the database's and the report's word."""
+    """Contents of the caches when a run starts; the value is the database's and the report's word."""
 
     COLD = "cold"
     HOT_A = "hot-a"

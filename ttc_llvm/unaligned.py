@@ -1,4 +1,4 @@
-"""What runs where A begins off the lines, or B off the boundary of vectors, as large arrays of NumPy and malloc do."""
+"""Fallback plans for A misaligned to the cache line, or B to the vector, as large arrays of NumPy and malloc do."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ JOINED = 2 << 10  # bytes of the longest rows that are joined: longer ones find 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What can run instead of a streaming plan. how: its staging, NONE for ordinary stores; run: bytes of B between two
+    """A fallback of a streaming plan. how: its staging, NONE for ordinary stores; run: bytes of B between two
     places where a line is written in part."""
 
     how: Staging
@@ -49,7 +49,7 @@ _Maker = Callable[[Canonical, CpuPlan, Target], Way | None]
 
 
 def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """What runs instead of a streaming plan: the way that it decides for, if there is one; else the first that pays."""
+    """The fallback of a streaming plan: the one that it names, if it names one; else the first that pays."""
     if plan.unaligned is not None:
         for way in ways(canonical, plan, target):
             if way.how is plan.unaligned:
@@ -58,7 +58,7 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan
 
 
 def off_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """What runs instead of a plan where A is off the lines: shorter loads where longer ones are slow across lines, and
+    """The fallback of a plan for A misaligned to the line: shorter loads where longer ones are slow across lines, and
     where they are not across them anyway."""
     steps = [axis.stride_a for axis in canonical.axes if axis.extent != 1]
     size = canonical.a.itemsize

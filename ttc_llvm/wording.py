@@ -18,7 +18,7 @@ def bandwidth_rule(canonical: Canonical) -> str:
 
 
 def problem_line(problem: Problem) -> str:
-    """What is computed, with which permutation, sizes and type."""
+    """The computation in one line, with permutation, sizes and type."""
     name = "conj(A)" if problem.conjugate else "A"
     update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
     parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]

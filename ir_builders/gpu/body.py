@@ -1,4 +1,4 @@
-"""What one block does with its tile: loads, shared memory, barrier, arithmetic, stores."""
+"""The work of one block on its tile: loads, shared memory, barrier, arithmetic, stores."""
 
 from __future__ import annotations
 

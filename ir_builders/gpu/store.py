@@ -1,4 +1,4 @@
-"""How one block writes B: every thread what it loads from A itself, or what it finds in shared memory."""
+"""Stores of one block to B: every thread writes what it loads from A itself, or what it finds in shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the items of a phase lie.
+"""Positions of a phase's items.
 
 Positions of threads are decoded once; rounds of one thread differ by constants, which end up inside the accesses. Where
 the last round is not full or the tile is ragged, positions to be loaded are clamped to the last one.
@@ -36,12 +36,12 @@ class Walk:
 
     @property
     def own_addresses(self) -> bool:
-        """Whether loads from memory need addresses of their own: clamped positions differ by more than constants."""
+        """True where loads from memory need addresses of their own: clamped positions differ by more than constants."""
         return self.own_slots or any(limit is not None for limit in self._limits)
 
     @property
     def own_slots(self) -> bool:
-        """Whether accesses to shared memory do. Ragged tiles need none: a whole one has room there."""
+        """True where accesses to shared memory do. Ragged tiles need none: a whole one has room there."""
         return not all(digit.exact for digit in self.phase.digits)
 
     def rounds(self) -> Iterator[Round]:
@@ -66,7 +66,7 @@ class Walk:
         return digit.exact or turn[number] + 1 < digit.rounds
 
     def exists(self, turn: Round) -> ir.Value | None:
-        """Whether a round's item lies in the tile and belongs to this thread; None = always.
+        """The condition that a round's item lies in the tile and belongs to this thread; None = always.
 
         One comparison with a constant a round: all else that decides is in what is compared, for many rounds at once.
         """
@@ -100,8 +100,8 @@ class Walk:
         return self._known_left[key]
 
     def load_offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
-        """Where a round's item starts in a tensor of these strides, along whose runs its vectors lie; the last item of
-        the tile for rounds beyond: it may be loaded always."""
+        """The offset at which a round's item starts in a tensor of these strides, along whose runs its vectors lie; the
+        last item of the tile for rounds beyond: it may be loaded always."""
         return self._offset(turn, strides, sums, self._existing)
 
     def store_offset(self, turn: Round, strides: tuple[int, ...], sums: Arithmetic) -> Sum:
@@ -118,7 +118,7 @@ class Walk:
         return total
 
     def shared(self, turn: Round, tile: SharedTile, inside: int = 0) -> Sum:
-        """Where an item, or the element `inside` its vector, lies in shared memory."""
+        """The position of an item, or of the element `inside` its vector, in shared memory."""
         total = Sum()
         for number, digit in enumerate(self.phase.digits):
             along = digit.axes == self.phase.run.axes

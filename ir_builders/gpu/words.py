@@ -19,7 +19,7 @@ FAR = 1 << 20  # a stride behind which no two elements of a register block are n
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How `count` neighbouring elements of so many bytes lie in registers: words of `bits`, `lanes` elements each
+    """The registers of `count` neighbouring elements of so many bytes: words of `bits`, `lanes` elements each
     (0 = an element takes two words)."""
 
     itemsize: int

@@ -1,4 +1,4 @@
-"""What arrays and scalars must be, wherever they are: on the host or on a device."""
+"""Requirements on arrays and scalars, on the host or on a device."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def as_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def converted(x: npt.ArrayLike, dtype: np.dtype[Any], order: str) -> Array:
-    """What NumPy's function for contiguous arrays of this order makes. ArrayError where it refuses."""
+    """The result of NumPy's function for contiguous arrays of this order. ArrayError where it refuses."""
     try:
         return (np.ascontiguousarray if order == "C" else np.asfortranarray)(x, dtype)
     except MemoryError:

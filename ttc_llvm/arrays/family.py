@@ -42,7 +42,7 @@ STEP_BYTES = {Form.ROWS: 32, Form.COLUMNS: 512, Form.ELEMENTS: 16}
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What layouts must have in common to share a kernel. step: A's stride along its contiguous axis, 1 or -1;
+    """The facts that layouts share which share a kernel. step: A's stride along its contiguous axis, 1 or -1;
     rank: axes of the kernel, one of RANKS."""
 
     a: DType
@@ -138,7 +138,7 @@ def _arranged(family: Family, canonical: Canonical) -> Sequence[Axis]:
 
 
 def weight(family: Family, canonical: Canonical, target: Target) -> int:
-    """What a call of this layout takes on the family's kernel, in bytes moved by full micro-tiles."""
+    """The cost of a call of this layout on the family's kernel, in bytes moved by full micro-tiles."""
     blocks = zip(_arranged(family, canonical), plan(family, target).block, strict=True)
     steps = prod(-(-static(axis.extent) // size) for axis, size in blocks)
     return max(LEAST_BYTES, canonical.bytes_moved, steps * STEP_BYTES[family.form])

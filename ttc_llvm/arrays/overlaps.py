@@ -1,4 +1,4 @@
-"""Whether arrays, or the elements of one, have bytes in common."""
+"""Tests for bytes that arrays, or the elements of one, have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What this machine can do: suites of transpositions beside plain copies of the same bytes, and beside other libraries.
+"""Benchmarks of this machine: suites of transpositions beside plain copies of the same bytes, and beside other
+libraries.
 
 `run(cases, settings)` measures and yields one `Result` a case; `ttc bench` is this on the command line.
 """

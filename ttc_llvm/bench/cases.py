@@ -32,12 +32,12 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """Whether B is read: `update` (beta != 0) or `copy`."""
+        """`update` where B is read (beta != 0), else `copy`."""
         return COPY if self.problem.beta == 0 else UPDATE
 
     @property
     def id(self) -> str:
-        """What names the case on the command line and in reports."""
+        """The name of the case on the command line and in reports."""
         return f"{self.suite}/{self.name}/{self.kind}"
 
     @property

@@ -1,4 +1,4 @@
-"""What `ttc bench` and `ttc compare` share: which cases, how they are measured, and how far it has come."""
+"""The options and the work that `ttc bench` and `ttc compare` share: cases, measuring, progress."""
 
 from __future__ import annotations
 

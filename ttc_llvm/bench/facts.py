@@ -1,4 +1,4 @@
-"""What a result says of the machine and the versions that it was measured with."""
+"""The machine and the versions that a result was measured with."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ HOPELESS = 3  # cases that fail one after the other: the device, not the case, i
 
 @dataclass(frozen=True, slots=True)
 class GpuSettings:
-    """How cases are measured.
+    """Settings of a measurement on a GPU.
 
     max_implementations: candidates of a case, the model's first; rounds: of the final comparison, a median of many
     runs each; verify: check parts of our result, and that peers compute the same; budget: seconds after which no
@@ -59,7 +59,7 @@ class GpuSettings:
     references: tuple[GpuReference, ...] = ()
 
     def key(self, case: Case) -> str:
-        """What has to be equal for a result to be this case's, with these settings, on this machine and version."""
+        """A text that is equal for results of this case with these settings, on this machine and version."""
         peers = [f"{one.name} {one.version}" for one in self.peers]
         peers += [f"{one.name} {one.version}" for one in self.references]
         parts = (

@@ -20,7 +20,7 @@ _INTS, _ADDRESS = ctypes.POINTER(ctypes.c_int), ctypes.c_void_p
 
 
 class Mode(Enum):
-    """How HPTT chooses; the value is its number in HPTT's interface."""
+    """HPTT's ways to choose a plan; the value is its number in HPTT's interface."""
 
     ESTIMATE = 0  # by its model
     MEASURE = 1  # autotuned, up to 10 seconds

@@ -30,7 +30,7 @@ class ResultFile:
                 raise OptionError(f"{self.path}, line {number}: {error}") from None
 
     def known(self) -> tuple[Result, ...]:
-        """What is there to go on from: nothing where there is no file yet."""
+        """The results to continue from: none where there is no file yet."""
         return self.read() if self.path.exists() else ()
 
     def prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""What was measured for one case: a frozen value, and one line of JSON."""
+"""The measurement of one case: a frozen value, and one line of JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """How a reference of a case was made: the naive loop nest by a compiler, or a source file of the user's own.
+    """The origin of a case's reference: the naive loop nest by a compiler, or a source file of the user's own.
 
     compiler: its name in tables; version: as it tells itself; flags: as they were given to it; traverse: `output`
     (B is written linearly), `input` (A is read linearly), or the source file's name; compile_s: seconds that compiling
@@ -113,7 +113,7 @@ class Result:
         return timing.gibs / self.before if timing is not None and self.before else None
 
     def speedup(self, peer: str) -> float:
-        """How many times as fast as a peer we are, best run by best run."""
+        """The speedup over a peer, best run by best run."""
         return self.peers[peer].best / self.ours.best
 
     def pairs(self, peer: str) -> float:

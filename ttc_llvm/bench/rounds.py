@@ -21,8 +21,8 @@ def in_turns(
 
 
 def drifts(ceiling: Sequence[float]) -> tuple[float, ...]:
-    """How many times faster or slower than usual the ceiling was in each round: a shared machine's memory may be twice
-    as fast for some of them, and best by best would compare our best with a ceiling of other rounds."""
+    """The factor by which the ceiling was faster or slower than usual in each round: a shared machine's memory may be
+    twice as fast for some of them, and best by best would compare our best with a ceiling of other rounds."""
     usual = median_low(ceiling)
     return tuple(max(s / usual, usual / s) for s in ceiling)
 

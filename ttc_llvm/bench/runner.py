@@ -39,7 +39,7 @@ Report = Callable[[Case, Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How cases are measured.
+    """Settings of a measurement.
 
     target, threads: by default this machine and `ttc_llvm.num_threads()`; max_implementations, time_limit: of each
     search; rounds: of the final comparison; verify: check our results element by element, and peers against them;
@@ -71,7 +71,7 @@ class Settings:
         return {self.key(case, self.options(case)): case for case in cases}
 
     def key(self, case: Case, chosen: Options) -> str:
-        """What has to be equal for a result to be this case's, with these settings, on this machine and version."""
+        """A text that is equal for results of this case with these settings, on this machine and version."""
         peers = [f"{peer.name} {peer.version}" for peer in self.peers]
         parts = (
             case.id, case.text, chosen.target.key, chosen.threads, chosen.max_implementations, chosen.time_limit,

@@ -1,4 +1,4 @@
-"""Which cases of the suites are measured: by number, by name, by lot, and how large."""
+"""Selection of cases from the suites: by number, by name, as a random sample, and of which size."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ MOST_REPEATS = 1 << 20  # of a hot call, however short
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """What is timed on a stand.
+    """One of those that are timed on a stand.
 
     name: in reports; bytes_moved: by one call; run: makes so many calls; variant: contenders of one name are ways to
     the same, of which the best counts; foreign: another library's, which may have threads of its own; output: its

@@ -1,4 +1,4 @@
-"""What `--keep` keeps: every candidate's LLVM IR as a file, and a list of their plans."""
+"""The files of `--keep`: every candidate's LLVM IR as a file, and a list of their plans."""
 
 from __future__ import annotations
 

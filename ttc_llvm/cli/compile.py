@@ -183,7 +183,7 @@ def compiled(job: Job, progress: Progressing) -> Solution:
 
 
 def source_of(solution: Solution | GpuSolution, batches: int) -> str:
-    """Where a solution comes from. batches: how often its search reported."""
+    """The origin of a solution, in words. batches: how often its search reported."""
     measured = solution.measurement
     if measured is None:
         return "cost model"

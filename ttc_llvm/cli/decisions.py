@@ -13,7 +13,7 @@ from .reading import Command
 
 
 def forced(command: Command, problem: Problem, canonical: Canonical, machine: Target) -> Forced:
-    """What a command leaves the search no choice about. OptionError for what cannot be had."""
+    """The decisions that a command takes for the search. OptionError for what cannot be had."""
     return Forced(
         streaming=_streaming(command, problem, canonical, machine),
         prefetch=command.prefetch_distances,

@@ -1,4 +1,4 @@
-"""What is printed when a library is finished: a table of its problems for people, one JSON object for programs."""
+"""The report of a finished library: a table of its problems for people, one JSON object for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manifest says of a problem: which options may stand there, and how JSON writes their values."""
+"""The fields of a manifest's problem: the options that it admits, and their values in JSON."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _all(test: Callable[[Any], bool], count: int | None = None) -> Callable[[Any], bool]:
-    """Is it a list (of so many) whose items all pass the test?"""
+    """A test for lists (of so many) whose items all pass the given one."""
     return lambda value: isinstance(value, list) and count in (None, len(value)) and all(map(test, value))
 
 

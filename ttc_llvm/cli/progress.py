@@ -1,4 +1,4 @@
-"""How far tuning has come: a bar if stderr is a terminal, log lines with --verbose, else nothing."""
+"""Progress of tuning: a bar if stderr is a terminal, log lines with --verbose, else nothing."""
 
 from __future__ import annotations
 

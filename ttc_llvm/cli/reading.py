@@ -18,7 +18,7 @@ GPU_EMIT = ("kernel", "header")  # kernel: PTX, or a code object for AMD
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a command line asks for, read but not yet checked against each other; None = not given."""
+    """The options of a command line, read but not yet checked against each other; None = not given."""
 
     perm: tuple[int, ...] | None
     size: tuple[int, ...] | None
@@ -70,7 +70,7 @@ def read(arguments: Sequence[str]) -> Command:
 
 
 def given(arguments: Sequence[str]) -> dict[str, Any]:
-    """What an argument list gives: texts by field, True for switches. OptionError for unknown options."""
+    """The options in an argument list: texts by field, True for switches. OptionError for unknown options."""
     texts, unknown = parser().parse_known_args(joined(arguments))
     if unknown:
         raise OptionError(_unknown(unknown[0]))

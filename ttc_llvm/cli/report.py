@@ -1,4 +1,4 @@
-"""What is printed at the end: the summary for people, one JSON object for programs."""
+"""The report of a compilation: the summary for people, one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def print_json(outcome: Outcome) -> None:
 
 
 def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
-    """What was measured; None where nothing was timed."""
+    """The measurement's fields; None where nothing was timed."""
     measured = outcome.solution.measurement
     if measured is None:
         return None
@@ -195,7 +195,7 @@ def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
 
 
 def compared_fields(outcome: Outcome) -> dict[str, Any] | None:
-    """What `--compiler` found, None where it was not asked for."""
+    """The comparison's fields; None without `--compiler`."""
     return None if outcome.comparison is None else comparison_fields(outcome.comparison)
 
 

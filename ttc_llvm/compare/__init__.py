@@ -1,4 +1,4 @@
-"""How far compilers are from what can be had: the naive loop nest, built by each of them, beside our solutions.
+"""Comparisons with compilers: the naive loop nest, built by each of them, beside our solutions.
 
 `references.find` gives peers for `ttc_llvm.bench.run`; `ttc compare` is that on the command line.
 """

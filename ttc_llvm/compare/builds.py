@@ -37,7 +37,7 @@ _OWN = "own.cpp"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be built. own: a second source, which takes in a file of the user's own; "" = none."""
+    """The description of a build. own: a second source, which takes in a file of the user's own; "" = none."""
 
     compiler: Compiler
     source: str
@@ -52,7 +52,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What came of it. library: its file, None where there is none: message says why; seconds: that compiling took."""
+    """The result of a build. library: its file, None where there is none: message says why; seconds: that compiling
+    took."""
 
     library: Path | None
     seconds: float
@@ -234,7 +235,7 @@ def _shown(output: str, status: int) -> str:
 
 
 def ending(status: int) -> str:
-    """How a process ended, in words: `with status 3`, `by SIGSEGV`."""
+    """The end of a process, in words: `with status 3`, `by SIGSEGV`."""
     if status >= 0:
         return f"with status {status}"
     return f"by {signal.Signals(-status).name}" if -status in set(signal.Signals) else f"by signal {-status}"

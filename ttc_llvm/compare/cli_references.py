@@ -34,7 +34,7 @@ def add_references(parser: argparse.ArgumentParser) -> None:
 def wanted(
     compiler: str, flags: str | None, traverse: str, against: str | None, limit: str = f"{LIMIT_SECONDS:g}"
 ) -> Wanted:
-    """What these texts ask for. OptionError for what is malformed."""
+    """The references that these texts name. OptionError for what is malformed."""
     allowed = seconds("--compile-limit", limit)
     if not 0 < allowed < 1e6:
         raise OptionError(f"--compile-limit={limit}: a positive number of seconds is expected")

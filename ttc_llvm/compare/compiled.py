@@ -52,7 +52,7 @@ class Compiled:
         return isinstance(self._what, Own)
 
     def job(self, problem: Problem) -> Job:
-        """What has to be built for a problem."""
+        """The build of a problem's reference."""
         if isinstance(self._what, Own):
             return Job(self._compiler, source.shim(problem), source.own(problem, self._what.path))
         return Job(self._compiler, source.reference(problem, self._what))
@@ -146,5 +146,5 @@ def scalars(problem: Problem) -> npt.NDArray[Any] | None:
 
 
 def memory_of(values: npt.NDArray[Any] | None) -> int:
-    """Where scalars lie; 0 for none."""
+    """The address of scalars; 0 for none."""
     return 0 if values is None else int(values.ctypes.data)

@@ -20,7 +20,7 @@ PROBE_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What a compiler makes of a reference. source, made: names of files; flags: that ask for it."""
+    """A kind of file that a compiler makes of a reference. source, made: names of files; flags: that ask for it."""
 
     source: str
     made: str
@@ -45,7 +45,7 @@ class Family:
 
     @property
     def device(self) -> bool:
-        """Whether its references run on a GPU."""
+        """True where its references run on a GPU."""
         return self.product is CUBIN
 
 
@@ -79,7 +79,7 @@ class Compiler:
     product: Product = LIBRARY
 
     def command(self, sources: Sequence[str]) -> tuple[str, ...]:
-        """What builds its product of these sources."""
+        """The command line that builds its product of these sources."""
         return (self.path, *self.flags, *self.product.flags, "-o", self.product.made, *sources)
 
     def without_openmp(self) -> Compiler:

@@ -69,7 +69,7 @@ class Compiled:
         self.version = " ".join([compiler.version, *compiler.flags, traverse.value])
 
     def job(self, problem: Problem) -> Job:
-        """What has to be built for a problem."""
+        """The build of a problem's reference."""
         return Job(self._compiler, gpu_source.reference(naive.of(problem, self._traverse), ENTRY))
 
     def at_work(self, trial: Trial, problem: Problem) -> tuple[Run, Reference]:

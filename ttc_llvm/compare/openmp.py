@@ -1,4 +1,4 @@
-"""Where OpenMP's threads run: as many as ours, on the CPUs that ours would have."""
+"""Placement of OpenMP's threads: as many as ours, on the CPUs that ours would have."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ KERNEL = "kernel"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which references take part. compilers: names, None = all that are here, and LLVM's optimiser; flags: by name or
-    family, "" for all; traverse: one or both; against: path of a C++ source; limit: seconds of one build."""
+    """The references that are asked for. compilers: names, None = all that are here, and LLVM's optimiser; flags: by
+    name or family, "" for all; traverse: one or both; against: path of a C++ source; limit: seconds of one build."""
 
     compilers: tuple[str, ...] | None = None
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

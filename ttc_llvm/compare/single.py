@@ -28,7 +28,7 @@ class Comparison:
     references: Mapping[str, Reference]
 
     def speedup(self, name: str) -> float:
-        """How many times as fast as a reference we are, best run by best run."""
+        """The speedup over a reference, best run by best run."""
         return self.peers[name].best / self.ours.best
 
 

@@ -42,7 +42,8 @@ def own(problem: Problem, path: str) -> str:
 
 
 def shim(problem: Problem) -> str:
-    """What calls the entry of a problem, declared here: RUN(A, B, alpha and beta), and THREADS(number, where)."""
+    """The source of the functions that call a problem's entry, declared here: RUN(A, B, alpha and beta), and
+    THREADS(number, where)."""
     arguments = ["static_cast<const {0} *>(a)", "static_cast<{1} *>(b)", *_scalars(problem), "lda", "ldb"]
     a, b = declarations.c_type(problem.a), declarations.c_type(problem.b)
     call = ", ".join(arguments).format(a, b)

@@ -48,7 +48,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What became of a problem, stage by stage; str() is text for a terminal, notebooks show the page's body.
+    """The forms of a problem, stage by stage; str() is text for a terminal, notebooks show the page's body.
 
     ranked: the model's best plans, the first expected to be fastest; chosen: the plan explained, with its terms;
     tried: what was timed, in the order in which the search left it (the winner first), empty where nothing was;

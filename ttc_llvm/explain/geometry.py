@@ -1,4 +1,4 @@
-"""Where the elements of a tile lie: its runs of consecutive memory in a tensor, in cache lines; and the plane in which
+"""Positions of a tile's elements: its runs of consecutive memory in a tensor, in cache lines; and the plane in which
 it is drawn."""
 
 from __future__ import annotations

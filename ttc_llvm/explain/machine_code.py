@@ -10,7 +10,7 @@ from enum import Enum
 
 
 class Class(Enum):
-    """What an instruction is there for; the value is its name in reports."""
+    """Classes of instructions by purpose; the value is its name in reports."""
 
     LOAD = "loads"
     SHUFFLE = "shuffles"
@@ -30,7 +30,7 @@ class Class(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """How one instruction set is read: the first pattern that an instruction matches gives its class.
+    """The syntax of one instruction set: the first pattern that an instruction matches gives its class.
 
     vector: a vector register or instruction; memory: an operand in memory; comment: what begins one.
     """
@@ -143,7 +143,7 @@ def _vectors(block: Block, syntax: Syntax) -> int:
 
 
 def count(lines: tuple[str, ...], syntax: Syntax) -> Counted:
-    """How many instructions there are of each class; classes without any are left out."""
+    """The number of instructions of each class; classes without any are left out."""
     classes = [classify(line, syntax) for line in lines]
     counts = Counter(classes)
     direct = (Class.SHUFFLE, Class.ARITHMETIC)
@@ -168,7 +168,7 @@ class MachineCode:
 
 
 def read(assembly: str, triple: str) -> MachineCode | None:
-    """What there is to say about an assembly text; None for a machine that is not in the table, or where there is no
+    """Statistics of an assembly text; None for a machine that is not in the table, or where there is no
     code."""
     syntax = SYNTAX.get(triple.partition("-")[0])
     found = () if syntax is None else blocks(assembly, syntax)

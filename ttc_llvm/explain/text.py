@@ -104,7 +104,7 @@ def elsewhere(e: Explanation) -> Iterator[tuple[str, CpuPlan]]:
 
 
 def source(e: Explanation) -> str:
-    """Where the plan comes from, in words."""
+    """The origin of the plan, in words."""
     measured = e.measurement
     if measured is None:
         return "not timed: the cost model's or a given one"

@@ -88,7 +88,7 @@ def write(
 
 
 def file_names(problem: Problem, nvidia: bool, emit: Sequence[str] | None) -> tuple[str, ...]:
-    """What the files of these kinds are called."""
+    """The names of the files of these kinds."""
     stem = names.stem(problem)
     entries = [f"{stem}_{word}{end}" for word in _kinds_of(problem) for end in ("", SINGLE)]
     found: list[str] = []
@@ -113,7 +113,7 @@ def own(nvidia: bool) -> str:
 
 
 def kinds(nvidia: bool) -> tuple[str, ...]:
-    """What `emit` accepts."""
+    """The words that `emit` accepts."""
     return tuple(_KINDS[nvidia])
 
 

@@ -1,4 +1,4 @@
-"""Which GPU is meant: by name, or the one that is here."""
+"""The choice of a GPU: by name, or the one that is here."""
 
 from __future__ import annotations
 

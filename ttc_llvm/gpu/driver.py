@@ -76,7 +76,7 @@ class Driver:
             raise self.error(name, status)
 
     def error(self, name: str, status: int) -> GpuError:
-        """What the driver says of a status."""
+        """The error that the driver describes for a status."""
         return GpuError(f"the CUDA driver refuses {name}: {self.words(status)}")
 
     def words(self, status: int) -> str:
@@ -204,7 +204,7 @@ class Driver:
             raise self.error("cuLaunchKernel", status)
 
     def order(self, before: int, after: int) -> None:
-        """What is enqueued on stream `after` from now on waits for what is on `before`."""
+        """Make all that is enqueued on stream `after` from now on wait for what is on `before`."""
         if before == after:
             return
         event = self._handle("cuEventCreate", NO_TIMING)

@@ -70,7 +70,7 @@ class Executable:
 
     @property
     def launch(self) -> Launch:
-        """How the plan's own kernel is launched."""
+        """The launch of the plan's own kernel."""
         return self.image(True).launch
 
     def image(self, aligned: bool) -> GpuImage:

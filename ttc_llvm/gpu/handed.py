@@ -1,4 +1,4 @@
-"""What users hand over: arrays of any library on a device, as views whose memory is never touched; and streams."""
+"""Arguments of users: arrays of any library on a device, as views whose memory is never touched; and streams."""
 
 from __future__ import annotations
 

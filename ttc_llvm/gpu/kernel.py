@@ -31,7 +31,7 @@ def build(
 
 
 def launch(nest: GpuNest, entry: str) -> Launch:
-    """How the kernel of a nest is launched."""
+    """The launch of a nest's kernel."""
     c = nest.canonical
     shared = 0 if nest.shared is None else nest.shared.elements * c.a.itemsize
     align_a, align_b = (count * t.itemsize for count, t in zip(nest.align, (c.a, c.b), strict=True))

@@ -1,4 +1,4 @@
-"""What a GPU kernel is to those who launch it: entry, grid, block, parameters in order, and its code."""
+"""A GPU kernel as those see it who launch it: entry, grid, block, parameters in order, and its code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a kernel is launched.
+    """The launch of a kernel.
 
     entry: its symbol; grid: blocks along x, 0 = there is nothing to do and nothing may be launched; block: threads
     along x; shared: bytes of shared memory of one block, which the code reserves itself (none at the launch);

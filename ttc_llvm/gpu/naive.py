@@ -19,5 +19,5 @@ def parameters(nest: Naive) -> tuple[Parameter, ...]:
 
 
 def launch(nest: Naive, entry: str) -> Launch:
-    """How the kernel of a nest is launched."""
+    """The launch of a nest's kernel."""
     return Launch(entry, blocks(nest), BLOCK, 0, parameters(nest), nest.a.itemsize, nest.b.itemsize)

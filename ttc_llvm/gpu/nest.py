@@ -66,7 +66,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a block does with a tile. load: how A goes into shared memory, None = directly; store: how B is written;
+    """The work of a block on a tile. load: how A goes into shared memory, None = directly; store: how B is written;
     ragged: axes along which the tile may be shorter."""
 
     load: Phase | None
@@ -86,7 +86,7 @@ class SharedTile:
     elements: int
 
     def offset(self, index: tuple[int, ...]) -> int:
-        """Where an element lies."""
+        """The position of an element in shared memory."""
         total = sum(
             i * s for k, (i, s) in enumerate(zip(index, self.strides, strict=True)) if k != self.split
         )

@@ -1,4 +1,4 @@
-"""What steers a search on a GPU, checked."""
+"""Options of a search on a GPU, checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .target import GpuTarget
 
 @dataclass(frozen=True, slots=True)
 class GpuOptions:
-    """What steers a search on a GPU; the words are those of `ttc_llvm.options.Options`."""
+    """Options of a search on a GPU; the words are those of `ttc_llvm.options.Options`."""
 
     target: GpuTarget
     max_implementations: int

@@ -21,7 +21,7 @@ MAX_ACCESSES = 512  # of one thread to A or to B, all unrolled: code grows with 
 
 
 class Shared(Enum):
-    """Whether a tile goes through shared memory, and in whose order it lies there."""
+    """Uses of shared memory: none, or a tile in A's or in B's order."""
 
     NONE = "none"  # every thread stores what it loaded
     A = "a"  # runs of A lie contiguously in shared memory

@@ -10,7 +10,7 @@ from ..canonical import Canonical, static
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Where the vectors of one side lie. axes: innermost first; one axis, or several that vectors run across;
+    """Placement of the vectors of one side. axes: innermost first; one axis, or several that vectors run across;
     vector: elements of one access."""
 
     axes: tuple[int, ...]
@@ -44,8 +44,8 @@ def sides(c: Canonical, side: str) -> tuple[int, ...]:
 
 
 def run_of(c: Canonical, tile: tuple[int, ...], side: str, vector: int, ragged: bool = False) -> Run | None:
-    """How accesses of so many elements lie in a tile; None where their addresses would not be multiples of their
-    size. ragged: shorter tiles at the ends are walked in such vectors, too."""
+    """The run along which accesses of so many elements lie in a tile; None where their addresses would not be multiples
+    of their size. ragged: shorter tiles at the ends are walked in such vectors, too."""
     axes = run_axes(c, tile, side)
     if vector == 1:
         return Run(axes[:1], 1)

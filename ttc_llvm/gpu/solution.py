@@ -164,7 +164,7 @@ class GpuSolution:
 
     @property
     def nest(self) -> GpuNest:
-        """Where every thread of a block loads and stores, for the problem's own scalars."""
+        """The loads and stores of every thread of a block, for the problem's own scalars."""
         return gpu_lower.lower(canonicalise(self.problem).canonical, self.plan, self.target)
 
     @property

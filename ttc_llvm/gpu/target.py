@@ -19,7 +19,7 @@ KIB = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class GpuTarget:
-    """What plans and IR builders need to know of a GPU.
+    """A GPU as plans and IR builders see it.
 
     name: canonical spelling, `sm_90` or `gfx90a`; triple, cpu, features: what LLVM gets; intrinsics: the row of
     `ir_builders.gpu.intrinsics` that names thread indices, the barrier and address spaces; ptx: version of the PTX

@@ -71,7 +71,8 @@ def rows(phase: Phase, first: Index) -> tuple[Index, ...]:
 
 
 def addresses(nest: GpuNest, phase: Phase, strides: Index, thread: int, turn: Round) -> list[int]:
-    """Where the vectors of a thread's item start in a tensor of these strides, in elements; none where it has none."""
+    """Offsets at which the vectors of a thread's item start in a tensor of these strides, in elements; none where it
+    has none."""
     first = item(phase, nest.tile, nest.tile, thread, turn)
     if first is None:
         return []
@@ -79,7 +80,7 @@ def addresses(nest: GpuNest, phase: Phase, strides: Index, thread: int, turn: Ro
 
 
 def accesses(nest: GpuNest, phase: Phase, thread: int, turn: Round) -> list[tuple[int, int]]:
-    """What a thread's item reads from or writes to shared memory, one access after the other: the first element's
+    """Accesses of a thread's item to shared memory, one access after the other: the first element's
     offset and how many follow each other."""
     assert nest.shared is not None
     first = item(phase, nest.tile, nest.tile, thread, turn)

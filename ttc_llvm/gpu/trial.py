@@ -150,7 +150,7 @@ class Trial:
 
 
 def ceiling_name(canonical: Canonical) -> str:
-    """What a problem is compared with."""
+    """The name of the ceiling that a problem is compared with."""
     return SAXPY_NAME if canonical.kinds.beta is Beta.ANY else COPY_NAME
 
 

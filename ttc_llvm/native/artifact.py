@@ -22,7 +22,7 @@ from .publish import publish
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What is to be emitted. plan: of the problem's form (`items.placed`); gibs: GiB/s where it was measured;
+    """The description of an artifact. plan: of the problem's form (`items.placed`); gibs: GiB/s where it was measured;
     note: free text for the header; others: further CPUs of the same system that the object serves, with their
     plans, one that every such machine runs among them; plan_for: plans for kinds of alpha and beta whose axes are not
     the problem's own."""
@@ -59,24 +59,24 @@ def write(
 
 
 def kinds() -> tuple[str, ...]:
-    """What `emit` accepts: obj (.o), header (.h), fortran (a module, .f90), omp (strong OpenMP entries, _omp.o),
-    asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
+    """The words that `emit` accepts: obj (.o), header (.h), fortran (a module, .f90), omp (strong OpenMP entries,
+    _omp.o), asm (.s), llvm (.ll, as built), bitcode (.bc, as built)."""
     return tuple(_KINDS)
 
 
 def file_names(problem: Problem, emit: Iterable[str]) -> tuple[str, ...]:
-    """What the files of these kinds are called."""
+    """The names of the files of these kinds."""
     return tuple(names.stem(problem) + ending(kind) for kind in _checked(emit))
 
 
 def ending(kind: str) -> str:
-    """How the names of files of this kind end."""
+    """The end of the names of files of this kind."""
     return _KINDS[kind][0]
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a library takes of one problem. described: its block of the header; files: (name, content)."""
+    """A problem's part of a library. described: its block of the header; files: (name, content)."""
 
     described: header.Described
     files: tuple[tuple[str, bytes], ...]
@@ -184,7 +184,7 @@ def _module(spec: Spec, versions: tuple[Version, ...]) -> str:
 
 
 def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:
-    """What a header tells of this object."""
+    """A header's description of this object."""
     cpus = ", else ".join(version.target.cpu for version in versions)
     scratch = max(version.bodies.scratch for version in versions)
     machine = f"{cpus} ({spec.target.triple})"

@@ -28,7 +28,7 @@ def c_type(t: DType) -> str:
 
 
 def includes(problems: Sequence[Problem]) -> str:
-    """What the declarations of these problems need, "" for nothing."""
+    """The #include lines that the declarations of these problems need, "" for none."""
     fixed_width = any(c_type(t).endswith("_t") for p in problems for t in (p.a, p.b))
     threaded = any(entry.may_thread for p in problems for entry in interface.threaded(p))
     standard = "#include <stdint.h>\n" if fixed_width else ""

@@ -55,7 +55,7 @@ def text(name: str, home: str, described: Sequence[Described], version: str) -> 
 
 
 def module_name(name: str) -> str:
-    """What a program uses: an entry's name cannot be a module's, too."""
+    """The name of the module that a program uses: an entry's name cannot be a module's, too."""
     return names.fortran(f"ttc_{name}")
 
 

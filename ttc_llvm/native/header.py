@@ -48,7 +48,7 @@ def text(name: str, home: str, described: Sequence[Described], version: str) -> 
 
 
 def preamble(name: str, home: str, problems: Sequence[Problem], version: str) -> str:
-    """What stands before the blocks of these problems. Arguments as for `text`."""
+    """The text before the blocks of these problems. Arguments as for `text`."""
     guard = names.guard(name)
     title = f"{name}.h: entries of {home}, written by ttc_llvm {version}."
     parts = [
@@ -76,7 +76,7 @@ def block(described: Described) -> str:
 
 
 def closing(name: str) -> str:
-    """What stands behind the blocks of a header of this name."""
+    """The text behind the blocks of a header of this name."""
     return f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {names.guard(name)} */\n"
 
 

@@ -110,7 +110,7 @@ class Library:
 
 
 def kinds() -> tuple[str, ...]:
-    """What `emit` accepts: static (.a), shared (.so), and the kinds of single problems."""
+    """The words that `emit` accepts: static (.a), shared (.so), and the kinds of single problems."""
     return (*artifact.kinds(), *LIBRARIES)
 
 

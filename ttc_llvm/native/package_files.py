@@ -1,4 +1,4 @@
-"""What makes a library findable: a CMake package and a pkg-config file. Both hold no absolute path.
+"""The files that make a library findable: a CMake package and a pkg-config file. Both hold no absolute path.
 
 The tree is `include/NAME.h`, `lib/libNAME.a`, `lib/libNAME.so`, `lib/cmake/NAME/`, `lib/pkgconfig/NAME.pc`.
 """
@@ -24,7 +24,7 @@ class Package:
     title: str
 
     def path(self, kind: str) -> str:
-        """Where a library of that kind lies in the tree."""
+        """The path of a library of that kind in the tree."""
         return LIBRARIES[kind][0].format(self.name)
 
 

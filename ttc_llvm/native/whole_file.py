@@ -59,7 +59,7 @@ def read(path: str | Path) -> bytes:
 
 
 def rest(stream: BinaryIO) -> bytes:
-    """What is left of a stream. OSError where that is more than LONGEST bytes."""
+    """The rest of a stream. OSError where that is more than LONGEST bytes."""
     data = stream.read(LONGEST + 1)
     if len(data) > LONGEST:
         raise OSError(errno.EFBIG, f"it has more than {LONGEST} bytes")

@@ -1,4 +1,4 @@
-"""What there is to be drawn, as frozen values: numbers and words, no drawing."""
+"""Charts as frozen values: numbers and words, no drawing."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How values of each name are spread: every value a point, quartiles as a box; logarithmic."""
+    """The spread of each name's values: every value a point, quartiles as a box; logarithmic."""
 
     title: str
     caption: str

@@ -62,7 +62,7 @@ def _series(
 
 
 def speedup(inputs: Inputs) -> Iterator[Cases]:
-    """How many times as fast as each compiler's loop nest we are (Figure 6)."""
+    """The speedup over each compiler's loop nest (Figure 6)."""
     return _contenders(inputs, compiled, "Speedup over the same loop nest by each compiler")
 
 
@@ -115,7 +115,7 @@ def _gibs(result: Result, who: str) -> float:
 
 
 def searches(inputs: Inputs) -> Iterator[Curve]:
-    """What larger searches gain: bandwidth as a share of the ceiling, whose drift from run to run so cancels out."""
+    """The gain of larger searches: bandwidth as a share of the ceiling, whose drift from run to run so cancels out."""
     for group in groups(inputs.results):
         efforts = [n for n in group.efforts if n > 0]
         found = [group.of_effort(n) for n in efforts]

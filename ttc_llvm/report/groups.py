@@ -30,7 +30,7 @@ class Group:
 
     @property
     def efforts(self) -> tuple[int, ...]:
-        """What the searches were allowed, ascending; -1, the whole space, last."""
+        """The candidates that the searches were allowed, ascending; -1, the whole space, last."""
         return tuple(sorted({effort(one) for one in self.results}, key=lambda n: (n == -1, n)))
 
     @property
@@ -50,12 +50,12 @@ def effort(result: Result) -> int:
 
 
 def affinity(result: Result) -> str:
-    """Where threads were placed; "" where the result does not say."""
+    """The placement of threads; "" where the result does not say."""
     return str(result.facts.get("affinity", ""))
 
 
 def machine(result: Result) -> str:
-    """Which machine: its processor and its name."""
+    """The machine's processor and its name."""
     return f"{result.facts.get('cpu', 'unknown CPU')} ({result.facts.get('machine', 'unnamed')})"
 
 

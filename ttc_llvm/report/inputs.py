@@ -1,4 +1,4 @@
-"""What a report is made from: results of `ttc bench` and `ttc compare`, and solutions that `ttc database` exports."""
+"""The inputs of a report: results of `ttc bench` and `ttc compare`, and solutions that `ttc database` exports."""
 
 from __future__ import annotations
 
