@@ -1,1 +1,1 @@
-"""Which plan is best, and remembering it."""
+"""The search for the best plan, and its memory."""

@@ -1,4 +1,4 @@
-"""How much memory this process can still use: the machine's, what its control group leaves it, and its own limits."""
+"""The memory that this process can still use: the machine's, what its control group leaves it, and its own limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which plans to try: lazily enumerated, the cost model's best first.
+"""Plans to try: lazily enumerated, the cost model's best first.
 
 Seeds vary the size and shape of tiles and what is prefetched. The best few descend: one decision after the other takes
 the choice that the model likes best. The best-first walk then goes on from each plan it yields to that plan's

@@ -66,12 +66,12 @@ def settled(forced: Forced, target: Target) -> Forced:
 
 
 def block_fetch(canonical: Canonical, target: Target) -> Fetch:
-    """How lines of a micro-tile are best asked for on this machine; rows that stay are a few long runs."""
+    """The best way to prefetch lines of a micro-tile on this machine; rows that stay are a few long runs."""
     return Fetch.FAR if target.far and not same_unit_axis(canonical) else Fetch.BLOCKS
 
 
 def fetches(canonical: Canonical, target: Target) -> tuple[tuple[Fetch, int], ...]:
-    """What prefetches may ask for on this machine, each at its usual distance."""
+    """Kinds of prefetches on this machine, each at its usual distance."""
     return tuple((fetch, USUAL_DISTANCE[fetch]) for fetch in (Fetch.ROWS, block_fetch(canonical, target)))
 
 

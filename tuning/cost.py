@@ -35,7 +35,7 @@ NETWORKS = 0.5  # their share in log(time): they are right more often than the w
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a plan's cost is made of. seconds: expected in all; memory, compute: seconds of one thread, of which the
+    """The parts of a plan's cost. seconds: expected in all; memory, compute: seconds of one thread, of which the
     longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); facts: of the plan,
     each with what its weight adds in log(time), none where the tensors fit the caches; networks: what the networks add;
     cached: the tensors fit the caches."""
@@ -102,7 +102,8 @@ class Model:
         return moved * SECONDS_PER_BYTE * exp(score + self.crowding(plan.block))
 
     def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
-        """What the networks and the weights of the plans' facts say, in log(time): nothing of tensors in the caches."""
+        """The sum of the networks and of the weights of the plans' facts, in log(time): nothing of tensors in the
+        caches."""
         if self.cached:
             return [0.0] * len(plans)
         base, weighed, numbers = weight(self._kind, ("base", "")), list[float](), list[list[float]]()
@@ -114,7 +115,7 @@ class Model:
         return [NETWORKS * s + (1 - NETWORKS) * w for s, w in zip(said, weighed, strict=True)]
 
     def crowding(self, block: tuple[int, ...]) -> float:
-        """What it costs, in log(time), that lines of a micro-tile share L1 sets beyond their ways."""
+        """The cost, in log(time), of lines of a micro-tile that share L1 sets beyond their ways."""
         return CONFLICT * sum(self._features.measures.crowded(block))
 
     def _computing(self, plan: CpuPlan) -> float:

@@ -49,7 +49,7 @@ RETRY_SECONDS = 30.0  # how long a file that failed is left alone
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where solutions are kept unless told: $TTC_DATABASE (empty = unset), or the user's cache directory.
+    """The default path of the solutions: $TTC_DATABASE (empty = unset), or the user's cache directory.
 
     Raises DatabaseError where neither is known.
     """

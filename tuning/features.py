@@ -1,4 +1,4 @@
-"""What distinguishes plans of one problem: facts for the weights of the cost model, numbers for its networks.
+"""Features that distinguish plans of one problem: facts for the weights of the cost model, numbers for its networks.
 
 `benchmarks/ranking/fit.py` finds the weights. What a plan fetches and how it stores is its mode, which has weights of
 its own; fetching blocks into L2 is a mode where that was measured, elsewhere it counts as fetching them into L1.
@@ -55,7 +55,7 @@ class Features:
         return [*general, *own] if self.family else general
 
     def numbers(self, plan: CpuPlan) -> list[float]:
-        """What networks see of the plan."""
+        """The plan's numbers for the networks."""
         _, found = self(plan)
         return [*self.problem, *(number for group in found for number in group.numbers)]
 
@@ -72,7 +72,7 @@ class Features:
         return mode, found
 
     def joined(self, plan: CpuPlan) -> bool:
-        """Whether runs of B go on without scratch."""
+        """True where runs of B continue without scratch."""
         return joins(self.canonical, plan, self.target)
 
     def _mode(self, plan: CpuPlan) -> str:

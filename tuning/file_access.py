@@ -42,11 +42,11 @@ class FileAccess:
         return trust.standing(schema.real(self.path))
 
     def read(self, operation: Callable[[Session], T]) -> T | None:
-        """What the operation finds in one transaction; None where there is nothing to read."""
+        """The result of an operation that reads, in one transaction; None where there is nothing to read."""
         return self._patiently(lambda session: None if session is None else operation(session), write=False)
 
     def write(self, operation: Callable[[Session], T]) -> T:
-        """What the operation returns once all that it changed is committed."""
+        """The result of an operation that writes, once all that it changed is committed."""
 
         def required(session: Session | None) -> T:
             assert session is not None

@@ -1,4 +1,4 @@
-"""What a box of elements touches in one tensor: runs of memory, lines and pages."""
+"""The footprint of a box of elements in one tensor: runs of memory, lines and pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttc_llvm.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a box of elements touches in one tensor: bytes of consecutive memory per run, pages, and lines
+    """The footprint of a box of elements in one tensor: bytes of consecutive memory per run, pages, and lines
     per line that is full."""
 
     run_bytes: int
@@ -27,8 +27,8 @@ def touched(
     box: Sequence[int],
     target: Target,
 ) -> Footprint:
-    """What a box touches in a tensor of elements of so many bytes. strides: in bytes, per axis; order: the axes, those
-    of small strides first; extents: of the tensor."""
+    """The footprint of a box in a tensor of elements of so many bytes. strides: in bytes, per axis; order: the axes,
+    those of small strides first; extents: of the tensor."""
     run = span = size
     scattered = 1
     aligned = target.line  # bytes that every run's start is a multiple of

@@ -1,4 +1,4 @@
-"""Which GPU plans to try: lazily enumerated, the cost model's best first."""
+"""GPU plans to try: lazily enumerated, the cost model's best first."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Estimate:
 
 
 def estimate(c: Canonical, plan: GpuPlan, target: GpuTarget) -> Estimate:
-    """What a plan is expected to take; PlanError where it does not fit."""
+    """The expected cost of a plan; PlanError where it does not fit."""
     nest = lower(c, plan, target)
     if not nest.grid:
         return Estimate(0, 0, 0, 1)

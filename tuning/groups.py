@@ -1,4 +1,4 @@
-"""What is known of a plan, in groups that few decisions determine: facts in buckets, and the sizes behind them.
+"""Facts of a plan, in groups that few decisions determine: facts in buckets, and the sizes behind them.
 
 The cost model adds up a weight per fact (`weights.py`); its networks see the sizes as numbers, log2, of bytes unless
 said otherwise, and decisions as 0 or 1. Sizes in bytes have their log2, clipped, as buckets.
@@ -74,7 +74,7 @@ def shape(m: Measures, inner: str, tile: tuple[int, ...]) -> Group:
 
 
 def walk(m: Measures, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]) -> Group:
-    """How tiles follow each other, and how wide they are beside that way."""
+    """The way in which tiles follow each other, and their width beside it."""
     box = tuple(map(min, tile, m.extents))
     path, misses = m.path(tile, order), m.misses(box, loops(tile, order, panel, m.extents))
     own: tuple[Fact, ...] = (
@@ -87,8 +87,8 @@ def walk(m: Measures, tile: tuple[int, ...], order: tuple[int, ...], panel: tupl
 
 
 def steps(m: Measures, block: tuple[int, ...], steps: succession.Steps, distance: int) -> Group:
-    """How micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by itself; how many
-    of the lines that are on their way to L1 share its sets; iterations of the two innermost loops."""
+    """The way in which micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by
+    itself; how many of the lines that are on their way to L1 share its sets; iterations of the two innermost loops."""
     streams, flights = m.streams(block, steps), m.flights(block, steps, distance)
     a, b = (_bucket(stream, 6, 13) for stream in streams)
     crowd = succession.crowd(flights if distance else ())
@@ -107,7 +107,7 @@ def steps(m: Measures, block: tuple[int, ...], steps: succession.Steps, distance
 
 
 def handed(m: Measures, box: tuple[int, ...], around: Loops, parallel: int) -> Group:
-    """How long B's runs are that go on from tile to tile, and how much waits meanwhile."""
+    """The length of B's runs that continue from tile to tile, and the bytes that wait meanwhile."""
     run, waiting = m.handed(box, around, parallel)
     own = (("run handed on", _bucket(run, 6, 13)), ("waiting", _bucket(waiting, 6, 17)))
     return Group((), own, tuple([log2(max(1, min(size, LONG))) for size in (run, waiting)]))

@@ -1,4 +1,4 @@
-"""Which stored machine code may be linked here, and which is worth storing; what is left out is said once."""
+"""Stored machine code that may be linked here, and code that is worth storing; what is left out is said once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What boxes of elements and loops over them touch in A and in B: the sizes behind the facts that plans differ in."""
+"""Footprints in A and in B of boxes of elements and of loops over them: the sizes behind the facts that plans differ
+in."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ class Measures:
         self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
 
     def footprints(self, box: tuple[int, ...]) -> tuple[Footprint, Footprint]:
-        """What a box touches in A and in B."""
+        """The footprints of a box in A and in B."""
         found = self._footprints.get(box)
         if found is None:
             a, b = (
@@ -53,7 +54,7 @@ class Measures:
         return prod([-(-extent // size) * size / extent for extent, size in zip(self.extents, box, strict=True)])
 
     def crowded(self, block: tuple[int, ...]) -> tuple[float, ...]:
-        """How much A's and B's lines of a micro-tile crowd one set of L1: `succession.crowding`."""
+        """The crowding of one set of L1 by A's and B's lines of a micro-tile: `succession.crowding`."""
         found = self._crowded.get(block)
         if found is None:
             crowded = (succession.crowding(side, block, self.target) for side in self.sides)

@@ -34,7 +34,7 @@ def scouts(canonical: Canonical, target: Target, threads: int, forced: Forced = 
 def onwards(
     canonical: Canonical, target: Target, threads: int, forced: Forced = FREE
 ) -> Callable[[CpuPlan], tuple[CpuPlan, ...]]:
-    """What leads on from a plan that proved fast: its neighbours, the one expected to be fastest first; remembered."""
+    """Plans to try after one that proved fast: its neighbours, the one expected to be fastest first; remembered."""
     model, forced = Model(canonical, target, threads), settled(forced, target)
 
     @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""What the database says while it works on: one line of logging each, once per process."""
+"""Notices of the database while it works on: one line of logging each, once per process."""
 
 from __future__ import annotations
 

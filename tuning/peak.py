@@ -17,7 +17,7 @@ STREAMS = 8
 
 
 class Ceiling(Enum):
-    """Which yardstick; the value is its name in reports."""
+    """Yardsticks; the value is its name in reports."""
 
     SAXPY = "SAXPY"  # y <- alpha x + beta y, three streams
     STREAM = "streaming copy"

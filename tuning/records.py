@@ -1,4 +1,4 @@
-"""What the solutions database holds, and which solution answers which request."""
+"""Records of the solutions database, and the choice of the one that answers a request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INTEGERS = 1 << 63  # SQLite's: from minus this to this, exclusive
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. Every text is canonical: equal requests have equal texts.
+    """A request for a solution. Every text is canonical: equal requests have equal texts.
 
     problem: the canonical form; target: triple, CPU and features; threads: at least 1; mode: one of MODES,
     what the caches hold when timed; options: forced decisions ("" = none); versions: of plans and of LLVM, whose
@@ -114,7 +114,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the database knows of a request.
+    """The database's answer to a request.
 
     record: the row of this very request, if any; sufficient: no new search is needed; hints: where it is not
     sufficient, plans worth a try, those of related requests included, most promising first.
@@ -131,7 +131,7 @@ def covers(effort: int, wanted: int) -> bool:
 
 
 def merge(old: Record | None, new: Record) -> Record:
-    """Which of two records of one request to keep: more effort wins, then speed, then the newer.
+    """The one of two records of one request that is kept: more effort wins, then speed, then the newer.
 
     Objects of the loser survive in the winner where both have the same plan and the winner has none.
     """

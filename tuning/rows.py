@@ -113,7 +113,7 @@ def plans(session: Session, request: Request) -> list[Any]:
 
 
 def older_of(session: Session, request: Request, ignored: Ignored) -> Record | None:
-    """What schema 1 knows of a request: the best of all versions, without code."""
+    """The record that schema 1 holds of a request: the best of all versions, without code."""
     if OLDER not in session.tables or request.kind != KIND:
         return None
     found = session.select(f"{_OLDER} WHERE {_ASKED}", *_asked(request))

@@ -129,7 +129,7 @@ class Session:
         return self.connection.execute(statement, values).fetchall()
 
     def change(self, statement: str, *values: Any) -> int:
-        """How many rows a statement has changed."""
+        """The number of rows that a statement has changed."""
         return self.connection.execute(statement, values).rowcount
 
 

@@ -37,7 +37,7 @@ class Limits:
     verify: bool = True
 
     def after(self, spent: float) -> Limits:
-        """What is left of them so many seconds later."""
+        """The limits that are left so many seconds later."""
         return self if self.seconds is None else replace(self, seconds=self.seconds - spent)
 
 
@@ -53,7 +53,7 @@ class Outcome(Generic[P, K]):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a progress display needs: plans timed, the total (-1 = unknown), best seconds so far."""
+    """The numbers of a progress display: plans timed, the total (-1 = unknown), best seconds so far."""
 
     done: int
     total: int

@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What a clear did. rows: solutions removed; moved: where a damaged file went, None if it was sound."""
+    """The result of a clear. rows: solutions removed; moved: where a damaged file went, None if it was sound."""
 
     rows: int
     moved: Path | None = None

@@ -33,7 +33,7 @@ TIE = 1.05  # plans within this of the fastest are as fast: one thread's time co
 
 
 class Subject(Protocol[P_in, K]):
-    """What is being tuned: how to build a plan, run it once, and check its result."""
+    """The subject of a search: it builds a plan, runs it once, and checks its result."""
 
     def build(self, plan: P_in) -> K:
         """Compile the plan."""

@@ -1,4 +1,4 @@
-"""How micro-tiles follow each other: what hardware fetches by itself, and what prefetches into L1 displace.
+"""The succession of micro-tiles: what hardware fetches by itself, and what prefetches into L1 displace.
 
 Prefetchers of the hardware follow a few runs of memory that go on from one micro-tile to the next. Lines that are asked
 for wait in L1 for their use; too many in one set displace each other.
@@ -113,6 +113,6 @@ def length(run: int) -> str:
 
 
 def crowd(flights: Sequence[int]) -> str:
-    """What prefetches leave of the sets of L1, in words."""
+    """The part of L1's sets that prefetches leave, in words."""
     most = max(flights, default=-9)
     return "alone" if most < -8 else "loose" if most <= -4 else "tight" if most <= 0 else "over"

@@ -1,4 +1,4 @@
-"""How the tiles of a plan follow each other: whose memory they walk, and how often pages are translated."""
+"""The order of a plan's tiles: whose memory they walk, and how often pages are translated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def path(
 
 
 def misses(tile: tuple[int, ...], loops: Loops, extents: tuple[int, ...], pages: Pages) -> tuple[float, float]:
-    """How often pages of A and of B have to be translated.
+    """The number of times that pages of A and of B are translated.
 
     A step of a loop finds the pages again that the step before has touched, if all of these were at hand together; else
     it misses as many as the first step did.

@@ -22,7 +22,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What may be done with the code of a file. own: the reader's, and private; private: nobody but the reader and root
+    """The trust in a file's code. own: the reader's, and private; private: nobody but the reader and root
     can write it; trusted: all of its code may run."""
 
     own: bool

@@ -84,7 +84,7 @@ def _piece(extents: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def same(wanted: Array, got: Array) -> npt.NDArray[np.bool_]:
-    """Where two arrays agree; all NaNs are one, plain moves are compared bit by bit."""
+    """The elements at which two arrays agree; all NaNs are one, plain moves are compared bit by bit."""
     if wanted.dtype.kind == "V":
         return np.asarray((_words(wanted) == _words(got)).all(axis=-1))
     equal = np.asarray(wanted == got)

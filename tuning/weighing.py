@@ -1,4 +1,4 @@
-"""What facts weigh: the fitted tables of `weights.py`, and what lies between their buckets."""
+"""Weights of facts: the fitted tables of `weights.py`, and what lies between their buckets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Table = Mapping[int | str, float]
 
 
 class Weights(dict[Fact, float]):
-    """What facts of plans of one class and mode weigh on one family of processors, in log(time); by their short names,
+    """Weights of facts of plans of one class and mode on one family of processors, in log(time); by their short names,
     and filled as they are asked for."""
 
     def __init__(self, kind: str, mode: str, family: str) -> None:
@@ -28,7 +28,7 @@ class Weights(dict[Fact, float]):
         return found
 
     def of(self, groups: Iterable[Group]) -> float:
-        """What the facts of a plan weigh together."""
+        """The sum of the weights of a plan's facts."""
         return sum(map(self.__getitem__, [fact for shared, own, _ in groups for fact in (*shared, *own)]))
 
 
@@ -39,7 +39,7 @@ def weights(kind: str, mode: str, family: str) -> Weights:
 
 
 def weight(kind: str, fact: Fact) -> float:
-    """What a fact weighs by its name in full; 0 where nothing is known."""
+    """The weight of a fact by its name in full; 0 where nothing is known."""
     name, bucket = fact
     return at(WEIGHTS.get(kind, {}).get(name, {}), bucket)
 
