@@ -32,6 +32,7 @@ check: lint types
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
+	$(BIN)/python tests/lint.py
 
 types: $(VENV)/.check
 	$(BIN)/mypy -p ttc_llvm
