@@ -184,6 +184,7 @@ GROUPS = {  # a machine with 8000 bytes available, and what else a file system m
         ("0::/a", 8192),  # no limit
         ("0::/", 8192),
         ("5:cpu:/\n4:memory:/c\n0::/", 7100),
+        ("5:cpu:/\n4:hugetlb,memory:/c\n0::/", 7100),
         ("4:memory:/", 8192),
         ("4:memory:/c\n0::/a/b", 2500),
         ("gibberish", 8192),

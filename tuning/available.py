@@ -43,7 +43,7 @@ def _groups(root: Path) -> Iterator[int]:
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
         for _, controllers, path in (line.split(":", 2) for line in lines):
-            if controllers in ("", "memory"):
+            if not controllers or "memory" in controllers.split(","):
                 own = PurePosixPath(path.strip("/"))
                 for group in (own, *own.parents):
                     yield from _group(root, 1 if controllers else 2, str(group))
