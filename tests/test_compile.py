@@ -340,6 +340,17 @@ def test_solutions_and_measurements_pickle() -> None:
     assert is_right(copy)
 
 
+def test_pickles_of_other_versions_are_read_or_refused_in_a_sentence() -> None:
+    solution = ttc_llvm.compile(UPDATE, 2, threads=1)
+    function, (state,) = solution.__reduce__()
+    given: tuple[object, ...]
+    assert function((*state, "what later versions add")).plan == solution.plan
+    older = (solution.problem, solution.target, str(solution.plan), 1, None, ())
+    for given in (older, ("rev", *older, {}), (older,), (state[:3],), ()):
+        with pytest.raises(ttc_llvm.TtcError, match="another version of ttc_llvm: compile its problem anew"):
+            function(*given)
+
+
 # --- limits and interruptions ----------------------------------------------------------------------------
 
 

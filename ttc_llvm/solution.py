@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .native.artifact import Spec
 
 KEPT_SCALARS = 16
+PICKLED = "ttc_llvm 1"  # what the state in a pickle begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Solution:
 
     def __reduce__(self) -> tuple[Callable[..., Solution], tuple[Any, ...]]:
         """The plan's text, and no code: pickles are copied between users and machines."""
-        return _unpickled, (self.problem, self.target, str(self.plan), self.threads, self.measurement, self.others)
+        state = (self.problem, self.target, str(self.plan), self.threads, self.measurement, self.others)
+        return _unpickled, ((PICKLED, *state),)
 
     # --- calling ---
 
@@ -218,16 +220,18 @@ def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
     return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
 
 
-def _unpickled(
-    problem: Problem,
-    target: Target,
-    text: str,
-    threads: int,
-    measurement: Measurement | None,
-    others: tuple[Target, ...],
-) -> Solution:
+def unmarked(given: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """The state that a pickle holds, without what later versions add to it; PlanError for pickles of other forms."""
+    match given:
+        case ((str(mark), *state),) if mark == PICKLED and len(state) >= count:
+            return tuple(state[:count])
+    raise PlanError("this pickle of a solution was made by another version of ttc_llvm: compile its problem anew")
+
+
+def _unpickled(*given: Any) -> Solution:
     """A solution from a pickle, its code from this user's database; with the model's plan where this program has no
     such plan for the problem."""
+    problem, target, text, threads, measurement, others = unmarked(given, 6)
     canonical = items.placed(problem, target).canonical
     try:
         plan = check(parse(text), canonical)

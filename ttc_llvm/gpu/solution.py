@@ -17,7 +17,7 @@ from ..errors import ArrayError, OptionError, PlanError, ProblemError
 from ..handed import END_OF_MEMORY, exactly
 from ..measurement import Measurement
 from ..problem import Problem
-from ..solution import KEPT_SCALARS
+from ..solution import KEPT_SCALARS, PICKLED, unmarked
 from ..tuning import gpu_candidates
 from . import lower as gpu_lower
 from .executable import Executable
@@ -63,7 +63,7 @@ class GpuSolution:
 
     def __reduce__(self) -> tuple[Callable[..., GpuSolution], tuple[Any, ...]]:
         """The plan's text, and no code: pickles are copied between users and machines."""
-        return _unpickled, (self.problem, self.target, str(self.plan), self.measurement)
+        return _unpickled, ((PICKLED, self.problem, self.target, str(self.plan), self.measurement),)
 
     # --- calling ---
 
@@ -208,8 +208,9 @@ class GpuSolution:
         return write(self, given, emit, arguments.flag("overwrite", overwrite))
 
 
-def _unpickled(problem: Problem, target: GpuTarget, text: str, measurement: Measurement | None) -> GpuSolution:
+def _unpickled(*given: Any) -> GpuSolution:
     """A solution from a pickle; with the model's plan where this program has no such plan for the problem."""
+    problem, target, text, measurement = unmarked(given, 4)
     canonical = canonicalise(problem).canonical
     try:
         return GpuSolution(problem, target, check(parse(text), canonical, target), measurement)
