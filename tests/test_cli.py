@@ -318,12 +318,13 @@ def test_keeping_the_candidates(ttc: Ttc, flags: tuple[str, ...], capsys: pytest
     folder = Path(f"{STEM}.candidates")
     folder.mkdir()
     (folder / "099.ll").write_text("from an earlier run")
+    (folder / "2nd-try.ll").write_text("somebody's own")
     assert cli.main([*TINY, FEW, "--keep", *flags]) == 2
     capsys.readouterr()
     assert (folder / "099.ll").exists()
     found = ttc(*TINY, FEW, "--keep", "--force", *flags)
     assert found["files"][-1] == str(folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["001.ll", "002.ll", "003.ll", "plans.txt"]
+    assert sorted(path.name for path in folder.iterdir()) == ["001.ll", "002.ll", "003.ll", "2nd-try.ll", "plans.txt"]
     heading, best, *_ = (folder / "plans.txt").read_text().splitlines()
     assert heading.split("\t") == ["number", "seconds", "GiB/s", "plan"]
     assert best.split("\t")[3] == found["plan"]

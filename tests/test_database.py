@@ -22,7 +22,7 @@ from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import code, exchange, rows, schema
 from ttc_llvm.tuning.database import Database, choose_path, default_path
 from ttc_llvm.tuning.records import EXHAUSTIVE, MODES, Record, Request, Timing, covers, merge
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.solution_file import SolutionFile, Stored
 
 REQUEST = Request("s 8:1:256,16:8:1 one-zero", "x86_64 haswell +avx2", 2, "cold", "", "cpu1 llvm22.1")
 RECORD = Record(
@@ -266,9 +266,9 @@ def test_malformed_requests_are_refused_by_field(field: str, value: object) -> N
 def test_records_survive_rows_and_lines(record: Record) -> None:
     assert rows.decode(rows.encode(record), record.request.versions) == replace(record, objects=())
     assert code.unpack(record.plan, code.pack(record.plan, record.objects)) == record.objects
-    (read,) = exchange.from_lines(io.BytesIO(exchange.to_line(record)), "test")
+    (read,) = exchange.from_lines(io.BytesIO(exchange.to_line(record)), "test", objects=True)
     assert read == record
-    (bare,) = exchange.from_lines([exchange.to_line(record, objects=False)], "test")
+    (bare,) = exchange.from_lines([exchange.to_line(record, objects=False)], "test", objects=True)
     assert bare == replace(record, objects=())
 
 
@@ -290,9 +290,9 @@ def test_export_and_import_carry_everything_over(path: Path, tmp_path: Path) -> 
         stream = io.BytesIO()
         assert source.export(stream, objects=keep) == 2
         assert (b"objects" in stream.getvalue()) is keep
-        assert copy.import_(stream.getvalue().splitlines(True), "x", objects=True) == [True, True]
+        assert copy.import_(stream.getvalue().splitlines(True), "x", objects=True) == [Stored(True, keep)] * 2
     assert [row for row in copy.rows() if row.packed_bytes] == source.rows()
-    assert copy.import_(stream.getvalue().splitlines(True), "again", objects=True) == [False, False]
+    assert copy.import_(stream.getvalue().splitlines(True), "again", objects=True) == [Stored(False)] * 2
     assert copy.get(REQUEST) == RECORD
 
 
@@ -308,7 +308,7 @@ def test_exports_of_format_1_are_read(path: Path) -> None:
         del line[name]
     line["format"] = 1
     file = SolutionFile(path)
-    assert file.import_([json.dumps(line).encode()], "old.jsonl", objects=True) == [True]
+    assert file.import_([json.dumps(line).encode()], "old.jsonl", objects=True) == [Stored(True, True)]
     assert file.get(REQUEST) == RECORD
 
 

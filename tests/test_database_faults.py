@@ -22,6 +22,7 @@ import ttc_llvm
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import database as database_module
 from ttc_llvm.tuning import file_access, notices, schema
+from ttc_llvm.tuning.connection import connect
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.records import Record, Request
 from ttc_llvm.tuning.solution_file import SolutionFile
@@ -64,7 +65,6 @@ def execute(path: Path, statement: str, values: tuple[object, ...] = ()) -> list
 
 def with_pragma(monkeypatch: pytest.MonkeyPatch, pragma: str) -> None:
     """Every connection from now on obeys this pragma: SQLite's own way to a read-only or a full file."""
-    connect = schema.connect
 
     def limited(place: Path, patience: float) -> sqlite3.Connection:
         connection = connect(place, patience)
@@ -287,8 +287,9 @@ def test_clear_leaves_another_programs_file_alone(path: Path) -> None:
     "place", ["/proc/none/x/s.sqlite3", "{file}/s.sqlite3", "/dev/null/s.sqlite3", "/dev/full"]
 )
 def test_a_folder_that_cannot_be_made(
-    path: Path, tmp_path: Path, warnings: Callable[[], list[str]], place: str
+    path: Path, tmp_path: Path, warnings: Callable[[], list[str]], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "file").touch()
     database = Database(Path(place.format(file=tmp_path / "file")))
     notices.forget()

@@ -18,6 +18,7 @@ import ttc_llvm
 from ttc_llvm import Problem, cli
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import exchange, notices
+from ttc_llvm.tuning.connection import connect
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.records import Record, Request
 from ttc_llvm.tuning.solution_file import SolutionFile
@@ -170,9 +171,7 @@ def test_an_index_that_lost_its_rows_is_damage_for_clear(path: Path) -> None:
 
 
 def test_no_function_of_the_schema_is_trusted(path: Path) -> None:
-    from ttc_llvm.tuning import schema
-
-    with closing(schema.connect(path, 1.0)) as connection:
+    with closing(connect(path, 1.0)) as connection:
         for pragma, value in (("trusted_schema", 0), ("cell_size_check", 1), ("mmap_size", 0)):
             assert connection.execute(f"PRAGMA {pragma}").fetchone() == (value,)
 
@@ -185,6 +184,7 @@ def test_paths_that_no_file_can_have(
     tmp_path: Path, lines: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name("cache")))
     notices.forget()
     database = Database(Path(name))
     database.store(RECORD)
@@ -210,6 +210,9 @@ def test_a_current_directory_that_is_gone(tmp_path: Path, monkeypatch: pytest.Mo
     database = Database(Path("solutions.sqlite3"))
     database.store(RECORD)
     assert database.find(REQUEST, 1).record == RECORD
+    monkeypatch.chdir(tmp_path)
+    database.close()
+    assert list(tmp_path.iterdir()) == [], "another directory is not meant"
 
 
 # ---- hostile exports

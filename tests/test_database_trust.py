@@ -26,7 +26,8 @@ from ttc_llvm import Problem, backend, kernel
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.stored_plans import open_database
 from ttc_llvm.tuning import code, notices, schema, signing, trust
-from ttc_llvm.tuning.database import Database
+from ttc_llvm.tuning.connection import connect
+from ttc_llvm.tuning.database import Database, user_path
 from ttc_llvm.tuning.records import Record, Request, Timing
 from ttc_llvm.tuning.solution_file import SolutionFile
 
@@ -110,7 +111,7 @@ def test_planted_code_is_built_anew_and_effort_and_timings_stay(
     assert solved(monkeypatch), "what was built anew is signed and kept"
 
 
-@pytest.mark.parametrize("column", ["plan", "versions", "objects", "image", "digest", "id"])
+@pytest.mark.parametrize("column", ["plan", "versions", "objects", "image", "extra", "digest", "id"])
 def test_every_part_of_the_code_is_signed(place: Path, column: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = SolutionFile(place)
     other = replace(RECORD, request=replace(REQUEST, threads=1), objects=(("kernel", b"other" * 99),))
@@ -120,11 +121,12 @@ def test_every_part_of_the_code_is_signed(place: Path, column: str, monkeypatch:
         "versions": "UPDATE code_v2 SET versions = 'cpu2'",
         "objects": f"UPDATE code_v2 SET objects = x'{code.pack(RECORD.plan, (('kernel', b'evil'),)).hex()}'",
         "image": "UPDATE code_v2 SET image = x'00'",
+        "extra": "UPDATE code_v2 SET extra = '{\"a\": 1}'",
         "digest": "UPDATE code_v2 SET digest = zeroblob(32)",
         "id": f"DELETE FROM code_v2 WHERE id = '{REQUEST.id}'; UPDATE code_v2 SET id = '{REQUEST.id}'",
     }[column]
     asked = replace(REQUEST, versions="cpu2") if column == "versions" else REQUEST
-    connection = schema.connect(place, 1.0)
+    connection = connect(place, 1.0)
     connection.executescript(change)
     connection.close()
     found = file.get(asked)
@@ -239,18 +241,26 @@ def test_code_that_others_can_write_is_not_run_though_it_is_signed(
     assert place.read_bytes() == before, "a shared file is not rewritten"
     forbid_compiling(monkeypatch)
     assert solved(monkeypatch), "the code is kept in the user's own database"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place.parent.parent / "another cache"))
     monkeypatch.setenv(trust.VARIABLE, f"/nowhere:{place if shared is writable else place.parent}")
     assert not solved(monkeypatch), "a file that is named is trusted"
 
 
-def test_new_results_leave_their_code_out_of_a_shared_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_results_go_to_the_user_s_own_database_where_others_can_write(
+    place: Path, monkeypatch: pytest.MonkeyPatch, lines: Callable[[], list[str]]
+) -> None:
     place.parent.mkdir(0o700)
     place.parent.chmod(0o777)
     assert solved(monkeypatch)
-    (row,) = SolutionFile(place).rows()
-    assert row.packed_bytes == 0
+    (message,) = lines()
+    assert "nothing is written into it" in message
+    assert list(place.parent.iterdir()) == []
+    (row,) = SolutionFile(user_path()).rows()
+    assert row.packed_bytes
     forbid_compiling(monkeypatch)
     assert solved(monkeypatch)
+    with pytest.raises(DatabaseError, match="others than this user can write"):
+        SolutionFile(place).put([RECORD])
 
 
 def test_a_trusted_file_needs_no_signature(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +286,7 @@ def test_only_what_root_alone_can_have_written_is_trusted_by_others() -> None:
         os.chown(home, 0, 0)
         assert passes_as_other(lambda: not trust.standing(home / "db").trusted, home), "all can write /tmp"
         os.chown(home / "db", 1234, 1234)
-        assert passes_as_other(lambda: not trust.standing(home / "db").keeps_code, home)
+        assert passes_as_other(lambda: not trust.standing(home / "db").safe, home)
 
 
 @needs_root

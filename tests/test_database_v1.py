@@ -25,7 +25,7 @@ from ttc_llvm.options import checked
 from ttc_llvm.stored_plans import request
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.records import Request
-from ttc_llvm.tuning.solution_file import Cleared, SolutionFile
+from ttc_llvm.tuning.solution_file import Cleared, SolutionFile, Stored
 
 V1 = Path(__file__).parent / "golden" / "solutions_v1.sqlite3"
 TUNED, PLANNED = Problem((1, 0), (48, 40), "s"), Problem((2, 1, 0), (8, 6, 10), "d")
@@ -96,7 +96,7 @@ def test_listings_exports_and_hints_see_old_rows(path: Path, capsys: pytest.Capt
     stream = io.BytesIO()
     assert file.export(stream) == 2
     copy = SolutionFile(path.with_name("copy.sqlite3"))
-    assert copy.import_(stream.getvalue().splitlines(), "copy") == [True, True]
+    assert copy.import_(stream.getvalue().splitlines(), "copy") == [Stored(True)] * 2
     assert [row.record for row in copy.rows()] == [row.record for row in file.rows()]
     assert cli.main(["database", "list", f"--database={path}"]) == 0
     assert "\t6\t" in capsys.readouterr().out

@@ -247,6 +247,10 @@ def test_single_files_of_others_stay(command: list[str], name: str, capsys: pyte
     assert run(*command) == 2
     assert f"{name} is there, and not written by ttc_llvm" in capsys.readouterr().err
     assert path.read_bytes() == FOREIGN
+    for notes in (b"my notes on\n" + ours, b'{"format": "of my own"}\n') if not name.endswith("html") else ():
+        path.write_bytes(notes)
+        assert run(*command) == 2
+        assert path.read_bytes() == notes
     assert run(*command, "--force") == 0
     assert path.read_bytes()[:9] == ours[:9]
 

@@ -6,11 +6,12 @@ strict.
 
 from __future__ import annotations
 
+import atexit
 import os
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +20,8 @@ import platformdirs
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.code import Objects
+from ttc_llvm.tuning import schema, trust
+from ttc_llvm.tuning.code import Objects, fits
 from ttc_llvm.tuning.notices import warn_once
 from ttc_llvm.tuning.records import EXHAUSTIVE, MODES, Answer, Record, Request, Timing, covers, merge
 from ttc_llvm.tuning.signing import own_secret
@@ -75,9 +77,11 @@ class Database:
 
     `find` and `store` never raise for a damaged, locked, read-only or unwritable file: it is reported once
     per process in one warning of the logger "ttc_llvm", tried again after RETRY_SECONDS, and solutions stay
-    in memory meanwhile. Safe in several threads and processes, and after fork.
+    in memory meanwhile, and are offered once more when the process ends. Safe in several threads and processes, and
+    after fork.
 
-    Code of a file that others can write, or that is not the user's, is kept in the user's own database instead.
+    Where others can write the file, nothing is written into it: what is new goes to the user's own database. So does
+    code that is built for solutions of a file that is not the user's. Both are read, the user's own first.
     """
 
     def __init__(self, path: Path | None, *, read: bool = True) -> None:
@@ -86,6 +90,7 @@ class Database:
         self._unwritten: dict[str, Record] = {}
         self._refused: set[tuple[str, str]] = set()
         self._retry_at: dict[tuple[SolutionFile, str], float] = {}
+        _open.add(self)
 
     @property
     def path(self) -> Path | None:
@@ -100,19 +105,23 @@ class Database:
         """
         if not self._reads:
             return Answer()
-        record = self._unwritten.get(request.id)
-        stored = self._try(self.file, "read", lambda file: file.get(request))
-        if stored is not None:
-            record = stored if record is None else merge(stored, record)
-        if record is not None and covers(record.effort, effort):
-            return Answer(self._with_code(record), True)
-        others = self._try(self.file, "read", lambda file: file.plans(request)) or ()
-        own = () if record is None else (record.plan,)
-        return Answer(record, False, tuple(dict.fromkeys((*own, *others))))
+        record, files = self._unwritten.get(request.id), self._files()
+        for one in files:
+            stored = self._try(one, "read", lambda file: file.get(request))
+            if stored is not None:
+                record = stored if record is None else merge(stored, record)
+            if record is not None and covers(record.effort, effort):
+                return Answer(record, True)
+        hints = [] if record is None else [record.plan]
+        for one in files:
+            hints += self._try(one, "read", lambda file: file.plans(request)) or ()
+        return Answer(record, False, tuple(dict.fromkeys(hints)))
 
     def code(self, problem: str, target: str, plan: str, versions: str) -> Objects:
         """The code of this plan of a problem, whatever request it belongs to."""
-        return self._try(self.file, "read", lambda file: file.code_of(problem, target, plan, versions)) or ()
+        asked = (problem, target, plan, versions)
+        found = (self._try(one, "read", lambda file: file.code_of(*asked)) for one in self._files())
+        return next(filter(None, found), ())
 
     def refuse(self, record: Record) -> None:
         """The plan of a record that was found is of no use to this program: any other replaces it."""
@@ -121,15 +130,17 @@ class Database:
     @property
     def keeps_code(self) -> bool:
         """True where the code of a known solution, once built, will be found by later processes."""
-        return own_secret() is not None and self._code_file() is not None
+        return own_secret() is not None and self._own() is not None
 
     def keep(self, record: Record) -> None:
         """Remember code that was built for a known solution. No file is changed for it but one of the user's own."""
-        file = self._code_file()
-        if file is self.file:
+        own = self._own()
+        if not fits(record.objects):
+            return
+        if own is self.file:
             self.store(record)
         else:
-            self._try(file, "write", lambda file: file.put_code([record]))
+            self._try(own, "write", lambda file: file.put([record]))
 
     def store(self, record: Record) -> None:
         """Remember a solution, unless a better one of its request is known (`merge` decides)."""
@@ -145,36 +156,60 @@ class Database:
     def close(self) -> None:
         """Write what a busy file has refused so far. No file is held open: the database stays usable."""
         with locks.DATABASE:
+            self._retry_at.clear()
             self._flush()
 
     def _flush(self) -> None:
-        records = tuple(self._unwritten.values())
-        if not records or self._try(self.file, "write", lambda file: file.put(records, self._refused)) is None:
-            return
-        self._unwritten.clear()
-        if self.file is not None and not self.file.standing().keeps_code:
-            self._try(self._code_file(), "write", lambda file: file.put_code(records))
+        if self._unwritten:
+            self._try(self._home(), "write", self._write)
 
-    def _with_code(self, record: Record) -> Record:
-        file = None if record.objects else self._code_file()
-        if file is None or file is self.file:
-            return record
-        objects: Objects = self._try(file, "read", lambda file: file.code(record.request, record.plan)) or ()
-        return replace(record, objects=objects)
+    def _write(self, file: SolutionFile) -> None:
+        """Store what waits: all at once, or each that can be, where that fails for more than want of a lock."""
+        try:
+            file.put(self._unwritten.values(), self._refused)
+            self._unwritten.clear()
+        except DatabaseError as error:
+            if not schema.is_contention(error.__cause__):
+                for record in (*self._unwritten.values(),):
+                    self._write_one(file, record)
+            if self._unwritten:
+                raise
 
-    def _code_file(self) -> SolutionFile | None:
-        """Where code goes that is built anew: this file, or the user's own; None where neither is fit."""
-        if self.file is None or self._is_own(self.file):
+    def _write_one(self, file: SolutionFile, record: Record) -> None:
+        """Store a record, or give it up where the record itself is what fails."""
+        try:
+            file.put([record], self._refused)
+        except DatabaseError as error:
+            if not schema.is_refusal(error.__cause__):
+                return
+            warn_once(file.path, record.request.id, f"solution {record.request.id} is not stored: {error}")
+        del self._unwritten[record.request.id]
+
+    def _files(self) -> tuple[SolutionFile, ...]:
+        """Where solutions are looked for."""
+        return tuple(dict.fromkeys(filter(None, (self._own(), self.file))))
+
+    def _home(self) -> SolutionFile | None:
+        """Where new solutions go: this file, or where others can write it, the user's own."""
+        if self.file is None or self._standing(self.file).safe:
+            return self.file
+        warn_once(self.file.path, "shared", trust.shared(self.file.path))
+        return self._own()
+
+    def _own(self) -> SolutionFile | None:
+        """A file of the user's own: this one, or the one in his cache; None where neither is fit."""
+        if self.file is None or self._standing(self.file).own:
             return self.file
         with suppress(DatabaseError):
             private = _file(user_path())
-            return private if self._is_own(private) else None
+            return private if self._standing(private).own else None
         return None
 
-    def _is_own(self, file: SolutionFile) -> bool:
-        with suppress(DatabaseError):
-            return file.standing().own
-        return False
+    def _standing(self, file: SolutionFile) -> trust.Standing:
+        try:
+            return file.standing()
+        except DatabaseError:  # no path of a file: whoever reads or writes there says so
+            return trust.Standing(own=True, private=True, trusted=False)
 
     def _try(self, file: SolutionFile | None, access: str, operation: Callable[[SolutionFile], T]) -> T | None:
         if file is None or time.monotonic() < self._retry_at.get((file, access), 0.0):
@@ -185,6 +220,16 @@ class Database:
             self._retry_at[file, access] = time.monotonic() + RETRY_SECONDS
             warn_once(file.path, "file", f"{error}; new solutions last as long as this process")
             return None
+
+
+_open: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all(pid: int = os.getpid()) -> None:
+    """A child that a fork has made leaves what its parent could not write to its parent."""
+    for database in (*_open,) if os.getpid() == pid else ():
+        database.close()
 
 
 @lru_cache(maxsize=8)

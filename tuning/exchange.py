@@ -39,7 +39,7 @@ def to_line(record: Record, *, objects: bool = True) -> bytes:
     return json.dumps(to_fields(record, objects=objects), allow_nan=False).encode() + b"\n"
 
 
-def from_fields(given: Any, *, objects: bool = True) -> Record:
+def from_fields(given: Any, *, objects: bool) -> Record:
     """The inverse of `to_fields`; objects=False ignores them.
 
     DatabaseError names the field that is missing, unknown or malformed.
@@ -61,7 +61,16 @@ def lines_of(stream: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: stream.readline(MAX_LINE + 1), b"")
 
 
-def from_lines(lines: Iterable[bytes], source: str, *, objects: bool = True) -> Iterator[Record]:
+def is_export(data: bytes) -> bool:
+    """True where the first line of a file is one of an export, of any format up to this one."""
+    line, _, _ = data.partition(b"\n")
+    try:
+        return len(line) <= MAX_LINE and bool(from_fields(_parse(line), objects=False))
+    except DatabaseError:
+        return False
+
+
+def from_lines(lines: Iterable[bytes], source: str, *, objects: bool) -> Iterator[Record]:
     """The records of an export; blank lines are skipped. DatabaseError names source, line and field."""
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_LINE:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import random
 import shlex
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -14,6 +17,7 @@ from typing import TypeVar
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import schema, trust
+from ttc_llvm.tuning.connection import connect
 from ttc_llvm.tuning.notices import one_line
 from ttc_llvm.tuning.schema import Session
 
@@ -34,7 +38,7 @@ class FileAccess:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with suppress(OSError):  # the current directory is gone: every transaction says so
+        with suppress(OSError):  # the current directory is gone: every transaction says so, wherever it is later
             self.path = path.absolute()
 
     def standing(self) -> trust.Standing:
@@ -60,21 +64,34 @@ class FileAccess:
 
     def shrink(self) -> None:
         """Give the space of removed rows back; pointless to insist while others write."""
-        with locks.DATABASE, suppress(*_RAISED), closing(schema.connect(schema.real(self.path), 0.0)) as connection:
+        with locks.DATABASE, suppress(*_RAISED), closing(connect(schema.real(self.path), 0.0)) as connection:
             connection.execute("VACUUM")
 
-    def move_aside(self) -> Path:
-        """Rename a damaged file, which may be someone's document; returns where it went."""
-        target = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-        journal = self.path.with_name(f"{self.path.name}-journal")
+    def move_aside(self) -> Path | None:
+        """Rename a damaged file, which may be someone's document; returns where it went, None where another process has
+        put a sound one in its place meanwhile."""
+        place = schema.real(self.path)
         try:
-            if journal.exists():  # first: left behind, it would be played into the next file of this name
-                journal.replace(target.with_name(f"{target.name}-journal"))
-            self.path.replace(target)
+            with locks.DATABASE, open(place, "rb") as held:
+                if not schema.is_marked(held.read(schema.HEADER_BYTES)):
+                    raise schema.foreign(self.path)
+                if not self._is_damaged():
+                    return None
+                with suppress(OSError):  # others that move it wait; not every file system can do this
+                    fcntl.flock(held, fcntl.LOCK_EX)
+                return _renamed(place) if os.path.samestat(os.fstat(held.fileno()), os.stat(place)) else None
+        except FileNotFoundError:
+            return None
         except OSError as error:
             fact = f"damaged database {self.path} cannot be moved aside: {error.strerror}"
             raise DatabaseError(fact) from error
-        return target
+
+    def _is_damaged(self) -> bool:
+        try:
+            self.write(schema.check)
+        except DatabaseError as error:
+            return schema.is_damage(error.__cause__)
+        return False
 
     def _patiently(self, operation: Callable[[Session | None], T], *, write: bool) -> T:
         deadline = time.monotonic() + PATIENCE
@@ -90,6 +107,18 @@ class FileAccess:
 
     def _failure(self, error: BaseException, done: str) -> DatabaseError:
         fact = error.strerror if isinstance(error, OSError) else one_line(error) or "memory is short"
+        fact = "it takes too long" if fact == "interrupted" else fact
         command = f"ttc database --database={shlex.quote(str(self.path))} clear --all"
-        advice = f"; `{command}` moves it aside" if schema.is_damage(error) else ""
+        advice = f"; `{command}` moves it aside" if schema.is_damage(error) and self.standing().safe else ""
         return DatabaseError(f"solutions database {self.path} cannot be {done}: {fact}{advice}")
+
+
+def _renamed(place: Path) -> Path:
+    """Give a file and its journal another name, which no file has."""
+    prefix = f"{place.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-"
+    descriptor, name = tempfile.mkstemp(prefix=prefix, dir=place.parent)
+    os.close(descriptor)
+    journal = place.with_name(f"{place.name}-journal")
+    if os.path.lexists(journal):  # first: left behind, it would be played into the next file of this name
+        journal.replace(f"{name}-journal")
+    return place.replace(name)

@@ -20,8 +20,8 @@ def linkable(path: Path, place: Path, request: Request, code: Code | None) -> Ob
     if code is None or code.versions != request.versions or code.objects is None:
         return ()
     found = trust.standing(place)
-    if not found.keeps_code:
-        _others_write(path)
+    if not found.safe:
+        warn_once(path, "shared", trust.shared(path))
         return ()
     if not found.trusted and not code.is_signed(own_secret(), request):
         if own_secret() is not None:
@@ -35,11 +35,8 @@ def linkable(path: Path, place: Path, request: Request, code: Code | None) -> Ob
         return ()
 
 
-def signed(path: Path, place: Path, record: Record) -> Code | None:
+def signed(path: Path, record: Record) -> Code | None:
     """A record's code as it is stored; None where it could not be run later."""
-    if not trust.standing(place).keeps_code:
-        _others_write(path)
-        return None
     secret = own_secret()
     try:
         return None if secret is None else packed(record, secret)
@@ -47,9 +44,3 @@ def signed(path: Path, place: Path, record: Record) -> Code | None:
         key = record.request.id
         warn_once(path, key, f"solutions database {path}: code of row {key} is left out: {error}")
         return None
-
-
-def _others_write(path: Path) -> None:
-    rule = f"`chmod go-w` the file and its folder, or name it in {trust.VARIABLE}"
-    fact = f"others than this user can write solutions database {path}: its plans are used, its machine code is not"
-    warn_once(path, "shared", f"{fact}; {rule}")

@@ -9,7 +9,7 @@ import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
@@ -18,6 +18,9 @@ MODES = ("cold", "hot-a", "hot-b", "hot-ab")
 EXHAUSTIVE = -1  # the effort of a search through the whole space
 KIND = "transposition"
 MAX_TEXT = 1 << 16  # bytes of one text, timings and `extra` aside
+MAX_TIMINGS = 4 << 20  # characters of all timings in JSON
+MAX_EXTRA = 1 << 20  # bytes, and as many in ASCII
+_DEEPER = 100  # how much deeper than on its own `extra` may be nested in a line of an export, and a caller be
 _INTEGERS = 1 << 63  # SQLite's: from minus this to this, exclusive
 
 
@@ -68,6 +71,11 @@ class Timing:
         _check("timings.seconds", self.seconds, _are_seconds, "are not finite, non-negative numbers")
 
 
+def timings_text(timings: tuple[Timing, ...]) -> str:
+    """Timings in JSON, as rows have them."""
+    return json.dumps([{"plan": t.plan, "seconds": t.seconds} for t in timings])
+
+
 def now() -> str:
     """The time in UTC, ISO 8601, to the second."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -107,9 +115,10 @@ class Record:
         _check("ceiling_gibs", self.ceiling_gibs, _is_optional, "is not a finite, non-negative number")
         _check("created", self.created, _is_time, "is not an ISO 8601 time")
         _check("provisional", self.provisional, _is_tally, "is not a count")
-        _check("extra", self.extra, _is_object, "is not a JSON object")
+        _check("extra", self.extra, _is_object, f"is not a JSON object of at most {MAX_EXTRA} bytes")
         _check("timings", self.timings, _are_timings, "are not timings of candidates")
-        _check("objects", self.objects, _are_objects, "are not bytes under distinct names")
+        _check("timings", self.timings, _are_short, f"have more than {MAX_TIMINGS} characters in JSON")
+        _check("objects", self.objects, are_objects, "are not bytes under distinct names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +169,11 @@ def _check_text(name: str, value: Any) -> None:
     _check(name, value, _is_text, f"is not text of at most {MAX_TEXT} bytes")
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: Any, most: int = MAX_TEXT) -> bool:
     if not isinstance(value, str):
         return False
     try:
-        return len(value.encode()) <= MAX_TEXT
+        return len(value.encode()) <= most
     except UnicodeEncodeError:
         return False
 
@@ -202,7 +211,13 @@ def _are_timings(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(timing, Timing) for timing in value)
 
 
-def _are_objects(value: Any) -> bool:
+def _are_short(value: tuple[Timing, ...]) -> bool:
+    at_most = sum(40 + 6 * len(timing.plan) + 26 * len(timing.seconds) for timing in value)  # and known at once
+    return at_most <= MAX_TIMINGS or len(timings_text(value)) <= MAX_TIMINGS
+
+
+def are_objects(value: Any) -> bool:
+    """True for pairs of a name and bytes, the names distinct."""
     if not isinstance(value, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
         return False
     distinct = len({name for name, _ in value if _is_text(name)}) == len(value)
@@ -210,10 +225,16 @@ def _are_objects(value: Any) -> bool:
 
 
 def _is_object(value: Any) -> bool:
-    try:
-        return isinstance(json.dumps(found := json.loads(value), allow_nan=False), str) and isinstance(found, dict)
-    except (TypeError, ValueError, RecursionError):
+    if value == "{}":  # nearly always
+        return True
+    if not _is_text(value, MAX_EXTRA):
         return False
+    try:
+        found = json.loads(value)
+        text = json.dumps(reduce(lambda inner, _: [inner], range(_DEEPER), found), allow_nan=False)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and len(text) <= MAX_EXTRA
 
 
 def _is_time(value: Any) -> bool:

@@ -8,9 +8,19 @@ from functools import reduce
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.code import Code, Objects
+from ttc_llvm.tuning.code import MAX_PACKED, Code, Objects
 from ttc_llvm.tuning.exchange import timings
-from ttc_llvm.tuning.records import KIND, Record, Request, digits, merge
+from ttc_llvm.tuning.records import (
+    KIND,
+    MAX_EXTRA,
+    MAX_TEXT,
+    MAX_TIMINGS,
+    Record,
+    Request,
+    digits,
+    merge,
+    timings_text,
+)
 from ttc_llvm.tuning.schema import (
     CODE,
     CODE_COLUMNS,
@@ -21,38 +31,46 @@ from ttc_llvm.tuning.schema import (
     Session,
 )
 
-MAX_TIMINGS = 4 << 20  # characters
 Row = tuple[Any, ...]
 Linkable = Callable[[Request, str], Objects]
 Ignored = Callable[[Any, DatabaseError], None]  # told of the ID of a malformed row, and what is wrong with it
 
-_SOLUTION = ", ".join(SOLUTION_COLUMNS)
+_LONGEST = {"timings": MAX_TIMINGS, "extra": MAX_EXTRA, "objects": MAX_PACKED, "image": MAX_PACKED}
+
+
+def _bounded(columns: Iterable[str]) -> str:
+    """Columns of a query, NULL what is too long: pages that rows share make much of a small file, and lengths are known
+    before SQLite hands anything over."""
+    return ", ".join(f"CASE WHEN length({n}) <= {_LONGEST.get(n, MAX_TEXT)} THEN {n} END" for n in columns)
+
+
+_SOLUTION = _bounded(SOLUTION_COLUMNS)
 _PACKED = f"coalesce((SELECT sum(length(objects)) FROM {CODE} WHERE {CODE}.id = {SOLUTIONS}.id), 0)"
 GET = f"SELECT {_SOLUTION} FROM {SOLUTIONS} WHERE id = ?"
 GET_PLAN = f"SELECT {_SOLUTION} FROM {SOLUTIONS} WHERE problem = ? AND target = ? AND plan = ?"
 LISTED = f"SELECT {_SOLUTION}, {_PACKED} FROM {SOLUTIONS}"
 PUT = f"INSERT OR REPLACE INTO {SOLUTIONS} VALUES ({', '.join('?' * len(SOLUTION_COLUMNS))})"
 PUT_CODE = f"INSERT OR REPLACE INTO {CODE} VALUES ({', '.join('?' * len(CODE_COLUMNS))})"
-GET_CODE = f"SELECT versions, plan, objects, image, digest FROM {CODE} WHERE id = ? AND versions = ?"
+GET_CODE = f"SELECT {_bounded(CODE_COLUMNS[1:])} FROM {CODE} WHERE id = ? AND versions = ?"
+MAX_PLANS = 64  # of which some may be equal
 
-_OLDER = f"SELECT {', '.join(OLDER_COLUMNS)} FROM {OLDER}"
+_OLDER = f"SELECT {_bounded(OLDER_COLUMNS)} FROM {OLDER}"
 _ASKED = "problem = ? AND target = ? AND threads = ? AND mode = ? AND options = ?"
 
 
 def encode(record: Record) -> Row:
     """The record as the values of its row, code aside."""
     r = record.request
-    runs = json.dumps([{"plan": t.plan, "seconds": t.seconds} for t in record.timings])
     return (
         *(r.id, r.kind, r.problem, r.target, r.threads, r.mode, r.options, record.made_by),
-        *(record.effort, record.plan, record.seconds, runs, record.provisional, record.created),
+        *(record.effort, record.plan, record.seconds, timings_text(record.timings), record.provisional, record.created),
         *(record.ceiling_gibs, record.note, record.extra),
     )
 
 
 def encode_code(request: Request, code: Code) -> Row:
     """The values of the row of a solution's code."""
-    return (request.id, code.versions, code.plan, code.objects, code.image, code.digest, "{}")
+    return (request.id, code.versions, code.plan, code.objects, code.image, code.digest, code.extra)
 
 
 def decode(row: Row, versions: str | None = None, objects: Linkable = lambda request, plan: ()) -> Record:
@@ -97,8 +115,8 @@ def listed(session: Session, ignored: Ignored) -> list[tuple[Record, int]]:
 def plans(session: Session, request: Request) -> list[Any]:
     """Plans of the same problem and target, the most similar requests first, those of schema 1 last."""
     r = request
-    near = "mode != ?, abs(threads - ?), effort = -1 DESC, effort DESC LIMIT 64"
-    where = "WHERE problem = ? AND target = ?"
+    near = f"mode != ?, abs(threads - ?), effort = -1 DESC, effort DESC LIMIT {MAX_PLANS}"
+    where = f"WHERE problem = ? AND target = ? AND length(plan) <= {MAX_TEXT}"
     found: list[Row] = []
     if SOLUTIONS in session.tables:
         query = f"SELECT plan FROM {SOLUTIONS} {where} AND kind = ? ORDER BY id != ?, versions != ?, {near}"
@@ -149,9 +167,7 @@ def _decode_older(row: Row) -> Record:
 
 
 def _timings(text: Any) -> Any:
-    if isinstance(text, str) and len(text) > MAX_TIMINGS:
-        raise DatabaseError(f"timings have {len(text)} characters, more than {MAX_TIMINGS}")
     try:
         return timings(json.loads(text))
     except (ValueError, TypeError, RecursionError):
-        raise DatabaseError("timings are not JSON") from None
+        raise DatabaseError(f"timings are not JSON of at most {MAX_TIMINGS} characters") from None

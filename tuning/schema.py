@@ -6,8 +6,8 @@ versions. The journal is SQLite's default (write-ahead logging needs shared memo
 transactions are short, and a connection lives for one transaction only: nothing is inherited by a forked child, and a
 file that was replaced meanwhile is seen.
 
-A file may be hostile: nothing that it defines itself is run (views, triggers, functions in its schema), and a table or
-index under our names that is not word for word ours is damage.
+A file may be hostile: nothing that it defines itself is run (views, triggers, functions in its schema), a table or
+index under our names that is not word for word ours is damage (see `connection.py`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import trust
+from ttc_llvm.tuning.connection import connect, fetched, limit
 
 VERSION = 2
 APPLICATION = 0x54544331  # "TTC1" in the file's header: the mark of our own files
@@ -93,43 +93,31 @@ _CREATE = {
 }
 _OURS = _CREATE | {OLDER: _table(OLDER, _OLDER), f"{OLDER}_problem": _index(OLDER)}
 
-# What SQLite's page "Defense Against The Dark Arts" advises for files of unknown origin, as far as Python offers it.
-_PRAGMAS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
-_LIMITS = {
-    "SQLITE_LIMIT_LENGTH": 32 << 20,
-    "SQLITE_LIMIT_SQL_LENGTH": 100_000,
-    "SQLITE_LIMIT_COLUMN": 100,
-    "SQLITE_LIMIT_EXPR_DEPTH": 20,
-    "SQLITE_LIMIT_COMPOUND_SELECT": 3,
-    "SQLITE_LIMIT_VDBE_OP": 25_000,
-    "SQLITE_LIMIT_FUNCTION_ARG": 8,
-    "SQLITE_LIMIT_ATTACHED": 1,  # VACUUM's own
-    "SQLITE_LIMIT_LIKE_PATTERN_LENGTH": 50,
-    "SQLITE_LIMIT_VARIABLE_NUMBER": 32,
-    "SQLITE_LIMIT_TRIGGER_DEPTH": 1,
-}
-# Bytes that are no UTF-8 become surrogates, which records refuse: one bad row, not a failed query.
-_TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
-_CONFIGURATION = {"SQLITE_DBCONFIG_DEFENSIVE": True, "SQLITE_DBCONFIG_TRUSTED_SCHEMA": False}
 # SQLite's words for what is wrong in a file, and around it.
 _DAMAGE = ("not a database", "malformed")
 _SURROUNDINGS = ("lock", "readonly", "disk is full", "unable to open", "disk i/o", "interrupted")
 
+_MAGIC = b"SQLite format 3\0"
+_MARK_AT = 68  # in the header
+HEADER_BYTES = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An open transaction. place: the file, all symbolic links resolved; tables: those of ours that it holds."""
+    """An open transaction. place: the file, all symbolic links resolved; tables: those of ours that it holds. No
+    statement runs for ever, or fills the memory, whatever the file is like."""
 
     connection: sqlite3.Connection
     place: Path
-    tables: frozenset[str]
+    tables: frozenset[str] = frozenset()
 
     def select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        return self.connection.execute(statement, values).fetchall()
+        return fetched(self.connection, self.place, statement, values)
 
     def change(self, statement: str, *values: Any) -> int:
         """The number of rows that a statement has changed."""
+        limit(self.connection, self.place)
         return self.connection.execute(statement, values).rowcount
 
 
@@ -138,10 +126,12 @@ def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Session
     """One transaction, committed at the end of a clean block and rolled back otherwise.
 
     None where there is nothing to read; a writing transaction creates file and tables. patience: seconds to
-    wait for other processes' locks.
+    wait for other processes' locks. DatabaseError for another program's file, and for writing where others can.
     """
     place = real(path)
     if write:
+        if not trust.standing(place).safe:
+            raise DatabaseError(trust.shared(path))
         trust.make_file(place)
     found = _mode(place)
     if found is None:
@@ -151,11 +141,33 @@ def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Session
         raise DatabaseError(f"solutions database {path} is not a regular file")
     with closing(connect(place, patience)) as connection:
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        tables = _admitted(connection, path)
+        if not _is_ours(connection):  # before SQLite reads the schema, which may be sound and strike our limits
+            raise foreign(path)
+        tables = _admitted(Session(connection, place))
         if write and not tables >= {SOLUTIONS, CODE}:
             tables = _create(connection, tables)
         yield Session(connection, place, tables) if tables else None
         connection.execute("COMMIT")
+
+
+def foreign(path: Path) -> DatabaseError:
+    """What is said of another program's file."""
+    return DatabaseError(f"solutions database {path} belongs to another program")
+
+
+def _is_ours(connection: sqlite3.Connection) -> bool:
+    """True for our mark in the file's header, and for none where there never was a table."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application == APPLICATION:
+        return True
+    (changes,) = connection.execute("PRAGMA schema_version").fetchone()
+    return (application, changes) == (0, 0)
+
+
+def is_marked(header: bytes) -> bool:
+    """True for what a file of ours begins with, or none of SQLite's: `_is_ours` for what SQLite does not open."""
+    at = _MARK_AT
+    return not header.startswith(_MAGIC) or header[at : at + 4] == APPLICATION.to_bytes(4, "big")
 
 
 def _mode(place: Path) -> int | None:
@@ -167,32 +179,32 @@ def _mode(place: Path) -> int | None:
 
 def real(path: Path) -> Path:
     """The file that a path leads to; DatabaseError for a path that no file can have."""
+    if not path.is_absolute():
+        raise DatabaseError(f"solutions database {path} cannot be found: the current directory was gone")
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a NUL character, or one that the file system cannot spell
         raise DatabaseError(f"solutions database {str(path)!r} is no path of a file: {error}") from None
 
 
-def connect(place: Path, patience: float) -> sqlite3.Connection:
-    """An open file, for writing where permitted: even a reader may have to undo a crashed writer's work."""
-    uri = f"{place.as_uri()}?mode=rw"
-    connection = sqlite3.connect(uri, uri=True, timeout=max(patience, 0.0), isolation_level=None)
-    connection.text_factory = _TEXT
-    _defend(connection)
-    return connection
-
-
 def is_damage(error: BaseException | None) -> bool:
-    """True where the error says that the file's contents are beyond use, and not that its surroundings are."""
+    """True where the error says that the file's contents are beyond use, and not its surroundings or what is stored."""
+    if is_refusal(error):
+        return False
     if not isinstance(error, sqlite3.Error):
         return isinstance(error, (UnicodeDecodeError, OverflowError))  # SQLite quotes, or believes, a damaged file
     text = str(error).lower()
     return any(sign in text for sign in _DAMAGE) or not any(word in text for word in _SURROUNDINGS)
 
 
-def is_contention(error: BaseException) -> bool:
+def is_contention(error: BaseException | None) -> bool:
     """True where waiting for other processes may help."""
     return isinstance(error, sqlite3.OperationalError) and "lock" in str(error)
+
+
+def is_refusal(error: BaseException | None) -> bool:
+    """True where SQLite takes no such values: they are too large, or no text."""
+    return isinstance(error, (sqlite3.DataError, sqlite3.InterfaceError, UnicodeEncodeError))
 
 
 def check(session: Session) -> None:
@@ -210,23 +222,9 @@ def drop_older(session: Session) -> None:
             session.change(f"DROP TABLE {name}")
 
 
-def _defend(connection: Any) -> None:
-    for pragma in _PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
-    if hasattr(connection, "setlimit"):  # since Python 3.11
-        for name, limit in _LIMITS.items():
-            connection.setlimit(vars(sqlite3)[name], limit)
-    if hasattr(connection, "setconfig"):  # since Python 3.12
-        for name, wanted in _CONFIGURATION.items():
-            connection.setconfig(vars(sqlite3)[name], wanted)
-
-
-def _admitted(connection: sqlite3.Connection, path: Path) -> frozenset[str]:
-    """Our tables in the file; refuses other programs' files, and what pretends to be ours."""
-    found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if found and application != APPLICATION:
-        raise DatabaseError(f"solutions database {path} belongs to another program")
+def _admitted(session: Session) -> frozenset[str]:
+    """Our tables in the file; refuses what pretends to be ours."""
+    found = session.select("SELECT type, name, tbl_name, sql FROM sqlite_master")
     for kind, name, table, text in found:
         is_own_index = kind == "index" and text is None and str(name).startswith("sqlite_autoindex_")
         is_ours = name in _OURS and _OURS[name] == text

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hmac
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
@@ -17,6 +19,9 @@ from ttc_llvm.tuning.notices import warn_once
 from ttc_llvm.tuning.trust import make_folder
 
 SECRET_BYTES = 32
+WAIT_SECONDS = 2.0  # for another process to fill the file that it has just made
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DOMAIN = b"ttc_llvm code 2"
 
 
@@ -32,15 +37,9 @@ def _framed(field: str | bytes | None) -> bytes:
 
 def own_secret() -> bytes | None:
     """The user's secret, made by the first call; None, and one line of warning, where there is no place for it."""
-    return _secret(os.environ.get("XDG_STATE_HOME"), os.environ.get("HOME"))
-
-
-@lru_cache(maxsize=8)
-def _secret(*_: str | None) -> bytes | None:
-    """The secret in the state folder that these variables lead to."""
     path = Path(platformdirs.user_state_dir("ttc_llvm")) / "secret"
     try:
-        return _read_or_made(path)
+        return _secret(path, os.geteuid())
     except (OSError, ValueError) as error:
         fact = error.strerror if isinstance(error, OSError) else error
         rule = "machine code is neither kept in databases nor taken from them"
@@ -48,7 +47,9 @@ def _secret(*_: str | None) -> bytes | None:
         return None
 
 
-def _read_or_made(path: Path) -> bytes:
+@lru_cache(maxsize=8)
+def _secret(path: Path, _: int) -> bytes:
+    """The secret of a user, kept for this user only; what is raised is not kept."""
     if not path.is_absolute():
         raise ValueError("there is no home directory")
     if not os.path.lexists(path):
@@ -60,16 +61,24 @@ def _make(path: Path) -> None:
     """Of processes that come first together, one succeeds: a link never replaces a file, and is there as a whole."""
     make_folder(path.parent)
     part = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
-    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        with open(descriptor, "wb") as stream:
-            stream.write(secrets.token_bytes(SECRET_BYTES))
-            stream.flush()
-            os.fsync(descriptor)
+        _write(part)
         with suppress(FileExistsError):
             os.link(part, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS or not part.exists():
+            raise
+        with suppress(FileExistsError):
+            _write(path)  # the file system has no links: others wait for the bytes
     finally:
-        part.unlink()
+        part.unlink(missing_ok=True)
+
+
+def _write(path: Path) -> None:
+    with open(os.open(path, _NEW, 0o600), "wb") as stream:
+        stream.write(secrets.token_bytes(SECRET_BYTES))
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _read(path: Path) -> bytes:
@@ -83,6 +92,8 @@ def _read(path: Path) -> bytes:
             raise ValueError(f"it belongs to user {found.st_uid}, not to user {os.geteuid()}")
         if found.st_mode & 0o077:
             raise ValueError("others can read or write it: remove it, and a new one is made")
+        while os.fstat(descriptor).st_size < SECRET_BYTES and time.time() - found.st_mtime < WAIT_SECONDS:
+            time.sleep(0.01)
         secret = stream.read(SECRET_BYTES + 1)
     if secret is None or len(secret) != SECRET_BYTES:
         raise ValueError(f"it does not hold {SECRET_BYTES} bytes: remove it, and a new one is made")

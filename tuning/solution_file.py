@@ -32,6 +32,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a record. changed: it changed what is stored; coded: its code was signed and stored."""
+
+    changed: bool
+    coded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Cleared:
     """The result of a clear. rows: solutions removed; moved: where a damaged file went, None if it was sound."""
 
@@ -67,10 +75,6 @@ class SolutionFile:
         """
         return self._access.read(lambda s: self._get(s, request))
 
-    def code(self, request: Request, plan: str) -> Objects:
-        """The code that is kept of this plan for these versions, with or without the solution."""
-        return self._access.read(lambda s: self._code(s, request, plan)) or ()
-
     def code_of(self, problem: str, target: str, plan: str, versions: str) -> Objects:
         """The code of this plan of a problem for these versions, whatever request it belongs to."""
         return self._access.read(lambda s: self._code_of(s, problem, target, plan, versions)) or ()
@@ -85,11 +89,7 @@ class SolutionFile:
 
         refused: IDs with plans that are of no use here and give way to any other.
         """
-        return self._put(records, lambda s, record: self._merge(s, record, refused))
-
-    def put_code(self, records: Iterable[Record]) -> list[bool]:
-        """Keep the code of solutions that are stored elsewhere; says for each whether it could be signed."""
-        return self._put(records, self._put_code)
+        return [one.changed for one in self._put(records, refused)]
 
     def rows(self) -> list[Row]:
         """Every solution, by problem, without objects."""
@@ -116,13 +116,13 @@ class SolutionFile:
             stream.write(exchange.to_line(found or one, objects=objects))
         return len(listed)
 
-    def import_(self, lines: Iterable[bytes], source: str, *, objects: bool = False) -> list[bool]:
-        """Merge an export into the file, all or nothing; says for each whether it changed what is stored.
+    def import_(self, lines: Iterable[bytes], source: str, *, objects: bool = False) -> list[Stored]:
+        """Merge an export into the file, all or nothing; says for each what became of it.
 
         objects: take the machine code, too, and sign it: it will run. DatabaseError names source, line and field of
         the first malformed line.
         """
-        return self.put(list(exchange.from_lines(lines, source, objects=objects)))
+        return self._put(exchange.from_lines(lines, source, objects=objects))
 
     def delete(self, prefixes: Sequence[str]) -> Cleared:
         """Remove the solutions with these IDs, or none if one of them is not found."""
@@ -135,12 +135,15 @@ class SolutionFile:
         return Cleared(self._remove(remove))
 
     def clear_older(self, versions: str) -> Cleared:
-        """Remove what other versions of the program made: their rows and code, and tables of older schemas."""
+        """Remove what is of use to other versions of the program only: their solutions that these versions have no code
+        of, their code, code without a solution, tables of older schemas."""
 
         def remove(s: Session) -> int:
             count = self._drop_older(s)
-            s.change(f"DELETE FROM {CODE} WHERE versions != ?", versions)
-            return count + s.change(f"DELETE FROM {SOLUTIONS} WHERE versions != ?", versions)
+            used = f"SELECT id FROM {CODE} WHERE versions = ?"  # another version's plan, and in daily use
+            count += s.change(f"DELETE FROM {SOLUTIONS} WHERE versions != ? AND id NOT IN ({used})", versions, versions)
+            s.change(f"DELETE FROM {CODE} WHERE versions != ? OR id NOT IN (SELECT id FROM {SOLUTIONS})", versions)
+            return count
 
         return Cleared(self._remove(remove))
 
@@ -150,9 +153,7 @@ class SolutionFile:
         def remove(s: Session) -> int:
             count = self._drop_older(s)
             s.change(f"DELETE FROM {CODE}")
-            count += s.change(f"DELETE FROM {SOLUTIONS}")
-            schema.check(s)
-            return count
+            return count + s.change(f"DELETE FROM {SOLUTIONS}")
 
         try:
             return Cleared(self._remove(remove))
@@ -184,28 +185,23 @@ class SolutionFile:
         read = rows.sound(found, self._ignored, lambda row: rows.decode(row, versions, partial(self._code, s)))
         return next((record.objects for record, _ in read if record.objects), ())
 
-    def _put(self, records: Iterable[Record], one: Callable[[Session, Record], bool]) -> list[bool]:
+    def _put(self, records: Iterable[Record], refused: Collection[tuple[str, str]] = ()) -> list[Stored]:
         given = list(records)
-        return self._access.write(lambda s: [one(s, record) for record in given]) if given else []
+        return self._access.write(lambda s: [self._merge(s, record, refused) for record in given]) if given else []
 
-    def _merge(self, s: Session, record: Record, refused: Collection[tuple[str, str]]) -> bool:
+    def _merge(self, s: Session, record: Record, refused: Collection[tuple[str, str]]) -> Stored:
         old = self._get(s, record.request)
         if old is not None and (old.request.id, old.plan) in refused:
             old = None
         kept = merge(old, record)
         if kept == old:
-            return False
+            return Stored(False)
         s.change(rows.PUT, *rows.encode(kept))
         s.change(f"DELETE FROM {CODE} WHERE id = ? AND plan != ?", kept.request.id, kept.plan)
-        if kept.objects and kept.objects is record.objects:
-            self._put_code(s, kept)
-        return True
-
-    def _put_code(self, s: Session, record: Record) -> bool:
-        made = signed(self.path, s.place, record)
+        made = signed(self.path, kept) if kept.objects and kept.objects is record.objects else None
         if made is not None:
-            s.change(rows.PUT_CODE, *rows.encode_code(record.request, made))
-        return made is not None
+            s.change(rows.PUT_CODE, *rows.encode_code(kept.request, made))
+        return Stored(True, made is not None)
 
     def _drop_older(self, s: Session) -> int:
         newer = {key for (key,) in s.select(f"SELECT id FROM {SOLUTIONS}")}
@@ -243,6 +239,11 @@ class SolutionFile:
     def _remove(self, operation: Callable[[Session], int]) -> int:
         if self._access.read(lambda s: True) is None:
             return 0
-        removed = self._access.write(operation)
+
+        def checked(s: Session) -> int:
+            schema.check(s)  # first: what is removed as a whole is not counted while it is removed
+            return operation(s)
+
+        removed = self._access.write(checked)
         self._access.shrink()
         return removed

@@ -1,19 +1,25 @@
-"""Whose machine code may run: who can write a database, by owners and modes of the file and of the folders it lies in.
+"""Whose files may be used: who can write a database, by owners and modes of the file and of the folders it lies in.
 
 Code is linked if it carries the reader's own signature and nobody but the reader and root can write the file or its
 folder; or, signed or not, if the file is trusted: named in TTC_DATABASE_TRUST, or one that only root can have written.
 The latter says something to other users only, over whom root has power anyway. To root himself his own files say no
 more than anybody's own files do: he may have copied them from anywhere, so that his own signature counts.
+
+A file that is neither private nor trusted is read as it lies, and nothing is written into it: whoever can put a journal
+beside it would have SQLite remove, overwrite or give away files with the reader's rights.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from ttc_llvm.tuning.notices import warn_once
 
 VARIABLE = "TTC_DATABASE_TRUST"
 ROOT = 0
@@ -22,16 +28,16 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The trust in a file's code. own: the reader's, and private; private: nobody but the reader and root
-    can write it; trusted: all of its code may run."""
+    """The trust in a file. own: the reader's, and private; private: nobody but the reader and root can write
+    it, or beside it; trusted: all of its code may run."""
 
     own: bool
     private: bool
     trusted: bool
 
     @property
-    def keeps_code(self) -> bool:
-        """True where code that is stored may run later."""
+    def safe(self) -> bool:
+        """True where SQLite may open it for writing, and code that is stored may run later."""
         return self.private or self.trusted
 
 
@@ -39,14 +45,24 @@ def standing(place: Path, environ: Mapping[str, str] = os.environ) -> Standing:
     """The standing of a database at this path, which holds no symbolic links; what does not exist yet will be ours."""
     user = os.geteuid()
     near = [found for found in map(_stat, (place, place.parent)) if found is not None]
-    private = all(found.st_uid in (user, ROOT) and not found.st_mode & _OTHERS_WRITE for found in near)
+    private = all(map(_is_private, near))
     own = private and all(found.st_uid == user for found in near[:1])
     return Standing(own, private, _is_named(place, environ) or (user != ROOT and _is_roots(place)))
 
 
+def shared(path: Path) -> str:
+    """What is said of a file that is not safe."""
+    use = "its plans are used, its machine code is not, and nothing is written into it"
+    rule = f"`chmod go-w` both, or name it in {VARIABLE}"
+    return f"others than this user can write solutions database {path} or its folder: {use}; {rule}"
+
+
 def make_folder(folder: Path) -> None:
-    """Create a folder and those above it that are missing, for the user alone; raises OSError."""
+    """Create a folder and those above it that are missing, for the user alone; raises OSError, also where root would
+    leave his own in the home of another (sudo keeps HOME)."""
     missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
+    if missing:
+        _check_owner(missing[-1].parent)
     for one in reversed(missing):
         with suppress(FileExistsError):
             one.mkdir(0o700)
@@ -55,9 +71,34 @@ def make_folder(folder: Path) -> None:
 
 
 def make_file(place: Path) -> None:
-    """Create an empty file for the user alone, unless there is one; raises OSError."""
+    """Create an empty file for the user alone, unless there is one; raises OSError as `make_folder` does."""
+    if not os.path.lexists(place):
+        _check_owner(place.parent)
     with suppress(FileExistsError):
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+
+
+def read_private(path: Path) -> bytes:
+    """The content of a plain file that nobody but the user and root can write; raises OSError. A private folder may
+    hold what was moved or linked there while it was none."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or not _is_private(found):
+            raise PermissionError(errno.EACCES, "others can write it", str(path))
+        return stream.read()
+
+
+def _check_owner(folder: Path) -> None:
+    """PermissionError where root would make something below a folder of another user."""
+    found = _stat(folder)
+    if os.geteuid() == ROOT and found is not None and found.st_uid != ROOT:
+        fact = f"{folder} belongs to user {found.st_uid}, and root makes nothing below it"
+        raise PermissionError(errno.EPERM, fact, str(folder))
+
+
+def _is_private(found: os.stat_result) -> bool:
+    return found.st_uid in (os.geteuid(), ROOT) and not found.st_mode & _OTHERS_WRITE
 
 
 def _stat(path: Path) -> os.stat_result | None:
@@ -72,8 +113,13 @@ def _is_named(place: Path, environ: Mapping[str, str]) -> bool:
     return any(one in (place, *place.parents) for one in map(_real, named))
 
 
-def _real(name: str) -> Path:
-    return Path(os.path.realpath(os.path.expanduser(name)))
+def _real(name: str) -> Path | None:
+    """The absolute path of an entry; None for others, which would trust whatever folder is the current one."""
+    path = os.path.expanduser(name)
+    if not os.path.isabs(path):
+        warn_once(Path(path), VARIABLE, f"{VARIABLE}: {name} is not an absolute path, and so it is ignored")
+        return None
+    return Path(os.path.realpath(path))
 
 
 def _is_roots(place: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from ..tuning.model import ranked
 
 LIST = "plans.txt"
 HEADING = "number\tseconds\tGiB/s\tplan\n"
+_NUMBERED = re.compile(r"\d{3,}\.ll", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def check(directory: Path, problem: Problem, overwrite: bool) -> None:
         raise OptionError(f"{folder} is no folder: the candidates have no place")
     if not overwrite and folder.is_dir() and os.listdir(folder) and not (folder / LIST).is_file():
         raise OptionError(f"{folder} is there, and holds no {LIST}: --force writes candidates into it")
-    marks.check(folder, (LIST,), overwrite, HEADING.encode())
+    marks.check(folder, (LIST,), overwrite, lambda data: data.startswith(HEADING.encode()))
 
 
 def write(
@@ -72,8 +74,9 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / LIST).exists():
             whole_file.write(folder / LIST, HEADING)  # the folder is ours from now on
-        for stale in folder.glob("[0-9]*.ll"):
-            stale.unlink()
+        for stale in folder.iterdir():
+            if _NUMBERED.fullmatch(stale.name):
+                stale.unlink()
         with whole_file.whole_file(folder / LIST) as listing:
             listing.write(HEADING.encode())
             for number, candidate in enumerate(found, 1):

@@ -32,7 +32,8 @@ _log = logging.getLogger(__name__)
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process' own) and return its exit status; raises only KeyboardInterrupt."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's: nothing is multiplied here, and each takes 32 MiB
+    if arguments is None:  # NumPy's: a process of ours multiplies nothing, and each thread takes 32 MiB
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name, access in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller: no file of ours may take its number
             setattr(sys, name, open(os.devnull, access))  # noqa: SIM115

@@ -25,7 +25,6 @@ from ..wording import printable
 Subparsers = Any  # argparse's own type of it is private
 Versions = Callable[[], str]
 
-EXPORTED = b'{"format": '  # how every line of an export begins
 _ID_DIGITS = 10
 _HEADINGS = ("id", "problem", "target", "threads", "mode", "options", "effort", "ms", "KiB", "created")
 
@@ -139,7 +138,7 @@ def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
         return 0
     if os.path.exists(args.file) and file.path.exists() and os.path.samefile(args.file, file.path):
         raise OptionError(f"{args.file} is the database itself: export to another file")
-    marks.check_file(Path(args.file), args.force, EXPORTED)
+    marks.check_file(Path(args.file), args.force, exchange.is_export)
     with _failing(f"export to {args.file}"), whole_file(args.file) as stream:
         count = file.export(stream, versions(), objects=not args.no_objects)
     print(f"exported {_count(count)} to {args.file}")
@@ -156,11 +155,13 @@ def _import(file: SolutionFile, args: argparse.Namespace, versions: Versions) ->
     if args.no_objects:
         raise OptionError("import takes no machine code any more, unless --with-code is given: leave --no-objects out")
     if args.file == "-":
-        changed = file.import_(lines_of(sys.stdin.buffer), "standard input", objects=args.with_code)
+        found = file.import_(lines_of(sys.stdin.buffer), "standard input", objects=args.with_code)
     else:
         with _failing(f"import of {args.file}"), open(args.file, "rb") as stream:
-            changed = file.import_(lines_of(stream), args.file, objects=args.with_code)
-    print(f"read {_count(len(changed))}, {sum(changed)} of them new or better than what was stored")
+            found = file.import_(lines_of(stream), args.file, objects=args.with_code)
+    coded = f", {sum(one.coded for one in found)} stored with code" if args.with_code else ""
+    changed = sum(one.changed for one in found)
+    print(f"read {_count(len(found))}, {changed} of them new or better than what was stored{coded}")
     return 0
 
 

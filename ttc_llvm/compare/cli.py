@@ -94,7 +94,7 @@ def _check_csv(args: argparse.Namespace) -> None:
     if args.csv is None:
         return
     path = Path(args.csv)
-    marks.check_file(path, args.force, table.to_csv(()).encode())
+    marks.check_file(path, args.force, lambda data: data.startswith(table.to_csv(()).encode()))
     try:
         is_new = not os.path.exists(path)
         with open(path, "ab"):

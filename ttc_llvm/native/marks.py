@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .. import __version__
@@ -36,9 +36,13 @@ def _mach_o() -> str:
     return f"@ttc.mark = {constant}\n@llvm.compiler.used = {used}\n"
 
 
-def check(folder: Path, names: Iterable[str], overwrite: bool, known: bytes = WORDS.encode()) -> None:
+Known = Callable[[bytes], bool]  # true for the content of a file of ours
+
+
+def check(folder: Path, names: Iterable[str], overwrite: bool, known: Known | None = None) -> None:
     """OptionError where one of these files would take the place of a folder, or without `overwrite` of what is not
-    ours: files without these known words that are not empty, and links. names: paths below the folder."""
+    ours: files that are neither empty nor known, and links. names: paths below the folder; known: by default, what
+    bears the mark."""
     for path in (folder / name for name in names):
         try:
             kind = stat.S_IFMT(os.lstat(path).st_mode)
@@ -53,20 +57,24 @@ def check(folder: Path, names: Iterable[str], overwrite: bool, known: bytes = WO
         raise OptionError(f"{path} is {what}: it is replaced with overwrite=True, --force on the command line")
 
 
-def check_file(path: Path, overwrite: bool, known: bytes = WORDS.encode()) -> None:
+def check_file(path: Path, overwrite: bool, known: Known | None = None) -> None:
     """The same for a file that somebody has named: a link is followed, and what is no file, such as a pipe, is fine."""
     place = Path(os.path.realpath(path))
     if place.is_file() and not overwrite and not _is_ours(place, known):
         raise OptionError(f"{path} is there, and not written by ttc_llvm: it is replaced with --force")
 
 
-def _is_ours(path: Path, known: bytes) -> bool:
+def _is_ours(path: Path, known: Known | None) -> bool:
     try:
         data = read(path)
     except OSError:
         return False
-    words = rb"[\s*!]+".join(map(re.escape, known.split()))  # comments break lines between words
-    return not data or re.search(words, data) is not None or _is_cubin(data, path.stem)
+    if not data:
+        return True
+    if known is not None:
+        return known(data)
+    words = rb"[\s*!]+".join(WORDS.encode().split())  # comments break lines between words
+    return re.search(words, data) is not None or _is_cubin(data, path.stem)
 
 
 def _is_cubin(data: bytes, stem: str) -> bool:

@@ -16,9 +16,7 @@ from ..interrupts import Undo
 from . import marks
 
 
-def publish(
-    folder: Path, files: Sequence[tuple[str, bytes]], overwrite: bool = False, known: bytes = marks.WORDS.encode()
-) -> tuple[Path, ...]:
+def publish(folder: Path, files: Sequence[tuple[str, bytes]], overwrite: bool = False) -> tuple[Path, ...]:
     """Write files, given as (path below the folder, content), all or none; returns their paths.
 
     overwrite: also in the place of what is not ours, for which OptionError is raised otherwise: see `marks.check`.
@@ -28,7 +26,7 @@ def publish(
     Signals that end a program wait for the renames. Folders are made where they are missing. OptionError where the
     folder cannot be written.
     """
-    marks.check(folder, (name for name, _ in files), overwrite, known)
+    marks.check(folder, (name for name, _ in files), overwrite)
     made = _missing(folder)
     staged = folder / f".ttc.{secrets.token_hex(4)}.tmp"
     try:
