@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import native_build
 import numpy as np
 import pytest
 from every_type import PROBLEMS
+from other_user import needs_root, own_folder, passes_as_other
 from processes import PATIENCE
 from test_bench_results import result
 
@@ -242,15 +244,34 @@ def script(tmp_path: Path) -> Callable[[str], Compiler]:
 def test_libraries_are_remembered_by_content(tmp_path: Path) -> None:
     found = compiler("g++")
     job = Job(found, source.reference(PROBLEMS[0], Traverse.OUTPUT))
-    first = Builder(tmp_path).obtain(job)
-    again = Builder(tmp_path).obtain(job)
+    builders = [Builder(tmp_path) for _ in range(2)]
+    first, again = (builder.obtain(job) for builder in builders)
     assert (first.cached, again.cached) == (False, True)
-    assert (again.library, again.seconds) == (first.library, first.seconds)
+    assert first.library is not None and again.library is not None
+    assert (again.library.read_bytes(), again.seconds) == (first.library.read_bytes(), first.seconds)
     other = Job(replace(found, flags=("-O1",)), job.source)
     assert other.key != job.key and not Builder(tmp_path).obtain(other).cached
+    (kept,) = (path for path in tmp_path.glob("*.so") if path.read_bytes() == first.library.read_bytes())
+    kept.chmod(0o666)
+    assert not Builder(tmp_path).obtain(job).cached, "others may have written it before the folder was closed to them"
     tmp_path.chmod(0o777)
     assert not Builder(tmp_path).obtain(job).cached, "others may have put anything there"
     assert len(list(tmp_path.glob("*.so"))) == 2
+
+
+@needs_root
+def test_nothing_is_loaded_out_of_a_folder_that_others_can_write(tmp_path: Path) -> None:
+    """What they plant between two looks is not run: references are built and loaded in the process' own folder."""
+    with own_folder() as folder:
+        folder.chmod(0o777)
+        builder, job = Builder(folder), Job(compiler("g++"), 'extern "C" int which() { return 1; }')
+        library = builder.obtain(job).library
+        assert library is not None and list(folder.iterdir()) == []
+        planted = builder._places(job)[0]
+        assert passes_as_other(lambda: planted.write_bytes(b"planted"), folder)
+        again = builder.obtain(job).library
+        assert again is not None and ctypes.CDLL(str(again)).which() == 1
+        assert not passes_as_other(lambda: again.write_bytes(b"planted"), folder)
 
 
 def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Session
 
 
 def foreign(path: Path) -> DatabaseError:
-    """What is said of another program's file."""
+    """The error of another program's file."""
     return DatabaseError(f"solutions database {path} belongs to another program")
 
 

@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of a record. changed: it changed what is stored; coded: its code was signed and stored."""
+    """The fate of a record. changed: it changed what is stored; coded: its code was signed and stored."""
 
     changed: bool
     coded: bool = False

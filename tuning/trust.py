@@ -51,7 +51,7 @@ def standing(place: Path, environ: Mapping[str, str] = os.environ) -> Standing:
 
 
 def shared(path: Path) -> str:
-    """What is said of a file that is not safe."""
+    """The sentence about a file that is not safe."""
     use = "its plans are used, its machine code is not, and nothing is written into it"
     rule = f"`chmod go-w` both, or name it in {VARIABLE}"
     return f"others than this user can write solutions database {path} or its folder: {use}; {rule}"

@@ -75,7 +75,7 @@ class Builder:
         with interrupts.held():
             self._temporary = tempfile.TemporaryDirectory(prefix="ttc-references-", ignore_cleanup_errors=True)
             interrupts.at_end(self._close)
-        self._folder = folder or self._lasting()
+        self._folder = folder or self._lasting()  # nothing is loaded out of it, only copies of what is nobody else's
 
     def obtain(self, job: Job) -> Build:
         """The build of a job: known in this process, remembered, or made now."""
@@ -128,32 +128,36 @@ class Builder:
     def _remembered(self, job: Job) -> Build | None:
         """A user's own source may include others: it is built anew in every run. So is what others can have written."""
         library, facts = self._places(job)
-        if job.own or not trust.standing(Path(os.path.realpath(library))).private:
+        if job.own or not self._is_private():
             return None
         try:
             seconds = float(json.loads(facts.read_text())["seconds"])
+            copy = Path(tempfile.mkdtemp(dir=self._temporary.name)) / library.name
+            copy.write_bytes(trust.read_private(library))
             library.touch()  # the last ones used are kept
         except (OSError, ValueError, TypeError, KeyError):
             return None
-        return Build(library, seconds, cached=True)
+        return Build(copy, seconds, cached=True)
+
+    def _is_private(self) -> bool:
+        return trust.standing(Path(os.path.realpath(self._folder)) / "any").private
 
     def _places(self, job: Job) -> tuple[Path, Path]:
         kind = Path(job.compiler.product.made).suffix
         return self._folder / f"{job.key}{kind}", self._folder / f"{job.key}.json"
 
-    def _remember(self, job: Job, made: Path, seconds: float) -> Path:
-        """The library's lasting place, or where it is if that cannot be written."""
+    def _remember(self, job: Job, made: Path, seconds: float) -> None:
+        """Keep a copy for later processes, where nobody else can write."""
         library, facts = self._places(job)
-        try:
+        with contextlib.suppress(OSError):
             trust.make_folder(self._folder)
+            if not self._is_private():
+                return
             for place, content in ((library, made.read_bytes()), (facts, json.dumps({"seconds": seconds}).encode())):
                 with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
                     stream.write(content)
                 os.replace(stream.name, place)
             self._forget_oldest()
-        except OSError:
-            return made
-        return library
 
     def _forget_oldest(self) -> None:
         made = [path for path in self._folder.iterdir() if path.suffix != ".json"]
@@ -181,7 +185,9 @@ class Builder:
         if message is not None:
             return Build(None, seconds, message=message)
         self._able.add(compiler)
-        return Build(made if job.own else self._remember(job, made, seconds), seconds)
+        if not job.own:
+            self._remember(job, made, seconds)
+        return Build(made, seconds)
 
     def _folder_of(self, sources: Mapping[str, str]) -> Path | None:
         """A new folder with these files; None where nothing is to be made any more."""
