@@ -5,16 +5,18 @@ from __future__ import annotations
 import random
 import resource
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from database_user import RECORDS, SAID, a_user, computes, filled, sound, strictly, survives, ttc
+import hostile_files
+from database_user import RECORDS, SAID, a_user, commands, computes, filled, sound, strictly, survives, ttc
 from faults import Attack
 from forks import forked
 
-from ttc_llvm.tuning import file_access
+from ttc_llvm.tuning import connection, file_access
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.solution_file import SolutionFile
 
@@ -115,6 +117,74 @@ def foreign(chance: random.Random, folder: Path) -> Iterator[str]:
         yield from survives(chance, path)
 
 
+POISONS = (b'{"a":"\xff"}', b'{"a":"\xed\xa0\x80"}', b"\0", b'{"a":' + b"[" * 970 + b"]" * 970 + b"}")
+
+
+def poisoned(chance: random.Random, folder: Path) -> Iterator[str]:
+    """A text that is none in one row: every other solution is stored all the same, and all that is exported is read."""
+    with a_user(folder) as path:
+        filled(path, chance)
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            column = chance.choice(("extra", "note", "plan", "options", "timings", "versions"))
+            where = (chance.choice(POISONS), RECORDS[0].request.id)
+            connection.execute(f"UPDATE solutions_v2 SET {column} = CAST(? AS TEXT) WHERE id = ?", where)
+            connection.execute("DELETE FROM code_v2")
+        database = Database(path)
+        for record in RECORDS:
+            found = database.find(record.request, 1).record
+            if found is not None:
+                database.keep(replace(found, objects=record.objects))
+        database.store(replace(RECORDS[1], request=replace(RECORDS[1].request, threads=9)))
+        assert len(sound(path)) >= len(RECORDS), "a solution was lost"
+        yield column
+        yield from survives(chance, path)
+
+
+def pages(chance: random.Random, folder: Path) -> Iterator[str]:
+    """Pages that are used again and again make tables without an end, and texts that take more than the file."""
+    seconds, connection._SECONDS = connection._SECONDS, 0.2
+    try:
+        with a_user(folder) as path:
+            SolutionFile(path).put(RECORDS[:1])
+            name = chance.choice(list(hostile_files.HOSTILE))
+            hostile_files.HOSTILE[name](path)
+            began, before = time.thread_time(), memory()
+            Database(path).find(replace(RECORDS[0].request, threads=9), 1)
+            Database(path).store(RECORDS[1])  # into a file whose damage SQLite need not notice: it may be lost
+            strictly(lambda: SolutionFile(path).plans(RECORDS[0].request))
+            strictly(SolutionFile(path).rows)
+            yield from commands(chance, path)
+            assert time.thread_time() - began < 60, "it took too long"
+            assert memory() - before < 300 << 20, "it took too much memory"
+            yield name
+    finally:
+        connection._SECONDS = seconds
+
+
+def memory() -> int:
+    """The most bytes that this process has held so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def another_program(chance: random.Random, folder: Path) -> Iterator[str]:
+    """A database of another program's, sound or not, of any width: it is neither changed nor moved."""
+    with a_user(folder) as path:
+        with closing(sqlite3.connect(path, isolation_level=None)) as made:
+            columns = chance.choice((1, 99, 150, 1500))
+            made.execute(f"CREATE TABLE wide ({','.join(f'c{n}' for n in range(columns))})")
+            if chance.random() < 0.5:
+                made.execute(f"PRAGMA application_id = {chance.randrange(1 << 31)}")
+        data = bytearray(path.read_bytes())
+        if chance.random() < 0.5:
+            data[chance.randrange(100, len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(data)
+        for words in (["list"], ["clear", "--older"], ["clear", "--all"]):
+            assert ttc("database", *words, f"--database={path}")[0] == 2
+        Database(path).store(RECORDS[0])
+        assert path.read_bytes() == data and len(list(path.parent.iterdir())) == 1
+        yield f"{columns} columns"
+
+
 # ---- surroundings
 
 
@@ -162,6 +232,9 @@ def full(chance: random.Random, folder: Path) -> Iterator[str]:
 ATTACKS = {
     "damaged": Attack(damaged, 10),
     "foreign": Attack(foreign, 4),
+    "poisoned": Attack(poisoned, 2),
+    "pages": Attack(pages),
+    "another-program": Attack(another_program),
     "locked": Attack(locked),
     "full": Attack(full, 2),
 }

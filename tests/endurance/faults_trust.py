@@ -9,17 +9,22 @@ import json
 import os
 import random
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import hostile_files
 from database_user import RECORDS, SAID, a_user, computes, filled, strictly, ttc
 from faults import Attack
 from forks import forked
 
 from ttc_llvm import backend, kernel
+from ttc_llvm.compare.builds import Builder, Job
+from ttc_llvm.compare.compilers import Compiler
 from ttc_llvm.stored_plans import open_database
-from ttc_llvm.tuning import exchange, signing
+from ttc_llvm.tuning import exchange, signing, trust
+from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.solution_file import SolutionFile
 
 NOBODY = 65534
@@ -89,6 +94,114 @@ def hostile_import(chance: random.Random, folder: Path) -> Iterator[str]:
         yield f"{kind}: {'taken' if status == 0 else 'refused'}"
 
 
+LONG = (
+    {"timings": [{"plan": "p" * 60_000, "seconds": [1.0]}] * 80},
+    {"extra": {"a": "é" * (1 << 20)}},
+    {"extra": {"a": "\0" * (5 << 20)}},
+)
+
+
+def long_import(chance: random.Random, folder: Path) -> Iterator[str]:
+    """An export of rows that could be stored and not be read again, which take the place of a sound row."""
+    with a_user(folder) as path:
+        record = chance.choice(RECORDS)
+        SolutionFile(path).put([record])
+        line = exchange.to_fields(replace(record, effort=99)) | chance.choice(LONG)
+        export = path.with_name("export.jsonl")
+        export.write_text(json.dumps(line, ensure_ascii=chance.random() < 0.5) + "\n")
+        assert ttc("database", "import", str(export), f"--database={path}")[0] == 2
+        assert SolutionFile(path).get(record.request) == record, "a sound row is gone"
+        yield "refused"
+
+
+def beside(chance: random.Random, folder: Path) -> Iterator[str]:
+    """A journal that names a file of the reader's, or is one, beside a database that others can write."""
+    if os.geteuid() != 0:
+        yield "skipped: only root can be another user"
+        return
+    with a_user(folder) as path:
+        filled(path, chance)
+        home, victim = folder / "home", folder / "home" / "thesis.tex"
+        home.mkdir()
+        victim.write_text("years of work")
+        how = chance.choice(("names", "is", "write-ahead"))
+        if how == "names":
+            hostile_files.journal(path, victim)
+        elif how == "is":
+            os.link(victim, path.with_name(f"{path.name}-journal"))
+        else:
+            path.write_bytes(path.read_bytes()[:18] + b"\2\2" + path.read_bytes()[20:])
+        reader, owner = chance.choice((0, NOBODY)), chance.choice((1234, 4321))
+        for one in (path.parent, *path.parent.iterdir()):
+            os.chown(one, owner, owner)
+        path.parent.chmod(chance.choice((0o755, 0o777, 0o1777)))
+        path.chmod(chance.choice((0o644, 0o666)))
+        for one in (home, victim):
+            os.chown(one, reader, reader)
+        before = {one.name: one.stat() for one in path.parent.iterdir()}
+
+        def check() -> bool:
+            os.setgroups([])
+            os.setgid(reader)
+            os.setuid(reader)
+            os.environ.update(HOME=str(home), XDG_STATE_HOME="", XDG_CACHE_HOME="")
+            for record in RECORDS[:2]:
+                assert Database(path).find(record.request, 1).record is not None
+                Database(path).store(replace(record, effort=99))
+                assert Database(path).find(record.request, 99).sufficient, "a solution was forgotten"
+            strictly(SolutionFile(path).rows)
+            strictly(SolutionFile(path).clear)
+            return victim.read_text() == "years of work" and len(SAID) == 1
+
+        assert forked(check) == 0, how
+        found = {one.name: one.stat() for one in path.parent.iterdir()}
+        assert found.keys() == before.keys(), f"{how}: files beside the database"
+        assert all(found[name].st_uid == before[name].st_uid for name in found), f"{how}: an owner was changed"
+        yield f"{how}, read by {'root' if reader == 0 else 'another'}"
+
+
+def planted_library(chance: random.Random, folder: Path) -> Iterator[str]:
+    """Others write what a compiled reference would be loaded from."""
+    if os.geteuid() != 0 or shutil.which("cc") is None:
+        yield "skipped: needs root and a C compiler"
+        return
+    kept = folder / "references"
+    kept.mkdir(0o777)
+    compiler = Compiler("cc", shutil.which("cc") or "", "1", ("-O0",))
+    job = Job(compiler, "int which(void) { return 1; }")
+    how = chance.choice(("folder", "file"))
+    kept.chmod(0o777 if how == "folder" else 0o755)
+    builder = Builder(kept)
+    builder.obtain(job)
+    place = builder._places(job)[0]
+    place.write_bytes(b"planted")
+    place.with_suffix(".json").write_text('{"seconds": 1}')
+    place.chmod(0o666 if how == "file" else 0o644)
+    os.chown(place, NOBODY, NOBODY)
+    for one in (builder, Builder(kept)):
+        build = one.obtain(job)
+        assert build.library is not None, build.message
+        assert build.library.read_bytes() != b"planted" and kept not in build.library.parents
+    yield how
+
+
+def relative_trust(chance: random.Random, folder: Path) -> Iterator[str]:
+    """Entries of the list of trusted files that name whatever folder is the current one."""
+    with a_user(folder) as path:
+        SolutionFile(path).put(RECORDS)
+        before = os.getcwd()
+        os.chdir(path.parent)
+        os.environ[trust.VARIABLE] = chance.choice((".", "solutions.sqlite3", "./", "../data"))
+        os.environ["XDG_STATE_HOME"] = str(folder / "another")
+        try:
+            for record in RECORDS:
+                found = SolutionFile(path).get(record.request)
+                assert found is not None and found.objects == (), "unsigned code came out"
+        finally:
+            os.chdir(before)
+        yield "ignored"
+
+
 def planted(chance: random.Random, folder: Path) -> Iterator[str]:
     """Code that does nothing, well formed, signed by somebody else or lying where others can write."""
     with a_user(folder) as path:
@@ -130,6 +243,10 @@ def hostile_plans(chance: random.Random, folder: Path) -> Iterator[str]:
 ATTACKS = {
     "another-user": Attack(another_user, 2),
     "import": Attack(hostile_import, 3),
+    "long-import": Attack(long_import),
     "planted": Attack(planted, 2),
+    "beside": Attack(beside, 2),
+    "library": Attack(planted_library),
+    "relative": Attack(relative_trust),
     "plans": Attack(hostile_plans, 2),
 }
