@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,6 +160,24 @@ def test_a_file_of_something_else_is_left_alone(file: ResultFile) -> None:
     with pytest.raises(OptionError, match=r"results.jsonl, line 1: a line is no result of a benchmark: 'dear diary'"):
         file.known()
     assert file.path.read_text() == "dear diary\nno newline"
+
+
+@pytest.mark.parametrize("text", ["my only copy, one line without newline", '{"format": 1, "mine": 2}'])
+def test_one_line_of_something_else_is_left_alone(file: ResultFile, text: str) -> None:
+    """It has no end, as the last line of a run that was killed."""
+    file.path.write_text(text)
+    for asked in (file.known, file.prepare, file.read):
+        with pytest.raises(OptionError, match=f"line 1: a line is no result of a benchmark: {text[:12]!r}"[:-1]):
+            asked()
+    assert file.path.read_text() == text
+
+
+def test_pipes_are_refused_as_they_are(tmp_path: Path) -> None:
+    """Reading one that this process holds itself would never end."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path(os.devnull)):
+        with pytest.raises(OptionError, match=f"{path.name} is no file"):
+            ResultFile(path).known()
 
 
 def test_folders_and_missing_files_are_refused(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from .. import interrupts
 from ..errors import OptionError
 from ..native.whole_file import read
-from .results import Result, from_line, to_line
+from .results import BEGINNING, Result, from_line, to_line
 
 
 class ResultFile:
@@ -22,7 +23,9 @@ class ResultFile:
         return tuple(self._results())
 
     def _results(self) -> Iterator[Result]:
-        *whole, _ = self._bytes().split(b"\n")
+        *whole, torn = self._bytes().split(b"\n")
+        if torn[: len(BEGINNING)] != BEGINNING[: len(torn)]:
+            whole.append(torn)  # what no run of ours has begun
         for number, line in enumerate(whole, 1):
             try:
                 yield from_line(line.decode())
@@ -30,13 +33,17 @@ class ResultFile:
                 raise OptionError(f"{self.path}, line {number}: {error}") from None
 
     def known(self) -> tuple[Result, ...]:
-        """The results to continue from: none where there is no file yet."""
-        return self.read() if self.path.exists() else ()
+        """The results to continue from: none where there is no file yet. OptionError where a pipe or device is."""
+        if os.path.exists(self.path) and not os.path.isfile(self.path):
+            raise OptionError(f"{self.path} is no file: results are added to a file, from which the next run goes on")
+        return self.read() if os.path.exists(self.path) else ()
 
     def prepare(self) -> None:
-        """Make the file appendable: hours of measuring must not end at a mistyped folder. Drops a torn last line."""
+        """Make the file appendable: hours of measuring must not end at a mistyped folder. Drops a torn last line.
+        OptionError where it holds something else, too."""
         try:
             with open(self.path, "ab") as stream:
+                self.read()
                 kept = self._bytes().rfind(b"\n") + 1
                 stream.truncate(kept)
         except OSError as error:

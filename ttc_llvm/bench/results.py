@@ -124,6 +124,9 @@ class Result:
 # --- JSON -------------------------------------------------------------------------------------------------
 
 
+BEGINNING = f'{{"format": {FORMAT}, "{fields(Result)[0].name}": '.encode()  # of every line
+
+
 def to_line(result: Result) -> str:
     """One line of JSON, without its end; what follows from the rest is spelled out for other readers."""
     values: dict[str, Any] = {"format": FORMAT}
