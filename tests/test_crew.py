@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from processes import PATIENCE
 
+from ttc_llvm.tuning import crew
 from ttc_llvm.tuning.crew import spread
 
 
@@ -15,6 +16,28 @@ from ttc_llvm.tuning.crew import spread
 def test_every_item_is_done_once(threads: int) -> None:
     assert sorted(spread(lambda n: n * n, range(100), threads)) == [n * n for n in range(100)]
     assert spread(lambda n: n, (), threads) == []
+
+
+@pytest.fixture(autouse=True)
+def _five_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many threads as the tests ask for."""
+    monkeypatch.setattr(crew, "_cpus", lambda: 5)
+
+
+@pytest.mark.parametrize("items", [0, 1, 100])
+def test_there_are_no_more_threads_than_cpus_and_items(items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    start = threading.Thread.start
+
+    def counted(thread: threading.Thread) -> None:
+        started.append(thread)
+        start(thread)
+        if items < 100:
+            thread.join()
+
+    monkeypatch.setattr(threading.Thread, "start", counted)
+    assert spread(lambda n: n, range(items), 30_000) == [*range(items)] or items == 100
+    assert len(started) <= min(4, items + 1)
 
 
 def test_items_are_done_side_by_side() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -32,11 +33,14 @@ class _Crew(Generic[T, R]):
     def _taken(self) -> list[T]:
         """The next item, alone in a list; an empty one where nothing is left to do."""
         with self._lock:
-            return [] if self.stopped else list(islice(self._items, 1))
+            found = [] if self.stopped else list(islice(self._items, 1))
+            self.stopped |= not found
+        return found
 
 
 def spread(work: Callable[[T], R], items: Iterable[T], threads: int) -> list[R]:
-    """The results of `work(item)` in any order, made on up to `threads` threads, this one included.
+    """The results of `work(item)` in any order, made on up to `threads` threads, this one included, and no more than
+    there are CPUs.
 
     Where the system starts no more threads, those that there are do everything. What an item raises is raised here,
     when all threads have ended.
@@ -44,9 +48,9 @@ def spread(work: Callable[[T], R], items: Iterable[T], threads: int) -> list[R]:
     crew = _Crew(work, iter(items))
     started: list[threading.Thread] = []
     try:
-        for _ in range(threads - 1):
+        for _ in range(min(threads, _cpus()) - 1):
             thread = threading.Thread(target=crew.serve)
-            if not _starts(thread):
+            if crew.stopped or not _starts(thread):
                 break
             started.append(thread)
         crew.serve()
@@ -57,6 +61,10 @@ def spread(work: Callable[[T], R], items: Iterable[T], threads: int) -> list[R]:
     if crew.failed is not None:
         raise crew.failed
     return crew.results
+
+
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _starts(thread: threading.Thread) -> bool:
