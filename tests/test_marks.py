@@ -86,6 +86,55 @@ def test_objects_of_every_format_are_known(tmp_path: Path, triple: str) -> None:
     solution.write(tmp_path / "out", kinds)
 
 
+@pytest.mark.parametrize("name", ["sTranspose10_8x9.h", "sTranspose10_8x9.f90", "sTranspose10_8x9.s"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/* my own wrapper around the kernels written by ttc_llvm */\nint mine;\n",
+        "int mine; /* for code that was\n * written by ttc_llvm 0.1.0 */\n",
+        '// "written by ttc_llvm 0.1.0"\n',
+        "! mine.f90: I use what was written by ttc_llvm 0.1.0.\n",
+    ],
+)
+def test_texts_about_us_are_not_ours(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(OptionError, match="not written by ttc_llvm"):
+        publish(tmp_path, [(name, b"new")])
+    assert (tmp_path / name).read_text() == text
+
+
+def test_long_names_do_not_hide_the_mark(tmp_path: Path, solution: Solution) -> None:
+    made = Library("moves-" * 16 + "x", (solution,))
+    for kinds in (("header", "fortran"), ("static", "fortran")):
+        made.write(tmp_path, kinds)
+        made.write(tmp_path, kinds)
+
+
+@pytest.mark.parametrize("stripped", [False, True])
+def test_libraries_of_others_with_our_objects_are_not_ours(tmp_path: Path, solution: Solution, stripped: bool) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None or not shutil.which("ar"):
+        pytest.skip("no C compiler")
+    (ours,) = solution.write(tmp_path, ("obj",))
+    (tmp_path / "mine.c").write_text("int mine(void) { return 1; }\n")
+    subprocess.run([compiler, "-fPIC", "-c", "mine.c"], check=True, cwd=tmp_path)
+    (tmp_path / "out/lib").mkdir(parents=True)
+    flags = ["-shared", *(["-s"] if stripped else [])]
+    made = {
+        "shared": [compiler, *flags, "-o", "out/lib/libfoo.so"],
+        "static": ["ar", "rcs", "out/lib/libfoo.a"],
+        "obj": [compiler, "-r", "-nostdlib", "-o", f"out/{ours.name}"],
+    }
+    for kind, command in made.items():
+        subprocess.run([*command, "mine.o", str(ours)], check=True, cwd=tmp_path)
+        theirs = tmp_path / command[-1]
+        before = theirs.read_bytes()
+        assert marks.MARK.encode() in before
+        with pytest.raises(OptionError, match="not written by ttc_llvm"):
+            Library("foo", (solution,)).write(tmp_path / "out", (kind,))
+        assert theirs.read_bytes() == before
+
+
 def test_the_mark_takes_no_memory(tmp_path: Path, solution: Solution) -> None:
     (path,) = solution.write(tmp_path, ("obj",))
     data = path.read_bytes()
@@ -168,7 +217,7 @@ def test_single_files_may_be_links_and_devices(tmp_path: Path) -> None:
     theirs.write_bytes(FOREIGN)
     with pytest.raises(OptionError, match="link is there, and not written by ttc_llvm"):
         marks.check_file(link, overwrite=False)
-    theirs.write_bytes(marks.MARK.encode())
+    theirs.write_bytes(f"# {marks.MARK}\n".encode())
     marks.check_file(link, overwrite=False)
     marks.check_file(Path(os.devnull), overwrite=False)
 

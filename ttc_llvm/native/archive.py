@@ -47,6 +47,19 @@ def write(members: Sequence[Member]) -> bytes:
     return MAGIC + b"".join(parts)
 
 
+def symbols(data: bytes) -> tuple[str, ...]:
+    """Names in the symbol table of an archive, none where it has no table. ArtifactError if that ends early."""
+    at = len(MAGIC) + HEADER
+    if data[len(MAGIC) : at - 44] != b"/".ljust(16):
+        return ()
+    try:
+        (count,) = struct.unpack_from(">I", data, at)
+        length = int(data[at - 12 : at - 2])
+        return tuple(name.decode() for name in data[at + 4 + 4 * count : at + length].split(b"\0")[:count])
+    except (struct.error, ValueError):
+        raise ArtifactError("an archive ends early: its symbols cannot be read") from None
+
+
 def _check_distinct(members: Sequence[Member], symbols: Sequence[tuple[str, int]]) -> None:
     homes: dict[str, int] = {}
     for name, home in symbols:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..errors import ArtifactError
 
 MAGIC = b"\x7fELF"
-SYMBOL_TABLE = 2  # SHT_SYMTAB
+SYMBOL_TABLES = (2, 11)  # SHT_SYMTAB, SHT_DYNSYM: stripped libraries have the second alone
 GLOBAL, WEAK = 1, 2  # bindings that other objects see
 UNDEFINED = 0  # section of a symbol that another object defines
 VISIBILITY = 3  # bits of st_other: 0 = default
@@ -71,7 +71,7 @@ def _symbols(data: bytes, layout: _Layout, order: str) -> Iterator[tuple[str, in
     sections = [struct.unpack_from(order + layout.section, data, start + k * size) for k in range(count)]
     form = struct.Struct(order + layout.symbol)
     for kind, offset, length, link in sections:
-        if kind != SYMBOL_TABLE:
+        if kind not in SYMBOL_TABLES:
             continue
         names = sections[link][1]
         for place in range(offset, offset + length, form.size):

@@ -2,7 +2,8 @@
 
 Texts have it in a comment. Code has it as LLVM's `ident`: a line of .comment in ELF objects, which linkers carry into
 libraries, an entry of WebAssembly's producers, a string of bitcode, and for Mach-O, which has no such thing, a section
-for debuggers. Nothing of it is in memory at run time.
+for debuggers. Nothing of it is in memory at run time. The words alone
+are no mark: others may write of us, and link what we made.
 """
 
 from __future__ import annotations
@@ -15,11 +16,23 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import ArtifactError, OptionError
-from . import elf
+from . import archive, elf
 from .whole_file import read
 
 WORDS = "written by ttc_llvm"
 MARK = f"{WORDS} {__version__}"
+_BROKEN = rb"[\s*!]+"  # comments break lines between words
+_VERSIONED = WORDS.encode().replace(b" ", _BROKEN) + _BROKEN + rb"[0-9][\w.+-]*"
+_TITLED = rb"(?:[^:]{1,300}:_(?:(?:entries|kernels)_of_[^:]{1,300}?,_)?)?".replace(b"_", _BROKEN)
+_TEXTS = re.compile(  # the title of a comment, a line of code, the head of a page or a picture
+    rb"\A(?:/[/*]|#|!) " + _TITLED + _VERSIONED + rb"\.?$"
+    rb'|^(?:\t\.(?:ident|asciz)\t|![0-9]+ = !\{!)"' + _VERSIONED + rb'"\}?$'
+    rb'|\A<!DOCTYPE html>\n[^\n]*<meta name="generator" content="' + _VERSIONED + rb'">'
+    rb"|\A<\?xml [^\0]{1,2000}^ *<dc:title>" + _VERSIONED + rb"</dc:title>$",
+    re.MULTILINE,
+)
+_BINARIES = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b", b"\0asm", b"\xcf\xfa\xed\xfe", b"\x89PNG")
+_ENTRY = re.compile(r"[a-z0-9]+Transpose[0-9]\w*(\.kd)?|[\w.]+\.so")  # AMD's kernels; a library's version
 _NODE = 1_000_000  # a number that no other metadata of a module has
 _CUBIN = (190).to_bytes(2, "little")  # e_machine, at byte 18
 
@@ -73,8 +86,23 @@ def _is_ours(path: Path, known: Known | None) -> bool:
         return True
     if known is not None:
         return known(data)
-    words = rb"[\s*!]+".join(WORDS.encode().split())  # comments break lines between words
-    return re.search(words, data) is not None or _is_cubin(data, path.stem)
+    return _is_marked(data) or _is_cubin(data, path.stem)
+
+
+def _is_marked(data: bytes) -> bool:
+    """True for texts that have the mark where we put it, and for code that has it and defines nothing of others."""
+    if not data.startswith((elf.MAGIC, archive.MAGIC, *_BINARIES)):
+        return _TEXTS.search(data) is not None
+    return WORDS.encode() in data and (data.startswith(_BINARIES) or _is_all_ours(data))
+
+
+def _is_all_ours(data: bytes) -> bool:
+    """True for an object or a library with our entries alone: linkers carry the mark into what users link of theirs."""
+    try:
+        found = (elf.defined_symbols if elf.is_elf(data) else archive.symbols)(data)
+    except ArtifactError:
+        return False
+    return bool(found) and all(map(_ENTRY.fullmatch, found))
 
 
 def _is_cubin(data: bytes, stem: str) -> bool:
