@@ -56,6 +56,15 @@ def test_pipes_are_written_as_they_are(tmp_path: Path) -> None:
     assert read == [b"through"]
 
 
+def test_pipes_behind_descriptors_are_written_as_they_are() -> None:
+    """`/dev/stdout | cat`, `>(wc)`: their real path is no place."""
+    reading, writing = os.pipe()
+    whole_file.write(f"/proc/self/fd/{writing}", "through")
+    os.close(writing)
+    with open(reading, "rb") as stream:
+        assert stream.read() == b"through"
+
+
 def test_folders_are_refused_as_open_refuses_them(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "file"):
         with pytest.raises(OSError, match=r"Is a directory|No such file"):

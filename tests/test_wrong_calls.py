@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forks import forked
+from other_user import NOBODY, needs_root, own_folder
 
 import ttc_llvm
 from ttc_llvm import (
@@ -31,6 +34,7 @@ from ttc_llvm import (
     cli,
     target,
 )
+from ttc_llvm.gpu import handed as gpu_handed
 from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.machine import Exchange
 
@@ -178,6 +182,7 @@ MACHINES: dict[str, dict[str, Any]] = {  # what LLVM ends the process on, or wou
     "vector_bits 100 is not a power of two": {"vector_bits": 100},
     "small_vector_bits 24 is not a power of two": {"small_vector_bits": 24},
     "line 0 is less than 1": {"line": 0},
+    "objects are neither ELF, Mach-O nor WebAssembly": {"triple": "x86_64-pc-windows-msvc"},
     "masked 4 is not a sequence": {"masked": 4},
     "name .* holds a NUL": {"name": "a\0b"},
 }
@@ -266,3 +271,48 @@ def test_machines_of_long_names_get_short_answers() -> None:
     with pytest.raises(TargetError) as caught:
         ttc_llvm.compile(PROBLEM, 1, 1, replace(target.find("avx2"), cpu="d/" * 3000))
     assert len(str(caught.value)) < 200
+
+
+class Failing:
+    """A stream whose handle cannot be had."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def __cuda_stream__(self) -> Any:
+        """Answer what is none, or raise."""
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [5, (), ZeroDivisionError("no")])
+def test_streams_that_cannot_be_read(answer: object) -> None:
+    with pytest.raises(ArrayError, match="stream is a Failing"):
+        gpu_handed.stream_handle(Failing(answer))
+
+
+def test_a_database_that_is_no_path() -> None:
+    given: Any = np.array([1, 2])
+    with pytest.raises(OptionError, match="database"):
+        ttc_llvm.compile(PROBLEM, 1, database=given)
+
+
+@needs_root
+def test_folders_that_cannot_be_looked_into() -> None:
+    made = ttc_llvm.compile(PROBLEM, 1, 1)
+    with own_folder() as folder:
+        (folder / "closed").mkdir(mode=0o700)
+        made.write(folder / "open", ["header"])  # loads what the other user may have no right to read
+
+        def check() -> bool:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            try:
+                made.write(folder / "closed" / "deep" / "er", ["header"])
+            except OptionError as error:
+                return "Permission denied" in str(error)
+            return False
+
+        assert forked(check) == 0

@@ -108,7 +108,8 @@ def compile(
     """
     arguments.instance(Problem)("problem", problem, ProblemError)
     mode = Mode.of(arguments.flag("hot_a", hot_a), arguments.flag("hot_b", hot_b))
-    database = None if database is None else arguments.path("database", database) if database != "" else None
+    if database is not None:
+        database = None if isinstance(database, str) and not database else arguments.path("database", database)
     ignore_database = arguments.flag("ignore_database", ignore_database)
     if not (progress is None or callable(progress)):
         raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, or None")

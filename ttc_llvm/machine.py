@@ -113,6 +113,9 @@ _FEATURE = re.compile(r"[+-][a-z0-9_.-]+")
 _OTHER_MODES = frozenset(("+soft-float", "+x32", "-64bit", "-64bit-mode", "+16bit-mode", "+32bit-mode"))
 
 
+_OTHER_OBJECTS = re.compile("windows|win32|uefi|cygwin|mingw|msvc|-coff|-xcoff|aix")
+
+
 def _check_code(t: Target) -> None:
     """TargetError for what LLVM would end the process on."""
     if t.family not in _FAMILIES:
@@ -125,6 +128,9 @@ def _check_code(t: Target) -> None:
         raise TargetError(f"target exchange {t.exchange.value} is none of {t.family} with registers {kind}")
     if t.abi not in ("", abi):
         raise TargetError(f"target abi {arguments.shown(t.abi)} is none of {t.family}")
+    if _OTHER_OBJECTS.search(t.triple):
+        name = arguments.shown(t.triple)
+        raise TargetError(f"target triple {name} is of a system whose objects are neither ELF, Mach-O nor WebAssembly")
 
 
 def features(name: str, value: Any, error: Error = TargetError) -> str:

@@ -218,14 +218,20 @@ _ATTRIBUTES = ("ptr", "cuda_stream", "handle")  # CuPy's, PyTorch's, and pycuda'
 def stream_handle(stream: Any) -> int:
     """The driver's handle of a stream of any library, or an integer as it is (0 and 1 = the legacy default stream,
     2 = that of the thread). ArrayError for anything else."""
+    try:
+        return _integer(_handle(stream), stream)
+    except ArrayError:
+        raise
+    except Exception as error:  # whatever the stream itself raises
+        raise ArrayError(f"stream is a {type(stream).__name__} that cannot be read: {reason(error)}") from None
+
+
+def _handle(stream: Any) -> Any:
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        return _integer(protocol()[1], stream)
-    for name in _ATTRIBUTES:
-        found = getattr(stream, name, None)
-        if found is not None:
-            return _integer(found, stream)
-    return _integer(stream, stream)
+        return protocol()[1]
+    found = (getattr(stream, name, None) for name in _ATTRIBUTES)
+    return next((handle for handle in found if handle is not None), stream)
 
 
 def _integer(found: Any, stream: Any) -> int:

@@ -13,7 +13,7 @@ from .. import arguments, backend, dtypes, locks
 from ..arguments import number
 from ..canonical import Kinds, canonicalise
 from ..dtypes import Kind
-from ..errors import ArrayError, OptionError, PlanError, ProblemError
+from ..errors import ArrayError, OptionError, PlanError, ProblemError, states_memory
 from ..handed import END_OF_MEMORY, exactly
 from ..measurement import Measurement
 from ..problem import Problem
@@ -67,6 +67,7 @@ class GpuSolution:
 
     # --- calling ---
 
+    @states_memory
     def __call__(
         self, a: Any, b: Any, alpha: complex | None = None, beta: complex | None = None, *, stream: Any = None
     ) -> Any:
@@ -191,6 +192,7 @@ class GpuSolution:
 
     # --- writing ---
 
+    @states_memory
     def write(
         self, directory: str | Path, emit: Sequence[str] | None = None, *, overwrite: bool = False
     ) -> tuple[Path, ...]:

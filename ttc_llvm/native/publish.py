@@ -38,7 +38,7 @@ def publish(folder: Path, files: Sequence[tuple[str, bytes]], overwrite: bool = 
 
 def _missing(folder: Path) -> list[Path]:
     """The folder and those above it that do not exist, the innermost first."""
-    return [path for path in (folder, *folder.parents) if not path.exists()]
+    return [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
 
 
 def _published(folder: Path, staged: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Path, ...]:

@@ -26,8 +26,8 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     OSError as from `open`.
     """
     place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():
-        with open(place, "wb") as stream:
+    if os.path.exists(path) and not os.path.isfile(path):  # by its own name: pipes in /dev/fd lead to no place
+        with open(path, "wb") as stream:
             yield stream
         return
     if place.exists():
