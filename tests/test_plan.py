@@ -9,10 +9,11 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttc_llvm import dtypes, plan, target
+from ttc_llvm import dtypes, plan, plan_text, target
 from ttc_llvm.canonical import COPY, Axis, Canonical, Param
 from ttc_llvm.errors import PlanError
 from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan_text import Change
 
 F32 = dtypes.dtype("i32")
 FORM = Canonical((Axis(100, 64, 1), Axis(64, 1, 100)), F32, F32, COPY)
@@ -29,6 +30,44 @@ def test_the_text_form_is_stable() -> None:
     assert str(replace(PLAN, unaligned=Staging.NONE)) == TEXT + " unaligned=none"
     assert str(replace(PLAN, loads=16)) == TEXT + " loads=16"
     assert plan.parse("  " + TEXT.replace(" ", "\n")) == PLAN
+
+
+def test_texts_of_the_first_version_are_plans_of_today() -> None:
+    first = TEXT.replace("cpu2", "cpu1").removesuffix(" panel=none").removesuffix(" fetch=blocks")
+    assert plan.parse(first) == PLAN
+    with pytest.raises(PlanError, match="plan lacks prefetch"):
+        plan.parse(first.replace(" prefetch=2", ""))
+
+
+MERGED = Change(("streaming", "staging"), ("store",), {("0", "none"): ("cached",), ("1", "b"): ("buffered",)})
+NEXT = {
+    "x1": ("x2", (MERGED, Change(("loads",), ()))),
+    "x2": ("x3", (Change(("unaligned",), ("fallback",)), Change((), ("far",), {(): ("0",)}))),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "decisions"),
+    [
+        ("x1 streaming=1 staging=b tile=4", {"tile": "4", "store": "buffered", "far": "0"}),
+        ("x1 staging=none loads=16 streaming=0", {"store": "cached", "far": "0"}),
+        ("x1 unaligned=b", {"fallback": "b", "far": "0"}),
+        ("x2 unaligned=b loads=16", {"loads": "16", "fallback": "b", "far": "0"}),
+        ("x3 streaming=1", {"streaming": "1"}),
+    ],
+)
+def test_decisions_of_earlier_versions_become_those_of_the_last(
+    text: str, decisions: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan_text, "FORMER", NEXT)
+    assert plan_text.today(text) == ("x3", decisions)
+
+
+def test_what_nothing_became_of_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_text, "FORMER", NEXT)
+    for text in ("x1 streaming=1 staging=a", "x1 streaming=1"):
+        with pytest.raises(PlanError, match=r"'streaming=1 staging=a?' has no successor"):
+            plan_text.today(text)
 
 
 @st.composite

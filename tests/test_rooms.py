@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
     "interpreter", "locks", "errors", "arguments", "dtypes", "problem", "names", "interface", "canonical", "naive",
-    "machine", "machine_table", "gpu.target", "target", "cpu_features", "measurement", "plan", "items",
+    "machine", "machine_table", "gpu.target", "target", "cpu_features", "measurement", "plan_text", "plan", "items",
     "layout", "operands", "nest", "tile_sizes", "carry", "carry_plans", "tile_loops", "staging", "shift",
     "lower", "unaligned", "any_size", "arrays.family", "bodies", "wording", "gpu.plan", "gpu.runs",
     "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",

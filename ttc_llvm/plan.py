@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import lru_cache, wraps
@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from . import arguments
 from .canonical import Canonical, Param, Size
 from .errors import PlanError
+from .plan_text import read, shown, tuple_of
 
 Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
 
 VERSION = "cpu2"
-NOTHING = "none"  # an empty tuple
 LOADS = (None, 16, 32)  # what a load may be limited to, bytes
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
 
@@ -183,18 +183,6 @@ def grid(around: Loops, parallel: int) -> Loops:
     return around[:count]
 
 
-def shown(value: Any) -> str:
-    """The text of one decision's value."""
-    if isinstance(value, tuple):
-        return ",".join(map(str, value)) or NOTHING
-    return str(int(value)) if isinstance(value, int) else str(value.value)
-
-
-def tuple_of(text: str) -> tuple[int, ...]:
-    """The integers of a decision's text; ValueError where it is malformed."""
-    return tuple(int(part) for part in text.split(",")) if text not in ("", NOTHING) else ()
-
-
 _READERS: dict[str, Callable[[str], Any]] = {
     "tile": tuple_of,
     "block": tuple_of,
@@ -213,30 +201,9 @@ _OPTIONAL = ("unaligned", "loads")
 
 
 def parse(text: str) -> CpuPlan:
-    """The inverse of `str(plan)`; PlanError for another version, an unknown decision or a malformed value."""
-    return CpuPlan(**read(text, VERSION, _READERS))
-
-
-def read(text: str, wanted: str, readers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
-    """The decisions in the text of a plan of this version; PlanError as for `parse`."""
-    version, *decisions = text.split() or [""]
-    if version != wanted:
-        raise PlanError(f"plan version {arguments.shown(version)} is not {wanted!r}")
-    values: dict[str, Any] = {}
-    for decision in decisions:
-        name, _, value = decision.partition("=")
-        if name not in readers:
-            raise PlanError(f"unknown decision {arguments.shown(name)} in plan: the choices are {', '.join(readers)}")
-        if name in values:
-            raise PlanError(f"plan decides {name} twice")
-        try:
-            values[name] = readers[name](value)
-        except ValueError:
-            raise PlanError(f"plan decision {name}={arguments.shown(value)} is malformed") from None
-    missing = [name for name in readers if name not in values and name not in _OPTIONAL]
-    if missing:
-        raise PlanError(f"plan lacks {', '.join(missing)}")
-    return values
+    """The inverse of `str(plan)`, also for texts of earlier versions; PlanError for others, an unknown decision or a
+    malformed value."""
+    return CpuPlan(**read(text, VERSION, _READERS, _OPTIONAL))
 
 
 def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:

@@ -11,7 +11,8 @@ from typing import Any
 from .. import arguments
 from ..canonical import Canonical, static
 from ..errors import PlanError
-from ..plan import SHAPE, Plan, read, shown, tuple_of
+from ..plan import SHAPE, Plan
+from ..plan_text import read, shown, tuple_of
 from .target import GpuTarget
 
 VERSION = "gpu1"
