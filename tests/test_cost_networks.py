@@ -12,12 +12,13 @@ import pytest
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
-from ttc_llvm.plan import VERSION, Fetch, parse
+from ttc_llvm.plan import VERSION, parse
 from ttc_llvm.tuning import networks
 from ttc_llvm.tuning.choices import FREE, Forced
 from ttc_llvm.tuning.cost import NETWORKS, Model
 from ttc_llvm.tuning.features import Features
-from ttc_llvm.tuning.groups import MODES, STORES, one_hot
+from ttc_llvm.tuning.fitted import fitted
+from ttc_llvm.tuning.groups import one_hot
 from ttc_llvm.tuning.model import onwards, ranked
 from ttc_llvm.tuning.neighbours import neighbours, twins
 from ttc_llvm.tuning.networks import DOUBT, TOGETHER, Networks
@@ -31,6 +32,7 @@ PROBLEMS = [
     Problem((0,), (1 << 24,), "d", beta=1),
 ]
 ONE = Networks(  # says the sum of its two inputs, in each of two networks, the second one more
+    ("left", "right"),
     np.zeros(2),
     np.ones(2),
     (np.array([[[50.0], [50.0]]] * 2), np.full((2, 1, 1), 1 / 50)),  # SiLU(x) is x where x is large
@@ -113,7 +115,7 @@ def test_every_plan_has_the_inputs_that_the_network_was_trained_with(problem: Pr
     inputs = Features(canonical, machine).numbers
     for plan in itertools.islice(ranked(canonical, machine, 2), 30):
         numbers = inputs(plan)
-        assert len(numbers) == len(networks.networks().mean)
+        assert len(numbers) == len(fitted().networks.mean)
         assert all(map(isfinite, numbers))
 
 
@@ -127,9 +129,8 @@ def test_inputs_differ_between_plans_and_are_the_same_for_equal_ones() -> None:
 
 
 def test_a_decision_is_one_place_among_its_values() -> None:
-    assert one_hot("b", ("a", "b", "c")) == (0.0, 1.0, 0.0)
-    assert one_hot("", ("a", "b")) == (0.0, 0.0)
-    assert len(set(MODES)) == len(MODES) == len(Fetch) * len(STORES)
+    assert one_hot("inner", "b", ("a", "b", "c")) == {"inner a": 0.0, "inner b": 1.0, "inner c": 0.0}
+    assert one_hot("inner", "", ("a", "b")) == {"inner a": 0.0, "inner b": 0.0}
 
 
 def test_many_plans_cost_what_each_costs_alone() -> None:
@@ -143,7 +144,7 @@ def test_many_plans_cost_what_each_costs_alone() -> None:
 def test_the_share_of_the_network_is_what_terms_say() -> None:
     model = Model(canonicalise(PROBLEMS[0]).canonical, targets.find("znver5"), 2)
     plan = next(ranked(model.canonical, model.target, 2))
-    (said,) = networks.networks()([Features(model.canonical, model.target).numbers(plan)])
+    (said,) = fitted().networks([Features(model.canonical, model.target).numbers(plan)])
     assert model.terms(plan).networks == pytest.approx(NETWORKS * said)
 
 
@@ -164,7 +165,7 @@ def test_more_plans_than_fit_together_keep_their_order() -> None:
 def test_equal_plans_tie_wherever_they_stand() -> None:
     canonical, machine = canonicalise(PROBLEMS[0]).canonical, targets.find("znver5")
     numbers = Features(canonical, machine).numbers(next(ranked(canonical, machine, 2)))
-    said = [value for count in (1, 2, 5, 7, TOGETHER + 1) for value in networks.networks()([numbers] * count)]
+    said = [value for count in (1, 2, 5, 7, TOGETHER + 1) for value in fitted().networks([numbers] * count)]
     assert len(set(said)) == 1
 
 
@@ -173,7 +174,7 @@ def test_plans_that_took_twice_as_long_are_told_apart(cpu: str, problem: Problem
     canonical, machine = canonicalise(problem).canonical, targets.find(cpu)
     inputs = Features(canonical, machine).numbers
     pair = [parse(f"{VERSION} {text}") for text in (fast, slow)]
-    first, second = networks.networks()([inputs(plan) for plan in pair])
+    first, second = fitted().networks([inputs(plan) for plan in pair])
     assert second - first > 0.2
     assert Model(canonical, machine, 1)(pair[0]) < Model(canonical, machine, 1)(pair[1])
 

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         CompileError,
         DatabaseError,
         GpuError,
+        ModelError,
         OptionError,
         OutOfMemoryError,
         PlanError,
@@ -102,6 +103,7 @@ __all__ = [
     "GpuTarget",
     "Library",
     "Measurement",
+    "ModelError",
     "OptionError",
     "OutOfMemoryError",
     "PlanError",
@@ -124,8 +126,8 @@ __all__ = [
 _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
     "errors": (
-        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "OptionError", "OutOfMemoryError",
-        "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
+        "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
+        "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
     "front": ("compile",),
     "gpu.solution": ("GpuSolution",),

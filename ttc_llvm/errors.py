@@ -54,6 +54,10 @@ class DatabaseError(TtcError, RuntimeError):
     """The solutions database cannot be used."""
 
 
+class ModelError(TtcError, RuntimeError):
+    """The cost model's data file is missing or damaged, or made for another version of the program."""
+
+
 class OutOfMemoryError(TtcError, MemoryError):
     """The system gives this process no more memory: its limits, those of its group, or the machine's own."""
 

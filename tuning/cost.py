@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import exp, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
@@ -19,8 +18,9 @@ from ttc_llvm.plan import CpuPlan
 from ttc_llvm.target import Target
 
 from .features import Features, kind
-from .groups import Fact
-from .networks import networks
+from .fitted import networks
+from .groups import Fact, columns, row
+from .vocabulary import BASE, named
 from .weighing import weight, weights
 
 SECONDS_PER_BYTE = 4.5e-11  # per core, cold, prefetched
@@ -85,8 +85,11 @@ class Model:
         seconds, memory, compute = self._seconds(plan, score), self._memory(plan, score), self._computing(plan)
         if self.cached:
             return Terms(seconds, memory, compute, self.balance(plan), 0.0, (), 0.0, True)
-        facts = tuple((fact, (1 - NETWORKS) * weight(self._kind, fact)) for fact in self._features.facts(plan))
-        said = NETWORKS * networks()([self._features.numbers(plan)])[0]
+        facts = tuple(
+            ((named(*whose), bucket), (1 - NETWORKS) * weight((self._kind, *whose), bucket))
+            for whose, bucket in self._features.owned(plan)
+        )
+        said = NETWORKS * networks(self._features.columns(plan))([self._features.numbers(plan)])[0]
         return Terms(seconds, memory, compute, self.balance(plan), self.crowding(plan.block), facts, said, False)
 
     def balance(self, plan: CpuPlan) -> float:
@@ -104,14 +107,12 @@ class Model:
     def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
         """The sum of the networks and of the weights of the plans' facts, in log(time): nothing of tensors in the
         caches."""
-        if self.cached:
+        if self.cached or not plans:
             return [0.0] * len(plans)
-        base, weighed, numbers = weight(self._kind, ("base", "")), list[float](), list[list[float]]()
-        for plan in plans:
-            mode, groups = self._features(plan)
-            weighed.append(base + weights(self._kind, mode, self._features.family).of(groups))
-            numbers.append([*self._features.problem, *chain.from_iterable([group.numbers for group in groups])])
-        said = networks()(numbers)
+        base, family = weight((self._kind, "", BASE, ""), ""), self._features.family
+        found = [self._features(plan) for plan in plans]
+        weighed = [base + weights(self._kind, mode, family).of(groups) for mode, groups in found]
+        said = networks(columns(found[0][1]))([row(groups) for _, groups in found])
         return [NETWORKS * s + (1 - NETWORKS) * w for s, w in zip(said, weighed, strict=True)]
 
     def crowding(self, block: tuple[int, ...]) -> float:

@@ -16,15 +16,11 @@ from ttc_llvm.target import Target
 
 from . import groups, succession
 from .blocks import same_unit_axis
-from .groups import Fact, Group, Numbers, Part, one_hot
+from .groups import Fact, Group, Part, one_hot
 from .measures import Measures
+from .vocabulary import FAMILIES, FAMILY, FETCHES, STAGINGS, named
 
-FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin: the first that fits
-    "znver5": " on Zen 5",
-    "znver": " on Zen",  # 4, by its data
-    **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), " on Skylake"),
-}
-FAMILY = tuple(dict.fromkeys(FAMILIES.values()))
+Owned = tuple[tuple[str, str, str], int | str]  # a fact by mode, name and family ("" = all), and its bucket
 MANY = 8  # axes: higher ranks, all of which are many small extents, count as this
 
 
@@ -49,20 +45,27 @@ class Features:
 
     def facts(self, plan: CpuPlan) -> list[Fact]:
         """The plan's facts, by their names in full: those that families differ in come once more for this family."""
+        return [(named(*whose), bucket) for whose, bucket in self.owned(plan)]
+
+    def owned(self, plan: CpuPlan) -> list[Owned]:
+        """The same facts by mode, name and family."""
         mode, found = self(plan)
-        general = [(mode + name, bucket) for group in found for name, bucket in (*group.shared, *group.own)]
-        own = [(mode + name + self.family, bucket) for group in found for name, bucket in group.own]
+        general = [((mode, name, ""), bucket) for group in found for name, bucket in (*group.shared, *group.own)]
+        own = [((mode, name, self.family), bucket) for group in found for name, bucket in group.own]
         return [*general, *own] if self.family else general
 
     def numbers(self, plan: CpuPlan) -> list[float]:
-        """The plan's numbers for the networks."""
-        _, found = self(plan)
-        return [*self.problem, *(number for group in found for number in group.numbers)]
+        """The plan's numbers for the networks, in the order of `columns`."""
+        return groups.row(self(plan)[1])
+
+    def columns(self, plan: CpuPlan) -> tuple[str, ...]:
+        """The names of the plan's numbers: those of every plan."""
+        return groups.columns(self(plan)[1])
 
     def __call__(self, plan: CpuPlan) -> tuple[str, list[Group]]:
-        """The plan's mode, and its groups of facts and numbers, always in the same order."""
+        """The plan's mode, and its groups of facts and numbers, the problem's first, always in the same order."""
         mode = self._mode(plan)
-        known, found = self._groups, list[Group]()
+        known, found = self._groups, [self.problem]
         for part in self._parts(plan, mode):
             group = known.get(part)
             if group is None:
@@ -77,18 +80,18 @@ class Features:
 
     def _mode(self, plan: CpuPlan) -> str:
         past = self._past if plan.staging is not Staging.CARRY else "joined" if self.joined(plan) else "carry"
-        return f"{self._fetch(plan)} {past if plan.streaming else 'stores'}: "
+        return f"{FETCHES[self._fetch(plan)]} {past if plan.streaming else 'stores'}"
 
-    def _fetch(self, plan: CpuPlan) -> str:
+    def _fetch(self, plan: CpuPlan) -> Fetch:
         known = plan.prefetch and (self.target.far or plan.fetch is not Fetch.FAR)
-        return (plan.fetch if known else Fetch.BLOCKS).value
+        return plan.fetch if known else Fetch.BLOCKS
 
     def _parts(self, plan: CpuPlan, mode: str) -> Iterator[Part]:
         """What finds each group, and the few decisions that it depends on."""
         inner = self.measures.innermost(plan.inner[-1])
         around = plan.loops(self.extents)
-        into_l1 = plan.prefetch if self._fetch(plan) == "blocks" else 0
-        yield groups.simple, (mode, plan.prefetch, plan.staging.value, inner)
+        into_l1 = plan.prefetch if self._fetch(plan) is Fetch.BLOCKS else 0
+        yield groups.simple, (mode, plan.prefetch, STAGINGS[plan.staging], inner)
         yield groups.micro, (plan.block,)
         yield groups.shape, (inner, plan.tile)
         yield groups.walk, (plan.tile, plan.order, plan.panel)
@@ -98,15 +101,21 @@ class Features:
         else:
             yield groups.alone, ()
 
-    def _problem(self) -> Numbers:
+    def _problem(self) -> Group:
         """The machine and the problem: the same for every plan."""
         m, target = self.measures, self.target
-        extents = (m.extents[k] * size for k, size in zip(m.units, m.sizes, strict=True))
-        return (
-            *one_hot(self.family, FAMILY),
-            *(log2(max(1, size)) for size in (target.l1, target.l2, *m.sizes, *extents)),
-            float(self.canonical.kinds.beta is Beta.ANY),
-            float(m.units[0] == m.units[1]),
-            float(self._past == "streaming"),
-            float(min(len(m.extents), MANY)),
-        )
+        extents = [m.extents[k] * size for k, size in zip(m.units, m.sizes, strict=True)]
+        numbers = {
+            **one_hot("family", self.family, FAMILY),
+            "l1": log2(max(1, target.l1)),
+            "l2": log2(max(1, target.l2)),
+            "item a": log2(m.sizes[0]),
+            "item b": log2(m.sizes[1]),
+            "row a": log2(max(1, extents[0])),
+            "row b": log2(max(1, extents[1])),
+            "update": float(self.canonical.kinds.beta is Beta.ANY),
+            "rows stay": float(m.units[0] == m.units[1]),
+            "rows aligned": float(self._past == "streaming"),
+            "axes": float(min(len(m.extents), MANY)),
+        }
+        return Group((), (), numbers)

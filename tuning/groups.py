@@ -1,37 +1,34 @@
 """Facts of a plan, in groups that few decisions determine: facts in buckets, and the sizes behind them.
 
-The cost model adds up a weight per fact (`weights.py`); its networks see the sizes as numbers, log2, of bytes unless
-said otherwise, and decisions as 0 or 1. Sizes in bytes have their log2, clipped, as buckets.
+The cost model adds up a weight per fact; its networks see the sizes as numbers by name, log2, of bytes unless said
+otherwise, and decisions as 0 or 1. Sizes in bytes have their log2, clipped, as buckets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from itertools import chain
 from math import log2, prod
 from typing import Any, NamedTuple
 
-from ttc_llvm.plan import Fetch, Loops, Staging, loops
+from ttc_llvm.plan import Loops, loops
 
 from . import succession
 from .measures import Measures
+from .vocabulary import INNER, MODES, STAGED, WALKS
 
 Fact = tuple[str, int | str]
-Numbers = tuple[float, ...]
+Numbers = Mapping[str, float]  # by name, which the networks know them by
 Part = tuple[Callable[..., "Group"], tuple[Any, ...]]  # what finds a group, and the decisions that it depends on
 
-STORES = ("stores", "streaming", "ragged", "carry", "joined")
-MODES = tuple(f"{fetch.value} {stores}: " for fetch in Fetch for stores in STORES)
-STAGINGS = tuple(staging.value for staging in Staging if staging is not Staging.SHIFT)  # is never searched for
-INNER = ("a", "b", "rows", "none")
-WALKS = ("a", "b", "both", "other")
 WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles per element of the tensor
 LONG = 1 << 18  # bytes: longer runs count as this
 
 
 class Group(NamedTuple):
     """shared: facts that are alike on all processors; own: facts that families of processors differ in; numbers: for
-    networks, always as many and in the same order."""
+    networks, whatever the plan under the same names."""
 
     shared: tuple[Fact, ...]
     own: tuple[Fact, ...]
@@ -41,8 +38,8 @@ class Group(NamedTuple):
 def simple(m: Measures, mode: str, distance: int, staging: str, inner: str) -> Group:
     """Decisions as they are; how far ahead is asked, log2 of micro-tiles."""
     own = (("mode", "any"), ("distance", str(distance)), ("staging", staging), ("inner", inner))
-    places = (*one_hot(mode, MODES), *one_hot(staging, STAGINGS), *one_hot(inner, INNER))
-    return Group((), own, (log2(1 + distance), *places))
+    places = {**one_hot("mode", mode, MODES), **one_hot("staging", staging, STAGED), **one_hot("inner", inner, INNER)}
+    return Group((), own, {"distance": log2(1 + distance), **places})
 
 
 def micro(m: Measures, block: tuple[int, ...]) -> Group:
@@ -52,8 +49,20 @@ def micro(m: Measures, block: tuple[int, ...]) -> Group:
     side_a, side_b = _bucket(a.run_bytes, 4, 9), _bucket(b.run_bytes, 4, 9)
     facts = (("block a", side_a), ("block b", side_b), ("block", f"{1 << side_a}x{1 << side_b}"))
     rows = [len(succession.rows(side, block)) for side in m.sides]
-    sizes = (a.run_bytes, b.run_bytes, prod(block), *rows, a.pages, b.pages)
-    return Group(facts, (), (*map(log2, sizes), *m.crowded(block), log2(m.waste(block))))
+    crowded = m.crowded(block)
+    numbers = {
+        "block run a": log2(a.run_bytes),
+        "block run b": log2(b.run_bytes),
+        "block elements": log2(prod(block)),
+        "block rows a": log2(rows[0]),
+        "block rows b": log2(rows[1]),
+        "block pages a": log2(a.pages),
+        "block pages b": log2(b.pages),
+        "block crowding a": crowded[0],
+        "block crowding b": crowded[1],
+        "block waste": log2(m.waste(block)),
+    }
+    return Group(facts, (), numbers)
 
 
 def shape(m: Measures, inner: str, tile: tuple[int, ...]) -> Group:
@@ -69,8 +78,17 @@ def shape(m: Measures, inner: str, tile: tuple[int, ...]) -> Group:
         ("lines a", round(4 * log2(a.lines))),
         ("lines b", round(4 * log2(b.lines))),
     )
-    sizes = (size, a.run_bytes, a.lines, a.pages, b.run_bytes, b.lines, b.pages, waste)
-    return Group(facts, (), tuple(map(log2, sizes)))
+    numbers = {
+        "tile size": log2(size),
+        "tile run a": log2(a.run_bytes),
+        "tile lines a": log2(a.lines),
+        "tile pages a": log2(a.pages),
+        "tile run b": log2(b.run_bytes),
+        "tile lines b": log2(b.lines),
+        "tile pages b": log2(b.pages),
+        "tile waste": log2(waste),
+    }
+    return Group(facts, (), numbers)
 
 
 def walk(m: Measures, tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...]) -> Group:
@@ -83,7 +101,8 @@ def walk(m: Measures, tile: tuple[int, ...], order: tuple[int, ...], panel: tupl
         (f"runs, along {path.partition(' ')[0]}", _runs(m, box)),
     )
     facts = (("path", path), ("panel", "some" if panel else "none"))
-    return Group(facts, own, (*_places(path), *misses, float(bool(panel))))
+    numbers = {**_places(path), "misses a": misses[0], "misses b": misses[1], "panel": float(bool(panel))}
+    return Group(facts, own, numbers)
 
 
 def steps(m: Measures, block: tuple[int, ...], steps: succession.Steps, distance: int) -> Group:
@@ -103,31 +122,54 @@ def steps(m: Measures, block: tuple[int, ...], steps: succession.Steps, distance
     if distance:
         own = (*own, ("flight a", flights[0]), ("flight b", flights[1]))
     trips = [*(trips for _, _, trips in steps[:2]), 1, 1][:2]
-    return Group((), own, (*map(log2, streams), *map(float, flights), *map(log2, trips)))
+    numbers = {
+        "stream a": log2(streams[0]),
+        "stream b": log2(streams[1]),
+        "flight a": float(flights[0]),
+        "flight b": float(flights[1]),
+        "trips": log2(trips[0]),
+        "trips around": log2(trips[1]),
+    }
+    return Group((), own, numbers)
 
 
 def handed(m: Measures, box: tuple[int, ...], around: Loops, parallel: int) -> Group:
     """The length of B's runs that continue from tile to tile, and the bytes that wait meanwhile."""
     run, waiting = m.handed(box, around, parallel)
     own = (("run handed on", _bucket(run, 6, 13)), ("waiting", _bucket(waiting, 6, 17)))
-    return Group((), own, tuple([log2(max(1, min(size, LONG))) for size in (run, waiting)]))
+    return Group((), own, _handed_numbers(*(log2(max(1, min(size, LONG))) for size in (run, waiting))))
 
 
 def alone(m: Measures) -> Group:
     """Of tiles whose runs end with them."""
-    return Group((), (), (0.0, 0.0))
+    return Group((), (), _handed_numbers(0.0, 0.0))
+
+
+def _handed_numbers(run: float, waiting: float) -> Numbers:
+    return {"run handed on": run, "waiting": waiting}
 
 
 @lru_cache(maxsize=1024)
-def one_hot(value: str, values: tuple[str, ...]) -> Numbers:
-    """1 in the place of a value, 0 elsewhere."""
-    return tuple(float(value == one) for one in values)
+def one_hot(what: str, value: str, values: tuple[str, ...]) -> Numbers:
+    """A number for every value that there is: 1 for this one, 0 for the others."""
+    return {f"{what} {one}": float(value == one) for one in values}
 
 
-def _places(path: str) -> Iterator[float]:
+def columns(groups: Iterable[Group]) -> tuple[str, ...]:
+    """The names of a plan's numbers, in the order of `row`."""
+    return tuple(chain.from_iterable([group.numbers for group in groups]))
+
+
+def row(groups: Iterable[Group]) -> list[float]:
+    """A plan's numbers."""
+    return [*chain.from_iterable([group.numbers.values() for group in groups])]
+
+
+@lru_cache(maxsize=64)
+def _places(path: str) -> Numbers:
     """Of both innermost loops over tiles, whose memory they walk."""
-    for loop in (*path.split(), "", "")[:2]:
-        yield from one_hot(loop, WALKS)
+    innermost, around = (*path.split(), "", "")[:2]
+    return {**one_hot("tiles", innermost, WALKS), **one_hot("tiles around", around, WALKS)}
 
 
 def _runs(m: Measures, box: tuple[int, ...]) -> str:

@@ -7,13 +7,12 @@ disagree, little is known: half of the spread is added to their mean. `benchmark
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-FILE = Path(__file__).with_name("networks.npz")
+from ttc_llvm.errors import ModelError
+
 DOUBT = 0.5  # of the networks' spread that counts as time
 FAR = 4.0  # standard deviations: numbers further from what was seen count as no further
 DIGITS = 4  # of log(time): a matrix product rounds rows differently, and equal plans must tie
@@ -22,9 +21,10 @@ TOGETHER = 32  # plans at a time: a BLAS library would wake its threads for more
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Networks:
-    """Networks of two hidden layers, all of one shape. mean, scale: of the inputs [inputs]; weights, biases: per layer
-    [networks, from, to] and [networks, 1, to]."""
+    """Networks of two hidden layers, all of one shape. columns: names of the inputs; mean, scale: of the inputs
+    [inputs]; weights, biases: per layer [networks, from, to] and [networks, 1, to]."""
 
+    columns: tuple[str, ...]
     mean: np.ndarray
     scale: np.ndarray
     weights: tuple[np.ndarray, ...]
@@ -48,12 +48,17 @@ class Networks:
         total: np.ndarray = mean + DOUBT * np.sqrt(np.square(said - mean).sum(0) / len(said))
         return total
 
-
-@cache
-def networks() -> Networks:
-    """The networks that are part of this package."""
-    with np.load(FILE) as stored:
-        arrays = {name: stored[name].astype(np.float32) for name in stored.files}
-    layers = range(sum(name.startswith("weight") for name in arrays))
-    weights, biases = (tuple(arrays[f"{name}{i}"] for i in layers) for name in ("weight", "bias"))
-    return Networks(arrays["mean"], arrays["scale"], weights, biases)
+    def reading(self, columns: tuple[str, ...]) -> Networks:
+        """The same networks for inputs that come in this order; ModelError unless they are those that these know."""
+        if columns == self.columns:
+            return self
+        unlike = sorted({*columns} ^ {*self.columns})
+        if unlike or len(columns) != len(self.columns):
+            raise ModelError(
+                f"the cost model's networks know {len(self.columns)} inputs, and plans have {len(columns)}: "
+                f"{', '.join(map(repr, unlike[:3])) or 'some twice'} in one of them only"
+            )
+        order = [self.columns.index(name) for name in columns]
+        first, *others = self.weights
+        weights = (first[:, order], *others)
+        return replace(self, columns=columns, mean=self.mean[order], scale=self.scale[order], weights=weights)

@@ -1,14 +1,12 @@
-"""Weights of facts: the fitted tables of `weights.py`, and what lies between their buckets."""
+"""Weights of facts: the fitted tables, and what lies between their buckets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 
+from .fitted import Bucket, Owner, Table, fitted
 from .groups import Fact, Group
-from .weights import WEIGHTS
-
-Table = Mapping[int | str, float]
 
 
 class Weights(dict[Fact, float]):
@@ -21,9 +19,9 @@ class Weights(dict[Fact, float]):
 
     def __missing__(self, fact: Fact) -> float:
         name, bucket = fact
-        found = weight(self._kind, (self._mode + name, bucket))
+        found = weight((self._kind, self._mode, name, ""), bucket)
         if self._family:  # nothing is added for facts in which families do not differ: the tables have none such
-            found += weight(self._kind, (self._mode + name + self._family, bucket))
+            found += weight((self._kind, self._mode, name, self._family), bucket)
         self[fact] = found
         return found
 
@@ -38,13 +36,12 @@ def weights(kind: str, mode: str, family: str) -> Weights:
     return Weights(kind, mode, family)
 
 
-def weight(kind: str, fact: Fact) -> float:
-    """The weight of a fact by its name in full; 0 where nothing is known."""
-    name, bucket = fact
-    return at(WEIGHTS.get(kind, {}).get(name, {}), bucket)
+def weight(owner: Owner, bucket: Bucket) -> float:
+    """The weight of a fact by itself; 0 where nothing is known."""
+    return at(fitted().tables[owner], bucket)
 
 
-def at(table: Table, bucket: int | str) -> float:
+def at(table: Table, bucket: Bucket) -> float:
     """A bucket's weight; that of the nearest sizes in proportion, 0 where nothing is known."""
     found = table.get(bucket)
     if found is not None or isinstance(bucket, str):

@@ -21,8 +21,7 @@ from ttc_llvm.staging import joins
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.features import Features, kind
-from ttc_llvm.tuning.groups import Fact
+from ttc_llvm.tuning.features import Features, Owned, kind
 from ttc_llvm.tuning.neighbours import settled
 
 DATA = Path(__file__).with_name("timings.jsonl.xz")
@@ -37,12 +36,13 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timings:
-    """One problem: its name and class, and of each of its plans the facts, the networks' inputs, log(time) free of what
-    needs no fit, the speed, and what needs none."""
+    """One problem: its name and class, and of each of its plans the facts, the networks' inputs (columns: their names),
+    log(time) free of what needs no fit, the speed, and what needs none."""
 
     name: str
     kind: str
-    facts: list[list[Fact]]
+    facts: list[list[Owned]]
+    columns: tuple[str, ...]
     inputs: np.ndarray
     fitted: np.ndarray
     speeds: np.ndarray
@@ -94,8 +94,9 @@ def timings(row: Row) -> Timings:
         known = {plan: speed for plan, speed in known.items() if not joins(c, plan, machine)}
     tried, speeds = list(known), np.array(list(known.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
-    facts, inputs = [features.facts(plan) for plan in tried], np.array([features.numbers(plan) for plan in tried])
-    return Timings(_name(row), kind(c), facts, inputs, -np.log(speeds) - rest, speeds, rest)
+    facts, inputs = [features.owned(plan) for plan in tried], np.array([features.numbers(plan) for plan in tried])
+    columns = features.columns(tried[0]) if tried else ()
+    return Timings(_name(row), kind(c), facts, columns, inputs, -np.log(speeds) - rest, speeds, rest)
 
 
 def _machine(row: Row) -> Target:

@@ -107,7 +107,7 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
     for axes in (order, inner):
         if rng.random() < 0.3:
             rng.shuffle(axes)
-    fetch = rng.choice(tuple(Fetch) if target.far else (Fetch.BLOCKS, Fetch.ROWS))
+    fetch = rng.choice((Fetch.BLOCKS, Fetch.FAR, Fetch.ROWS) if target.far else (Fetch.BLOCKS, Fetch.ROWS))
     streaming, staging = rng.choice(stores(c, target))
     if staging is Staging.CARRY:
         sizes = (rng.choice(CARRIED), rng.choice(CARRIED), rng.choice(SLOTS))

@@ -8,13 +8,14 @@ expects, with what needs no fit; the relative speed of the plan drawn is to be l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from data import GOOD
 from torch import nn
 
-from ttc_llvm.tuning.networks import FAR, FILE, Networks
+from ttc_llvm.tuning.networks import FAR, Networks
 
 NETWORKS, WIDTH = 4, 64
 EPOCHS, BATCH = 60, 16  # of problems
@@ -26,8 +27,8 @@ TIMES = 10.0
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def trained(data: Sequence[Problem], count: int = NETWORKS) -> Networks:
-    """Networks for these problems, each from a seed of its own; reproducible on one machine."""
+def trained(columns: tuple[str, ...], data: Sequence[Problem], count: int = NETWORKS) -> Networks:
+    """Networks for these problems, each from a seed of its own; reproducible on one machine. columns: of the inputs."""
     torch.set_num_threads(1)
     inputs = np.vstack([inputs for inputs, *_ in data])
     mean, scale = inputs.mean(0), inputs.std(0)
@@ -37,7 +38,7 @@ def trained(data: Sequence[Problem], count: int = NETWORKS) -> Networks:
     layers = [_trained(padded, seed) for seed in range(count)]
     weights = tuple(_stored(net[i].weight.T for net in layers) for i in (0, 2, 4))
     biases = tuple(_stored(net[i].bias[None] for net in layers) for i in (0, 2, 4))
-    return _levelled(Networks(mean, scale, weights, biases), data)
+    return _levelled(Networks(columns, mean, scale, weights, biases), data)
 
 
 def _stored(parameters: Iterable[torch.Tensor]) -> np.ndarray:
@@ -48,14 +49,6 @@ def _stored(parameters: Iterable[torch.Tensor]) -> np.ndarray:
 def _rounded(values: np.ndarray) -> np.ndarray:
     """As the file has them."""
     return values.astype(np.float16).astype(np.float32)
-
-
-def store(networks: Networks) -> None:
-    """Write the package's file."""
-    arrays = {f"weight{i}": weight for i, weight in enumerate(networks.weights)}
-    arrays |= {f"bias{i}": bias for i, bias in enumerate(networks.biases)}
-    arrays |= {"mean": networks.mean, "scale": networks.scale}
-    np.savez_compressed(FILE, **{name: array.astype(np.float16) for name, array in arrays.items()})
 
 
 def _padded(data: Sequence[Problem], mean: np.ndarray, scale: np.ndarray) -> tuple[torch.Tensor, ...]:
@@ -112,4 +105,4 @@ def _levelled(networks: Networks, data: Sequence[Problem]) -> Networks:
         good = speeds > 0.8 * speeds.max()
         left.append(float(np.mean(times[good] - np.array(networks(inputs[good])))))
     *others, last = networks.biases
-    return Networks(networks.mean, networks.scale, networks.weights, (*others, last + sum(left) / len(left)))
+    return replace(networks, biases=(*others, last + sum(left) / len(left)))

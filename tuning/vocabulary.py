@@ -1,0 +1,42 @@
+"""The cost model's own words: for classes of problems, what plans decide, families of processors, and facts.
+
+The model's data file speaks these words, whatever the program calls its decisions. Who renames a decision changes the
+keys of `FETCHES` or `STAGINGS`; who changes what a word means fits the model anew and raises `VERSION`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ttc_llvm.plan import Fetch, Staging
+
+VERSION = 1
+
+KINDS = ("columns copy", "columns update", "rows copy", "rows update")
+FETCHES = {Fetch.BLOCKS: "blocks", Fetch.FAR: "far", Fetch.ROWS: "rows"}
+STAGINGS = {Staging.NONE: "none", Staging.A: "a", Staging.B: "b", Staging.CARRY: "carry", Staging.SHIFT: "shift"}
+STAGED = ("none", "a", "b", "carry")  # those that the networks tell apart: "shift" is never searched for
+STORES = ("stores", "streaming", "ragged", "carry", "joined")
+MODES = tuple(f"{fetch} {stores}" for fetch in FETCHES.values() for stores in STORES)
+INNER = ("a", "b", "rows", "none")
+WALKS = ("a", "b", "both", "other")
+FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin: the first that fits
+    "znver5": "Zen 5",
+    "znver": "Zen",  # 4, by its data
+    **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), "Skylake"),
+}
+FAMILY = tuple(dict.fromkeys(FAMILIES.values()))
+BASE = "base"  # of a class of problems: the one fact that no mode has
+FACTS = (
+    *(BASE, "mode", "distance", "staging", "inner", "block a", "block b", "block", "tile", "waste", "runs"),
+    *(f"run {side}, {inner} innermost" for side in "ab" for inner in INNER),
+    *("lines a", "lines b", "misses a", "misses b", "path", "panel", "stream a", "stream b", "streams"),
+    *(f"runs, along {walk}" for walk in (*WALKS, "")),
+    *("pages a", "pages b", "flight a", "flight b", "run handed on", "waiting"),
+)
+
+
+@lru_cache(maxsize=4096)
+def named(mode: str, fact: str, family: str = "") -> str:
+    """A fact's name in full: of plans of this mode, on this family of processors where it is one's own."""
+    return f"{mode}{': ' if mode else ''}{fact}{' on ' if family else ''}{family}"
