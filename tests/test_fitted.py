@@ -126,12 +126,22 @@ def misread(content: Arrays) -> None:
     content["tables"]["sized"][:] = False
 
 
+def two_versions(content: Arrays) -> None:
+    content["fitted"] = np.array([content["fitted"]] * 2)
+
+
+def without_a_column(content: Arrays) -> None:
+    content["entries"] = content["entries"][["bucket"]]
+
+
 BROKEN: list[tuple[Callable[[Arrays], None], str]] = [
     (newer, f"has vocabulary {vocabulary.VERSION + 1}, and this program knows vocabulary {vocabulary.VERSION} only"),
     (without_version, "names no vocabulary"),
     (without("fitted"), "names no vocabulary"),
     (without("entries"), "it has no column 'entries'"),
     (without("biases2"), "it has no column 'biases2'"),
+    (two_versions, "cannot be read"),
+    (without_a_column, "cannot be read: no field of name weight"),
     (without_fact, "says nothing of fact 'waiting'"),
     (renamed(b"blocks joined", b"blocks glued"), "speaks of mode 'blocks glued', which this program does not know"),
     (renamed(b"Zen 5", b"Zen 6"), "speaks of family 'Zen 6', which this program does not know"),

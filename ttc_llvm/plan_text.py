@@ -16,7 +16,7 @@ Texts = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of some decisions in the next version. was, now: their names, and those without one now are left out;
+    """A change of some decisions in the next version. was, now: their names, and those without one now are left out;
     values: what they have now by what they had, None = the same. A plan that decided none of them is as it was."""
 
     was: Texts

@@ -1,4 +1,4 @@
-"""What was fitted of the cost model, tables of weights and networks, in one data file.
+"""The fitted part of the cost model, tables of weights and networks, in one data file.
 
 The file is a NumPy archive, which holds arrays and no code. Its columns have names, its rows speak the words of
 `vocabulary.py`: no meaning depends on a position. `benchmarks/ranking/show.py` prints it.
@@ -16,7 +16,8 @@ The file is a NumPy archive, which holds arrays and no code. Its columns have na
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from io import BytesIO
@@ -37,9 +38,13 @@ LAYERS = range(3)
 WORDS = {"class": KINDS, "mode": ("", *MODES), "fact": FACTS, "family": ("", *FAMILY)}  # every one, and no others
 BUCKET = "bucket"
 FITTED = [(name, "<i4") for name in ("vocabulary", "plans", "problems")]
-TEXTS = [("column", "S8"), ("word", "S32")]
 TABLES = [*((column, "<i2") for column in WORDS), ("sized", "?"), ("entries", "<i2")]
-ENTRIES, INPUTS = [(BUCKET, "<i2"), ("weight", "<f8")], [("name", "S32"), ("mean", "<f2"), ("scale", "<f2")]
+ENTRIES = [(BUCKET, "<i2"), ("weight", "<f8")]
+
+UNREADABLE = (  # raised by NumPy and `zipfile` where a file is none of ours
+    *(OSError, BadZipFile, zlib.error, EOFError, NotImplementedError, SyntaxError),
+    *(ValueError, TypeError, AttributeError, LookupError, ArithmeticError),
+)
 
 Bucket = int | str
 Table = Mapping[Bucket, float]
@@ -89,7 +94,7 @@ class Fitted:
 
 @cache
 def fitted() -> Fitted:
-    """What this package has."""
+    """The fitted part of this package's model; ModelError where its file cannot be used."""
     with locks.LLVM:  # NumPy imports what reads archives when it is first needed
         return read(FILE)
 
@@ -101,12 +106,12 @@ def networks(columns: tuple[str, ...]) -> Networks:
 
 
 def read(path: Path) -> Fitted:
-    """What a file holds; ModelError where it is damaged, incomplete, or of another vocabulary."""
+    """The content of a file; ModelError where it is damaged, incomplete, or of another vocabulary."""
     try:
         arrays = _arrays(path)
         _check_version(arrays)
         return _fitted(arrays)
-    except (OSError, BadZipFile, EOFError, ValueError, LookupError, NotImplementedError, SyntaxError) as error:
+    except UNREADABLE as error:
         raise ModelError(f"the cost model's file {path} cannot be read: {_shown(error)}") from error
     except _Refused as refused:
         raise ModelError(f"the cost model's file {path} {refused}") from None
@@ -207,16 +212,24 @@ def write(path: Path, tables: Mapping[Owner, Table], networks: Networks, plans: 
         (*map(numbered, WORDS, owner), isinstance(next(iter(table)), int), len(table))
         for owner, table in tables.items()
     ]
-    inputs = zip(map(str.encode, networks.columns), networks.mean, networks.scale, strict=True)
     arrays: Arrays = {
         "fitted": np.array((VERSION, plans, problems), FITTED),
-        "words": np.array([(column.encode(), word.encode()) for column, word in numbers], TEXTS),
+        "words": _named({"column": [column for column, _ in numbers], "word": [word for _, word in numbers]}),
         "tables": np.array(rows, TABLES),
         "entries": np.array(entries, ENTRIES),
-        "inputs": np.array([*inputs], INPUTS),
+        "inputs": _named({"name": networks.columns, "mean": networks.mean, "scale": networks.scale}),
     }
     for name, layers in (("weights", networks.weights), ("biases", networks.biases)):
         arrays |= {f"{name}{layer}": values.astype("<f2") for layer, values in enumerate(layers)}
     packed = BytesIO()
     np.savez(packed, **arrays)  # type: ignore[arg-type]
     path.write_bytes(packed.getvalue())
+
+
+def _named(columns: Mapping[str, Sequence[str] | np.ndarray]) -> np.ndarray:
+    """An array with these columns: texts, or numbers of half precision."""
+    typed = {name: np.array(found, "S" if isinstance(found[0], str) else "<f2") for name, found in columns.items()}
+    made = np.empty(len(next(iter(typed.values()))), [(name, column.dtype) for name, column in typed.items()])
+    for name, column in typed.items():
+        made[name] = column
+    return made
