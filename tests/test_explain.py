@@ -378,7 +378,7 @@ BAD = {
     "no stage": ([*OPTIONS, "--stage=,"], "at least one name"),
     "plans": ([*OPTIONS, "--plans=-1"], "a number from 0"),
     "digits": ([*OPTIONS, f"--plans={'1' * 5000}"], "a number from 0"),
-    "plan": ([*OPTIONS, "--plan=cpu1 tile=1"], "plan version 'cpu1'"),
+    "plan": ([*OPTIONS, "--plan=cpu0 tile=1"], "plan version 'cpu0'"),
     "plan of another problem": ([*OPTIONS, f"--plan={replace(PLAN, tile=(64,))}"], "needs 2 positive extents"),
     "page": ([*OPTIONS, "--html=/nowhere/page.html"], "cannot be written"),
     "files": ([*OPTIONS, "--keep"], "--keep says what a compilation writes"),
