@@ -23,7 +23,7 @@ import ttc_llvm
 from ttc_llvm import dtypes
 from ttc_llvm.arrays import strided
 from ttc_llvm.arrays.overlaps import overlaps_itself
-from ttc_llvm.errors import ArrayError, OptionError, ProblemError
+from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TtcError
 from ttc_llvm.once import Recent
 
 RNG = np.random.default_rng(7)
@@ -513,3 +513,44 @@ def test_results_live_as_long_as_they_are_used() -> None:
     del got
     gc.collect()
     assert part[0, 3] == 3005
+
+
+@pytest.mark.parametrize("shape", [(24, 24, 3), (30, 40, 51)])
+def test_calls_are_served_without_memory_for_faster_code(shape: tuple[int, ...]) -> None:
+    """A layout that has been served goes on: a shortcut and a kernel of its own only make it faster."""
+    program = f"""
+import numpy as np, ttc_llvm
+from ttc_llvm import heap
+from ttc_llvm.arrays import strided
+strided.PAYBACK_BYTES = 1 << 20
+x = np.random.rand(*{shape})
+ttc_llvm.transpose(x, (2, 0, 1))
+heap.LEAST = 1 << 56
+for _ in range(200):
+    assert (ttc_llvm.transpose(x, (2, 0, 1)) == x.transpose(2, 0, 1)).all()
+try:
+    ttc_llvm.compile(ttc_llvm.Problem((1, 0), (31, 41)), 1, 1, ignore_database=True)
+except ttc_llvm.OutOfMemoryError:
+    print("served")
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.stdout, done.stderr) == ("served\n", "")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"threads": 10**30}, {"order": "Z"}, {"order": "Z", "out": np.zeros((3, 2))}, {"effort": 0}, {"threads": 0}],
+)
+def test_wrong_options_are_refused_whatever_was_called_before(options: dict[str, Any]) -> None:
+    for x in (np.ones((2, 3)), np.ones((0, 3))):
+        for _ in range(3):
+            ttc_llvm.transpose(x)
+        out = {"out": np.zeros(x.shape[::-1])} if "out" in options else {}
+        with pytest.raises(TtcError):
+            ttc_llvm.transpose(x, **options | out)
+
+
+def test_beta_that_rounds_to_zero_scales_nothing() -> None:
+    x = np.ones((2, 3), "f4")
+    assert (ttc_llvm.transpose(x, alpha=2, beta=1e-60) == 2).all()

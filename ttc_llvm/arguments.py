@@ -1,7 +1,8 @@
 """Checks of what callers pass: one rule for each kind of argument, which raises the caller's own sort of error.
 
 A rule takes the argument's name, its value and the class of the error, and returns the value as it is used from there.
-Whatever a caller's object raises when it is asked what it is breaks the rule, too.
+Whatever a caller's object raises when it is asked for its value breaks the rule, too; what it raises when Python asks
+for its class is not caught.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from .. import locks, options, runtime
 from ..addresses import data_address
-from ..arguments import one_of
+from ..arguments import COUNT, one_of
 from ..errors import ArrayError, out_of_memory, states_memory
 from ..gpu.handed import is_on_device
 from . import shortcut
@@ -65,7 +66,7 @@ def transpose(
         and effort is ONE
         and conjugate is False
         and order is C_ORDER
-        and (threads is None or (type(threads) is int and threads > 0))
+        and (threads is None or (type(threads) is int and 0 < threads <= COUNT))
         and type(x) is np.ndarray
     )
     try:
@@ -90,7 +91,7 @@ def _transposed(
     usual: bool,
 ) -> Any:
     """`transpose` the long way. usual: nothing but threads is given besides the array and the axes."""
-    if type(effort) is not int:
+    if effort is not ONE:
         effort = options.candidate_count(effort)
     if not isinstance(x, np.ndarray) and is_on_device(x):
         return _on_device(x, axes, out, scalars, order, stream, effort)
@@ -100,10 +101,11 @@ def _transposed(
     if out is None:
         scale = scaled(view.dtype, view.dtype, *scalars)
         if scale is not PLAIN:
-            check_beta(scalars[1])
+            check_beta(scalars[1] if scale.beta else 0)
         if usual:
             return _usual(cast(Array, x), axes, view, threads)
         return _copied(view, scale, order, threads, effort)
+    one_of("order", order, ORDERS, ArrayError)
     _check_out(out, view)
     scale = scaled(view.dtype, out.dtype, *scalars)
     assign(view.view(np.ndarray), out.view(np.ndarray), scale, _threads(threads, view), effort)
@@ -193,7 +195,8 @@ def _usual(x: Array, axes: Any, view: Array, threads: int | None) -> Array:
     result = _checked_empty(view, "C")
     ready = assign(view, result, PLAIN, _threads(threads, view), 1, fresh=True)
     if ready is not None:
-        shortcut.offer(x, axes, ready, result.shape)
+        with suppress(MemoryError):  # there is a result, and the next call is served without, too
+            shortcut.offer(x, axes, ready, result.shape)
     return result
 
 

@@ -6,6 +6,7 @@ next call of the same kind costs a look-up.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,12 @@ class Ready:
         """True where the layout has moved so much on its family's kernel that one of its own pays."""
         return self.executable is not None and self.executable.left <= 0
 
+    def renewed(self) -> Ready:
+        """The same, to be looked at anew once as much has been moved again."""
+        if self.executable is not None:
+            self.executable.left = PAYBACK_BYTES
+        return self
+
 
 recent: Recent[Any] = Recent(CAPACITY)  # what keys of `assign` find is a Ready; `shortcut` has keys of its own
 
@@ -67,8 +74,13 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
         return None
     key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, threads, effort)
     ready: Ready | None = recent.find(key)
-    if ready is None or ready.is_spent:
-        ready = recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort, ready is not None)))
+    if ready is None:
+        ready = recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort)))
+    elif ready.is_spent:
+        try:
+            return _assign_anew(key, of, to, scale, threads, effort, fresh)
+        except MemoryError:  # what has served so far goes on
+            ready = recent.put(key, ready.renewed())
     address_of, address_to = data_address(of), data_address(to)
     if not fresh:
         _check_apart(of, to, address_of, address_to, ready)
@@ -78,6 +90,14 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
         return None
     ready.executable.run(address_of, address_to, scale.address, threads)
     return ready
+
+
+def _assign_anew(
+    key: Hashable, of: Array, to: Array, scale: Scaling, threads: int, effort: int, fresh: bool
+) -> Ready | None:
+    """`assign` for a layout that has paid for a kernel of its own, which is made by its first run."""
+    recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort, returns=True)))
+    return assign(of, to, scale, threads, effort, fresh=fresh)
 
 
 # --- preparing a layout ---------------------------------------------------------------------------------
