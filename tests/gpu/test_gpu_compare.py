@@ -135,7 +135,8 @@ def test_nvcc_compiles_the_source(problem: Problem, tmp_path: Path) -> None:
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not installed: a stand-in is called instead")
     found = compilers.find(["nvcc"], {}, "sm_90").compilers[0]
-    made = Builder(tmp_path).obtain(Job(found, gpu_source.reference(naive.of(problem), gpu_references.ENTRY)))
+    builder = Builder(tmp_path)  # keeps what it has made
+    made = builder.obtain(Job(found, gpu_source.reference(naive.of(problem), gpu_references.ENTRY)))
     assert made.message == "" and made.library is not None
     assert made.library.read_bytes()[:4] == b"\x7fELF"
 
