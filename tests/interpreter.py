@@ -165,7 +165,8 @@ class Interpreter:
 
     def _is_first(self, carry: Carry, box: Box) -> bool:
         """Whether the box is the first along axis 0 of its tile."""
-        inside = [loop for loop in box.ends if loop[0] == 0 and loop not in carry.loops]
+        tile = dict(carry.loops).get(0, static(self.nest.canonical.axes[0].extent))  # longer steps are panels
+        inside = [loop for loop in box.ends if loop[0] == 0 and loop[1] < tile]
         return not inside or box.ends[min(inside)][0]
 
     def _join(self, node: Micro, count: int, at: int, slot: int, new: Array, first: bool) -> None:

@@ -47,7 +47,7 @@ def found(name: str) -> Target:
 class Run:
     """How a case is executed. parts: task ranges it is split into; flush_a, flush_b: which guard page each
     tensor touches; parametric: extents and strides (but 1) are read at run time; shift: elements from a line to B,
-    which then lies near that guard page."""
+    which then lies near that guard page; loads: as for `lower`."""
 
     plan: CpuPlan
     target: Target
@@ -56,6 +56,7 @@ class Run:
     flush_b: str = "end"
     parametric: bool = False
     shift: int = 0
+    loads: int = 0
 
 
 def parametrised(c: Canonical) -> tuple[Canonical, tuple[int, ...]]:
@@ -122,16 +123,16 @@ def form(case: Case, run: Run) -> tuple[Canonical, tuple[int, ...]]:
 def nest_of(case: Case, run: Run) -> LoopNest:
     """The nest that an entry would choose: without streaming stores where a row of B is off its boundary."""
     canonical, values = form(case, run)
-    nest = lower(canonical, run.plan, run.target)
+    nest = lower(canonical, run.plan, run.target, run.loads)
     steps = [values[s.index] * canonical.b.itemsize for s in canonical.strides("b") if isinstance(s, Param)]
     if all(step % nest.alignment == 0 for step in steps):
         return nest
-    return lower(canonical, run.plan.ordinary, run.target)
+    return lower(canonical, run.plan.ordinary, run.target, run.loads)
 
 
 def _place_b(case: Case, run: Run) -> Place:
     """Streaming wants B's first element on a vector boundary."""
-    if run.shift or run.plan.streaming:
+    if run.shift or run.plan.non_temporal:
         return Place(run.flush_b, run.shift * case.b.itemsize % LINE)
     return Place(run.flush_b)
 

@@ -12,7 +12,7 @@ from machine import Run
 from ttc_llvm import dtypes
 from ttc_llvm.canonical import Axis, Canonical
 from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
@@ -41,6 +41,8 @@ PADDING = (0, 0, 1, 3, 16)
 ALPHAS = (1.0, 0.0, 2.5, -1.5)
 BETAS = (0.0, 0.0, 1.0, -0.75)
 TURNS = (1, 1j, 1 - 0.5j)
+STORES = (Store.CACHED, *DECISIONS)
+LOADS = (0, 0, 16, 32)  # bytes
 
 
 @st.composite
@@ -130,9 +132,7 @@ def plans(
     for size, extent in zip(block, c.extents, strict=True):
         spanning = size if parametric else max(extent, 1) + 5
         tile.append(draw(st.sampled_from((size, 2 * size, 3 * size, spanning))))
-    staging = Staging.NONE
-    if not parametric:
-        staging = draw(st.sampled_from((Staging.NONE, Staging.NONE, *Staging)))
+    store = draw(st.sampled_from((Store.CACHED, Store.ALIGNED) if parametric else STORES))
     fetch = draw(st.sampled_from(Fetch))
     panel = draw(st.just(()) | st.tuples(*(st.sampled_from((size, 2 * size, 4 * size)) for size in tile)))
     return CpuPlan(
@@ -142,12 +142,10 @@ def plans(
         tuple(draw(st.permutations(range(rank)))),
         draw(st.integers(0, rank)),
         draw(st.sampled_from((0, 0, 1, 2, 5))),
-        draw(st.booleans()),
-        staging,
+        store,
         fetch,
         panel,
-        draw(st.sampled_from((None, Staging.NONE, Staging.B, Staging.CARRY, Staging.SHIFT))),
-        draw(st.sampled_from((None, None, 16, 32))),
+        draw(st.sampled_from((None, *FALLBACKS))),
     )
 
 
@@ -172,4 +170,5 @@ def executions(draw: st.DrawFn, targets: tuple[Target, ...], elements: int = 12_
     parametric = draw(st.integers(0, 7)) == 7
     plan = draw(plans(case.placed.canonical, target, parametric))
     flush: Any = st.sampled_from(("start", "end"))
-    return case, Run(plan, target, draw(st.integers(1, 3)), draw(flush), draw(flush), parametric)
+    parts, loads = draw(st.integers(1, 3)), draw(st.sampled_from(LOADS))
+    return case, Run(plan, target, parts, draw(flush), draw(flush), parametric, loads=loads)

@@ -17,7 +17,7 @@ from ttc_llvm import backend, target
 from ttc_llvm.canonical import COPY, Alpha, Beta, Kinds, canonicalise
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.problem import Problem
 
 UPDATE = Kinds(Alpha.ANY, Beta.ANY)
@@ -87,7 +87,7 @@ def compiled(
     dtype: str,
     block: tuple[int, int],
     kinds: Kinds = COPY,
-    streaming: bool = False,
+    store: Store = Store.CACHED,
     size: tuple[int, int] = (256, 256),
     prefetch: int = 0,
     pieces: bool = True,
@@ -96,7 +96,7 @@ def compiled(
     wanted = target.find(machine) if pieces else replace(target.find(machine), insert_bits=0)
     c = canonicalise(Problem((1, 0), size, dtype), kinds).canonical
     tile = (4 * block[0], 4 * block[1])
-    plan = CpuPlan(tile, block, (1, 0), (1, 0), 1, prefetch, streaming)
+    plan = CpuPlan(tile, block, (1, 0), (1, 0), 1, prefetch, store)
     return Code.parse(backend.assembly(str(module.build(lower(c, plan, wanted), wanted)), wanted))
 
 
@@ -274,7 +274,7 @@ def streaming_stores(lines: tuple[str, ...], register: str) -> int:
 def test_streaming_stores_are_full_width_and_fenced(
     machine: str, dtype: str, edge: int, register: str
 ) -> None:
-    code = compiled(machine, dtype, (edge, edge), streaming=True)
+    code = compiled(machine, dtype, (edge, edge), store=Store.ALIGNED)
     assert streaming_stores(code.tile, register) == edge
     assert sum("movnt" in line for line in code.every) == edge
     assert code.every.count("sfence") == 1
@@ -301,7 +301,7 @@ def test_rows_stream_if_all_of_them_start_on_a_vector_boundary(
     machine: str, block: tuple[int, int], columns: int, register: str, count: int
 ) -> None:
     """B has `columns` floats per row, and the block covers block[0] of them in block[1] rows."""
-    code = compiled(machine, "s", block, streaming=True, size=(256, columns))
+    code = compiled(machine, "s", block, store=Store.ALIGNED, size=(256, columns))
     assert streaming_stores(code.every, register) == count
     assert sum("movnt" in line for line in code.every) == count
 

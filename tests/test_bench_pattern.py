@@ -15,7 +15,7 @@ from ttc_llvm.ir_builders.straight import straight
 from ttc_llvm.layout import HOLE, Side, side
 from ttc_llvm.lower import lower
 from ttc_llvm.nest import LoopNest
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.problem import Problem
 from ttc_llvm.tuning.model import model_plan
 
@@ -37,17 +37,17 @@ def counts(nest: LoopNest) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("problem", "staging"),
+    ("problem", "store"),
     [
-        (Problem((1, 0), (64, 64), alpha=2, beta=4), Staging.NONE),
-        (Problem((1, 0), (64, 64), alpha=2, beta=4), Staging.B),
-        (Problem((2, 1, 0), (48, 5, 32), alpha=2, beta=4), Staging.NONE),
-        (Problem((1, 0), (67, 61), alpha=2, beta=4), Staging.NONE),
+        (Problem((1, 0), (64, 64), alpha=2, beta=4), Store.CACHED),
+        (Problem((1, 0), (64, 64), alpha=2, beta=4), Store.COMBINED),
+        (Problem((2, 1, 0), (48, 5, 32), alpha=2, beta=4), Store.CACHED),
+        (Problem((1, 0), (67, 61), alpha=2, beta=4), Store.CACHED),
     ],
 )
-def test_accesses_stay_and_shuffles_go(problem: Problem, staging: Staging) -> None:
+def test_accesses_stay_and_shuffles_go(problem: Problem, store: Store) -> None:
     form = canonicalise(problem).canonical
-    plan = replace(model_plan(form, AVX512, 1), staging=staging)
+    plan = replace(model_plan(form, AVX512, 1), store=store)
     real, bare = (counts(nest) for nest in nest_of(form, plan))
     assert real["shuffle"] > 32
     # Two scalars are spread by shuffles, and constants may need some; a 16x16 tile's 64 are gone.
@@ -59,7 +59,7 @@ def test_accesses_stay_and_shuffles_go(problem: Problem, staging: Staging) -> No
 def test_tiles_that_hand_runs_on_are_straight_too() -> None:
     form = canonicalise(Problem((1, 0), (211, 101))).canonical
     order = (0, 1)
-    plan = CpuPlan((32, 64), (16, 16), order, order, 0, streaming=True, staging=Staging.CARRY, panel=(101, 128))
+    plan = CpuPlan((32, 64), (16, 16), order, order, 0, store=Store.COMBINED, panel=(101, 128))
     real, bare = nest_of(form, plan)
     assert "carry" in str(real)
     assert "a->b streaming straight carry" in str(bare)
@@ -71,7 +71,7 @@ def test_tiles_that_hand_runs_on_are_straight_too() -> None:
 def test_shifted_micro_tiles_are_straight_too() -> None:
     form = canonicalise(Problem((2, 1, 0), (48, 5, 32))).canonical
     order = (0, 1, 2)
-    plan = CpuPlan((16, 1, 16), (16, 1, 16), order, order, 0, streaming=True, staging=Staging.SHIFT)
+    plan = CpuPlan((16, 1, 16), (16, 1, 16), order, order, 0, store=Store.PEELED)
     real, bare = nest_of(form, plan)
     assert "shifted" in str(real)
     assert counts(bare)["shuffle"] <= counts(real)["shuffle"] - 64

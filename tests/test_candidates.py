@@ -17,14 +17,14 @@ from ttc_llvm import target as targets
 from ttc_llvm.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
 from ttc_llvm.dtypes import dtype
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.problem import Problem
-from ttc_llvm.staging import joins
 from ttc_llvm.tuning import blocks, candidates, neighbours
 from ttc_llvm.tuning.carried import carries
 from ttc_llvm.tuning.choices import FREE, Forced, can_stream, inner_orders, tile_orders
 from ttc_llvm.tuning.cost import Model, operations
 from ttc_llvm.tuning.model import model_plan, ranked
+from ttc_llvm.writing import resolve
 
 AVX512 = targets.find("avx512")
 SSE2 = targets.find("sse2")
@@ -65,7 +65,7 @@ def test_every_plan_offered_is_valid_and_offered_once(machine: targets.Target) -
         for plan in offered:
             plans.check(plan, problem)
             assert plans.parse(str(plan)) == plan
-            assert not plan.streaming or can_stream(problem)
+            assert not plan.non_temporal or can_stream(problem)
 
 
 def test_neighbours_are_valid_and_differ_in_something() -> None:
@@ -100,7 +100,7 @@ def test_forced_decisions_hold_everywhere() -> None:
     problem = canonical((2, 1, 0), (256, 5, 256))
     forced = Forced(streaming=False, prefetch=(3,), blockings=((32, 16), (64, 64)), orders=((1, 0, 2),))
     for plan in itertools.islice(ranked(problem, AVX512, 2, forced), 80):
-        assert (plan.streaming, plan.prefetch, plan.order) == (False, 3, (1, 0, 2))
+        assert (plan.store, plan.prefetch, plan.order) == (Store.CACHED, 3, (1, 0, 2))
         assert plan.tile in {(16, 1, 32), (64, 1, 64)}
 
 
@@ -139,9 +139,9 @@ def test_costs_that_must_not_be_cheaper() -> None:
         replace(good, block=(1, 1)),  # scalars
         replace(good, tile=(8000, 8000)),  # one task for two threads
         replace(good, prefetch=0),
-        replace(good, staging=Staging.A),
     ):
         assert model(worse) > model(good)
+    assert model(replace(good, store=Store.COMBINED)) == model(good)  # B is read
 
 
 def test_threads_share_only_what_tasks_allow() -> None:
@@ -153,8 +153,8 @@ def test_threads_share_only_what_tasks_allow() -> None:
 
 
 def test_cached_tensors_are_not_streamed_to() -> None:
-    assert not model_plan(canonical((1, 0), (64, 64)), AVX512, 1).streaming
-    assert model_plan(canonical((1, 0), (8192, 8192)), AVX512, 1).streaming
+    assert not model_plan(canonical((1, 0), (64, 64)), AVX512, 1).non_temporal
+    assert model_plan(canonical((1, 0), (8192, 8192)), AVX512, 1).non_temporal
 
 
 def test_rows_that_crowd_one_cache_set_cost_more() -> None:
@@ -184,7 +184,7 @@ def test_scratch_leaves_room_in_the_cache() -> None:
     problem = canonical((3, 2, 0, 5, 1, 4), (39, 5, 15, 119, 15, 15), beta=0)
     costs = Model(problem, AVX512, 2).costs
     offered = list(itertools.islice(candidates.enumerate_plans(problem, AVX512, FREE, costs), 300))
-    staged = [plan for plan in offered if plan.staging.gathers]
+    staged = [plan for plan in offered if plan.store is Store.COMBINED]
     assert len(staged) > 100
     for plan in staged:
         assert lower(problem, plan, AVX512).scratch <= AVX512.l2 // 2
@@ -197,7 +197,7 @@ def test_seeds_of_ragged_rows_that_stay_are_joined_in_registers(machine: str, ro
     """One row a tile, a line a micro-tile, as far as the machine can join them, and rows have a line."""
     target = targets.find(machine)
     form = canonicalise(Problem((0, 2, 1), (row, 400, 1000))).canonical
-    found = [plan for plan in carries(form, target) if joins(form, plan, target)]
+    found = [plan for plan in carries(form, target) if resolve(form, plan, target).store is Store.JOINED]
     assert len(found) == wanted
     assert all((plan.tile, plan.block) == ((row, 1, 1), (16, 1, 1)) for plan in found)
 
@@ -208,9 +208,9 @@ def test_a_settled_plan_is_its_own_and_does_the_same(data: st.DataObject) -> Non
     plan = data.draw(strategies.plans(c, AVX512))
     found = neighbours.settled(c.extents, FREE, plan)
     assert neighbours.settled(c.extents, FREE, found) == found
-    kept = ("tile", "block", "prefetch", "streaming", "staging", "loads")
+    kept = ("tile", "block", "prefetch", "store")
     assert [getattr(found, name) for name in kept] == [getattr(plan, name) for name in kept]
-    assert found.unaligned is None
+    assert found.fallback is None
     assert found.loops(c.extents) == plan.loops(c.extents)
     assert [k for k in found.inner if plan.block[k] < found.box(c.extents)[k]] == [
         k for k in plan.inner if plan.block[k] < plan.box(c.extents)[k]

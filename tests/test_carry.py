@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import prod
 from textwrap import dedent, indent
@@ -19,24 +21,29 @@ from machine import Run, check, runnable
 
 from ttc_llvm import dtypes, target
 from ttc_llvm.canonical import COPY, Axis, Canonical, canonicalise, static
-from ttc_llvm.carry import chain, run_of
+from ttc_llvm.carry import Chain, run_of
 from ttc_llvm.carry_plans import carrying
+from ttc_llvm.fallback import off_boundary
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.problem import Problem
-from ttc_llvm.staging import has_room, room_depends_on
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.blocks import blocks
 from ttc_llvm.tuning.candidates import enumerate_plans, starts
 from ttc_llvm.tuning.choices import FREE, Forced, allowed_stores
 from ttc_llvm.tuning.model import ranked
 from ttc_llvm.tuning.neighbours import CHANGES
-from ttc_llvm.unaligned import off_boundary
+from ttc_llvm.writing import has_room, resolve, room_depends_on
 
 S = dtypes.dtype("s")
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 FORM = Canonical((Axis(101, 211, 1), Axis(211, 1, 101)), S, S, COPY)
-PLAN = CpuPlan((32, 64), (16, 16), (0, 1), (0, 1), 1, streaming=True, staging=Staging.CARRY, panel=(101, 128))
+PLAN = CpuPlan((32, 64), (16, 16), (0, 1), (0, 1), 1, store=Store.COMBINED, panel=(101, 128))
+
+
+def chain(c: Canonical, plan: CpuPlan, wanted: Target) -> Chain | None:
+    """How the plan's runs go on."""
+    return resolve(c, plan, wanted).chain
 
 
 def run_tile(c: Canonical, plan: CpuPlan, wanted: Target) -> tuple[int, ...]:
@@ -64,8 +71,7 @@ def carried(draw: st.DrawFn, targets: tuple[Target, ...], elements: int) -> tupl
         tile=tile,
         panel=draw(st.just(()) | panels),
         parallel=draw(st.integers(0, 1)),
-        streaming=True,
-        staging=Staging.CARRY,
+        store=Store.COMBINED,
     )
     assume(chain(c, plan, wanted) is not None)
     return case, plan, wanted
@@ -183,13 +189,17 @@ def test_slots_are_part_of_scratch(machine: Target, tile: int) -> None:
     ids=["runs shorter than a line", "other threads go on", "one tile is all"],
 )
 def test_runs_that_cannot_go_on_end_with_their_tile(plan: CpuPlan) -> None:
-    assert chain(FORM, plan, AVX512) is None
-    assert not has_room(FORM, plan, AVX512)
-    assert str(lower(FORM, plan, AVX512)) == str(lower(FORM, replace(plan, staging=Staging.B), AVX512))
+    writing = resolve(FORM, plan, AVX512)
+    assert (writing.store, writing.chain, writing.by_rows) == (Store.BUFFERED, None, True)
+    assert has_room(FORM, plan, AVX512)
+    text = str(lower(FORM, plan, AVX512))
+    assert re.search(r"row i0(,i1)? scratch->b\n", text) and "keep" not in text and "carry" not in text
 
 
 def test_without_streaming_nothing_waits() -> None:
-    assert lower(FORM, PLAN.ordinary, AVX512) == lower(FORM, replace(PLAN.ordinary, staging=Staging.NONE), AVX512)
+    assert resolve(FORM, PLAN.ordinary, AVX512).chain is None
+    nest = lower(FORM, PLAN.ordinary, AVX512)
+    assert nest.scratch == 0 and "keep" not in str(nest)
 
 
 def test_a_run_may_go_on_in_the_innermost_loop() -> None:
@@ -202,9 +212,28 @@ def test_a_run_may_go_on_in_the_innermost_loop() -> None:
 
 def test_slots_need_room() -> None:
     wide = Canonical((Axis(1001, 1 << 20, 1), Axis(1 << 20, 1, 1001)), S, S, COPY)
-    plan = replace(PLAN, panel=())
+    plan = replace(PLAN, parallel=0, panel=())
+    assert resolve(wide, plan, AVX512).store is Store.JOINED
     assert not has_room(wide, plan, AVX512)
     assert has_room(wide, replace(plan, panel=(1024, 512)), AVX512)
+
+
+def test_runs_end_with_their_tile_where_slots_have_no_room() -> None:
+    """Lines that are put together in scratch, which is still there."""
+    wide = Canonical((Axis(1001, 1 << 20, 1), Axis(1 << 20, 1, 1001)), S, S, COPY)
+    plan = replace(PLAN, parallel=0, panel=())
+    assert resolve(wide, plan, AVX2).store is Store.BUFFERED
+    assert has_room(wide, plan, AVX2)
+    assert lower(wide, plan, AVX2).scratch <= AVX2.l2 // 2
+    assert resolve(wide, replace(plan, panel=(1024, 512)), AVX2).store is Store.COMBINED
+
+
+def variants(plans: Iterable[CpuPlan]) -> Iterator[CpuPlan]:
+    """The plans, and some that have many slots, or much scratch."""
+    for plan in plans:
+        yield plan
+        yield replace(plan, parallel=0, panel=())
+        yield replace(plan, tile=tuple(32 * size for size in plan.tile), panel=())
 
 
 def test_room_depends_on_nothing_else() -> None:
@@ -213,7 +242,7 @@ def test_room_depends_on_nothing_else() -> None:
     for perm, size in (((1, 0), (4099, 4097)), ((0, 2, 1), (33, 1001, 999))):
         c = canonicalise(Problem(perm, size)).canonical
         known: dict[object, bool] = {}
-        for plan in itertools.islice(ranked(c, AVX512, 2), 40):
+        for plan in variants(itertools.islice(ranked(c, AVX512, 2), 40)):
             for other in itertools.chain(*(change(c, AVX512, FREE, plan) for change in CHANGES)):
                 room = has_room(c, other, AVX512)
                 asked[room] += 1
@@ -225,15 +254,15 @@ def test_plans_that_are_forced_do_not_stand_for_others() -> None:
     """Scratch of such tiles has no room, in any plan: none but the seeds are offered."""
     c = canonicalise(Problem((1, 0), (4099, 4097))).canonical
     forced = Forced(blockings=((2048, 2048),), streaming=True)
-    found = set(itertools.islice(enumerate_plans(c, AVX512, forced, lambda plans: [1.0] * len(plans)), 60))
-    assert found == set(starts(c, AVX512, forced)) and not any(has_room(c, plan, AVX512) for plan in found)
+    found = set(itertools.islice(enumerate_plans(c, AVX2, forced, lambda plans: [1.0] * len(plans)), 60))
+    assert found == set(starts(c, AVX2, forced)) and not any(has_room(c, plan, AVX2) for plan in found)
 
 
 
 def test_panels_end_runs() -> None:
     """Axis 2 comes in panels, whose tiles are walked inside of a run along axes 0 and 1: it ends there."""
     c = canonicalise(Problem((0, 2, 1), (65, 33, 2))).canonical
-    plan = CpuPlan((65, 1, 1), (16, 1, 1), (1, 0, 2), (1, 2, 0), 0, 0, True, Staging.CARRY, panel=(65, 2, 4))
+    plan = CpuPlan((65, 1, 1), (16, 1, 1), (1, 0, 2), (1, 2, 0), 0, 0, Store.COMBINED, panel=(65, 2, 4))
     for wanted in runnable():
         handed = chain(c, plan, wanted)
         assert handed is None or handed.carry.loops == ((1, 1),)
@@ -252,10 +281,10 @@ def test_many_threads_share_what_runs_go_on(extents: tuple[int, ...]) -> None:
 
 def test_nothing_waits_where_there_is_nothing() -> None:
     c = canonicalise(Problem((1, 0), (0, 5))).canonical
-    plan = CpuPlan((1,) * len(c.axes), (1,) * len(c.axes), c.along("b"), c.along("b"), streaming=True)
-    assert off_boundary(c, plan, AVX512) == plan.ordinary
+    plan = CpuPlan((1,) * len(c.axes), (1,) * len(c.axes), c.along("b"), c.along("b"), store=Store.ALIGNED)
+    assert off_boundary(c, plan, AVX512).plan == plan.ordinary
 
 
 def test_runs_never_go_on_where_b_is_read() -> None:
     c = canonicalise(Problem((1, 0), (7263, 7265), beta=2.0)).canonical
-    assert allowed_stores(c, AVX512, Forced(streaming=True)) == ((True, Staging.NONE),)
+    assert allowed_stores(c, AVX512, Forced(streaming=True)) == (Store.ALIGNED,)

@@ -22,9 +22,10 @@ from ttc_llvm import backend, kernel
 from ttc_llvm.arrays import strided
 from ttc_llvm.canonical import Axis, canonicalise
 from ttc_llvm.errors import OptionError, OutOfMemoryError, TargetError, TtcError, VerificationError
+from ttc_llvm.fallback import instead
 from ttc_llvm.kernel import Kernel
 from ttc_llvm.once import Recent
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 from ttc_llvm.stored_plans import open_database
@@ -34,7 +35,6 @@ from ttc_llvm.tuning.choices import Forced
 from ttc_llvm.tuning.model import model_plan
 from ttc_llvm.tuning.records import Record
 from ttc_llvm.tuning.search import Outcome
-from ttc_llvm.unaligned import instead
 
 SMALL = Problem((1, 0), (70, 45))
 UPDATE = Problem((2, 1, 0), (20, 30, 25), "d", alpha=2, beta=-0.5)
@@ -147,7 +147,7 @@ def test_forced_decisions_are_kept(path: Path) -> None:
     forced = Forced(streaming=False, prefetch=(4,))
     for effort in (1, 6):
         solution = ttc_llvm.compile(SMALL, effort, forced=forced)
-        assert (solution.plan.streaming, solution.plan.prefetch) == (False, 4)
+        assert (solution.plan.non_temporal, solution.plan.prefetch) == (False, 4)
         assert is_right(solution)
     assert len(rows(path)) == 1
     ttc_llvm.compile(SMALL, 1)
@@ -194,13 +194,13 @@ def test_less_effort_is_answered_and_more_is_not(monkeypatch: pytest.MonkeyPatch
     assert [row.effort for row in rows(path)] == [7]
 
 
-def test_the_way_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    def way_found(outcome: Outcome[CpuPlan, Kernel], *_: object) -> Outcome[CpuPlan, Kernel]:
-        return replace(outcome, best=replace(outcome.best, plan=replace(outcome.best.plan, unaligned=Staging.B)))
+def test_the_fallback_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    def fallback_found(outcome: Outcome[CpuPlan, Kernel], *_: object) -> Outcome[CpuPlan, Kernel]:
+        return replace(outcome, best=replace(outcome.best, plan=replace(outcome.best.plan, fallback=Store.BUFFERED)))
 
-    monkeypatch.setattr("ttc_llvm.compiler.decided", way_found)
+    monkeypatch.setattr("ttc_llvm.compiler.decided", fallback_found)
     found = ttc_llvm.compile(SMALL, 3, threads=1).plan
-    assert found.unaligned is Staging.B
+    assert found.fallback is Store.BUFFERED
     assert rows(path)[0].plan == str(found)
     timed = ttc_llvm.compile(SMALL, 4, threads=1).measurement
     assert timed is not None
@@ -209,17 +209,18 @@ def test_the_way_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyPatch,
     found = ttc_llvm.compile(SMALL, 4, threads=1).plan
     forbid(monkeypatch, "ttc_llvm.compiler.Trial")
     assert ttc_llvm.compile(SMALL, 3, threads=1).plan == found
-    assert found.unaligned is Staging.B
+    assert found.fallback is Store.BUFFERED
 
 
 def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
     monkeypatch: pytest.MonkeyPatch, path: Path
 ) -> None:
-    """Object code of the plan, and of those that run instead of it where A is off the lines or B off the boundary."""
+    """Object code of the plan, and of its fallbacks: where A is off the lines or B off the boundary."""
     problem, machine = Problem((1, 0), (256, 512)), replace(backend.host_target(), across_lines=16)
     asked: dict[str, Any] = {"threads": 1, "target": machine, "forced": Forced(streaming=True)}
     plan = ttc_llvm.compile(problem, 3, **asked).plan
-    others = [str(other) for other in instead(canonicalise(problem).canonical, plan, machine)]
+    found = instead(canonicalise(problem).canonical, plan, machine)
+    others = [kernel.name_of(other.plan, other.loads) for other in found]
     assert others
     assert objects_of(path) == [kernel.NAME, *others]
     monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
@@ -432,12 +433,14 @@ def test_an_interrupted_search_is_not_taken_for_a_full_one(monkeypatch: pytest.M
 # --- verification ----------------------------------------------------------------------------------------
 
 
-def build_wrong(canonical: Any, plan: CpuPlan, target: Any, code: bytes | None = None) -> kernel.Kernel:
+def build_wrong(
+    canonical: Any, plan: CpuPlan, target: Any, code: bytes | None = None, loads: int = 0
+) -> kernel.Kernel:
     """A kernel of another permutation, wherever one is asked for."""
     m, n = (axis.extent for axis in canonical.axes) if len(canonical.axes) == 2 else (1, 1)
     axes = (Axis(m, 1, 1), Axis(n, m, m)) if m * n > 1 else canonical.axes
     changed = replace(canonical, axes=axes)
-    return BUILD(changed, plan, target, code)
+    return BUILD(changed, plan, target, code, loads)
 
 
 BUILD = kernel.build

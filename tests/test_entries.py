@@ -22,7 +22,8 @@ from ttc_llvm.errors import PlanError
 from ttc_llvm.ir_builders import entries
 from ttc_llvm.items import placed
 from ttc_llvm.native import artifact
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import DECISIONS as STORES
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
 
@@ -48,11 +49,9 @@ SHAPES = {
 }
 
 
-DECISIONS = (
-    {"streaming": True},
-    {"staging": Staging.A},
-    {"staging": Staging.B},
-    {"streaming": True, "staging": Staging.CARRY, "parallel": 0},
+DECISIONS: tuple[dict[str, object], ...] = (
+    *(dict[str, object](store=store) for store in STORES),
+    {"store": Store.COMBINED, "parallel": 0},
     {"prefetch": 2},
 )
 
@@ -126,7 +125,7 @@ def test_rows_of_a_b_off_the_vector_boundary_are_streamed_to(dtype: str) -> None
     do, ordinary stores."""
     target = backend.resolve("avx512")
     problem = Problem((1, 0), (48, 150), dtype, None, (160, 48))
-    plan = dataclasses.replace(plain_plan(problem, target), streaming=True)
+    plan = dataclasses.replace(plain_plan(problem, target), store=Store.ALIGNED)
     (copy, *_) = choose(problem, target, plan).specialised
     assert [nest.alignment for nest in copy.nests] == [64, problem.b.itemsize, 1]
     assert ("shifted to" if dtype in "dz" else "streaming carry") in str(copy.streaming[1])
@@ -216,7 +215,7 @@ def test_streaming_stores_are_used_and_only_where_the_plan_says_so() -> None:
     problem = Problem((1, 0), (64, 64), "s")
     plan = plain_plan(problem, target)
     plain = backend.assembly(artifact.module_text(artifact.Spec(problem, target, plan)), target)
-    streaming = dataclasses.replace(plan, streaming=True)
+    streaming = dataclasses.replace(plan, store=Store.ALIGNED)
     text = backend.assembly(artifact.module_text(artifact.Spec(problem, target, streaming)), target)
     full_width = re.findall(r"vmovnt\w+\t%zmm", text)
     rows = 16  # of a micro-tile, for copying and for scaling, of the generated size and of any, and where B begins off

@@ -6,6 +6,7 @@ import operator
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from ttc_llvm.explain.machine_code import SYNTAX, Class
 from ttc_llvm.explain.text import STAGES
 from ttc_llvm.items import placed
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 from ttc_llvm.target import find
@@ -63,7 +64,7 @@ def test_loops_are_written_as_somebody_would_write_them() -> None:
 
 def test_scratch_and_streaming_are_told() -> None:
     form = canonicalise(COPY).canonical
-    plan = CpuPlan((64, 1, 64), (16, 1, 16), (1, 0, 2), (1, 0, 2), streaming=True, staging=Staging.B)
+    plan = CpuPlan((64, 1, 64), (16, 1, 16), (1, 0, 2), (1, 0, 2), 2, store=Store.COMBINED)
     text = "\n".join(pseudo.lines(lower(form, plan, find("avx512"))))
     assert re.search(r"tile -> scratch \(\d+ x i32, \d+ bytes\)", text)
     assert "scratch[..] = A[" in text
@@ -81,7 +82,7 @@ def test_scratch_and_streaming_are_told() -> None:
 )  # fmt: skip
 def test_a_carry_is_told(machine: str, parts: tuple[str, ...]) -> None:
     form = canonicalise(COPY).canonical
-    plan = CpuPlan((64, 1, 64), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, streaming=True, staging=Staging.CARRY)
+    plan = CpuPlan((64, 1, 64), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, store=Store.COMBINED)
     text = "\n".join(pseudo.lines(lower(form, plan, find(machine))))
     for part in ("slots for what waits", *parts):
         assert part in text
@@ -89,7 +90,7 @@ def test_a_carry_is_told(machine: str, parts: tuple[str, ...]) -> None:
 
 def test_a_shift_is_told() -> None:
     form = canonicalise(Problem((2, 1, 0), (48, 7, 64))).canonical
-    plan = CpuPlan((64, 1, 48), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, streaming=True, staging=Staging.SHIFT)
+    plan = CpuPlan((64, 1, 48), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, store=Store.PEELED)
     text = "\n".join(pseudo.lines(lower(form, plan, find("avx512"))))
     for part in ("from B's next boundary on, one every 16 elements", "non-temporal", "ordinary stores"):
         assert part in text
@@ -167,7 +168,7 @@ def test_the_micro_tiles_counts_follow_from_its_block(target: str) -> None:
     """Streaming a block of full registers: a non-temporal store per register of B, and no instruction unknown."""
     machine = find(target)
     lanes = machine.vector_bits // 32
-    plan = CpuPlan((4 * lanes, 1, 64), (lanes, 1, lanes), (1, 0, 2), (1, 0, 2), streaming=True)
+    plan = CpuPlan((4 * lanes, 1, 64), (lanes, 1, lanes), (1, 0, 2), (1, 0, 2), store=Store.ALIGNED)
     code = solved(COPY, target, plan).explain().code
     assert code is not None
     assert code.micro.counts[Class.STREAM] == lanes
@@ -197,22 +198,44 @@ def test_terms_add_up_to_the_models_cost(problem: Problem, cpu: str) -> None:
         assert said[0] - said[1] == pytest.approx(operator.sub(*model.scores([plan, other])), abs=2e-4)
 
 
-STREAMING = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, True, fetch=Fetch.ROWS)
+STREAMING = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, Store.ALIGNED, fetch=Fetch.ROWS)
 
 
-WAYS = [(None, "by rule"), (Staging.NONE, "as the plan decides"), (Staging.SHIFT, "by rule")]
+FALLBACKS = [(None, "by rule"), (Store.CACHED, "as the plan decides"), (Store.PEELED, "by rule")]
 
 
-@pytest.mark.parametrize(("how", "why"), WAYS)
-def test_what_runs_off_the_boundary_is_told(how: Staging | None, why: str) -> None:
-    plan = replace(STREAMING, unaligned=how)
+@pytest.mark.parametrize(("store", "why"), FALLBACKS)
+def test_what_runs_off_the_boundary_is_told(store: Store | None, why: str) -> None:
+    plan = replace(STREAMING, fallback=store)
     explained = solved(Problem((2, 1, 0), (384, 5, 384)), plan=plan).explain(1)
     (words, other), *_ = text.elsewhere(explained)
     assert words == f"where B begins off a multiple of 64 bytes, {why}"
-    assert other.streaming is (how is not Staging.NONE)
+    assert f"store={(store or Store.PEELED).value} " in other
     for told in (explained.stage("plans"), explained.html()):
         assert f"{words}:" in told
-        assert "staging=shift" in told or not other.streaming
+        assert f"store={(store or Store.PEELED).value}" in told
+
+
+WRITTEN = {
+    Store.CACHED: ("by ordinary stores", "avx512", COPY, (64, 1, 64), Store.CACHED, 0),
+    Store.ALIGNED: ("an aligned B", "avx512", COPY, (64, 1, 64), Store.ALIGNED, 0),
+    Store.ROWS: ("row by row", "avx512", Problem((0, 2, 1), (37, 9, 11)), (37, 4, 4), Store.ALIGNED, 0),
+    Store.PEELED: ("from B's first boundary on", "avx512", COPY, (64, 1, 64), Store.PEELED, 0),
+    Store.BUFFERED: ("from which rows leave", "avx512", COPY, (64, 1, 64), Store.COMBINED, 2),
+    Store.COMBINED: ("pass on to the next tile", "avx2", COPY, (64, 1, 64), Store.COMBINED, 1),
+    Store.JOINED: ("joined in registers", "avx512", COPY, (64, 1, 64), Store.COMBINED, 1),
+}
+
+
+@pytest.mark.parametrize("store", Store)
+def test_how_b_is_written_is_told(store: Store) -> None:
+    part, machine, problem, tile, decided, parallel = WRITTEN[store]
+    block = (16, 1, 1) if store is Store.ROWS else (16, 1, 16)
+    plan = CpuPlan(tile, block, (1, 0, 2), (1, 0, 2), parallel, store=decided)
+    explained = Solution(problem, find(machine), plan, 1).explain(1)
+    (line,) = [line for line in explained.stage("plans").splitlines() if line.startswith("B is written ")]
+    assert part in line and len(line) <= 80
+    assert escape(text.written(explained)) in explained.html()
 
 
 def test_what_runs_off_the_lines_is_told() -> None:
@@ -228,7 +251,7 @@ def test_what_runs_off_the_lines_is_told() -> None:
 def test_the_chosen_plan_is_marked_whatever_it_decides_off_the_boundary() -> None:
     problem = Problem((2, 1, 0), (384, 5, 384))
     best = next(ranked(canonicalise(problem).canonical, find("avx512"), 1))
-    explained = solved(problem, plan=replace(best, unaligned=Staging.NONE)).explain(1)
+    explained = solved(problem, plan=replace(best, fallback=Store.CACHED)).explain(1)
     assert " 1*" in explained.stage("plans")
 
 

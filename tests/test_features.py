@@ -9,7 +9,7 @@ import pytest
 from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.tuning.features import Features
 from ttc_llvm.tuning.weighing import at
 
@@ -106,14 +106,14 @@ def test_panels_save_translations() -> None:
 def test_runs_that_go_on_are_told_by_their_length_and_by_what_waits_meanwhile() -> None:
     """Tiles of 16 x 16 go on along B's rows: at once, 16 lines wait; after 512 rows of B are through, as many do."""
     problem = canonicalise(Problem((1, 0), (4097, 4097), "s", alpha=1, beta=0)).canonical
-    at_once = CpuPlan((16, 16), (16, 16), (1, 0), (0, 1), 1, streaming=True, staging=Staging.CARRY)
+    at_once = CpuPlan((16, 16), (16, 16), (1, 0), (0, 1), 1, store=Store.COMBINED)
     names = ("run handed on", "waiting")
     assert [facts(problem, at_once)[name] for name in names] == [13, 10]
     columns = replace(at_once, order=(0, 1), panel=(4097, 512))
     assert [facts(problem, columns)[name] for name in names] == [13, 15]
     pieces = replace(columns, panel=(256, 512))
     assert [facts(problem, pieces)[name] for name in names] == [10, 15]
-    assert not set(names) & set(facts(problem, replace(at_once, staging=Staging.B)))
+    assert not set(names) & set(facts(problem, replace(at_once, tile=(4112, 16))))
     *_, run, waiting = Features(problem, AVX512).numbers(columns)
     assert (round(2**run), 2**waiting) == (4 * 4097, 512 * 64)
 

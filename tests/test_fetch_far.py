@@ -13,7 +13,7 @@ from ttc_llvm.canonical import canonicalise
 from ttc_llvm.explain.pseudo import lines
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import DECISIONS, CpuPlan, Fetch, Store
 from ttc_llvm.tuning.candidates import seeds
 from ttc_llvm.tuning.choices import FREE, Forced, fetches
 from ttc_llvm.tuning.cost import Model
@@ -32,11 +32,12 @@ def built(problem: Problem, plan: CpuPlan) -> str:
 
 
 @pytest.mark.parametrize("problem", [UPDATE, COPY, replace(UPDATE, size=(401, 31, 399))], ids=["update", "copy", "odd"])
-@pytest.mark.parametrize("staging", [Staging.NONE, Staging.A])
-def test_the_same_lines_are_asked_for_into_l2(problem: Problem, staging: Staging) -> None:
-    near, far = (built(problem, replace(plan, staging=staging)) for plan in (NEAR, FAR))
+@pytest.mark.parametrize("store", DECISIONS)
+def test_the_same_lines_are_asked_for_into_l2(problem: Problem, store: Store) -> None:
+    near, far = (built(problem, replace(plan, store=store)) for plan in (NEAR, FAR))
     levels = [{level for _, level in REQUEST.findall(text)} for text in (near, far)]
-    assert levels == [{"3"}, {"2"}]
+    rows = {"3"} if "row" in str(lower(canonicalise(problem).canonical, replace(FAR, store=store), AVX512)) else set()
+    assert levels == [{"3"}, {"2", *rows}]  # ends of rows of B are asked for one at a time
     assert REQUEST.sub(r"\1", near) == REQUEST.sub(r"\1", far)
 
 
@@ -63,8 +64,8 @@ def test_what_seeds_ask_for(machine: target.Target, asked: Fetch) -> None:
     ragged = Problem((2, 1, 0), (401, 301, 401))
     for problem in (UPDATE, ragged):
         offered = list(seeds(canonicalise(problem).canonical, machine, FREE))
-        for how in {(plan.streaming, plan.staging) for plan in offered}:
-            found = {plan.fetch for plan in offered if plan.prefetch and (plan.streaming, plan.staging) == how}
+        for how in {plan.store for plan in offered}:
+            found = {plan.fetch for plan in offered if plan.prefetch and plan.store is how}
             assert found == {asked, Fetch.ROWS}
     form = canonicalise(UPDATE).canonical
     assert {plan.prefetch for plan in seeds(form, ZEN4, FREE) if plan.fetch is Fetch.FAR} >= {4, 8}
@@ -101,6 +102,5 @@ def test_the_model_knows_the_difference_where_it_was_measured() -> None:
 
 
 def test_machines_that_cannot_ask_have_no_other_cache() -> None:
-    form = canonicalise(UPDATE).canonical
-    assert list(twins(form, AVX512, NEAR)) == [FAR]
-    assert list(twins(form, target.find("rvv"), NEAR)) == []
+    assert list(twins(AVX512, NEAR)) == [FAR]
+    assert list(twins(target.find("rvv"), NEAR)) == []

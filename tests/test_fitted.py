@@ -16,7 +16,7 @@ from ttc_llvm import Problem
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ModelError
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.tuning import fitted, vocabulary
 from ttc_llvm.tuning.features import Features, kind
 from ttc_llvm.tuning.model import ranked
@@ -246,8 +246,9 @@ def test_networks_read_exactly_the_inputs_that_they_know(change: str) -> None:
 
 def test_every_decision_has_a_word() -> None:
     assert set(vocabulary.FETCHES) == set(Fetch)
-    assert set(vocabulary.STAGINGS) == set(Staging)
-    assert len(set(vocabulary.MODES)) == len(vocabulary.MODES) == len(Fetch) * len(vocabulary.STORES)
+    assert set(vocabulary.STAGINGS) == set(vocabulary.STORES) == set(Store)
+    assert set(vocabulary.STAGINGS.values()) <= set(vocabulary.STAGED)
+    assert len(set(vocabulary.MODES)) == len(vocabulary.MODES) == len(Fetch) * len(vocabulary.STORED)
 
 
 @pytest.mark.parametrize("target", ["sse2", "znver4", "znver5", "cascadelake", "neoverse-v1"])
@@ -269,7 +270,7 @@ def test_plans_have_no_facts_and_inputs_but_those_of_the_vocabulary(target: str)
 def test_an_input_means_what_its_name_says() -> None:
     canonical, machine = canonicalise(PROBLEMS[1]).canonical, targets.find("znver4")
     features = Features(canonical, machine)
-    plan = CpuPlan((64, 64), (8, 8), (1, 0), (0, 1), 2, 3, True, Staging.CARRY, Fetch.FAR, (512, 512))
+    plan = CpuPlan((64, 64), (8, 8), (1, 0), (0, 1), 2, 3, Store.COMBINED, Fetch.FAR, (512, 512))
     found = dict(zip(features.columns(plan), features.numbers(plan), strict=True))
     mode, _ = features(plan)
     ones = {name for name, number in found.items() if number == 1 and name.split()[0] in ("family", "mode", "staging")}
@@ -280,8 +281,8 @@ def test_an_input_means_what_its_name_says() -> None:
 
 RENAMED = """
 import itertools, sys
-from ttc_llvm.plan import Fetch, Staging
-for enum in (Fetch, Staging) if sys.argv[1] == "renamed" else ():
+from ttc_llvm.plan import Fetch, Store
+for enum in (Fetch, Store) if sys.argv[1] == "renamed" else ():
     enum._member_names_.reverse()
     for member in enum:
         member._value_ = f"other {member._value_}"
@@ -295,7 +296,7 @@ for problem in (Problem(perm, size, beta=beta) for perm, size, beta in SHAPES):
         form = canonicalise(problem).canonical
         plans = list(itertools.islice(ranked(form, machine, 2), 40))
         for plan, cost in zip(plans, Model(form, machine, 2).costs(plans)):
-            print(plan.tile, plan.block, plan.order, plan.staging.name, plan.fetch.name, cost.hex())
+            print(plan.tile, plan.block, plan.order, plan.store.name, plan.fetch.name, cost.hex())
 """
 
 
@@ -308,7 +309,7 @@ def test_neither_names_nor_order_of_decisions_matter() -> None:
         said.append(done.stdout.splitlines())
     assert len(said[0]) == 240
     assert said[0] == said[1]
-    assert {"CARRY", "FAR"} <= {word for line in said[0] for word in line.split()}
+    assert {"COMBINED", "FAR"} <= {word for line in said[0] for word in line.split()}
 
 
 def test_a_damaged_file_is_one_line_of_the_command(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from ttc_llvm import backend, dtypes, target
 from ttc_llvm.canonical import Alpha, Axis, Beta, Canonical, Kinds, Param, canonicalise
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.problem import Problem
 
 ROOT = Path(__file__).parent.parent
@@ -47,9 +47,9 @@ def any_size() -> str:
 
 
 def streamed() -> str:
-    """Streaming stores out of a staged tile, fenced."""
+    """Rows of B that leave scratch by non-temporal stores, fenced."""
     c = canonicalise(Problem((1, 0), (16, 16), "d")).canonical
-    plan = CpuPlan((8, 8), (4, 4), (1, 0), (0, 1), 1, 0, True, Staging.A)
+    plan = CpuPlan((16, 8), (4, 4), (1, 0), (0, 1), 1, 0, Store.COMBINED)
     return str(module.build(lower(c, plan, target.find("avx2")), target.find("avx2")))
 
 

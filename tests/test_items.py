@@ -23,7 +23,7 @@ from ttc_llvm.canonical import COPY, Axis, Placed, canonicalise, from_axes
 from ttc_llvm.cli import loop_order
 from ttc_llvm.dtypes import dtype
 from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, check
+from ttc_llvm.plan import CpuPlan, Store, check
 from ttc_llvm.solution import Solution
 from ttc_llvm.tuning.model import model_plan
 
@@ -90,7 +90,7 @@ def test_offsets_of_flipped_axes_count_items() -> None:
 
 
 def test_a_plan_for_items_is_one_for_rows() -> None:
-    wide = CpuPlan((8, 64), (4, 8), (0, 1), (1, 0), 1, 2, True, panel=(48, 64))
+    wide = CpuPlan((8, 64), (4, 8), (0, 1), (1, 0), 1, 2, Store.ALIGNED, panel=(48, 64))
     rows = items.as_rows(wide, 4)
     assert check(rows, canonicalise(PIXELS).canonical) == rows
     assert (rows.tile, rows.block, rows.panel) == ((4, 8, 64), (4, 4, 8), (4, 48, 64))

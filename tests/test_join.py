@@ -13,14 +13,15 @@ from machine import Run, check, runnable
 
 from ttc_llvm import backend, dtypes, target
 from ttc_llvm.canonical import Axis, Canonical, canonicalise
+from ttc_llvm.fallback import off_boundary
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lower import lower
 from ttc_llvm.native import artifact
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.problem import Problem
-from ttc_llvm.staging import joins
+from ttc_llvm.target import Target
 from ttc_llvm.tuning.model import model_plan
-from ttc_llvm.unaligned import off_boundary
+from ttc_llvm.writing import resolve
 
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 
@@ -37,7 +38,12 @@ def plan_of(c: Canonical, count: int, length: int, rows: int) -> CpuPlan:
     tile = tuple(length if k == 0 else rows if k == unit else 1 for k in range(rank))
     block = tuple(count if k == 0 else min(rows, 16) if k == unit else 1 for k in range(rank))
     order = (*(k for k in c.along("b") if k != unit), unit)
-    return CpuPlan(tile, block, order, c.along("b"), 0, streaming=True, staging=Staging.CARRY)
+    return CpuPlan(tile, block, order, c.along("b"), 0, store=Store.COMBINED)
+
+
+def joins(c: Canonical, plan: CpuPlan, wanted: Target) -> bool:
+    """Whether the plan's lines are joined in registers."""
+    return resolve(c, plan, wanted).store is Store.JOINED
 
 
 @pytest.mark.parametrize(
@@ -52,13 +58,13 @@ def plan_of(c: Canonical, count: int, length: int, rows: int) -> CpuPlan:
         (Problem((1, 0), (97, 201), alpha=2.0), AVX512, {}, True),
         (Problem((1, 0), (97, 201)), AVX2, {}, False),
         (Problem((1, 0), (97, 201)), AVX512, {"block": (8, 16)}, False),
-        (Problem((1, 0), (97, 201)), AVX512, {"streaming": False}, False),
-        (Problem((1, 0), (97, 201)), AVX512, {"staging": Staging.B}, False),
+        (Problem((1, 0), (97, 201)), AVX512, {"store": Store.CACHED}, False),
+        (Problem((1, 0), (97, 201)), AVX512, {"store": Store.PEELED}, False),
     ],
     ids=lambda value: str(value)[:40],
 )
 def test_which_plans_join(
-    problem: Problem, wanted: target.Target, change: dict[str, object], joined: bool
+    problem: Problem, wanted: Target, change: dict[str, object], joined: bool
 ) -> None:
     c = canonicalise(problem).canonical
     plan = replace(plan_of(c, 64 // c.b.itemsize, 2 * 64 // c.b.itemsize, 16), **change)  # type: ignore[arg-type]
@@ -74,15 +80,28 @@ def test_micro_tiles_of_a_kernel_share_one_table_of_lanes() -> None:
 
 def test_a_panel_as_long_as_a_tile_ends_no_run() -> None:
     c = canonicalise(Problem((1, 0), (211, 101))).canonical
-    plan = CpuPlan((16, 64), (16, 16), (0, 1), (0, 1), 0, streaming=True, staging=Staging.CARRY, panel=(16, 128))
+    plan = CpuPlan((16, 64), (16, 16), (0, 1), (0, 1), 0, store=Store.COMBINED, panel=(16, 128))
     assert joins(c, plan, AVX512)
     if AVX512 in runnable():
         check(Case.of(Problem((1, 0), (211, 101))), Run(plan, AVX512, 2, "start", "end", False, 3))
 
 
+def test_every_panel_begins_runs_anew() -> None:
+    """Panels of two tiles, each of which is a micro-tile: the second panel's first one has nothing that waits."""
+    case = Case.of(Problem((1, 0), (2, 31), "c"))
+    c = case.placed.canonical
+    plan = CpuPlan((8, 2), (8, 2), (0, 1), (0, 1), 0, store=Store.COMBINED, panel=(16, 2))
+    assert joins(c, plan, AVX512)
+    a, b = storages(case)
+    got = interpret(case, lower(c, plan, AVX512), case.placed, a, b)
+    assert reference.same(got, expected(case, a, b), case.b, case.plain)
+    for shift in range(8) if AVX512 in runnable() else ():
+        check(case, Run(plan, AVX512, 1, "start", "end", False, shift))
+
+
 def test_tiles_of_several_axes_of_a_run_go_through_scratch() -> None:
     c = canonicalise(Problem((2, 1, 0), (35, 7, 18))).canonical
-    plan = CpuPlan((18, 2, 16), (16, 1, 16), (1, 0, 2), (0, 1, 2), 0, streaming=True, staging=Staging.CARRY)
+    plan = CpuPlan((18, 2, 16), (16, 1, 16), (1, 0, 2), (0, 1, 2), 0, store=Store.COMBINED)
     assert joins(c, replace(plan, tile=(18, 1, 16)), AVX512)
     assert not joins(c, plan, AVX512)
 
@@ -91,7 +110,7 @@ def test_tiles_of_several_axes_of_a_run_go_through_scratch() -> None:
 def test_runs_shorter_than_a_line_go_through_scratch(extent: int, joined: bool) -> None:
     """A panel is a run's end, and the last one has 0, 1, 15 or 16 elements of it."""
     c = canonicalise(Problem((1, 0), (40, extent))).canonical
-    plan = CpuPlan((16, 8), (16, 8), (0, 1), (0, 1), 1, streaming=True, staging=Staging.CARRY, panel=(32, 40))
+    plan = CpuPlan((16, 8), (16, 8), (0, 1), (0, 1), 1, store=Store.COMBINED, panel=(32, 40))
     assert joins(c, plan, AVX512) is joined
     for shift in (0, 3) if AVX512 in runnable() else ():
         check(Case.of(Problem((1, 0), (40, extent))), Run(plan, AVX512, 2, "start", "end", False, shift))
@@ -101,9 +120,9 @@ def test_runs_shorter_than_a_line_go_through_scratch(extent: int, joined: bool) 
 def test_objects_for_several_machines_join(streaming: bool) -> None:
     problem, least = Problem((1, 0), (1024, 248), ldb=(256, 1024)), target.find("x86-64")  # short rows
     c = canonicalise(problem).canonical
-    direct = CpuPlan((64, 64), (16, 16), (0, 1), (1, 0), 2, 0, True)
+    direct = CpuPlan((64, 64), (16, 16), (0, 1), (1, 0), 2, 0, Store.ALIGNED)
     plan = plan_of(c, 16, 32, 32) if streaming else direct
-    assert joins(c, plan if streaming else off_boundary(c, direct, AVX512), AVX512)
+    assert joins(c, plan if streaming else off_boundary(c, direct, AVX512).plan, AVX512)
     spec = artifact.Spec(problem, AVX512, plan, others=((least, model_plan(c, least, 1)),))
     text = artifact.module_text(spec)
     assert "vpermi2var" in text
@@ -177,7 +196,7 @@ def test_any_strides_panels_and_blocks(
 ) -> None:
     item = dtypes.dtype("s")
     case = Case(tuple(Axis(*axis) for axis in axes), item, item, 2.5, 0.0, False, 7)
-    plan = CpuPlan(tile, block, order, tuple(range(len(tile))), 1, 2, True, Staging.CARRY, panel=panel)
+    plan = CpuPlan(tile, block, order, tuple(range(len(tile))), 1, 2, Store.COMBINED, panel=panel)
     assert case.placed.canonical.axes == case.axes
     assert "rest" in str(lower(case.placed.canonical, plan, AVX512))
     for shift in (0, 5, 15):

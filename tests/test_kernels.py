@@ -11,7 +11,7 @@ from strategies import executions
 
 from ttc_llvm import dtypes
 from ttc_llvm.canonical import Axis
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.problem import Problem
 
 SLICES, FULL_SLICES, PROBLEMS = 10, 50, 100
@@ -40,9 +40,9 @@ def simple(c_rank: int, tile: tuple[int, ...], block: tuple[int, ...], **decisio
 SQUARE = Problem((1, 0), (50, 70), "s")
 NAMED: dict[str, tuple[Problem, CpuPlan, str]] = {
     "a remainder behind a block off the vector boundary": (
-        Problem((1, 0), (16, 20), "s", ldb=(32, 16)), simple(2, (12, 16), (12, 4), streaming=True), "avx512"),
+        Problem((1, 0), (16, 20), "s", ldb=(32, 16)), simple(2, (12, 16), (12, 4), store=Store.ALIGNED), "avx512"),
     "pairs behind a block of three": (
-        Problem((1, 0), (16, 5), "z", ldb=(8, 16)), simple(2, (3, 4), (3, 4), streaming=True), "avx2"),
+        Problem((1, 0), (16, 5), "z", ldb=(8, 16)), simple(2, (3, 4), (3, 4), store=Store.ALIGNED), "avx2"),
     "masks of blocks beyond 127 bytes": (
         Problem((1, 0), (5, 390), "i8"), simple(2, (200, 2), (200, 2)), "avx512"),
     "masks of blocks beyond 255 bytes": (
@@ -50,26 +50,29 @@ NAMED: dict[str, tuple[Problem, CpuPlan, str]] = {
     "masks of blocks beyond 127 floats": (
         Problem((1, 0), (5, 390), "s"), simple(2, (200, 2), (200, 2)), "avx512"),
     "whole streaming tiles": (
-        Problem((1, 0), (64, 64), "s"), simple(2, (32, 32), (16, 16), streaming=True), "avx512"),
+        Problem((1, 0), (64, 64), "s"), simple(2, (32, 32), (16, 16), store=Store.ALIGNED), "avx512"),
     "streaming out of a stage": (
-        Problem((1, 0), (64, 48), "d"), simple(2, (16, 16), (4, 4), streaming=True, staging=Staging.B), "avx2"),
+        Problem((1, 0), (64, 48), "d"), simple(2, (16, 16), (4, 4), store=Store.COMBINED), "avx2"),
     "rows that find their own boundaries": (
-        Problem((0, 2, 1), (37, 9, 11), "s"), simple(3, (37, 4, 4), (16, 1, 1), streaming=True), "avx512"),
+        Problem((0, 2, 1), (37, 9, 11), "s"), simple(3, (37, 4, 4), (16, 1, 1), store=Store.ALIGNED), "avx512"),
     "rows of complex numbers, scaled": (
-        Problem((0, 2, 1), (21, 9, 11), "z", alpha=2j), simple(3, (21, 4, 4), (4, 1, 1), streaming=True), "avx2"),
+        Problem((0, 2, 1), (21, 9, 11), "z", alpha=2j), simple(3, (21, 4, 4), (4, 1, 1), store=Store.ALIGNED), "avx2"),
     "rows without masks": (
-        Problem((0, 2, 1), (131, 5, 7), "i8"), simple(3, (131, 4, 4), (16, 1, 1), streaming=True), "sse2"),
+        Problem((0, 2, 1), (131, 5, 7), "i8"), simple(3, (131, 4, 4), (16, 1, 1), store=Store.ALIGNED), "sse2"),
     "rows of mixed types": (
-        Problem((0, 2, 1), (37, 9, 11), "sd", alpha=3), simple(3, (16, 4, 4), (8, 1, 1), streaming=True), "avx512"),
+        Problem((0, 2, 1), (37, 9, 11), "sd", alpha=3),
+        simple(3, (16, 4, 4), (8, 1, 1), store=Store.ALIGNED), "avx512"),
     "runs over two axes out of a stage": (
         Problem((2, 1, 0), (7, 11, 13), "s"),
-        simple(3, (13, 4, 4), (8, 1, 4), streaming=True, staging=Staging.B), "avx512"),
+        simple(3, (13, 4, 4), (8, 1, 4), store=Store.COMBINED), "avx512"),
     "rows of another type out of a stage": (
-        Problem((1, 0), (33, 71), "ds"), simple(2, (32, 16), (8, 8), streaming=True, staging=Staging.B), "avx2"),
+        Problem((1, 0), (33, 71), "ds"), simple(2, (32, 16), (8, 8), store=Store.COMBINED), "avx2"),
     "a stage with remainders on both axes": (
-        Problem((1, 0), (37, 41), "c", alpha=2j, beta=1), simple(2, (12, 16), (4, 4), staging=Staging.A), "avx2"),
+        Problem((1, 0), (37, 41), "c", alpha=2j), simple(2, (12, 16), (4, 4), store=Store.COMBINED), "avx2"),
+    "beta = 1 does not stage A": (
+        Problem((1, 0), (37, 41), "c", alpha=2j, beta=1), simple(2, (12, 16), (4, 4), store=Store.COMBINED), "avx2"),
     "alpha = 0 does not stage A": (
-        Problem((1, 0), (37, 41), "d", alpha=0), simple(1, (64,), (8,), staging=Staging.A), "avx512"),
+        Problem((1, 0), (37, 41), "d", alpha=0), simple(1, (64,), (8,), store=Store.COMBINED), "avx512"),
     "prefetch far beyond the end": (
         Problem((1, 0), (33, 35), "d"), simple(2, (8, 8), (4, 4), prefetch=100), "avx2"),
     "bytes in 64 x 64": (Problem((1, 0), (130, 129), "i8"), simple(2, (128, 128), (64, 64)), "avx512"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import dedent
@@ -12,8 +13,8 @@ from ttc_llvm import dtypes, target
 from ttc_llvm.canonical import COPY, UPDATE, Alpha, Axis, Beta, Canonical, Kinds, Param
 from ttc_llvm.errors import PlanError
 from ttc_llvm.lower import lower
-from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Stage, part_range
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Row, Stage, part_range
+from ttc_llvm.plan import CpuPlan, Store
 
 I32 = dtypes.dtype("i32")
 S = dtypes.dtype("s")
@@ -63,7 +64,7 @@ def test_one_static_remainder_gets_its_own_micro_tile() -> None:
 
 
 def test_two_remainders_get_micro_tiles_of_their_own() -> None:
-    assert body(lower(form(131, 129), replace(PLAN, streaming=True, parallel=2), AVX512)) == lines("""
+    assert body(lower(form(131, 129), replace(PLAN, store=Store.ALIGNED, parallel=2), AVX512)) == lines("""
         for i1 in 129 step 64 task
           for i0 in 131 step 32 task
             for i0 in 131 step 8 serial
@@ -105,7 +106,7 @@ def test_copies_step_back_where_tiles_hold_a_block() -> None:
     assert {micro.grain for micro in _micros(nest)} == {(1, 8)}
     assert " back" not in str(lower(Canonical(axes, S, S, UPDATE), plan, AVX2))
     aligned = Canonical((Axis(20, 48, 1), Axis(37, 1, 48)), S, S, COPY)
-    streaming = CpuPlan((20, 37), (8, 8), (0, 1), (0, 1), streaming=True)
+    streaming = CpuPlan((20, 37), (8, 8), (0, 1), (0, 1), store=Store.ALIGNED)
     assert " back" not in str(lower(aligned, streaming, AVX2))
     assert " back" in str(lower(aligned, streaming.ordinary, AVX2))
 
@@ -132,41 +133,44 @@ def test_run_time_remainders_without_masks_shrink_by_halves() -> None:
         """)
 
 
-def test_staging_copies_rows_of_a_and_permutes_from_scratch() -> None:
-    nest = lower(form(), replace(PLAN, staging=Staging.A), AVX2)
-    assert "stage i32 x 2560 strides (80, 1)" in str(nest)
-    assert nest.scratch == 2560 * 4
-    assert "micro 1x32 a->scratch" in str(nest)
-    assert "micro 8x8 scratch->b" in str(nest)
+# Nothing of a run of B that one tile has the whole of goes on.
+BUFFERED = replace(PLAN, tile=(128, 64), store=Store.COMBINED)
 
 
-def test_staging_b_permutes_into_scratch_and_writes_whole_rows() -> None:
-    nest = lower(form(), replace(PLAN, staging=Staging.B, streaming=True), AVX2)
+def test_tiles_are_permuted_into_scratch_and_leave_it_in_rows() -> None:
+    nest = lower(form(), BUFFERED, AVX2)
+    assert "stage i32 x 9216 strides (1, 144)" in str(nest)
+    assert nest.scratch == 9216 * 4
     assert "micro 8x8 a->scratch\n" in str(nest)
     assert "row i0 scratch->b" in str(nest) and "streaming" not in str(nest)
-    ordinary = lower(form(), replace(PLAN, staging=Staging.B), AVX2)
-    assert "micro 32x1 scratch->b" in str(ordinary)
+
+
+def test_tiles_leave_scratch_in_micro_tiles_where_b_has_no_rows() -> None:
+    apart = Canonical((Axis(128, 1000, 2), Axis(128, 1, 1000)), I32, I32, COPY)
+    nest = lower(apart, BUFFERED, AVX2)
+    assert nest.alignment == 32
+    assert "micro 8x8 a->scratch\n" in str(nest)
+    assert re.search(r"micro \d+x\d+ scratch->b streaming", str(nest)) and "row" not in str(nest)
 
 
 def test_arithmetic_happens_on_the_way_out_of_scratch() -> None:
-    nest = lower(form(kinds=Kinds(Alpha.ANY, Beta.ANY)), replace(PLAN, staging=Staging.B), AVX2)
-    (fill, drain) = _micros(nest)
+    nest = lower(form(kinds=Kinds(Alpha.ANY, Beta.ZERO)), BUFFERED, AVX2)
+    (fill,), (drain,) = _micros(nest), [node for node in _every(nest.body) if isinstance(node, Row)]
     assert (fill.op.alpha, fill.op.beta) == (Alpha.ONE, Beta.ZERO)
-    assert (fill.source.dtype, drain.op.alpha, drain.op.beta) == (S, Alpha.ANY, Beta.ANY)
+    assert (fill.source.dtype, drain.op.alpha, drain.op.beta) == (S, Alpha.ANY, Beta.ZERO)
 
 
 def _micros(nest: LoopNest) -> list[Micro]:
-    return list(_leaves(nest.body))
+    return [node for node in _every(nest.body) if isinstance(node, Micro)]
 
 
-def _leaves(nodes: tuple[Node, ...]) -> Iterator[Micro]:
+def _every(nodes: tuple[Node, ...]) -> Iterator[Node]:
     for node in nodes:
-        if isinstance(node, Micro):
-            yield node
-        elif isinstance(node, Loop):
-            yield from _leaves(node.body + (node.tail or ()))
+        yield node
+        if isinstance(node, Loop):
+            yield from _every(node.body + (node.tail or ()))
         elif isinstance(node, Stage):
-            yield from _leaves(node.fill + node.drain)
+            yield from _every(node.fill + node.drain)
 
 
 @pytest.mark.parametrize(
@@ -174,22 +178,24 @@ def _leaves(nodes: tuple[Node, ...]) -> Iterator[Micro]:
     [
         (COPY, True, True),
         (Kinds(Alpha.ANY, Beta.ZERO), True, True),
-        (Kinds(Alpha.ANY, Beta.ANY), True, False),
+        (Kinds(Alpha.ANY, Beta.ANY), False, False),
         (Kinds(Alpha.ZERO, Beta.ZERO), False, True),
         (Kinds(Alpha.ZERO, Beta.ANY), False, False),
     ],
 )
-def test_one_plan_serves_every_kind(kinds: Kinds, staged: bool, streaming: bool) -> None:
-    """alpha = 0 must not read A into scratch; beta != 0 reads B, which streaming stores would evict."""
-    nest = lower(form(kinds=kinds), replace(PLAN, staging=Staging.A, streaming=True), AVX2)
-    assert ("stage" in str(nest), "streaming" in str(nest)) == (staged, streaming)
+@pytest.mark.parametrize("store", [Store.ALIGNED, Store.COMBINED])
+def test_one_plan_serves_every_kind(kinds: Kinds, staged: bool, streaming: bool, store: Store) -> None:
+    """alpha = 0 must not read A into scratch; beta != 0 reads B, which non-temporal stores would evict."""
+    staged &= store is Store.COMBINED
+    nest = lower(form(kinds=kinds), replace(BUFFERED, store=store), AVX2)
+    assert ("stage" in str(nest), "streaming" in str(nest)) == (staged, streaming and not staged)
     assert (nest.scratch > 0) == staged
     assert ("fence" in str(nest)) == streaming
 
 
 def test_remainders_remember_where_they_may_start() -> None:
     """12 x 4 bytes are no multiple of a vector: a remainder of 8 must not believe that it starts on one."""
-    micros = _micros(lower(form(20, 4), CpuPlan((12, 4), (12, 4), (0, 1), (0, 1), 0, 0, True), AVX512))
+    micros = _micros(lower(form(20, 4), CpuPlan((12, 4), (12, 4), (0, 1), (0, 1), 0, 0, Store.ALIGNED), AVX512))
     assert [(m.block, m.grain) for m in micros] == [((12, 4), (12, 4)), ((8, 4), (12, 4))]
 
 

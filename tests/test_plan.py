@@ -9,65 +9,28 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttc_llvm import dtypes, plan, plan_text, target
+from ttc_llvm import dtypes, plan, target
 from ttc_llvm.canonical import COPY, Axis, Canonical, Param
 from ttc_llvm.errors import PlanError
-from ttc_llvm.plan import CpuPlan, Staging
-from ttc_llvm.plan_text import Change
+from ttc_llvm.plan import DECISIONS, FALLBACKS, CpuPlan, Store
 
 F32 = dtypes.dtype("i32")
 FORM = Canonical((Axis(100, 64, 1), Axis(64, 1, 100)), F32, F32, COPY)
-PLAN = CpuPlan((64, 64), (16, 16), (1, 0), (0, 1), 1, 2, True, Staging.A)
+PLAN = CpuPlan((64, 64), (16, 16), (1, 0), (0, 1), 1, 2, Store.COMBINED)
 TEXT = (
-    "cpu2 tile=64,64 block=16,16 order=1,0 inner=0,1 parallel=1 prefetch=2 streaming=1 staging=a fetch=blocks"
-    " panel=none"
+    "cpu3 tile=64,64 block=16,16 order=1,0 inner=0,1 parallel=1 prefetch=2 store=combined fetch=blocks panel=none"
 )
 
 
 def test_the_text_form_is_stable() -> None:
     assert str(PLAN) == TEXT
     assert plan.parse(TEXT) == PLAN
-    assert str(replace(PLAN, unaligned=Staging.NONE)) == TEXT + " unaligned=none"
-    assert str(replace(PLAN, loads=16)) == TEXT + " loads=16"
+    for store in FALLBACKS:
+        assert str(replace(PLAN, fallback=store)) == f"{TEXT} fallback={store.value}"
     assert plan.parse("  " + TEXT.replace(" ", "\n")) == PLAN
 
 
-def test_texts_of_the_first_version_are_plans_of_today() -> None:
-    first = TEXT.replace("cpu2", "cpu1").removesuffix(" panel=none").removesuffix(" fetch=blocks")
-    assert plan.parse(first) == PLAN
-    with pytest.raises(PlanError, match="plan lacks prefetch"):
-        plan.parse(first.replace(" prefetch=2", ""))
-
-
-MERGED = Change(("streaming", "staging"), ("store",), {("0", "none"): ("cached",), ("1", "b"): ("buffered",)})
-NEXT = {
-    "x1": ("x2", (MERGED, Change(("loads",), ()))),
-    "x2": ("x3", (Change(("unaligned",), ("fallback",)), Change((), ("far",), {(): ("0",)}))),
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "decisions"),
-    [
-        ("x1 streaming=1 staging=b tile=4", {"tile": "4", "store": "buffered", "far": "0"}),
-        ("x1 staging=none loads=16 streaming=0", {"store": "cached", "far": "0"}),
-        ("x1 unaligned=b", {"fallback": "b", "far": "0"}),
-        ("x2 unaligned=b loads=16", {"loads": "16", "fallback": "b", "far": "0"}),
-        ("x3 streaming=1", {"streaming": "1"}),
-    ],
-)
-def test_decisions_of_earlier_versions_become_those_of_the_last(
-    text: str, decisions: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plan_text, "FORMER", NEXT)
-    assert plan_text.today(text) == ("x3", decisions)
-
-
-def test_what_nothing_became_of_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_text, "FORMER", NEXT)
-    for text in ("x1 streaming=1 staging=a", "x1 streaming=1"):
-        with pytest.raises(PlanError, match=r"'streaming=1 staging=a?' has no successor"):
-            plan_text.today(text)
+DECIDED = "cached, aligned, peeled, combined"
 
 
 @st.composite
@@ -87,16 +50,16 @@ def test_every_plan_survives_its_text(drawn: tuple[Canonical, CpuPlan]) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "plan version '' is not 'cpu2'"),
-        ("cpu0 tile=1", "plan version 'cpu0' is not 'cpu2'"),
+        ("", "plan version '' is not 'cpu3'"),
+        ("cpu0 tile=1", "plan version 'cpu0' is not 'cpu3'"),
         (TEXT + " turbo=1", "unknown decision 'turbo' in plan: the choices are tile, block, order"),
         (TEXT + " tile=64,64", "plan decides tile twice"),
         (TEXT.replace("tile=64,64", "tile=64,x"), "plan decision tile='64,x' is malformed"),
         (TEXT.replace("tile=64,64", "tile=64,"), "plan decision tile='64,' is malformed"),
-        (TEXT.replace("streaming=1", "streaming=7"), "plan decision streaming='7' is malformed"),
-        (TEXT.replace("staging=a", "staging=c"), "plan decision staging='c' is malformed"),
-        (TEXT + " unaligned=x", "plan decision unaligned='x' is malformed"),
-        (TEXT + " loads=x", "plan decision loads='x' is malformed"),
+        (TEXT.replace("store=combined", "store=7"), "plan decision store='7' is malformed"),
+        (TEXT + " fallback=x", "plan decision fallback='x' is malformed"),
+        (TEXT + " streaming=1", "unknown decision 'streaming' in plan"),
+        (TEXT + " loads=16", "unknown decision 'loads' in plan"),
         (TEXT.replace("prefetch=2", "prefetch"), "plan decision prefetch='' is malformed"),
         (TEXT.replace(" prefetch=2", "").replace(" inner=0,1", ""), "plan lacks inner, prefetch"),
     ],
@@ -121,8 +84,16 @@ def test_unreadable_texts_are_refused(text: str, sentence: str) -> None:
         ),
         (replace(PLAN, parallel=3), "plan parallel=3 exceeds the 2 loops"),
         (replace(PLAN, parallel=-1), "plan parallel=-1 exceeds the 2 loops"),
-        (replace(PLAN, unaligned=Staging.A), "plan unaligned=a is no way to store"),
-        (replace(PLAN, loads=8), "plan loads=8 is no length of a load: the choices are 16, 32"),
+        *(
+            (replace(PLAN, store=store), f"plan store={store.value} is not decided by plans: the choices are {DECIDED}")
+            for store in Store
+            if store not in DECISIONS
+        ),
+        *(
+            (replace(PLAN, fallback=store), f"plan fallback={store.value} is not decided by plans: the choices are")
+            for store in Store
+            if store not in FALLBACKS
+        ),
         (replace(PLAN, prefetch=-1), "plan prefetch=-1 is negative"),
     ],
 )
@@ -137,12 +108,14 @@ def test_a_tile_over_the_whole_axis_needs_no_multiple() -> None:
     assert plan.check(replace(PLAN, tile=(1000, 70)), FORM)
 
 
-def test_run_time_extents_are_never_spanned_and_not_staged() -> None:
+@pytest.mark.parametrize("store", [Store.CACHED, Store.ALIGNED])
+def test_run_time_extents_are_never_spanned_and_not_staged(store: Store) -> None:
     form = replace(FORM, axes=(Axis(Param(0, "n"), 64, 1), FORM.axes[1]))
-    direct = replace(PLAN, staging=Staging.NONE)
+    direct = replace(PLAN, store=store)
     assert plan.check(direct, form) is direct
-    with pytest.raises(PlanError, match="staging=a needs extents that are known"):
-        plan.check(PLAN, form)
+    for other in (Store.PEELED, Store.COMBINED):
+        with pytest.raises(PlanError, match=f"store={other.value} needs extents that are known"):
+            plan.check(replace(PLAN, store=other), form)
     with pytest.raises(PlanError, match="tile 100 is not a multiple"):
         plan.check(replace(direct, tile=(100, 64)), form)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from configparser import ConfigParser
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -14,8 +15,9 @@ ROOT = Path(__file__).parent.parent
 NOUNS = (  # frozen values and pure functions on them; each may use those before it
     "interpreter", "locks", "errors", "arguments", "dtypes", "problem", "names", "interface", "canonical", "naive",
     "machine", "machine_table", "gpu.target", "target", "cpu_features", "measurement", "plan_text", "plan", "items",
-    "layout", "operands", "nest", "tile_sizes", "carry", "carry_plans", "tile_loops", "staging", "shift",
-    "lower", "unaligned", "any_size", "arrays.family", "bodies", "wording", "gpu.plan", "gpu.runs",
+    "layout", "operands", "nest", "tile_sizes", "carry", "carry_plans", "tile_loops", "writing",
+    "stores", "stores.leaves", "stores.direct", "stores.buffered", "stores.joined", "stores.peeled",
+    "lower", "fallback", "any_size", "arrays.family", "bodies", "wording", "gpu.plan", "gpu.runs",
     "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",
 )  # fmt: skip
 WORKERS = (
@@ -178,3 +180,10 @@ def test_forks_wait_for_what_calls_import(path: Path) -> None:
     assert [ast.unparse(node) for node in late if id(node) not in guarded] == []
     if path.stem not in ("locks", "interpreter"):  # the latter is called when the package is imported
         assert "import_module" not in path.read_text(), "locks.imported does it"
+
+
+def test_every_folder_of_modules_is_installed() -> None:
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    wanted = {name_of(path) for path in sources() if path.name == "__init__.py"}
+    assert set(setup["options"]["packages"].split()) == wanted

@@ -29,7 +29,7 @@ Habit = tuple[object, ...]
 
 
 def habit(plan: CpuPlan) -> Habit:
-    return (plan.streaming, plan.staging, plan.fetch if plan.prefetch else None)
+    return (plan.store, plan.fetch if plan.prefetch else None)
 
 
 def canonical(problem: Problem) -> Canonical:
@@ -71,7 +71,7 @@ def test_one_forced_decision_is_kept_by_scouts() -> None:
     c = canonical(PROBLEMS["columns, copy"])
     scout, timed = scouts(c, MACHINE, 2, replace(FREE, streaming=False, prefetch=(0, 4))), set[CpuPlan]()
     while (plan := scout(timed)) is not None:
-        assert not plan.streaming
+        assert not plan.non_temporal
         assert plan.prefetch in (0, 4)
         timed.add(plan)
     assert timed

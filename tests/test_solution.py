@@ -26,14 +26,16 @@ from processes import PATIENCE
 from strategies import plans, problems
 
 import ttc_llvm
-from ttc_llvm import addresses, backend, dtypes, executable, kernel, locks, lower, unaligned
+from ttc_llvm import addresses, backend, dtypes, executable, kernel, locks, lower
 from ttc_llvm.bodies import default_plan
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
 from ttc_llvm.executable import Executable
+from ttc_llvm.fallback import Fallback, off_boundary
 from ttc_llvm.items import placed
-from ttc_llvm.plan import CpuPlan, Staging
+from ttc_llvm.plan import Store
 from ttc_llvm.problem import Problem, column_major
 from ttc_llvm.solution import Solution
+from ttc_llvm.writing import resolve
 
 RNG = np.random.default_rng(11)
 
@@ -130,7 +132,7 @@ def test_every_pair_of_scalar_kinds_from_one_solution() -> None:
 
 def test_streaming_plans_serve_unaligned_memory() -> None:
     problem = Problem((1, 0), (64, 128))
-    plan = dataclasses.replace(_plan(problem), streaming=True)
+    plan = dataclasses.replace(_plan(problem), store=Store.ALIGNED)
     solution = Solution(problem, backend.host_target(), plan, 1)
     a, raw = storage(problem, "a"), np.zeros(64 * 128 + 64, "f4")
     first = -raw.ctypes.data % 64 // 4
@@ -145,7 +147,7 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
 def test_items_longer_than_vectors_are_streamed_whole(row: str) -> None:
     """Without vectors an element of 16 bytes is one store past the caches, but C aligns it to 8."""
     problem, target = Problem((1, 0), (32, 24), "z"), ttc_llvm.target.scalar(ttc_llvm.target.find(row))
-    plan = dataclasses.replace(default_plan(placed(problem, target).canonical, target), streaming=True)
+    plan = dataclasses.replace(default_plan(placed(problem, target).canonical, target), store=Store.ALIGNED)
     solution = Solution(problem, target, plan, 1)
     assert solution.nest.alignment == 16
     a, raw = storage(problem, "a"), np.zeros(2 * 32 * 24 + 16)
@@ -178,36 +180,36 @@ def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
     """Rows of half a KiB or less on vector boundaries, if only B were on one: they leave scratch several at a time,
     because micro-tiles of half a vector cannot be shifted."""
     problem = Problem((1, 0, 2), (70, 32, 6), dtype)
-    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), streaming=True)
+    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), store=Store.ALIGNED)
     solution = Solution(problem, backend.host_target(), plan, 1)
     other = off_boundary_after(solution, (1, 2, 4, 8, 16, 24, 62))
     if backend.host_target().vector_bits == 512:
-        assert other is not None and other.plan.staging.gathers and other._streaming is not None
+        assert other is not None and other.plan.store is Store.COMBINED and other._streaming is not None
 
 
 @pytest.mark.parametrize("dtype", ["s", "d", "c", "i16"])
 def test_runs_go_on_wherever_b_begins(dtype: str) -> None:
     problem = Problem((2, 1, 0), (96, 160, 64), dtype)
     half = 32 // problem.b.itemsize  # of a vector: such micro-tiles cannot be shifted
-    plan = dataclasses.replace(_plan(problem), tile=(half, 1, 96), block=(half, 1, 16), panel=(), streaming=True)
+    plan = dataclasses.replace(_plan(problem), tile=(half, 1, 96), block=(half, 1, 16), panel=(), store=Store.ALIGNED)
     solution = Solution(problem, backend.host_target(), plan, 2)
     other = off_boundary_after(solution, (4, 16, 56))
     if backend.host_target().vector_bits == 512:
         assert other is not None
-        assert other.plan.staging is Staging.CARRY
+        assert resolve(other.placed.canonical, other.plan, other.target).chain is not None
         assert other.plan.parallel > 0
 
 
 def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     planned: list[object] = []
 
-    def noted(*arguments: Any) -> CpuPlan:
+    def noted(*arguments: Any) -> Fallback:
         planned.append(arguments)
-        return unaligned.off_boundary(*arguments)
+        return off_boundary(*arguments)
 
     monkeypatch.setattr(executable, "off_boundary", noted)
     problem = Problem((1, 0, 2), (70, 32, 6))
-    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), streaming=True)
+    plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), store=Store.ALIGNED)
     solution = Solution(problem, backend.host_target(), plan, 1)
     a, raw = storage(problem, "a"), np.zeros(problem.elements + 64, "f4")
     first = -raw.ctypes.data % 64 // 4
@@ -224,7 +226,7 @@ def test_any_streaming_plan_serves_any_address_of_b(problem: Problem, data: st.D
     problem = dataclasses.replace(problem, beta=0)
     target = backend.host_target()
     canonical = placed(problem, target).canonical
-    plan = dataclasses.replace(data.draw(plans(canonical, target)), streaming=True)
+    plan = data.draw(plans(canonical, target).filter(lambda plan: plan.non_temporal))
     solution = Solution(problem, target, plan, data.draw(st.integers(1, 2)))
     a, inner = storage(problem, "a"), storage(problem, "b")
     after = wanted(problem, a, inner, problem.alpha, 0)
@@ -244,7 +246,7 @@ def test_any_streaming_plan_serves_any_address_of_b(problem: Problem, data: st.D
 def test_long_rows_are_streamed_to_wherever_they_begin(dtype: str, threads: int) -> None:
     """Rows of 2 to 8 KiB and one vector of padding, which is not written, in front of and behind canaries."""
     problem = Problem((1, 0), (60, 512), dtype, lda=(61, 512), ldb=(640, 60))
-    plan = dataclasses.replace(_plan(problem), streaming=True)
+    plan = dataclasses.replace(_plan(problem), store=Store.ALIGNED)
     solution = Solution(problem, backend.host_target(), plan, threads)
     a, inner = storage(problem, "a"), storage(problem, "b")
     after = wanted(problem, a, inner, 1, 0)
@@ -261,7 +263,7 @@ def test_long_rows_are_streamed_to_wherever_they_begin(dtype: str, threads: int)
     other = ready.executable._off_boundary
     if backend.host_target().vector_bits == 512:
         assert other is not None
-        assert other.plan.staging is Staging.SHIFT
+        assert other.plan.store is Store.PEELED
 
 
 def test_nothing_happens_to_empty_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,7 +537,7 @@ def test_a_fork_waits_while_another_thread_makes_code() -> None:
 
 def test_kernels_with_scratch_run_alone_and_shared() -> None:
     problem = Problem((1, 0), (512, 300))
-    plan = dataclasses.replace(_plan(problem), staging=ttc_llvm.plan.Staging.A, streaming=False)
+    plan = dataclasses.replace(_plan(problem), store=Store.COMBINED)
     solution = Solution(problem, backend.host_target(), plan, 1)
     assert solution.nest.scratch > 0
     a = storage(problem, "a")

@@ -100,7 +100,7 @@ def test_plans_ask_for_nothing_that_a_machine_lacks(name: str) -> None:
     machine = target.find(name)
     plan = model_plan(canonicalise(BIG).canonical, machine, 1)
     assert isinstance(plan, CpuPlan)
-    assert plan.streaming == machine.streams
+    assert plan.non_temporal == machine.streams
     assert plan.prefetch == 0 or machine.prefetches
     assert max(plan.block) % machine.lanes(4) == 0
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from . import dtypes
 from .canonical import Alpha, Axis, Canonical, Kinds, Param, is_move
 from .dtypes import DType
-from .plan import CpuPlan
+from .plan import CpuPlan, Store
 from .problem import Problem, column_major
 from .target import Target
 
@@ -137,7 +137,7 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
         _spread(own.inner, places, rank, 0),
         min(rank, max(own.parallel, TASK_LOOPS)),
         own.prefetch,
-        own.streaming,
+        Store.ALIGNED if own.non_temporal else Store.CACHED,
         fetch=own.fetch,
         panel=tuple(_multiple(edge, part) for edge, part in zip(panel, tile, strict=True)) if own.panel else (),
     )

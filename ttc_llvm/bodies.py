@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from . import any_size, items
 from .canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, static
 from .dtypes import Kind
+from .fallback import off_boundary
 from .lower import lower
 from .nest import LoopNest
 from .plan import CpuPlan
 from .problem import Problem
 from .target import Target
-from .unaligned import off_boundary
+from .writing import resolve
 
 SCALE = Kinds(Alpha.ANY, Beta.ZERO)
 ZERO = Kinds(Alpha.ZERO, Beta.ZERO)
@@ -101,18 +102,17 @@ def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
 
 
 def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
-    def nest(one: CpuPlan) -> LoopNest:
-        return lower(canonical, one, target)
-
-    if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
-        return Body(canonical.kinds, nest(plan.ordinary))
-    streaming = nest(plan)
-    if streaming.params or streaming.alignment <= canonical.b.itemsize:
-        return Body(canonical.kinds, nest(plan.ordinary), (streaming,))
-    other = off_boundary(canonical, plan, target)
-    if other.streaming:
-        return Body(canonical.kinds, nest(plan.ordinary), (streaming, nest(other)))
-    return Body(canonical.kinds, nest(other), (streaming,))
+    nest = lower(canonical, plan, target)
+    if not resolve(canonical, plan, target).plan.non_temporal:
+        return Body(canonical.kinds, nest)
+    ordinary = lower(canonical, plan.ordinary, target)
+    if nest.params or nest.alignment <= canonical.b.itemsize:
+        return Body(canonical.kinds, ordinary, (nest,))
+    found = off_boundary(canonical, plan, target)
+    other = lower(canonical, found.plan, target, found.loads)
+    if found.plan.non_temporal:
+        return Body(canonical.kinds, ordinary, (nest, other))
+    return Body(canonical.kinds, other, (nest,))
 
 
 def _any_size(problem: Problem, kinds: Kinds, target: Target, own: CpuPlan | None = None) -> Body:

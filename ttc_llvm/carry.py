@@ -14,7 +14,7 @@ from math import prod
 from .canonical import Canonical, static
 from .layout import run_axes
 from .operands import Buffer, Carry, Space
-from .plan import CpuPlan, Loops, Staging, grid
+from .plan import CpuPlan, Loops, grid
 from .target import Target
 
 
@@ -34,18 +34,11 @@ def run_of(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
     return run_axes(plan.box(canonical.extents), canonical.strides("b"))
 
 
-def chain(canonical: Canonical, plan: CpuPlan, target: Target) -> Chain | None:
-    """The chain of the plan's runs; None where they do not continue from tile to tile, or where a tile's are shorter
-    than a line."""
-    if plan.staging is not Staging.CARRY or not plan.streaming:
-        return None
-    return continued(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
-
-
 @lru_cache(maxsize=512)
 def continued(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
     """The chain of B's runs between tiles of these extents in these loops, the outermost `parallel` of which threads
-    share; None as for `chain`. Remembered, for planning asks several times."""
+    share; None where runs do not continue from tile to tile, or where a tile's are shorter than a line. Remembered, for
+    planning asks several times."""
     extents, run = canonical.extents, run_axes(tile, canonical.strides("b"))
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
     if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:

@@ -1,6 +1,6 @@
-"""Plans whose runs of B go on from tile to tile (`Staging.CARRY`): narrow tiles that walk along rows of A.
+"""Plans whose runs of B go on from tile to tile (`Store.COMBINED`): narrow tiles that walk along rows of A.
 
-A tile is a line or a few of B wide and goes through scratch in L1, or through registers (`staging.joins`). Tiles follow
+A tile is a line or a few of B wide and goes through scratch in L1, or through registers (`Store.JOINED`). Tiles follow
 each other along rows of A, which the hardware fetches ahead, over as many rows of B as there are slots; then the next
 lines of all these rows are written.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from .canonical import Canonical
-from .plan import CpuPlan, Fetch, Staging
+from .plan import CpuPlan, Fetch, Store
 from .target import Target
 from .tile_sizes import cover, fitted, merge
 
@@ -63,8 +63,7 @@ def carrying(
         inner=canonical.along("a"),
         parallel=min(SHARED, sum(step < extents[k] for k, step in walk.grid.items())),
         prefetch=distance,
-        streaming=True,
-        staging=Staging.CARRY,
+        store=Store.COMBINED,
         fetch=fetch,
         panel=() if panel == extents else panel,
     )

@@ -18,14 +18,13 @@ from .problem import Problem
 from .solution import Solution
 from .stored_plans import Planned
 from .target import Target
-from .timed_ways import decided
+from .timed_fallbacks import decided
 from .trial import Mode, Trial, check_runs_here
 from .tuning import candidates
 from .tuning.database import Database
 from .tuning.model import model_plan, onwards, ranked, scouts
 from .tuning.records import Answer, Record, Request
 from .tuning.search import Limits, Report, search
-from .unaligned import instead
 
 _log = logging.getLogger(__name__)
 
@@ -73,9 +72,9 @@ def _completed(canonical: Canonical, options: Options, store: Database, record: 
     built anew if later processes will find it; where they will not, calls compile what they need."""
     if known.objects or not _runs(options.target) or not store.keeps_code:
         return known
-    others = instead(canonical, known.plan, options.target) if known.measurement is not None else ()
-    needed = (known.plan, *others)
-    objects = {str(plan): kernel.cache.obtain(canonical, plan, options.target).code for plan in needed}
+    objects = {str(known.plan): kernel.cache.obtain(canonical, known.plan, options.target).code}
+    if known.measurement is not None:
+        objects |= stored_plans.fallback_code(canonical, known.plan, options.target)
     store.keep(replace(record, objects=stored_plans.named(known.plan, objects)))
     return replace(known, objects=objects)
 

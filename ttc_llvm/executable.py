@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from . import backend, kernel, locks, runtime
-from .canonical import Beta, Placed
+from .canonical import Placed
 from .errors import CompileError, TargetError
+from .fallback import Fallback, off_boundary, off_lines, short_loads
 from .kernel import Kernel, Objects
-from .lower import alignment
 from .plan import CpuPlan
 from .pool import Call
 from .target import Target
-from .unaligned import off_boundary, off_lines
+from .writing import resolve
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
@@ -65,8 +65,8 @@ def bound(made: Kernel, held: bool) -> Entry:
 class Executable:
     """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
 
-    placed, plan, target: what runs; objects: object code of its plan, and of those that run instead of it elsewhere,
-    where it is known: linked, not compiled; parts: threads that are worth their while.
+    placed, plan, target, loads: what runs (`lower`); objects: object code of its plan and of its fallbacks, where it is
+    known: linked, not compiled; parts: threads that are worth their while.
     """
 
     # As in `General`: a kernel of its own serves a layout for good.
@@ -74,22 +74,24 @@ class Executable:
     returned: ClassVar[bool] = True
 
     __slots__ = (
-        "_alignment", "_items", "_line", "_objects", "_off_boundary", "_off_lines", "_offsets", "_ordinary",
+        "_alignment", "_items", "_line", "_loads", "_objects", "_off_boundary", "_off_lines", "_offsets", "_ordinary",
         "_streaming", "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
-    def __init__(self, placed: Placed, plan: CpuPlan, target: Target, objects: Objects | None = None) -> None:
+    def __init__(
+        self, placed: Placed, plan: CpuPlan, target: Target, objects: Objects | None = None, loads: int = 0
+    ) -> None:
         canonical = placed.canonical
-        self.placed, self.plan, self.target, self._objects = placed, plan, target, objects or {}
+        self.placed, self.plan, self.target, self._objects, self._loads = placed, plan, target, objects or {}, loads
         self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
         self.left = FOR_EVER
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
-        streams = plan.streaming and canonical.kinds.beta is Beta.ZERO
-        self._alignment = alignment(canonical, plan, target) if streams else 0
+        writing = resolve(canonical, plan, target)
+        self._alignment = writing.alignment if writing.plan.non_temporal else 0
         # Bytes of an item where `_off_boundary` serves; else 0.
         self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
         # Bytes of a line where `_off_lines` serves; else 0.
-        self._line = target.line if off_lines(canonical, plan, target) != plan else 0
+        self._line = target.line if not loads and short_loads(canonical, target) else 0
         self._off_boundary: Executable | None = None
         self._off_lines: Executable | None = None
         self._ordinary: _Body | None = None
@@ -143,8 +145,9 @@ class Executable:
                 self._off_lines = self._other(off_lines(self.placed.canonical, self.plan, self.target))
             return self._off_lines
 
-    def _other(self, plan: CpuPlan) -> Executable:
-        return Executable(Placed(self.placed.canonical, 0, 0), plan, self.target, self._objects)
+    def _other(self, found: Fallback) -> Executable:
+        placed = Placed(self.placed.canonical, 0, 0)
+        return Executable(placed, found.plan, self.target, self._objects, found.loads)
 
     def _made(self, streams: bool) -> _Body:
         """The body with streaming stores or without, made by the first thread that needs it."""
@@ -166,11 +169,11 @@ class Executable:
     def _kernel(self, streams: bool) -> Kernel:
         """Where B is not aligned, the plan without its streaming stores serves."""
         plan = self.plan if streams else self.plan.ordinary
-        stored = self._objects.get(str(plan))
+        stored = self._objects.get(kernel.name_of(plan, self._loads))
         canonical = self.placed.canonical
         if stored is not None:
             try:
-                return kernel.cache.obtain(canonical, plan, self.target, stored)
+                return kernel.cache.obtain(canonical, plan, self.target, stored, self._loads)
             except CompileError as error:
                 _log.warning("stored object code is ignored: %s", error)
-        return kernel.cache.obtain(canonical, plan, self.target)
+        return kernel.cache.obtain(canonical, plan, self.target, None, self._loads)

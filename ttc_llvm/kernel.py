@@ -23,7 +23,7 @@ CAPACITY = 256
 # Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
 CODE = 3  # a complex 1 does not multiply
 
-Objects = Mapping[str, bytes]  # object code, by the text of its plan
+Objects = Mapping[str, bytes]  # object code, by `name_of`
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,14 @@ class Kernel:
     loaded: backend.Loaded  # keeps the executable memory alive
 
 
-def ir_text(canonical: Canonical, plan: CpuPlan, target: Target) -> str:
-    """The LLVM IR of a plan's kernel, before optimisation."""
-    return _text(lower(canonical, plan, target), target)
+def name_of(plan: CpuPlan, loads: int = 0) -> str:
+    """The name of a plan's code. loads: as for `lower`."""
+    return f"{plan} loads={loads}" if loads else str(plan)
+
+
+def ir_text(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> str:
+    """The LLVM IR of a plan's kernel, before optimisation. loads: as for `lower`."""
+    return _text(lower(canonical, plan, target, loads), target)
 
 
 def _text(nest: LoopNest, target: Target) -> str:
@@ -71,9 +76,9 @@ def _builder() -> Any:
     return module
 
 
-def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None) -> Kernel:
-    """Compile a plan, or link it from its stored object code without running LLVM's optimiser."""
-    nest = lower(canonical, plan, target)
+def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0) -> Kernel:
+    """Compile a plan, or link it from its stored object code without running LLVM's optimiser. loads: of `lower`."""
+    nest = lower(canonical, plan, target, loads)
     if code is None:
         code = backend.compile_object(_text(nest, target), target)
     loaded = backend.load(code, (NAME,))
@@ -87,9 +92,12 @@ class KernelCache:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._kernels: Recent[Kernel] = Recent(capacity)
 
-    def obtain(self, canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None) -> Kernel:
-        """The kernel of this plan, compiled (or linked from `code`) if it is not cached."""
-        return self._kernels.obtain((canonical, plan, target.key), lambda: build(canonical, plan, target, code))
+    def obtain(
+        self, canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0
+    ) -> Kernel:
+        """The kernel of this plan, compiled (or linked from `code`) if it is not cached. loads: as for `lower`."""
+        key = (canonical, plan, target.key, loads)
+        return self._kernels.obtain(key, lambda: build(canonical, plan, target, code, loads))
 
 
 cache = KernelCache()

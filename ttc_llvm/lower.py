@@ -2,67 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
-from .canonical import Alpha, Beta, Canonical, Param
-from .carry import chain
-from .nest import Bind, Fence, Keep, Loop, LoopNest, Node, Row, Stage
-from .plan import CpuPlan, Staging, check
-from .shift import shifted, shifts
-from .staging import direct_leaf, has_masks, is_by_rows, joined, joins, operation, row_loops, stage, views
+from .canonical import Canonical, Param
+from .nest import Bind, Fence, Keep, Loop, LoopNest, Node, Stage
+from .plan import CpuPlan, Store, check
+from .stores.buffered import buffered
+from .stores.direct import micro_tiles, rows
+from .stores.joined import joined
+from .stores.peeled import peeled
 from .target import Target
-from .tile_loops import Tile, loops
+from .writing import Writing, resolve
+
+_TILES: dict[Store, Callable[[Canonical, Writing, Target, int], tuple[Node, ...]]] = {
+    Store.CACHED: micro_tiles,
+    Store.ALIGNED: micro_tiles,
+    Store.ROWS: rows,
+    Store.PEELED: peeled,
+    Store.BUFFERED: buffered,
+    Store.COMBINED: buffered,
+    Store.JOINED: joined,
+}
 
 
-def lower(canonical: Canonical, plan: CpuPlan, target: Target) -> LoopNest:
+def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> LoopNest:
     """The nest of this plan. Raises PlanError where the plan does not fit the canonical form.
 
-    One plan serves every kind: without beta = 0 its streaming, with alpha = 0 its staging, without streaming its carry
-    or its shift means nothing.
+    loads: bytes that a load of A has at most, where registers can be put together from several and no mask is needed;
+    0 = a register's. One plan serves every kind of alpha and beta (`resolve`).
     """
     check(plan, canonical)
     if any(axis.extent == 0 for axis in canonical.axes):
         return LoopNest(canonical, (), _params(canonical), 0)
-    plan = _meant(canonical, plan)
-    handed = chain(canonical, plan, target)
-    if handed and joins(canonical, plan, target):
-        body = joined(canonical, plan, target, handed.carry)
-    elif plan.staging.fills_scratch:
-        body = stage(canonical, plan, target, handed)
-    elif shifts(canonical, plan, target):
-        body = shifted(canonical, plan, target)
-    else:
-        body = _direct(canonical, plan, target)
+    writing = resolve(canonical, plan, target)
+    plan, chain = writing.plan, writing.chain
+    body = _TILES[writing.store](canonical, writing, target, loads)
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
     around = list(enumerate(plan.loops(sizes)))
     for number, (k, step) in reversed(around):
-        if handed and number == len(around) - handed.inside - 1:
-            body = (Keep(handed.buffer, body),)
+        if chain and number == len(around) - chain.inside - 1:
+            body = (Keep(chain.buffer, body),)
         body = (Loop(k, sizes[k], step, Bind.TASK if number < tasks else Bind.SERIAL, body),)
-    if plan.streaming:
+    if plan.non_temporal:
         body = (*body, Fence())
-    return LoopNest(
-        canonical, body, _params(canonical), _scratch_bytes(body), alignment(canonical, plan, target)
-    )
-
-
-def _meant(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
-    """The plan without the decisions that mean nothing here."""
-    if canonical.kinds.beta is not Beta.ZERO:
-        plan = plan.ordinary
-    moot = plan.staging is Staging.CARRY and not plan.streaming
-    return replace(plan, staging=Staging.NONE) if moot or canonical.kinds.alpha is Alpha.ZERO else plan
-
-
-def alignment(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
-    """Bytes that B's base must be a multiple of: a vector, or a longer element, for stores past the caches of whole
-    blocks, an element where rows or micro-tiles find their own boundaries, 1 without such stores."""
-    if not plan.streaming or canonical.kinds.beta is not Beta.ZERO:
-        return 1
-    vector = target.vector_bits // 8
-    anywhere = is_by_rows(canonical, plan, vector) or shifts(canonical, plan, target)
-    return canonical.b.itemsize if anywhere else max(vector, canonical.b.itemsize)
+    return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body), writing.alignment)
 
 
 def _params(canonical: Canonical) -> tuple[Param, ...]:
@@ -79,10 +63,3 @@ def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
         if isinstance(node, Stage):
             return node.buffer.end
     return 0
-
-
-def _direct(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Node, ...]:
-    if plan.streaming and is_by_rows(canonical, plan, target.vector_bits // 8):
-        return row_loops(canonical, plan, Row(*views(canonical), operation(canonical), (0,), 1), plan.inner)
-    leaf = direct_leaf(canonical, plan)
-    return loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, has_masks(leaf, target), target.vector_bits // 8))

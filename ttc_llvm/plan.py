@@ -16,31 +16,26 @@ from .plan_text import read, shown, tuple_of
 
 Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
 
-VERSION = "cpu2"
-LOADS = (None, 16, 32)  # what a load may be limited to, bytes
+VERSION = "cpu3"
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
 
 
-class Staging(Enum):
-    """Use of a contiguous scratch tile, or another way to write B."""
+class Store(Enum):
+    """The way B is written. A plan decides for one of `DECISIONS`; `writing.resolve` finds the one that serves."""
 
-    NONE = "none"
-    A = "a"  # tile rows of A are copied to padded scratch, then permuted from there into B
-    B = "b"  # the permuted tile is gathered in scratch in B's order, then written in whole lines
-    CARRY = "carry"  # the same, and what a tile leaves of a line waits for the next tile of its run
-    SHIFT = "shift"  # nothing does, and micro-tiles begin where B's lines do, wherever B begins
+    CACHED = "cached"  # ordinary stores
+    ALIGNED = "aligned"  # non-temporal stores of whole micro-tiles; B has to begin on a vector boundary
+    ROWS = "rows"  # non-temporal stores, row by row, each from its own first boundary
+    PEELED = "peeled"  # non-temporal stores of micro-tiles that start at B's first cache-line boundary
+    BUFFERED = "buffered"  # a tile is gathered in scratch in B's order; its rows leave by non-temporal stores
+    COMBINED = "combined"  # the same, and a partial line passes on to the next tile of its run of B
+    JOINED = "joined"  # as COMBINED without scratch: lines are put together in registers
 
     __hash__ = object.__hash__  # plans are hashed often, and Enum's own is Python code
 
-    @property
-    def fills_scratch(self) -> bool:
-        """True where tiles go through scratch."""
-        return self not in (Staging.NONE, Staging.SHIFT)
 
-    @property
-    def gathers(self) -> bool:
-        """True where scratch holds a tile as B does."""
-        return self in (Staging.B, Staging.CARRY)
+DECISIONS = (Store.CACHED, Store.ALIGNED, Store.PEELED, Store.COMBINED)
+FALLBACKS = (Store.CACHED, Store.PEELED, Store.BUFFERED, Store.COMBINED)
 
 
 class Fetch(Enum):
@@ -96,24 +91,20 @@ class CpuPlan(Plan):
 
     inner: axes of the loops over micro-tiles inside a tile, outermost first;
     parallel: how many of the outermost tile loops make the task grid that threads share;
-    prefetch: distance in micro-tiles or tiles, 0 = none; streaming: non-temporal stores of whole vectors
-    (beta = 0; `lower.alignment` tells what B's base must be a multiple of); staging: what goes through scratch; fetch:
-    what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one, so that few
-    pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
-    unaligned: the staging of what runs instead of a streaming plan where B is off the boundary, None = by rule
-    (`unaligned.off_boundary`); loads: bytes that a load of A for a micro-tile
-    has at most, where registers can be put together from several and no mask is needed; None = any number.
+    prefetch: distance in micro-tiles or tiles, 0 = none; store: how B is written, where beta = 0 (otherwise by ordinary
+    stores); fetch: what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one,
+    so that few pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
+    fallback: how B is written where it begins off the boundary that non-temporal stores need, None = by rule
+    (`fallback.off_boundary`).
     """
 
     inner: tuple[int, ...]
     parallel: int = 1
     prefetch: int = 0
-    streaming: bool = False
-    staging: Staging = Staging.NONE
+    store: Store = Store.CACHED
     fetch: Fetch = Fetch.BLOCKS
     panel: tuple[int, ...] = ()
-    unaligned: Staging | None = None
-    loads: int | None = None
+    fallback: Store | None = None
 
     def __post_init__(self) -> None:
         arguments.put(self, _RULES, PlanError, "plan ")
@@ -138,14 +129,19 @@ class CpuPlan(Plan):
         return prod(-(-extents[k] // step) for k, step in self.grid(extents))
 
     @property
+    def non_temporal(self) -> bool:
+        """True where B is stored past the caches, if it is not read."""
+        return self.store is not Store.CACHED
+
+    @property
     def ordinary(self) -> CpuPlan:
         """The same plan with ordinary stores, which need no aligned B."""
-        return replace(self, streaming=False, unaligned=None)
+        return replace(self, store=Store.CACHED, fallback=None)
 
     @property
     def by_rule(self) -> CpuPlan:
         """The same plan, for which the rule decides what runs off the boundary."""
-        return self if self.unaligned is None else replace(self, unaligned=None)
+        return self if self.fallback is None else replace(self, fallback=None)
 
     @property
     def block_elements(self) -> int:
@@ -159,12 +155,10 @@ _RULES = SHAPE | {
     "inner": arguments.integers,
     "parallel": arguments.integer,
     "prefetch": arguments.integer,
-    "streaming": arguments.flag,
-    "staging": arguments.instance(Staging),
+    "store": arguments.instance(Store),
     "fetch": arguments.instance(Fetch),
     "panel": arguments.integers,
-    "unaligned": arguments.optional(arguments.instance(Staging)),
-    "loads": arguments.optional(arguments.integer),
+    "fallback": arguments.optional(arguments.instance(Store)),
 }
 
 
@@ -190,14 +184,12 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "inner": tuple_of,
     "parallel": int,
     "prefetch": int,
-    "streaming": lambda text: bool(("0", "1").index(text)),
-    "staging": Staging,
+    "store": Store,
     "fetch": Fetch,
     "panel": tuple_of,
-    "unaligned": Staging,
-    "loads": int,
+    "fallback": Store,
 }
-_OPTIONAL = ("unaligned", "loads")
+_OPTIONAL = ("fallback",)
 
 
 def parse(text: str) -> CpuPlan:
@@ -228,10 +220,10 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
     if plan.prefetch < 0:
         raise PlanError(f"plan prefetch={plan.prefetch} is negative")
-    if plan.unaligned is Staging.A:
-        raise PlanError("plan unaligned=a is no way to store: the choices are none, b, carry, shift")
-    if plan.loads not in LOADS:
-        raise PlanError(f"plan loads={plan.loads} is no length of a load: the choices are 16, 32")
+    for name, value, choices in (("store", plan.store, DECISIONS), ("fallback", plan.fallback, (None, *FALLBACKS))):
+        if value not in choices:
+            words = ", ".join(choice.value for choice in choices if choice)
+            raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
     _check_static(plan, canonical)
     return plan
 
@@ -247,8 +239,8 @@ def _check_static(plan: CpuPlan, canonical: Canonical) -> None:
     sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
     if not any(isinstance(size, Param) for size in sizes):
         return
-    if plan.staging is not Staging.NONE:
-        raise PlanError(f"plan staging={plan.staging.value} needs extents that are known when compiling")
+    if plan.store not in (Store.CACHED, Store.ALIGNED):
+        raise PlanError(f"plan store={plan.store.value} needs extents that are known when compiling")
 
 
 def spans(tile: int, extent: Size) -> bool:

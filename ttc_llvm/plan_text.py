@@ -32,13 +32,32 @@ class Change:
             shown = " ".join(f"{name}={value}" for name, value in zip(self.was, had, strict=True))
             raise PlanError(f"plan decision {arguments.shown(shown)} has no successor")
         values = had if self.values is None else self.values[had]
-        others = {name: value for name, value in decisions.items() if name not in self.was}
-        return {**others, **dict(zip(self.now, values, strict=False))}
+        place = next((number for number, name in enumerate(decisions) if name in self.was), len(decisions))
+        others = [(name, value) for name, value in decisions.items() if name not in self.was]
+        return dict([*others[:place], *zip(self.now, values, strict=False), *others[place:]])
 
+
+_STORES: dict[Texts, Texts] = {
+    **{("0", staging): ("cached",) for staging in ("none", "a", "b", "carry", "shift")},
+    ("1", "none"): ("aligned",),
+    ("1", "a"): ("aligned",),  # scratch in A's order was never faster
+    ("1", "b"): ("combined",),
+    ("1", "carry"): ("combined",),
+    ("1", "shift"): ("peeled",),
+}
+_FALLBACKS: dict[Texts, Texts] = {
+    ("none",): ("cached",),
+    ("b",): ("buffered",),
+    ("carry",): ("combined",),
+    ("shift",): ("peeled",),
+}
+_FALLBACK = Change(("unaligned",), ("fallback",), _FALLBACKS)
+_LOADS = Change(("loads",), (), {("16",): (), ("32",): ()})  # short loads follow from where A begins
 
 # By version: the next one, and what changed in it.
 FORMER: dict[str, tuple[str, tuple[Change, ...]]] = {
     "cpu1": ("cpu2", (Change((), ("fetch", "panel"), {(): ("blocks", NOTHING)}),)),
+    "cpu2": ("cpu3", (Change(("streaming", "staging"), ("store",), _STORES), _FALLBACK, _LOADS)),
 }
 
 
@@ -57,6 +76,17 @@ def today(text: str) -> tuple[str, dict[str, str]]:
         for change in changes:
             decisions = change(decisions)
     return version, decisions
+
+
+def modern(text: str) -> str:
+    """The text in words of today; the same text where it is of no earlier version, or where it cannot be read."""
+    if text.partition(" ")[0] not in FORMER:
+        return text
+    try:
+        version, decisions = today(text)
+    except PlanError:
+        return text
+    return " ".join((version, *(f"{name}={value}" for name, value in decisions.items())))
 
 
 def read(text: str, wanted: str, readers: Mapping[str, Callable[[str], Any]], optional: Texts = ()) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import arguments, backend, dtypes, items, kernel, locks, runtime, stored_plans
 from .addresses import data_address
-from .canonical import Alpha, Beta, Canonical, Kinds
+from .canonical import Beta, Canonical, Kinds
 from .dtypes import Kind
 from .errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
 from .executable import Executable
@@ -22,7 +22,7 @@ from .kernel import Objects
 from .lower import lower
 from .measurement import Measurement
 from .nest import LoopNest
-from .plan import CpuPlan, Staging, check, parse
+from .plan import CpuPlan, check, parse
 from .problem import Problem
 from .target import Target
 from .tuning.model import model_plan
@@ -136,8 +136,7 @@ class Solution:
         own, other = self._canonical, items.placed(self.problem, self.target, kinds).canonical
         if own.axes != other.axes:
             return model_plan(other, self.target, self.threads)
-        plan = self.plan if kinds.beta is Beta.ZERO else self.plan.ordinary
-        return plan if kinds.alpha is not Alpha.ZERO else replace(plan, staging=Staging.NONE)
+        return self.plan if kinds.beta is Beta.ZERO else self.plan.ordinary
 
     # --- inspecting ---
 

@@ -11,10 +11,12 @@ from . import kernel
 from . import plan as plans
 from .canonical import Canonical
 from .errors import DatabaseError, PlanError
+from .fallback import instead
 from .measurement import GIB, Measurement
 from .once import once
 from .options import Options
 from .plan import CpuPlan
+from .plan_text import modern
 from .target import Target
 from .trial import Mode, Trial
 from .tuning import peak
@@ -24,7 +26,6 @@ from .tuning.notices import warn_once
 from .tuning.peak import Ceiling
 from .tuning.records import Answer, Record, Request, Timing
 from .tuning.search import Outcome
-from .unaligned import instead
 
 _log = logging.getLogger(__name__)
 STORED_TIMINGS = 50
@@ -88,7 +89,7 @@ def _known(canonical: Canonical, mode: Mode, record: Record) -> Planned | None:
         return None
     proxy = _proxy_bytes(record.note)
     measured = remembered(record, ceiling_of(canonical, mode).value, proxy or canonical.bytes_moved, bool(proxy))
-    return Planned(plan, measured, _by_plan(record.plan, record.objects))
+    return Planned(plan, measured, _by_plan(str(plan), record.objects))
 
 
 def code(canonical: Canonical, plan: CpuPlan, target: Target) -> kernel.Objects:
@@ -105,7 +106,7 @@ def remembered(record: Record, ceiling: str, bytes_moved: int, proxy: bool = Fal
     """The measurement of a row; None where nothing was timed. ceiling: the name of what results are compared with."""
     if record.seconds is None:
         return None
-    timings = tuple((t.plan, t.seconds) for t in record.timings)
+    timings = tuple((modern(t.plan), t.seconds) for t in record.timings)
     return measurement(ceiling, bytes_moved, record.seconds, record.ceiling_gibs, timings, proxy)
 
 
@@ -159,8 +160,15 @@ def elsewhere(outcome: Outcome[CpuPlan, kernel.Kernel], trial: Trial) -> dict[st
     if trial.is_proxy or outcome.interrupted:
         return {}
     canonical, target = trial.canonical, trial.target
-    others = instead(canonical, outcome.best.plan, target)
-    return {str(other): kernel.cache.obtain(canonical, other, target).code for other in others}
+    return fallback_code(canonical, outcome.best.plan, target)
+
+
+def fallback_code(canonical: Canonical, plan: CpuPlan, target: Target) -> dict[str, bytes]:
+    """Object code of the plan's fallbacks, by name."""
+    return {
+        kernel.name_of(one.plan, one.loads): kernel.cache.obtain(canonical, one.plan, target, None, one.loads).code
+        for one in instead(canonical, plan, target)
+    }
 
 
 def _proxy_bytes(note: str) -> int | None:

@@ -81,6 +81,7 @@ class Trial:
     a: buffers.Tensor = field(init=False)
     b: buffers.Tensor = field(init=False)
     is_proxy: bool = field(init=False, default=False)
+    loads: int = field(init=False, default=0)  # as for `lower`
 
     def __post_init__(self) -> None:
         free = available.available_memory()
@@ -103,17 +104,17 @@ class Trial:
     def _shrink(self, limit: int) -> None:
         self.canonical, self.is_proxy = buffers.proxy(self.canonical, limit), True
 
-    def moved(self, by: int) -> Trial:
-        """The same bench, on which B begins so many bytes further (`buffers.SPARE` at most)."""
+    def moved(self, by: int, loads: int) -> Trial:
+        """The same bench, on which B begins so many bytes further (`buffers.SPARE` at most). loads: as for `lower`."""
         other = copy(self)
-        other.b = self.b.moved(by)
+        other.b, other.loads = self.b.moved(by), loads
         return other
 
     # --- Subject ---
 
     def build(self, plan: CpuPlan) -> Kernel:
         """Compile a plan for the problem on the bench; the tuned kernels do not enter the process' cache."""
-        return kernel.build(self.canonical, plan, self.target)
+        return kernel.build(self.canonical, plan, self.target, None, self.loads)
 
     def seconds(self, built: Kernel) -> float:
         """One run on the bench's buffers; per call where both tensors are hot."""

@@ -17,18 +17,16 @@ from functools import lru_cache
 from math import log
 
 from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
-from ttc_llvm.staging import has_room, room_depends_on
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.target import Target
 from ttc_llvm.tile_sizes import cover, fitted, merge
+from ttc_llvm.writing import has_room, room_depends_on
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
 from .carried import carries
 from .choices import (
-    ORDINARY,
     SILENT,
     Forced,
-    Stores,
     allowed_stores,
     block_fetch,
     inner_orders,
@@ -72,7 +70,7 @@ class _Walk:
         self.heap: list[tuple[float, int, CpuPlan]] = []
         self.costs: dict[CpuPlan, float] = {}
         self.offered: Counter[tuple[int, ...]] = Counter()
-        self.stored: Counter[Stores] = Counter()
+        self.stored: Counter[Store] = Counter()
         self.count = itertools.count()
 
     def push(self, plans: Iterable[CpuPlan]) -> None:
@@ -99,13 +97,12 @@ class _Walk:
     def step(self) -> Iterator[CpuPlan]:
         """The cheapest plan, if it need not wait; its neighbours are pushed."""
         waited, _, plan = heapq.heappop(self.heap)
-        how = (plan.streaming, plan.staging)
-        cost = self.costs[plan] * (1 + SIBLING * self.offered[plan.tile] + ALIKE * self.stored[how])
+        cost = self.costs[plan] * (1 + SIBLING * self.offered[plan.tile] + ALIKE * self.stored[plan.store])
         if cost > waited and self.heap and cost > self.heap[0][0]:
             heapq.heappush(self.heap, (cost, next(self.count), plan))
             return
         self.offered[plan.tile] += 1
-        self.stored[how] += 1
+        self.stored[plan.store] += 1
         yield plan
         self.push(itertools.islice(neighbours(*self.problem, plan), WALK_NEIGHBOURS))
 
@@ -139,32 +136,32 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     usual, *others = allowed_stores(canonical, target, forced)
     yield from _tiles(canonical, target, forced, usual, _fetches(canonical, target, forced))
     yield from _walks(canonical, target, forced, usual)
-    if (True, Staging.CARRY) in others and not (forced.blockings or forced.orders or forced.prefetch):
+    if Store.COMBINED in (usual, *others) and not (forced.blockings or forced.orders or forced.prefetch):
         yield from carries(canonical, target)
-    if ORDINARY in others:
-        yield from _tiles(canonical, target, forced, ORDINARY, _fetches(canonical, target, forced)[-1:])
-        yield from _walks(canonical, target, forced, ORDINARY)
+    if Store.CACHED in others:
+        yield from _tiles(canonical, target, forced, Store.CACHED, _fetches(canonical, target, forced)[-1:])
+        yield from _walks(canonical, target, forced, Store.CACHED)
 
 
 def _tiles(
     canonical: Canonical,
     target: Target,
     forced: Forced,
-    how: Stores,
+    store: Store,
     fetches: tuple[tuple[Fetch, int], ...],
 ) -> Iterator[CpuPlan]:
     """Tiles of every shape, stored in this way."""
     rank, order = len(canonical.axes), (forced.orders or tile_orders(canonical))[0]
     inner = inner_orders(canonical)[0]
-    for block, tile in _shapes(canonical, target, forced, how[1] is Staging.B):
+    for block, tile in _shapes(canonical, target, forced, store is Store.COMBINED):
         for fetch, distance in fetches:
-            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, *how, fetch)
+            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, store, fetch)
 
 
-def _walks(canonical: Canonical, target: Target, forced: Forced, how: Stores) -> Iterator[CpuPlan]:
+def _walks(canonical: Canonical, target: Target, forced: Forced, store: Store) -> Iterator[CpuPlan]:
     """Micro-tiles that follow each other along rows of A, or of B, to their ends, one or a few side by side: hardware
     recognises these streams by itself."""
-    if same_unit_axis(canonical) or how[1] is not Staging.NONE or forced.blockings:
+    if same_unit_axis(canonical) or store is Store.COMBINED or forced.blockings:
         return
     block, fetch = blocks(canonical, target)[0], block_fetch(canonical, target)
     for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
@@ -173,7 +170,7 @@ def _walks(canonical: Canonical, target: Target, forced: Forced, how: Stores) ->
         for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS[fetch]):
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
-            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, *how, fetch)
+            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, store, fetch)
 
 
 def _fetches(canonical: Canonical, target: Target, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ttc_llvm.canonical import Canonical, static
 from ttc_llvm.carry_plans import carrying, joined_rows
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.staging import joins
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.target import Target
+from ttc_llvm.writing import resolve
 
 from .blocks import blocks
 from .choices import SILENT, block_fetch, fetches
@@ -38,5 +38,5 @@ def _joined_rows(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
         return
     for slots, distance in itertools.product(WAITING, AHEAD):
         plan = joined_rows(canonical, target, slots, block_fetch(canonical, target), distance)
-        if joins(canonical, plan, target):
+        if resolve(canonical, plan, target).store is Store.JOINED:
             yield plan

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from ttc_llvm import arguments
 from ttc_llvm.canonical import Alpha, Beta, Canonical, static
 from ttc_llvm.errors import OptionError
-from ttc_llvm.plan import Fetch, Staging
-from ttc_llvm.staging import has_aligned_rows
+from ttc_llvm.plan import Fetch, Store
 from ttc_llvm.target import Target
+from ttc_llvm.writing import has_aligned_rows
 
 from .blocks import same_unit_axis, unit_axes
 
@@ -83,45 +83,38 @@ def usual_fetch(canonical: Canonical, target: Target) -> tuple[Fetch, int]:
     return fetch, USUAL_DISTANCE[fetch]
 
 
-Stores = tuple[bool, Staging]  # past the caches?, and what goes through scratch
-
-
-ORDINARY: Stores = (False, Staging.NONE)
-
-
 def can_stream(canonical: Canonical) -> bool:
     """True where B can be stored past the caches: it is not read, and there are runs of it."""
     return canonical.kinds.beta is Beta.ZERO and canonical.axes[0].stride_b == 1
 
 
-def stores(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
-    """Ways to store that are worth trying, the usual one first.
+def stores(canonical: Canonical, target: Target) -> tuple[Store, ...]:
+    """The strategies by which B may be written, the usual one first.
 
-    Stores past the caches pay where B does not fit them anyway, and need whole vectors: of blocks where every row of
-    B starts on a vector boundary once its base does, else of longer runs, put together in scratch.
+    Non-temporal stores pay where B does not fit the caches anyway, and need whole vectors: of micro-tiles where every
+    row of B starts on a vector boundary once its base does, else of longer runs, put together in scratch.
     """
     size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
     if not target.streams or not can_stream(canonical) or size <= CACHED * target.l2:
-        return (ORDINARY,)
-    return (*_streaming(canonical, target), ORDINARY)
+        return (Store.CACHED,)
+    return (*_non_temporal(canonical, target), Store.CACHED)
 
 
-def _streaming(canonical: Canonical, target: Target) -> tuple[Stores, ...]:
-    direct, staged, carried = (True, Staging.NONE), (True, Staging.B), (True, Staging.CARRY)
+def _non_temporal(canonical: Canonical, target: Target) -> tuple[Store, ...]:
     if canonical.kinds.alpha is Alpha.ZERO or not can_stream(canonical):
-        return (direct,)
+        return (Store.ALIGNED,)
     if has_aligned_rows(canonical, target.vector_bits // 8):
-        return (direct,) if same_unit_axis(canonical) else (direct, carried)
+        return (Store.ALIGNED,) if same_unit_axis(canonical) else (Store.ALIGNED, Store.COMBINED)
     row = static(canonical.axes[0].extent) * canonical.b.itemsize
     rows = same_unit_axis(canonical) and row >= ROWS_ALONE
-    return (staged, carried, direct) if rows else (staged, carried)
+    return (Store.COMBINED, Store.ALIGNED) if rows else (Store.COMBINED,)
 
 
-def allowed_stores(canonical: Canonical, target: Target, forced: Forced) -> tuple[Stores, ...]:
+def allowed_stores(canonical: Canonical, target: Target, forced: Forced) -> tuple[Store, ...]:
     """Those that the user's decision leaves; never none."""
     if forced.streaming is None:
         return stores(canonical, target)
-    return _streaming(canonical, target) if forced.streaming else (ORDINARY,)
+    return _non_temporal(canonical, target) if forced.streaming else (Store.CACHED,)
 
 
 def panel(canonical: Canonical, tile: tuple[int, ...], size: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from math import exp, prod
 
 from ttc_llvm.canonical import Alpha, Beta, Canonical
 from ttc_llvm.layout import Side, side
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.target import Target
 
 from .features import Features, kind
@@ -101,7 +101,7 @@ class Model:
         moved = self.canonical.bytes_moved
         if self.cached:  # the fitted weights and streaming stores are for tensors in memory
             tiles = prod(-(-extent // size) for extent, size in zip(self.extents, plan.tile, strict=True))
-            return moved * CACHED_PER_BYTE * (4.0 if plan.streaming else 1.0) + tiles * TILE
+            return moved * CACHED_PER_BYTE * (4.0 if plan.non_temporal else 1.0) + tiles * TILE
         return moved * SECONDS_PER_BYTE * exp(score + self.crowding(plan.block))
 
     def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
@@ -120,7 +120,7 @@ class Model:
         return CONFLICT * sum(self._features.measures.crowded(block))
 
     def _computing(self, plan: CpuPlan) -> float:
-        staged = plan.staging.fills_scratch and not self._features.joined(plan)
+        staged = self._features.store(plan) in (Store.BUFFERED, Store.COMBINED)
         key = (plan.block, staged, plan.prefetch > 0)
         found = self._compute.get(key)
         if found is None:

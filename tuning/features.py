@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from math import log2
 
 from ttc_llvm.canonical import Beta, Canonical
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
-from ttc_llvm.staging import has_aligned_rows, joins
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.target import Target
+from ttc_llvm.writing import has_aligned_rows, resolve
 
 from . import groups, succession
 from .blocks import same_unit_axis
 from .groups import Fact, Group, Part, one_hot
 from .measures import Measures
-from .vocabulary import FAMILIES, FAMILY, FETCHES, STAGINGS, named
+from .vocabulary import CHAINED, FAMILIES, FAMILY, FETCHES, STAGINGS, STORES, named
 
 Owned = tuple[tuple[str, str, str], int | str]  # a fact by mode, name and family ("" = all), and its bucket
 MANY = 8  # axes: higher ranks, all of which are many small extents, count as this
@@ -38,7 +38,7 @@ class Features:
         self.measures = Measures(canonical, target)
         self.extents = canonical.extents
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
-        self._past = "streaming" if aligned else "ragged"
+        self.past = "streaming" if aligned else "ragged"
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self.problem = self._problem()
         self._groups: dict[Part, Group] = {}
@@ -64,9 +64,10 @@ class Features:
 
     def __call__(self, plan: CpuPlan) -> tuple[str, list[Group]]:
         """The plan's mode, and its groups of facts and numbers, the problem's first, always in the same order."""
-        mode = self._mode(plan)
+        stored, staged = self.written(plan)
+        mode = f"{FETCHES[self._fetch(plan)]} {stored}"
         known, found = self._groups, [self.problem]
-        for part in self._parts(plan, mode):
+        for part in self._parts(plan, mode, staged):
             group = known.get(part)
             if group is None:
                 find, key = part
@@ -74,29 +75,32 @@ class Features:
             found.append(group)
         return mode, found
 
-    def joined(self, plan: CpuPlan) -> bool:
-        """True where runs of B continue without scratch."""
-        return joins(self.canonical, plan, self.target)
+    def store(self, plan: CpuPlan) -> Store:
+        """The store strategy that serves."""
+        if plan.store is not Store.COMBINED:  # others need not be looked at closely
+            return plan.store
+        return resolve(self.canonical, plan, self.target).store
 
-    def _mode(self, plan: CpuPlan) -> str:
-        past = self._past if plan.staging is not Staging.CARRY else "joined" if self.joined(plan) else "carry"
-        return f"{FETCHES[self._fetch(plan)]} {past if plan.streaming else 'stores'}"
+    def written(self, plan: CpuPlan) -> tuple[str, str]:
+        """The model's words for the way in which the plan writes B, of `STORED` and `STAGED`."""
+        store = self.store(plan)
+        return STORES[store] or self.past, STAGINGS[store]
 
     def _fetch(self, plan: CpuPlan) -> Fetch:
         known = plan.prefetch and (self.target.far or plan.fetch is not Fetch.FAR)
         return plan.fetch if known else Fetch.BLOCKS
 
-    def _parts(self, plan: CpuPlan, mode: str) -> Iterator[Part]:
+    def _parts(self, plan: CpuPlan, mode: str, staged: str) -> Iterator[Part]:
         """What finds each group, and the few decisions that it depends on."""
         inner = self.measures.innermost(plan.inner[-1])
         around = plan.loops(self.extents)
         into_l1 = plan.prefetch if self._fetch(plan) is Fetch.BLOCKS else 0
-        yield groups.simple, (mode, plan.prefetch, STAGINGS[plan.staging], inner)
+        yield groups.simple, (mode, plan.prefetch, staged, inner)
         yield groups.micro, (plan.block,)
         yield groups.shape, (inner, plan.tile)
         yield groups.walk, (plan.tile, plan.order, plan.panel)
         yield groups.steps, (plan.block, succession.steps(plan, around, self.extents), into_l1)
-        if plan.staging is Staging.CARRY:
+        if staged == CHAINED:
             yield groups.handed, (plan.box(self.extents), around, plan.parallel)
         else:
             yield groups.alone, ()
@@ -115,7 +119,7 @@ class Features:
             "row b": log2(max(1, extents[1])),
             "update": float(self.canonical.kinds.beta is Beta.ANY),
             "rows stay": float(m.units[0] == m.units[1]),
-            "rows aligned": float(self._past == "streaming"),
+            "rows aligned": float(self.past == "streaming"),
             "axes": float(min(len(m.extents), MANY)),
         }
         return Group((), (), numbers)

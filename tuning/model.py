@@ -39,7 +39,7 @@ def onwards(
 
     @lru_cache(maxsize=64)
     def found(plan: CpuPlan) -> tuple[CpuPlan, ...]:
-        offered = (*neighbours(canonical, target, forced, plan), *twins(canonical, target, plan))
+        offered = (*neighbours(canonical, target, forced, plan), *twins(target, plan))
         others = list(dict.fromkeys(offered))
         costs = dict(zip(others, model.costs(others), strict=True))
         return tuple(sorted(others, key=lambda other: (threads == 1 and _shared_otherwise(plan, other), costs[other])))

@@ -9,10 +9,10 @@ from operator import gt, lt
 
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.plan import CpuPlan, Fetch, spans
-from ttc_llvm.staging import has_room
 from ttc_llvm.target import Target
+from ttc_llvm.writing import has_room
 
-from .blocks import blocks, same_unit_axis
+from .blocks import blocks
 from .choices import (
     DISTANCES,
     PANELS,
@@ -41,11 +41,9 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
                 yield other
 
 
-def twins(canonical: Canonical, target: Target, plan: CpuPlan) -> Iterator[CpuPlan]:
-    """Plans that differ only in what the cost model knows at most where it was measured: how long loads are, where that
-    can matter, and into which cache the lines of a micro-tile are asked for."""
-    if target.across_lines and plan.streaming and not same_unit_axis(canonical):
-        yield replace(plan, loads=None if plan.loads else target.across_lines)
+def twins(target: Target, plan: CpuPlan) -> Iterator[CpuPlan]:
+    """Plans that differ only in what the cost model knows at most where it was measured: into which cache the lines of
+    a micro-tile are asked for."""
     if target.prefetches and plan.prefetch and plan.fetch in _OTHER_CACHE:
         yield replace(plan, fetch=_OTHER_CACHE[plan.fetch])
 
@@ -66,7 +64,7 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     fetch = plan.fetch if plan.prefetch else Fetch.BLOCKS
     if (order, inner, parallel, fetch, panel) == (plan.order, plan.inner, plan.parallel, plan.fetch, plan.panel):
         return plan.by_rule
-    return replace(plan, order=order, inner=inner, parallel=parallel, fetch=fetch, panel=panel, unaligned=None)
+    return replace(plan, order=order, inner=inner, parallel=parallel, fetch=fetch, panel=panel, fallback=None)
 
 
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -123,8 +121,8 @@ def _other_orders(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
 
 
 def _other_stores(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    for streaming, staging in allowed_stores(c, t, forced):
-        yield replace(plan, streaming=streaming, staging=staging)
+    for store in allowed_stores(c, t, forced):
+        yield replace(plan, store=store)
 
 
 def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:

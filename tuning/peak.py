@@ -7,7 +7,7 @@ from enum import Enum
 
 from ttc_llvm.canonical import COPY, UPDATE, Axis, Beta, Canonical
 from ttc_llvm.dtypes import carrier
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.target import Target
 
 from .blocks import width
@@ -38,14 +38,14 @@ def walks(canonical: Canonical, ceiling: Ceiling, target: Target) -> tuple[tuple
     a, b = canonical.a, canonical.b
     if kinds == COPY and a == b and a.itemsize <= 8:
         a = b = carrier(a.itemsize)
-    stream = ceiling is Ceiling.STREAM
+    store = Store.ALIGNED if ceiling is Ceiling.STREAM else Store.CACHED
     problem = Canonical((Axis(canonical.elements, 1, 1),), a, b, kinds)
     w = width(problem, target)
     run = max(4 * w, RUN_BYTES // max(a.itemsize, b.itemsize))
-    single = (problem, CpuPlan((STREAMS * run,), (4 * w,), (0,), (0,), 1, 0, stream))
+    single = (problem, CpuPlan((STREAMS * run,), (4 * w,), (0,), (0,), 1, 0, store))
     groups = canonical.elements // (STREAMS * run)
     if groups < 2:
         return (single,)
     axes = (Axis(run, 1, 1), Axis(STREAMS, run, run), Axis(groups, STREAMS * run, STREAMS * run))
-    plan = CpuPlan((run, STREAMS, 1), (4 * w, 1, 1), (2, 1, 0), (2, 0, 1), 1, 4, stream)
+    plan = CpuPlan((run, STREAMS, 1), (4 * w, 1, 1), (2, 1, 0), (2, 0, 1), 1, 4, store)
     return single, (replace(problem, axes=axes), plan)

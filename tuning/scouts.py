@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 
 from .candidates import Costs
-from .choices import Stores
 
-Habit = tuple[Stores, Fetch | None]  # how a plan stores, and what it asks for: what machines differ in most
+Habit = tuple[Store, Fetch | None]  # how a plan stores, and what it asks for: what machines differ in most
 
 
 class Scouts:
@@ -46,4 +45,4 @@ class Scouts:
 
 
 def _habit(plan: CpuPlan) -> Habit:
-    return (plan.streaming, plan.staging), plan.fetch if plan.prefetch else None
+    return plan.store, plan.fetch if plan.prefetch else None

@@ -1,23 +1,32 @@
 """The cost model's own words: for classes of problems, what plans decide, families of processors, and facts.
 
 The model's data file speaks these words, whatever the program calls its decisions. Who renames a decision changes the
-keys of `FETCHES` or `STAGINGS`; who changes what a word means fits the model anew and raises `VERSION`.
+keys of `FETCHES`, `STAGINGS` or `STORES`; who changes what a word means fits the model anew and raises `VERSION`.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from ttc_llvm.plan import Fetch, Staging
+from ttc_llvm.plan import Fetch, Store
 
 VERSION = 1
 
 KINDS = ("columns copy", "columns update", "rows copy", "rows update")
 FETCHES = {Fetch.BLOCKS: "blocks", Fetch.FAR: "far", Fetch.ROWS: "rows"}
-STAGINGS = {Staging.NONE: "none", Staging.A: "a", Staging.B: "b", Staging.CARRY: "carry", Staging.SHIFT: "shift"}
-STAGED = ("none", "a", "b", "carry")  # those that the networks tell apart: "shift" is never searched for
-STORES = ("stores", "streaming", "ragged", "carry", "joined")
-MODES = tuple(f"{fetch} {stores}" for fetch in FETCHES.values() for stores in STORES)
+DIRECT = (Store.CACHED, Store.ALIGNED, Store.ROWS, Store.PEELED)
+CHAINED = "carry"
+STAGINGS = {**dict.fromkeys(DIRECT, "none"), Store.BUFFERED: "b", Store.COMBINED: CHAINED, Store.JOINED: CHAINED}
+STAGED = ("none", "a", "b", "carry")  # those that the networks know: "a" was scratch in A's order
+BY_ROWS = ""  # "streaming" or "ragged", by where B's rows begin
+STORES = {
+    Store.CACHED: "stores",
+    Store.COMBINED: "carry",
+    Store.JOINED: "joined",
+    **dict.fromkeys((Store.ALIGNED, Store.ROWS, Store.PEELED, Store.BUFFERED), BY_ROWS),
+}
+STORED = ("stores", "streaming", "ragged", "carry", "joined")
+MODES = tuple(f"{fetch} {stores}" for fetch in FETCHES.values() for stores in STORED)
 INNER = ("a", "b", "rows", "none")
 WALKS = ("a", "b", "both", "other")
 FAMILIES = {  # processors with weights of their own, by how LLVM's names for them begin: the first that fits

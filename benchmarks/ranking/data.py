@@ -6,7 +6,7 @@ import json
 import lzma
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import log
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ttc_llvm import Problem
 from ttc_llvm import plan as plans
 from ttc_llvm import target as targets
 from ttc_llvm.canonical import canonicalise
-from ttc_llvm.staging import joins
+from ttc_llvm.plan import CpuPlan, Store
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model
@@ -74,6 +74,38 @@ def _thin(row: Row) -> Row:
     return {**row, "plans": {plan: speed for plan, speed in found.items() if plan in kept}}
 
 
+@dataclass(frozen=True, slots=True)
+class _Timed(CpuPlan):
+    """A plan, and the model's words for the way in which it wrote B when it was timed: kernels of that time may have
+    done so in ways that are no plan's any more. loads: the most bytes of a load, "" = a register's."""
+
+    stored: str = ""
+    staged: str = ""
+    loads: str = ""
+
+
+class _Recorded(Features):
+    """Features of plans as they were timed."""
+
+    def recorded(self, text: str) -> _Timed:
+        """The plan of a stored text."""
+        said = dict(decision.split("=") for decision in text.split()[1:])
+        plan = settled(self.canonical.extents, FREE, plans.parse(text))
+        if "store" in said:
+            stored, staged = super().written(plan)
+        else:
+            staged = said["staging"]
+            chained = "joined" if self.store(plan) is Store.JOINED else "carry"
+            past = chained if staged == "carry" else self.past
+            stored = past if said["streaming"] == "1" else "stores"
+        decisions = {field.name: getattr(plan, field.name) for field in fields(plan)}
+        return _Timed(**decisions, stored=stored, staged=staged, loads=said.get("loads", ""))
+
+    def written(self, plan: CpuPlan) -> tuple[str, str]:
+        """The words of when it was timed."""
+        return (plan.stored, plan.staged) if isinstance(plan, _Timed) else super().written(plan)
+
+
 def timings(row: Row) -> Timings:
     """A row as the fit wants it."""
     beta: float = row["beta"]  # type: ignore[assignment]
@@ -87,11 +119,11 @@ def timings(row: Row) -> Timings:
     c = canonicalise(problem).canonical
     threads: int = row["threads"]  # type: ignore[assignment]
     machine = _machine(row)
-    model, features = Model(c, machine, threads), Features(c, machine)
+    model, features = Model(c, machine, threads), _Recorded(c, machine)
     found: dict[str, float] = row["plans"]  # type: ignore[assignment]
-    known = {settled(c.extents, FREE, plans.parse(text)): speed for text, speed in found.items()}
+    known = {features.recorded(text): speed for text, speed in found.items()}
     if row.get("kernels", 1) != KERNELS:
-        known = {plan: speed for plan, speed in known.items() if not joins(c, plan, machine)}
+        known = {plan: speed for plan, speed in known.items() if plan.stored != "joined"}
     tried, speeds = list(known), np.array(list(known.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     facts, inputs = [features.owned(plan) for plan in tried], np.array([features.numbers(plan) for plan in tried])

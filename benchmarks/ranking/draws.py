@@ -10,7 +10,7 @@ from math import log, prod
 from ttc_llvm import Problem
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.carry_plans import carrying
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.target import Target
 from ttc_llvm.tuning import blocks
 from ttc_llvm.tuning.choices import DISTANCES, PANELS, inner_orders, panel, stores, tile_orders
@@ -108,8 +108,8 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
         if rng.random() < 0.3:
             rng.shuffle(axes)
     fetch = rng.choice((Fetch.BLOCKS, Fetch.FAR, Fetch.ROWS) if target.far else (Fetch.BLOCKS, Fetch.ROWS))
-    streaming, staging = rng.choice(stores(c, target))
-    if staging is Staging.CARRY:
+    store = rng.choice(stores(c, target))
+    if store is Store.COMBINED and rng.random() < 0.5:
         sizes = (rng.choice(CARRIED), rng.choice(CARRIED), rng.choice(SLOTS))
         return carrying(c, block, sizes, fetch, rng.choice(DISTANCES[fetch]))
     return CpuPlan(
@@ -119,8 +119,7 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
         tuple(inner),
         parallel=min(rng.choice((1, 2, 3)), len(order)),
         prefetch=rng.choice(DISTANCES[fetch]),
-        streaming=streaming,
-        staging=staging,
+        store=store,
         fetch=fetch,
         panel=panel(c, tile, rng.choice(PANELS)) if rng.random() < 0.3 else (),
     )

@@ -19,7 +19,7 @@ from data import GOOD, Timings
 
 from ttc_llvm.tuning.features import Owned
 from ttc_llvm.tuning.fitted import Bucket, Owner, Table
-from ttc_llvm.tuning.vocabulary import BASE, MODES, STORES
+from ttc_llvm.tuning.vocabulary import BASE, MODES, STORED
 
 RIDGE = (8.0, 24.0, 40.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
 SMOOTH = 2.0  # of a step between neighbouring buckets, relative to that
@@ -125,7 +125,7 @@ class Fit:
     def tables(self, kinds: Iterable[str]) -> dict[Owner, Table]:
         """The weights by class, mode, fact and family, as they are stored."""
         found: dict[Owner, dict[Bucket, float]] = {}
-        modes = {kind: [m for m in MODES if "update" not in kind or m.endswith(f" {STORES[0]}")] for kind in kinds}
+        modes = {kind: [m for m in MODES if "update" not in kind or m.endswith(f" {STORED[0]}")] for kind in kinds}
         facts = sorted({(fact, family, bucket) for _, _, fact, family, bucket in self.columns}, key=_in_order)
         for kind in modes:
             found[kind, "", BASE, ""] = {"": round(self.base[kind], DIGITS)}

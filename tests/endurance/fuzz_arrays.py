@@ -200,6 +200,6 @@ def _paths() -> Iterator[str]:
     for key, known in strided.recent._young.items():
         if isinstance(known, strided.Ready):
             yield from ("path=odd",) * ("odd" in key)  # type: ignore[operator]
-            yield from ("path=streaming",) * getattr(getattr(known.executable, "plan", None), "streaming", False)
+            yield from ("path=streaming",) * getattr(getattr(known.executable, "plan", None), "non_temporal", False)
             own = "family" if isinstance(known.executable, General) else "own"
             yield f"path={'detour' if known.executable is None else own}"

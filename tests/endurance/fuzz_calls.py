@@ -12,15 +12,16 @@ from fuzz_kernels import KINDS, machine_for
 from fuzz_plans import plan
 from guarded_case import GuardedCase, Place
 
-from ttc_llvm import executable, unaligned
+from ttc_llvm import executable, fallback
 from ttc_llvm.canonical import Canonical, Kinds, canonicalise
 from ttc_llvm.dtypes import to_numpy
 from ttc_llvm.items import placed
-from ttc_llvm.lower import alignment, lower
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.lower import lower
+from ttc_llvm.plan import FALLBACKS, CpuPlan
 from ttc_llvm.problem import Problem
 from ttc_llvm.solution import Solution
 from ttc_llvm.target import Target
+from ttc_llvm.writing import resolve
 
 TRIES = 40
 CALLS = 4
@@ -31,13 +32,13 @@ THREADS = (1, 2, 3, 4)
 def prepare() -> None:
     """Have small tensors served by threads, and by short loads, in this process, as large ones are."""
     executable.SERIAL_BYTES = 1 << 10
-    unaligned.LONG_CALL = 1 << 10
+    fallback.LONG_CALL = 1 << 10
 
 
 def goals() -> tuple[str, ...]:
     """Every feature that rounds are made for."""
     values = {
-        "instead": ("shift", "carry", "b", "none"),
+        "fallback": [store.value for store in FALLBACKS],
         "loads": ("off-lines",),
         "items": (2, 4, 8, 16),
         "kinds": KINDS,
@@ -70,11 +71,10 @@ class Served:
         yield from (f"items={item}",) * (item > self.narrow.b.itemsize)
         share = max(1, c.bytes_moved // executable.SERIAL_BYTES)
         yield f"threads={min(threads, share, max(1, lower(c, self.plan, self.target).tasks))}"
-        boundary = alignment(c, self.plan, self.target)
+        boundary = resolve(c, self.plan, self.target).alignment
         if boundary > item and b % boundary and b % item == 0:
-            other = unaligned.off_boundary(c, self.plan, self.target)
-            yield f"instead={other.staging.value if other.streaming else 'none'}"
-        elif a % self.target.line and unaligned.off_lines(c, self.plan, self.target) != self.plan:
+            yield f"fallback={fallback.off_boundary(c, self.plan, self.target).store.value}"
+        elif a % self.target.line and fallback.short_loads(c, self.target):
             yield "loads=off-lines"
 
     def may(self, goal: str) -> bool:

@@ -16,6 +16,7 @@ from case import Case
 from ttc_llvm import dtypes
 from ttc_llvm.canonical import Axis
 from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.plan import FALLBACKS
 from ttc_llvm.problem import Problem
 
 TYPES = (*strategies.NAMES, *(f"v{n}" for n in (5, 6, 7, 10, 15, 16, 32, 37, 48)))
@@ -27,8 +28,8 @@ RANKS = (2, 3, 4, 2, 3, 4, 5, 6, 7, 8, 1, 0)
 LINE = 64
 # Of problems, for goals that chance hardly reaches.
 KINDS = {
-    **dict.fromkeys(("stores=shifted", "stores=shifted-on", "stores=off-boundary", "loads=off-lines"), "lines"),
-    **dict.fromkeys((f"instead={how}" for how in ("shift", "carry", "b", "none")), "lines"),
+    **dict.fromkeys(("stores=peeled", "stores=peeled-on", "stores=off-boundary", "loads=off-lines"), "lines"),
+    **dict.fromkeys((f"fallback={store.value}" for store in FALLBACKS), "lines"),
     **dict.fromkeys((f"vector-{side}={count}" for side in "ab" for count in (4, 8, 16)), "lines"),
     **dict.fromkeys((f"items={size}" for size in (2, 4, 8, 16)), "items"),
     "tile=registers": "lines",

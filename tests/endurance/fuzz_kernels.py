@@ -12,7 +12,7 @@ from random import Random
 import machine
 from case import Case, windows
 from fuzz_draw import LINE, TYPES, Met, asked, case
-from fuzz_plans import free_plan, plan
+from fuzz_plans import LOADS, free_plan, plan
 from machine import Run
 
 from ttc_llvm import backend, target
@@ -29,7 +29,7 @@ PLACES = 12  # runs where B's place is the goal
 KINDS = tuple(dict.fromkeys(str(Kinds.of(alpha, beta)) for alpha, beta in product((0, 1, 2), (0, 1, 2))))
 PARTS = (1, 2, 3, 4)
 # Which machines have most of what some goals ask for: masks for all types, or long loads that are slow across lines.
-MASKED = ("edges=mask", "stores=joined", "stores=shifted", "instead=shift", "instead=carry", "stores=off-boundary")
+MASKED = ("edges=mask", "stores=joined", "stores=peeled", "fallback=peeled", "fallback=combined", "stores=off-boundary")
 ACROSS = ("loads=off-lines",)
 
 
@@ -52,8 +52,9 @@ def goals() -> tuple[str, ...]:
         "strides": ("backward", "broadcast", "padded"),
         "extent": (0, 1, "ragged", "power"),
         "target": targets(),
-        "staging": ("a", "b"),
-        "stores": ("ordinary", "streaming", "rows", "scratch-rows", "carried", "joined", "shifted", "shifted-on"),
+        "stores": (
+            "cached", "aligned", "rows", "buffered", "buffered-tiles", "combined", "joined", "peeled", "peeled-on",
+        ),
         "prefetch": [f"{kind}-{far}" for kind in ("blocks", "far", "rows", "row") for far in ("next", "ahead")],
         "edges": ("back", "tail", "mask1", "mask2", "mask3"),
         "micro": ("element", "row", "square", "oblong", "several", "odd", "pieces"),
@@ -108,7 +109,8 @@ def _drawn(rng: Random, goal: str) -> Drawn:
     c = chosen.placed.canonical
     parametric = goal == "plan=any-size" or rng.random() < 0.1
     decided = free_plan(rng, c, wanted, parametric=True) if parametric else plan(rng, c, wanted, goal)
-    run = Run(decided, wanted, parametric=parametric)
+    loads = int(asked(goal, "loads") or rng.choice(LOADS))
+    run = Run(decided, wanted, parametric=parametric, loads=loads)
     return Drawn(chosen, run, machine.nest_of(chosen, run))
 
 
@@ -190,13 +192,11 @@ def _of_node(node: Node, run: Run) -> Iterator[str]:
     if isinstance(node, Loop):
         yield from ("edges=back",) * node.back
         yield from ("edges=tail",) * (node.tail is not None)
-    elif isinstance(node, Stage):
-        yield f"staging={'a' if run.plan.staging.value == 'a' else 'b'}"
     elif isinstance(node, Shifted):
-        yield "stores=shifted-on" if node.following else "stores=shifted"
+        yield "stores=peeled-on" if node.following else "stores=peeled"
     elif isinstance(node, Row):
-        direct = "rows" if node.source.space is Space.A else "scratch-rows"
-        yield "stores=carried" if node.carry else f"stores={direct}"
+        alone = "rows" if node.source.space is Space.A else "buffered"
+        yield "stores=combined" if node.carry else f"stores={alone}"
         yield from _of_prefetch(node.prefetch, "row")
     elif isinstance(node, Micro):
         yield from _of_micro(node, run.target)
@@ -204,8 +204,9 @@ def _of_node(node: Node, run: Run) -> Iterator[str]:
 
 def _of_micro(node: Micro, wanted: Target) -> Iterator[str]:
     streams = node.streaming and Tile.of(node, wanted).streams
-    how = "joined" if node.carry else "streaming" if streams else "ordinary"
-    yield from (f"stores={how}",) * (node.target.space is Space.B)
+    direct = "joined" if node.carry else "aligned" if streams else "cached"
+    store = direct if node.source.space is Space.A else "buffered-tiles"
+    yield from (f"stores={store}",) * (node.target.space is Space.B)
     yield from (f"edges=mask{len(node.ragged)}",) * bool(node.ragged)
     yield from _of_prefetch(node.prefetch, "")
 

@@ -1,4 +1,4 @@
-"""Random plans: any decisions, and those that chance hardly finds."""
+"""Random plans: any decisions, and those that chance hardly finds; and how long their loads are."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from fuzz_draw import LINE
 
 from ttc_llvm.canonical import Canonical
 from ttc_llvm.carry_plans import carrying, joined_rows
-from ttc_llvm.plan import LOADS, CpuPlan, Fetch, Staging
-from ttc_llvm.staging import overwrites
+from ttc_llvm.fallback import fallbacks
+from ttc_llvm.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
 from ttc_llvm.target import Target
 from ttc_llvm.tuning.blocks import blocks
 from ttc_llvm.tuning.candidates import starts
 from ttc_llvm.tuning.choices import FREE
-from ttc_llvm.unaligned import ways
+from ttc_llvm.writing import overwrites
 
 Maker = Callable[[Random, Canonical, Target], CpuPlan]
+LOADS = (0, 16, 32)  # bytes of a load of A at most, 0 = a register's
 
 
 def plan(rng: Random, c: Canonical, target: Target, goal: str = "") -> CpuPlan:
-    """Any plan: random decisions, one whose runs go on, what runs instead of a streaming one, or a seed of tuning."""
+    """Any plan: random decisions, one whose runs go on, a fallback of one, or a seed of tuning."""
     if goal in HARD and c.elements and (overwrites(c) or goal.startswith("edges")):
         return HARD[goal](rng, c, target)
     if not (c.elements and overwrites(c)):
         return rng.choice((free_plan, _seed))(rng, c, target) if c.elements else free_plan(rng, c, target)
-    makers: tuple[Maker, ...] = (free_plan, free_plan, _carrying, _joined, _shifting, _way, _seed)
+    makers: tuple[Maker, ...] = (free_plan, free_plan, _carrying, _joined, _peeled, _fallback, _seed)
     return rng.choice(makers)(rng, c, target)
 
 
@@ -46,12 +47,10 @@ def free_plan(rng: Random, c: Canonical, target: Target, parametric: bool = Fals
         tuple(rng.sample(range(rank), rank)),
         rng.randint(0, rank),
         rng.choice((0, 0, 1, 2, 5)),
-        rng.random() < 0.5,
-        Staging.NONE if parametric else rng.choice((Staging.NONE, *Staging)),
+        rng.choice((Store.CACHED, Store.ALIGNED) if parametric else (Store.CACHED, *DECISIONS)),
         rng.choice(tuple(Fetch)),
         panel,
-        rng.choice((None, Staging.NONE, Staging.B, Staging.CARRY, Staging.SHIFT)),
-        rng.choice(LOADS),
+        rng.choice((None, *FALLBACKS)),
     )
 
 
@@ -79,19 +78,27 @@ def _joined(rng: Random, c: Canonical, target: Target) -> CpuPlan:
     return found if rng.random() < 0.7 else replace(found, panel=(), parallel=0)
 
 
-def _shifting(rng: Random, c: Canonical, target: Target) -> CpuPlan:
+def _peeled(rng: Random, c: Canonical, target: Target) -> CpuPlan:
     """Micro-tiles of whole lines of B, across rows of A."""
     block, by_a = [1] * len(c.axes), c.along("a")[-1]
     block[by_a] = min(rng.choice((1, 4, 8, 16)), c.extents[by_a])
     block[0] = max(1, LINE // c.b.itemsize) * rng.choice((1, 1, 2))
     tile = tuple(n * rng.choice((1, 2, 4)) for n in block)
     decided = free_plan(rng, c, target)
-    return replace(decided, tile=tile, block=tuple(block), panel=(), streaming=True, staging=Staging.SHIFT)
+    return replace(decided, tile=tile, block=tuple(block), panel=(), store=Store.PEELED)
 
 
-def _streaming(rng: Random, c: Canonical, target: Target) -> CpuPlan:
-    """Micro-tiles that store past the caches, where rows are on boundaries: elsewhere something else must serve."""
-    return replace(free_plan(rng, c, target), streaming=True, staging=Staging.NONE)
+def _aligned(rng: Random, c: Canonical, target: Target) -> CpuPlan:
+    """Micro-tiles that store past the caches, where rows are on boundaries: elsewhere a fallback must serve."""
+    return replace(free_plan(rng, c, target), store=Store.ALIGNED)
+
+
+def _buffered(rng: Random, c: Canonical, target: Target) -> CpuPlan:
+    """Tiles in scratch that have whole runs of B, or that threads share along them: nothing goes on."""
+    decided = replace(free_plan(rng, c, target), panel=(), store=Store.COMBINED)
+    if rng.random() < 0.5:
+        return replace(decided, parallel=len(c.axes))
+    return replace(decided, tile=(c.extents[0] + decided.block[0], *decided.tile[1:]))
 
 
 def _edgy(rng: Random, c: Canonical, target: Target) -> CpuPlan:
@@ -100,12 +107,11 @@ def _edgy(rng: Random, c: Canonical, target: Target) -> CpuPlan:
     block = (*edges, *(1,) * (len(c.axes) - len(edges)))
     decided = free_plan(rng, c, target)
     tile = tuple(n * rng.choice((1, 2, 8)) for n in block)
-    return replace(decided, tile=tile, block=block, panel=(), streaming=False, staging=Staging.NONE)
+    return replace(decided, tile=tile, block=block, panel=(), store=Store.CACHED)
 
 
-def _way(rng: Random, c: Canonical, target: Target) -> CpuPlan:
-    streaming = replace(free_plan(rng, c, target), streaming=True)
-    return rng.choice(list(ways(c, streaming, target))).plan
+def _fallback(rng: Random, c: Canonical, target: Target) -> CpuPlan:
+    return rng.choice(list(fallbacks(c, _aligned(rng, c, target), target))).plan
 
 
 def _seed(rng: Random, c: Canonical, target: Target) -> CpuPlan:
@@ -115,10 +121,11 @@ def _seed(rng: Random, c: Canonical, target: Target) -> CpuPlan:
 
 # What chance hardly reaches.
 HARD: dict[str, Maker] = {
-    **dict.fromkeys(("stores=shifted", "stores=shifted-on"), _shifting),
-    **dict.fromkeys(("stores=carried", "prefetch=row-next", "prefetch=row-ahead"), _carrying),
+    **dict.fromkeys(("stores=peeled", "stores=peeled-on"), _peeled),
+    **dict.fromkeys(("stores=buffered", "stores=buffered-tiles"), _buffered),
+    **dict.fromkeys(("stores=combined", "prefetch=row-next", "prefetch=row-ahead"), _carrying),
     **dict.fromkeys(("edges=mask2", "edges=mask3"), _edgy),
-    **dict.fromkeys((f"instead={how}" for how in ("shift", "carry", "b", "none")), _streaming),
-    **dict.fromkeys(("loads=off-lines", "stores=off-boundary"), _streaming),
+    **dict.fromkeys((f"fallback={store.value}" for store in FALLBACKS), _aligned),
+    **dict.fromkeys(("loads=off-lines", "stores=off-boundary"), _aligned),
     "stores=joined": _joined,
 }

@@ -21,7 +21,7 @@ from ttc_llvm import target
 from ttc_llvm.bench.results import to_line
 from ttc_llvm.canonical import COPY
 from ttc_llvm.gpu.plan import Shared
-from ttc_llvm.plan import Fetch, Staging
+from ttc_llvm.plan import DECISIONS, FALLBACKS, Fetch, Store
 
 # --- objects ---------------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ _PLAIN: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 3, 1 << 31, 1 << 63, -(1 << 63), 1 << 64, 10**30, 1.5, 0.0, -1.5, 1e400, -1e400,
     1e400 - 1e400, 1e300, 1 + 2j, "", " ", "s", "cuda", "C", "host", "a\0b", "a\ud800b", "a\udc80b", "a\nb", "١٢", "12",
     "no/such/folder", "file/x", "/dev/full", b"", b"\x01\x00", (), (0, 1), (1, 1), (5,), ("a", "b"), (None,), ((1, 2),),
-    (0.5, 1), (-1, 0), (1 << 63, 1), range(2), int, np, ..., Staging.B, Shared.A, COPY, np.int64(3), np.float32(2),
+    (0.5, 1), (-1, 0), (1 << 63, 1), range(2), int, np, ..., Store.JOINED, Shared.A, COPY, np.int64(3), np.float32(2),
     np.float64("nan"), np.bool_(True), np.dtype("f4"), Path("out"), Path("a\0b"), object(),
 )  # fmt: skip
 BAD: Mapping[str, Callable[[], Any]] = {repr(value)[:60]: (lambda value=value: value) for value in _PLAIN} | {
@@ -144,8 +144,8 @@ GOOD: Mapping[str, Sequence[Any]] = {  # by the name of a parameter; keys of `no
     "effort": (1, 2), "kinds": (COPY,), "objects": ({}, None), "others": ((),), "count": (1,),
     "vector": ((1, 1), (2, 4)),
     "padding": (0, 1), "panel": ((), (5, 4), (2, 4)), "extents": ((5, 4),), "itemsize": (4, 8), "side": ("a",),
-    "parallel": (0, 1, 2), "prefetch": (0, 1, 7, (0, 2)), "streaming": (False, True), "staging": tuple(Staging),
-    "fetch": tuple(Fetch), "unaligned": (None, *Staging), "loads": (None, 16, 32), "shared": tuple(Shared),
+    "parallel": (0, 1, 2), "prefetch": (0, 1, 7, (0, 2)), "streaming": (False, True), "store": DECISIONS,
+    "fetch": tuple(Fetch), "fallback": (None, *FALLBACKS), "shared": tuple(Shared),
     "blockings": (((4, 4),), ((1, 1), (100, 1))), "orders": (((1, 0),), ((0, 1), (1, 0))),
 }  # fmt: skip
 
@@ -175,7 +175,7 @@ TEXTS = (
     '"', "g++=-O2;'", "llvm", "g++", "g++-99", "/bin/false", "obj", "obj,header", "static", "ptx", "numpy",
     "hptt", "ttc57", "ragged", "copy", "8K", "0K", "1Z", "Inf", "1_000", "0x10", "+1", "1.5", "True", "problem",
     "plans",
-    "cpu2", "cpu2 tile=1", "compact", "0-", "1-0", "99999", "0-99999999999",
+    "cpu2", "cpu2 tile=1", "cpu3", "cpu3 tile=1", "compact", "0-", "1-0", "99999", "0-99999999999",
 )  # fmt: skip
 JSON: tuple[Any, ...] = (
     None, True, 0, -1, 1, 1 << 70, 1.5, 1e308, "", "s", "\ud800", "\0", "x" * 300, [], {}, [1, 0], [[1, 0]], ["a"],

@@ -45,8 +45,8 @@ extern "C" {
  * not read. alpha = 1 and beta = 0 copies bit for bit.
  *
  * target:   avx2
- * plan:     cpu2 tile=8,2,16 block=8,1,8 order=2,1,0 inner=2,1,0 parallel=2 prefetch=1 streaming=0
- *           staging=none fetch=blocks panel=none
+ * plan:     cpu3 tile=8,2,16 block=8,1,8 order=2,1,0 inner=2,1,0 parallel=2 prefetch=1 store=cached
+ *           fetch=blocks panel=none
  * measured: 41.2 GiB/s (bytes of A + bytes of B, per second)
  * note:     best of 200 candidates
  */

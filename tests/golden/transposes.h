@@ -45,8 +45,8 @@ extern "C" {
  * not read. alpha = 1 and beta = 0 copies bit for bit.
  *
  * target:   avx2
- * plan:     cpu2 tile=32,1,32 block=8,1,8 order=2,1,0 inner=2,1,0 parallel=3 prefetch=0 streaming=0
- *           staging=none fetch=blocks panel=none
+ * plan:     cpu3 tile=32,1,32 block=8,1,8 order=2,1,0 inner=2,1,0 parallel=3 prefetch=0 store=cached
+ *           fetch=blocks panel=none
  */
 #ifndef TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES
 #define TTC_sTranspose210_8x16x16_lda32x32x32_ENTRIES
@@ -208,8 +208,8 @@ static inline void sTranspose210_8x16x16_lda32x32x32_beta_omp(const float *A, fl
  * Every item is copied bit for bit.
  *
  * target:   avx2
- * plan:     cpu2 tile=64,64 block=16,16 order=1,0 inner=1,0 parallel=2 prefetch=0 streaming=0
- *           staging=none fetch=blocks panel=none
+ * plan:     cpu3 tile=64,64 block=16,16 order=1,0 inner=1,0 parallel=2 prefetch=0 store=cached
+ *           fetch=blocks panel=none
  */
 #ifndef TTC_i8Transpose10_300x500_ENTRIES
 #define TTC_i8Transpose10_300x500_ENTRIES

@@ -44,7 +44,7 @@ extern "C" {
  * read. beta = 0: B is not read. Those that equal 1 do not multiply.
  *
  * target:   avx2
- * plan:     cpu2 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 streaming=0 staging=none
+ * plan:     cpu3 tile=8,8 block=4,4 order=1,0 inner=1,0 parallel=1 prefetch=0 store=cached
  *           fetch=blocks panel=none
  * measured: 7.0 GiB/s (bytes of A + 2 x bytes of B, per second)
  * stack:    4096 bytes of scratch per call

@@ -90,6 +90,7 @@ def _pictures(e: Explanation) -> Iterator[str]:
 
 def _plans(e: Explanation) -> Iterator[str]:
     yield f"<h2>Plan</h2><p>Chosen, {escape(text.source(e))}:</p>{_pre(chr(10).join(text.plan_lines(e.plan, 0)))}"
+    yield f"<p>B is written {escape(text.written(e))}.</p>"
     for when, other in text.elsewhere(e):
         yield f"<p>And {escape(when)}:</p>{_pre(chr(10).join(text.plan_lines(other, 0)))}"
     if e.chosen is None:

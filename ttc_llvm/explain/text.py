@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp
 
 from .. import arguments
-from ..plan import CpuPlan
+from ..fallback import off_boundary, off_lines
+from ..kernel import name_of
+from ..plan import CpuPlan, Store
 from ..tuning.cost import Terms
-from ..unaligned import off_boundary, off_lines
 from ..wording import bandwidth_rule, problem_line
+from ..writing import resolve
 from . import geometry, pseudo
 from .columns import COLUMNS, count, folded, table, wrapped
 from .explanation import Explanation, Ranked, Tried
@@ -75,6 +77,7 @@ def _merged(e: Explanation) -> Iterator[str]:
 def _plans(e: Explanation) -> Iterator[str]:
     yield f"chosen, {source(e)}:"
     yield from plan_lines(e.plan)
+    yield f"B is written {written(e)}"
     for when, other in elsewhere(e):
         yield f"{when}:"
         yield from plan_lines(other)
@@ -91,16 +94,32 @@ def _plans(e: Explanation) -> Iterator[str]:
             yield from _ranked(number, one, e)
 
 
-def elsewhere(e: Explanation) -> Iterator[tuple[str, CpuPlan]]:
+STORES = {
+    Store.CACHED: "by ordinary stores",
+    Store.ALIGNED: "by non-temporal stores of micro-tiles, which needs an aligned B",
+    Store.ROWS: "row by row, each by non-temporal stores from its own first boundary",
+    Store.PEELED: "by non-temporal stores of micro-tiles from B's first boundary on",
+    Store.BUFFERED: "through scratch, from which rows leave by non-temporal stores",
+    Store.COMBINED: "in whole lines through scratch: parts pass on to the next tile",
+    Store.JOINED: "in whole lines that are joined in registers, from row to row",
+}
+
+
+def written(e: Explanation) -> str:
+    """The way in which B is written, in words."""
+    return STORES[resolve(e.canonical, e.plan, e.target).store]
+
+
+def elsewhere(e: Explanation) -> Iterator[tuple[str, str]]:
     """When other plans run, in words, and which: where B begins off the boundary that this one needs, and where A
     begins off the lines."""
     if e.nest.alignment > e.canonical.b.itemsize:
         found = off_boundary(e.canonical, e.plan, e.target)
         why = "by rule" if found == off_boundary(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
-        yield f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", found
+        yield f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", name_of(found.plan, found.loads)
     lines = off_lines(e.canonical, e.plan, e.target)
-    if lines != e.plan:
-        yield f"where A alone begins off a multiple of {e.target.line} bytes", lines
+    if lines.loads:
+        yield f"where A alone begins off a multiple of {e.target.line} bytes", name_of(lines.plan, lines.loads)
 
 
 def source(e: Explanation) -> str:

@@ -1,4 +1,4 @@
-"""Which way a tuned plan takes off the boundary, decided on a simulated machine."""
+"""Which fallback serves a tuned plan off the boundary, decided on a simulated machine."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ import pytest
 from ttc_llvm import backend, target
 from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.errors import VerificationError
+from ttc_llvm.fallback import fallbacks, off_boundary
 from ttc_llvm.kernel import Kernel
-from ttc_llvm.plan import CpuPlan, Fetch, Staging
+from ttc_llvm.plan import CpuPlan, Fetch, Store
 from ttc_llvm.problem import Problem
 from ttc_llvm.target import Target
-from ttc_llvm.timed_ways import USUAL, decided
+from ttc_llvm.timed_fallbacks import USUAL, decided
 from ttc_llvm.trial import Mode, Trial
 from ttc_llvm.tuning.search import Limits, Outcome, search
 from ttc_llvm.tuning.standings import Timed
-from ttc_llvm.unaligned import off_boundary, ways
 
 AVX512 = target.find("avx512")
 FORM = canonicalise(Problem((2, 1, 0), (384, 355, 384))).canonical
-PLAN = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, True, fetch=Fetch.ROWS)
+PLAN = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, Store.ALIGNED, fetch=Fetch.ROWS)
 LIMITS = Limits(10)
 
 
 @dataclass
 class Bench:
-    """A trial that runs nothing. cost: seconds per way; by: bytes that B was moved."""
+    """A trial that runs nothing. cost: seconds per fallback; by: bytes that B was moved;
+    loads: as for `lower`."""
 
-    cost: Mapping[Staging, float]
+    cost: Mapping[Store, float]
     canonical: Canonical = FORM
     target: Target = AVX512
     wrong: tuple[int, ...] | None = None
@@ -39,11 +40,13 @@ class Bench:
     stop_at: int | None = None  # the run that Ctrl-C interrupts
     runs: int = 0
     by: list[int] = field(default_factory=list)
+    loads: list[int] = field(default_factory=list)
     built: list[CpuPlan] = field(default_factory=list)
     verified: list[CpuPlan] = field(default_factory=list)
 
-    def moved(self, by: int) -> Bench:
+    def moved(self, by: int, loads: int) -> Bench:
         self.by.append(by)
+        self.loads.append(loads)
         return self
 
     def build(self, plan: CpuPlan) -> CpuPlan:
@@ -54,7 +57,8 @@ class Bench:
         self.runs += 1
         if self.runs == self.stop_at:
             raise KeyboardInterrupt
-        return self.cost.get(kernel.staging if kernel.streaming else Staging.NONE, 1.0)
+        stores = {one.plan: one.store for one in fallbacks(self.canonical, PLAN, self.target)}
+        return self.cost.get(stores[kernel], 1.0)
 
     def verify(self, kernel: CpuPlan) -> tuple[int, ...] | None:
         self.verified.append(kernel)
@@ -70,40 +74,43 @@ def chosen(bench: Bench, plan: CpuPlan = PLAN, limits: Limits = LIMITS, interrup
     return found.best.plan
 
 
-@pytest.mark.parametrize("how", [Staging.CARRY, Staging.B, Staging.NONE])
-def test_the_plan_tells_the_fastest_way(how: Staging) -> None:
-    bench = Bench({how: 0.5})
+@pytest.mark.parametrize("machine", ["avx512", "znver4"])
+@pytest.mark.parametrize("store", [Store.COMBINED, Store.BUFFERED, Store.CACHED])
+def test_the_plan_tells_the_fastest_fallback(store: Store, machine: str) -> None:
+    wanted = target.find(machine)
+    bench = Bench({store: 0.5}, target=wanted)
     plan = chosen(bench)
-    assert plan == replace(PLAN, unaligned=how)
-    assert bench.by == [USUAL]
-    assert bench.verified == [off_boundary(FORM, plan, AVX512)]
+    assert plan == replace(PLAN, fallback=store)
+    found = off_boundary(FORM, plan, wanted)
+    assert (bench.by, bench.loads, bench.verified) == ([USUAL], [found.loads], [found.plan])
+    assert found.loads == wanted.across_lines
 
 
-@pytest.mark.parametrize("cost", [{Staging.SHIFT: 0.5}, {Staging.CARRY: 0.97}, {}])
-def test_the_way_by_rule_stays_unless_another_is_clearly_faster(cost: Mapping[Staging, float]) -> None:
+@pytest.mark.parametrize("cost", [{Store.PEELED: 0.5}, {Store.COMBINED: 0.97}, {}])
+def test_the_fallback_by_rule_stays_unless_another_is_clearly_faster(cost: Mapping[Store, float]) -> None:
     bench = Bench(cost)
     assert chosen(bench) == PLAN
     assert bench.verified == []
-    assert off_boundary(FORM, PLAN, AVX512) in bench.built
+    assert off_boundary(FORM, PLAN, AVX512).plan in bench.built
 
 
 def test_a_wrong_result_is_refused() -> None:
-    bench = Bench({Staging.NONE: 0.5}, wrong=(3, 1, 4))
+    bench = Bench({Store.CACHED: 0.5}, wrong=(3, 1, 4))
     with pytest.raises(VerificationError, match=r"wrong element at index \(3, 1, 4\)"):
         chosen(bench)
-    assert chosen(bench, limits=replace(LIMITS, verify=False)).unaligned is Staging.NONE
+    assert chosen(bench, limits=replace(LIMITS, verify=False)).fallback is Store.CACHED
 
 
 def test_nothing_is_timed_where_nothing_can_be_decided() -> None:
     """Ordinary stores, stores that find lines by themselves, A that is not read, a search cut short, no time left, a
     stand-in."""
-    bench = Bench({Staging.NONE: 0.5})
-    carried = off_boundary(FORM, replace(PLAN, unaligned=Staging.CARRY), AVX512)
+    bench = Bench({Store.CACHED: 0.5})
+    carried = off_boundary(FORM, replace(PLAN, fallback=Store.COMBINED), AVX512).plan
     assert chosen(bench, PLAN.ordinary) == PLAN.ordinary
     assert chosen(bench, carried) == carried
     zero = canonicalise(Problem((2, 1, 0), (64, 35, 64), lda=(65, 35, 64), ldb=(80, 35, 64), alpha=0)).canonical
     assert len(zero.axes) == 2
-    flat = CpuPlan((16, 16), (16, 1), (0, 1), (0, 1), streaming=True)
+    flat = CpuPlan((16, 16), (16, 1), (0, 1), (0, 1), store=Store.ALIGNED)
     assert chosen(replace(bench, canonical=zero), flat) == flat
     assert chosen(bench, interrupted=True) == PLAN
     assert chosen(bench, limits=Limits(10, seconds=5.0).after(6.0)) == PLAN
@@ -113,7 +120,7 @@ def test_nothing_is_timed_where_nothing_can_be_decided() -> None:
 
 @pytest.mark.parametrize("turn", [1, 2, 3])
 def test_a_decision_that_is_interrupted_is_none(turn: int) -> None:
-    bench = Bench({Staging.NONE: 0.5}, stop_at=turn)
+    bench = Bench({Store.CACHED: 0.5}, stop_at=turn)
     if turn == 1:
         with pytest.raises(KeyboardInterrupt):
             chosen(bench)
@@ -139,15 +146,16 @@ def test_items_as_large_as_a_vector_are_always_on_the_boundary() -> None:
     assert bench.by == []
 
 
-def test_every_way_runs_and_is_verified_where_b_is_moved() -> None:
+def test_every_fallback_runs_and_is_verified_where_b_is_moved() -> None:
     form, host = canonicalise(Problem((2, 1, 0), (96, 33, 160))).canonical, backend.host_target()
     trial = Trial(form, host, 2, Mode.COLD, 1.0, 0.0)
-    moved = trial.moved(USUAL)
+    found = list(fallbacks(form, PLAN, host))
+    moved = trial.moved(USUAL, found[0].loads)
     assert moved.b.address == trial.b.address + USUAL
     assert moved.a is trial.a
-    found = list(ways(form, PLAN, host))
-    for way in found:
-        kernel = moved.build(way.plan)
+    assert trial.loads == 0
+    for one in found:
+        kernel = moved.build(one.plan)
         assert moved.seconds(kernel) > 0
         assert moved.verify(kernel) is None
     outcome = search([PLAN], lambda _: (), trial, Limits(1))

@@ -19,11 +19,11 @@ from ttc_llvm import Problem, backend, target
 from ttc_llvm.canonical import Axis, Canonical, canonicalise
 from ttc_llvm.canonical import parse as parse_form
 from ttc_llvm.dtypes import Kind, parse_pair
-from ttc_llvm.lower import alignment, lower
-from ttc_llvm.plan import CpuPlan, Fetch, Staging, parse
-from ttc_llvm.shift import following, shifts
+from ttc_llvm.fallback import off_boundary
+from ttc_llvm.lower import lower
+from ttc_llvm.plan import CpuPlan, Fetch, Store, parse
 from ttc_llvm.target import Target
-from ttc_llvm.unaligned import off_boundary
+from ttc_llvm.writing import following, resolve
 
 AVX512 = target.find("avx512")
 TYPES = ("s", "s", "s", "d", "c", "z", "f16", "i8", "i16", "sd", "ds", "zc")
@@ -34,8 +34,13 @@ RNG = np.random.default_rng(5)
 
 def plan_of(c: Canonical, block: tuple[int, ...], tile: tuple[int, ...], **change: Any) -> CpuPlan:
     """Loops in B's order, micro-tiles along A's."""
-    plan = CpuPlan(tile, block, c.along("b"), c.along("a"), 1, 1, True, Staging.SHIFT)
+    plan = CpuPlan(tile, block, c.along("b"), c.along("a"), 1, 1, Store.PEELED)
     return replace(plan, **change)
+
+
+def peels(c: Canonical, plan: CpuPlan, machine: Target) -> bool:
+    """Whether the plan's micro-tiles begin where B's lines do."""
+    return resolve(c, plan, machine).store is Store.PEELED
 
 
 # --- which plans ------------------------------------------------------------------------------------------
@@ -61,69 +66,68 @@ def plan_of(c: Canonical, block: tuple[int, ...], tile: tuple[int, ...], **chang
 def test_which_plans_can_be_shifted(problem: Problem, block: tuple[int, ...], wanted: bool, on: Any) -> None:
     c = canonicalise(problem).canonical
     plan = plan_of(c, block[: len(c.axes)], block[: len(c.axes)])
-    assert shifts(c, plan, AVX512) is wanted
+    assert peels(c, plan, AVX512) is wanted
     nest = lower(c, plan, AVX512)
     assert ("shifted" in str(nest)) is wanted
     assert not wanted or (following(c, plan) == on and nest.alignment == c.b.itemsize and nest.scratch == 0)
-    assert not shifts(c, plan.ordinary, AVX512)
-    assert not shifts(c, replace(plan, staging=Staging.NONE), AVX512)
+    assert not peels(c, plan.ordinary, AVX512)
+    assert not peels(c, replace(plan, store=Store.ALIGNED), AVX512)
 
 
 def test_a_shift_that_cannot_be_is_none() -> None:
     c = canonicalise(Problem((1, 0), (50, 96), beta=1)).canonical
     plan = plan_of(c, (16, 16), (32, 16))
-    assert lower(c, plan, AVX512) == lower(c, replace(plan, staging=Staging.NONE), AVX512)
+    assert lower(c, plan, AVX512) == lower(c, replace(plan, store=Store.ALIGNED), AVX512)
     c = canonicalise(Problem((1, 0), (50, 97))).canonical
-    assert lower(c, plan, AVX512) == lower(c, replace(plan, staging=Staging.NONE), AVX512)
+    assert lower(c, plan, AVX512) == lower(c, replace(plan, store=Store.ALIGNED), AVX512)
 
 
 @pytest.mark.parametrize(("name", "wanted"), [("x86-64", False), ("haswell", True), ("rvv", False)])
 def test_machines_that_shift(name: str, wanted: bool) -> None:
     """Those with masks, unless they transpose while they store."""
     c = canonicalise(Problem((1, 0), (48, 96))).canonical
-    assert shifts(c, plan_of(c, (16, 16), (32, 16)), target.find(name)) is wanted
+    assert peels(c, plan_of(c, (16, 16), (32, 16)), target.find(name)) is wanted
 
 
 def test_rows_of_a_that_go_on_along_rows_of_b_are_not_shifted() -> None:
     """Not even at an edge, whose micro-tiles are narrower."""
-    plan = CpuPlan((16, 16), (16, 16), (1, 0), (1, 0), 0, 0, True, Staging.SHIFT)
-    assert not shifts(parse_form("i32>i32 one-zero 64:7:1 7:1:64"), plan, AVX512)
-    assert not shifts(parse_form("i32>i32 one-zero 64:4:1 20:1:64"), plan, AVX512)
-    assert shifts(parse_form("i32>i32 one-zero 64:8:1 7:1:64"), plan, AVX512)
+    plan = CpuPlan((16, 16), (16, 16), (1, 0), (1, 0), 0, 0, Store.PEELED)
+    assert not peels(parse_form("i32>i32 one-zero 64:7:1 7:1:64"), plan, AVX512)
+    assert not peels(parse_form("i32>i32 one-zero 64:4:1 20:1:64"), plan, AVX512)
+    assert peels(parse_form("i32>i32 one-zero 64:8:1 7:1:64"), plan, AVX512)
 
 
 def test_no_alignment_is_promised_that_no_kernel_keeps() -> None:
     c = canonicalise(Problem((0,), (1024,), alpha=0)).canonical
-    plan = CpuPlan((1024,), (64,), (0,), (0,), 0, 0, True, Staging.SHIFT)
-    assert alignment(c, plan, AVX512) == lower(c, plan, AVX512).alignment == 64
+    plan = CpuPlan((1024,), (64,), (0,), (0,), 0, 0, Store.PEELED)
+    assert resolve(c, plan, AVX512).alignment == lower(c, plan, AVX512).alignment == 64
 
 
 def test_a_plan_of_shifted_micro_tiles_is_read_as_it_is_written() -> None:
     c = canonicalise(Problem((1, 0), (48, 96))).canonical
     plan = plan_of(c, (16, 16), (32, 16))
     assert parse(str(plan)) == plan
-    assert "staging=shift" in str(plan)
+    assert "store=peeled" in str(plan)
 
 
 @pytest.mark.parametrize(
-    ("problem", "block", "staging"),
+    ("problem", "block", "store"),
     [
-        (Problem((2, 1, 0), (40, 5, 64)), (16, 1, 16), Staging.SHIFT),
-        (Problem((2, 1, 0), (40, 5, 48)), (32, 1, 16), Staging.SHIFT),  # with micro-tiles of a line
-        (Problem((1, 0), (48, 512), ldb=(528, 48)), (16, 16), Staging.SHIFT),  # long rows, although none follows
-        (Problem((1, 0), (48, 64), ldb=(80, 48)), (16, 16), Staging.NONE),
-        (Problem((0, 2, 1), (520, 20, 20)), (64, 1, 1), Staging.SHIFT),  # rows that find their own boundaries
-        (Problem((0, 2, 1), (64, 200, 20)), (64, 1, 1), Staging.CARRY),  # shorter ones go on from tile to tile
-        (Problem((0, 2, 1), (12, 200, 20)), (12, 1, 1), Staging.NONE),  # ordinary stores do as well
+        (Problem((2, 1, 0), (40, 5, 64)), (16, 1, 16), Store.PEELED),
+        (Problem((2, 1, 0), (40, 5, 48)), (32, 1, 16), Store.PEELED),  # with micro-tiles of a line
+        (Problem((1, 0), (48, 512), ldb=(528, 48)), (16, 16), Store.PEELED),  # long rows, although none follows
+        (Problem((1, 0), (48, 64), ldb=(80, 48)), (16, 16), Store.CACHED),
+        (Problem((0, 2, 1), (520, 20, 20)), (64, 1, 1), Store.PEELED),  # rows that find their own boundaries
+        (Problem((0, 2, 1), (64, 200, 20)), (64, 1, 1), Store.COMBINED),  # shorter ones go on from tile to tile
+        (Problem((0, 2, 1), (12, 200, 20)), (12, 1, 1), Store.CACHED),  # ordinary stores do as well
     ],
 )
-def test_what_runs_off_the_boundary(problem: Problem, block: tuple[int, ...], staging: Staging) -> None:
+def test_what_runs_off_the_boundary(problem: Problem, block: tuple[int, ...], store: Store) -> None:
     c = canonicalise(problem).canonical
-    direct = plan_of(c, block, block, staging=Staging.NONE)
+    direct = plan_of(c, block, block, store=Store.ALIGNED)
     other = off_boundary(c, direct, AVX512)
-    assert other.staging is staging
-    assert other.streaming is (staging is not Staging.NONE)
-    assert lower(c, other, AVX512).alignment in (1, c.b.itemsize)
+    assert other.store is other.plan.store is store
+    assert lower(c, other.plan, AVX512, other.loads).alignment in (1, c.b.itemsize)
 
 
 # --- every element, once ----------------------------------------------------------------------------------
@@ -174,7 +178,7 @@ def _plans(draw: st.DrawFn, c: Canonical, lanes: int) -> CpuPlan:
     order, inner = (tuple(draw(st.permutations(range(len(c.axes))))) for _ in range(2))
     parallel, distance = draw(st.integers(0, len(c.axes))), draw(st.sampled_from((0, 1, 3)))
     fetch, panel = draw(st.sampled_from(Fetch)), draw(st.sampled_from(((), tuple(2 * size for size in tile))))
-    return CpuPlan(tuple(tile), tuple(block), order, inner, parallel, distance, True, Staging.SHIFT, fetch, panel)
+    return CpuPlan(tuple(tile), tuple(block), order, inner, parallel, distance, Store.PEELED, fetch, panel)
 
 
 @settings(max_examples=300)
@@ -200,7 +204,7 @@ def test_kernels_write_every_element_wherever_b_begins(
 ) -> None:
     """A begins or ends at a page that must not be touched."""
     case, plan = drawn
-    if not backend.runs_here(machine) or not shifts(case.placed.canonical, plan, machine):
+    if not backend.runs_here(machine) or not peels(case.placed.canonical, plan, machine):
         return
     for off in {0, *(offset // case.b.itemsize for offset in offsets)}:
         check(case, Run(plan, machine, 2, flush, "start", False, off))

@@ -1,24 +1,23 @@
-"""Fallback plans for A misaligned to the cache line, or B to the vector, as large arrays of NumPy and malloc do."""
+"""Fallback plans for A misaligned to the cache line, or B to the vector, as large arrays of NumPy and malloc are."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
 from .canonical import Canonical
-from .carry import chain, run_of
+from .carry import run_of
 from .carry_plans import carrying, joined_rows, line_block
-from .lower import alignment
-from .plan import CpuPlan, Fetch, Staging
-from .shift import following, shifts
-from .staging import has_room, is_by_rows, joins, overwrites
+from .plan import CpuPlan, Fetch, Store
 from .target import Target
 from .tile_sizes import cover, fitted, merge
+from .writing import following, has_room, overwrites, resolve
 
 # Bytes of a run that pay: the lines at both ends of shorter ones cost as much as ordinary stores, of rows that stand
 # alone more than of what leaves scratch.
-PAYS = {Staging.SHIFT: 1 << 10, Staging.CARRY: 512, Staging.B: 512, Staging.NONE: 0}
+PAYS = {Store.PEELED: 1 << 10, Store.COMBINED: 512, Store.BUFFERED: 512, Store.CACHED: 0}
 LONG_CALL = 256 << 10  # bytes moved, at least, where loads of A are kept short: caches hide most of it in shorter calls
 LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long
 LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
@@ -31,119 +30,133 @@ JOINED = 2 << 10  # bytes of the longest rows that are joined: longer ones find 
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A fallback of a streaming plan. how: its staging, NONE for ordinary stores; run: bytes of B between two
-    places where a line is written in part."""
+class Fallback:
+    """A plan that serves where another one cannot, or should not. store: how it writes B, of `plan.FALLBACKS`; loads:
+    the most bytes of a load of A, 0 = a register's; run: bytes of B between two places where a line is written in
+    part."""
 
-    how: Staging
+    store: Store
     plan: CpuPlan
+    loads: int = 0
     run: int = 0
 
     @property
     def pays(self) -> bool:
         """True where it should be faster than ordinary stores."""
-        return self.run >= PAYS[self.how]
+        return self.run >= PAYS[self.store]
 
 
-_Maker = Callable[[Canonical, CpuPlan, Target], Way | None]
+_Maker = Callable[[Canonical, CpuPlan, Target], Fallback | None]
 
 
-def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """The fallback of a streaming plan: the one that it names, if it names one; else the first that pays."""
-    if plan.unaligned is not None:
-        for way in ways(canonical, plan, target):
-            if way.how is plan.unaligned:
-                return way.plan
-    return by_rule(ways(canonical, plan, target)).plan
+def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
+    """The fallback of a plan for a B that is misaligned for it: the one that it decides for, if there is one; else the
+    first that pays."""
+    found = fallbacks(canonical, plan, target)
+    if plan.fallback is not None:
+        found, again = itertools.tee(found)
+        decided = next((one for one in again if one.store is plan.fallback), None)
+        if decided is not None:
+            return decided
+    return by_rule(found)
 
 
-def off_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """The fallback of a plan for A misaligned to the line: shorter loads where longer ones are slow across lines, and
-    where they are not across them anyway."""
+def short_loads(canonical: Canonical, target: Target) -> int:
+    """The most bytes of a load of A that is misaligned to the line: fewer than a register's where longer ones are slow
+    across lines, and where they are not across them anyway; else 0."""
     steps = [axis.stride_a for axis in canonical.axes if axis.extent != 1]
     size = canonical.a.itemsize
     whole = all(isinstance(step, int) and (step == 1 or step * size % target.line == 0) for step in steps)
     rows = canonical.axes[0].stride_a == 1
-    pays = target.across_lines and whole and not rows and overwrites(canonical) and canonical.bytes_moved >= LONG_CALL
-    return replace(plan, loads=target.across_lines) if pays and not plan.loads else plan
+    pays = whole and not rows and overwrites(canonical) and canonical.bytes_moved >= LONG_CALL
+    return target.across_lines if pays else 0
 
 
-def instead(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[CpuPlan, ...]:
-    """The plans that run instead of this one at addresses that NumPy's large arrays have."""
-    moved = alignment(canonical, plan, target) > canonical.b.itemsize
-    found = (off_boundary(canonical, plan, target) if moved else plan, off_lines(canonical, plan, target))
-    return tuple(other for other in dict.fromkeys(found) if other != plan)
+def off_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
+    """The fallback for A misaligned to the line: the same plan, with short loads where these pay."""
+    return Fallback(plan.store, plan, short_loads(canonical, target))
 
 
-def by_rule(offered: Iterable[Way]) -> Way:
-    """The rule: the first way that pays."""
-    return next(way for way in offered if way.pays)
+def instead(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Fallback, ...]:
+    """The fallbacks of this plan at the addresses that NumPy's large arrays have."""
+    lines = off_lines(canonical, plan, target)
+    found = [lines] if lines.loads else []
+    if resolve(canonical, plan, target).alignment > canonical.b.itemsize:
+        found.insert(0, off_boundary(canonical, plan, target))
+    return tuple(found)
 
 
-def ways(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Way]:
-    """The ways that there are, most promising first: micro-tiles, or rows of A that are rows of B, begin where B's
+def by_rule(offered: Iterable[Fallback]) -> Fallback:
+    """The rule: the first that pays."""
+    return next(one for one in offered if one.pays)
+
+
+def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Fallback]:
+    """The fallbacks that there are, most promising first: micro-tiles, or rows of A that are rows of B, begin where B's
     lines do; runs of B leave scratch as rows, which find the boundaries between their ends, and go on from tile to
     tile, or do not; ordinary stores serve, always."""
     plan = plan.by_rule
-    if not (plan.streaming and overwrites(canonical) and canonical.elements > 0):
-        yield Way(Staging.NONE, plan.ordinary)
+    if not (plan.non_temporal and overwrites(canonical) and canonical.elements > 0):
+        yield Fallback(Store.CACHED, plan.ordinary)
         return
     rows = canonical.axes[0].stride_a == 1
-    makers: tuple[_Maker, ...] = (_joined, _in_place, _carried) if rows else (_shifted, _carried, _by_runs)
-    found: dict[Staging, Way] = {}  # a plan's decision names one of each kind: the first
+    makers: tuple[_Maker, ...] = (_joined, _in_place, _combined) if rows else (_peeled, _combined, _buffered)
+    found: dict[Store, Fallback] = {}  # a plan's decision names one of each kind: the first
     for make in makers:
-        way = make(canonical, plan, target)
-        if way is not None:
-            found.setdefault(way.how, way)
-    found[Staging.NONE] = Way(Staging.NONE, _stored(canonical, plan, target))
-    yield from (replace(way, plan=off_lines(canonical, way.plan, target)) for way in found.values())
+        one = make(canonical, plan, target)
+        if one is not None:
+            found.setdefault(one.store, one)
+    found[Store.CACHED] = Fallback(Store.CACHED, _stored(canonical, plan, target))
+    loads = short_loads(canonical, target)
+    yield from (replace(one, loads=loads) for one in found.values())
 
 
-def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """Rows of A that are rows of B: lines are joined from row to row."""
     row = canonical.extents[0] * canonical.b.itemsize
     if not _least(canonical, target) <= row <= JOINED:
         return None
     found = joined_rows(canonical, target, WAITING, Fetch.BLOCKS, 0)
-    handed = chain(canonical, found, target)
-    if handed is None or not joins(canonical, found, target):
+    writing = resolve(canonical, found, target)
+    if writing.store is not Store.JOINED or writing.chain is None:
         return None
-    return Way(Staging.CARRY, found, handed.run * canonical.b.itemsize)
+    return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
 
 
-def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """Rows of A that are rows of B: each finds its own boundaries."""
-    found = replace(plan, staging=Staging.SHIFT)
-    rows = is_by_rows(canonical, found, target.vector_bits // 8)
-    return Way(Staging.SHIFT, found, canonical.extents[0] * canonical.b.itemsize) if rows else None
+    found = replace(plan, store=Store.PEELED)
+    if not resolve(canonical, found, target).by_rows:
+        return None
+    return Fallback(Store.PEELED, found, run=canonical.extents[0] * canonical.b.itemsize)
 
 
-def _shifted(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
-    """The plan shifted. Where rows of B follow each other, all of them are one run."""
+def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
+    """The plan peeled. Where rows of B follow each other, all of them are one run."""
     line, *_ = line_block(canonical, target)
     extent = canonical.extents[0]
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
     block = (line, *plan.block[1:]) if narrow else plan.block
-    found = replace(plan, block=block, staging=Staging.SHIFT)
-    if plan.fetch is Fetch.ROWS and plan.prefetch == 1:  # else a longer way ahead is asked for already
+    found = replace(plan, block=block, store=Store.PEELED)
+    if plan.fetch is Fetch.ROWS and plan.prefetch == 1:  # else more is prefetched already
         found = _lengthened(canonical, found, "a", LONG_READ, target)
-    if not shifts(canonical, found, target):
+    if resolve(canonical, found, target).store is not Store.PEELED:
         return None
     run = prod(canonical.extents[k] for k in (0, *following(canonical, found))) * canonical.b.itemsize
-    return Way(Staging.SHIFT, found, run)
+    return Fallback(Store.PEELED, found, run=run)
 
 
-def _carried(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     if canonical.axes[0].stride_a != 1:
         found = carrying(canonical, plan.block, *COLUMNS)
     elif canonical.extents[0] * canonical.b.itemsize < 2 * _least(canonical, target):
         return None
     else:
         found = carrying(canonical, line_block(canonical, target), *ROWS)
-    handed = chain(canonical, found, target)
-    if handed is None or not has_room(canonical, found, target):
+    writing = resolve(canonical, found, target)
+    if writing.chain is None or not has_room(canonical, found, target):
         return None
-    return Way(Staging.CARRY, found, handed.run * canonical.b.itemsize)
+    return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
 
 
 def _least(canonical: Canonical, target: Target) -> int:
@@ -153,14 +166,14 @@ def _least(canonical: Canonical, target: Target) -> int:
     return target.line if follow else 4 * target.line
 
 
-def _by_runs(canonical: Canonical, plan: CpuPlan, target: Target) -> Way | None:
+def _buffered(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """The plan with long runs of B, put together in scratch."""
     size = canonical.b.itemsize
     long = _lengthened(canonical, plan, "b", LONG_RUN, target)
-    found = replace(long, panel=(), staging=Staging.B, prefetch=1, fetch=Fetch.ROWS)
+    found = replace(long, panel=(), store=Store.COMBINED, prefetch=1, fetch=Fetch.ROWS)
     run = prod(found.box(canonical.extents)[k] for k in run_of(canonical, found)) * size
-    rows = has_room(canonical, found, target) and is_by_rows(canonical, found, size)
-    return Way(Staging.B, found, run) if rows else None
+    rows = has_room(canonical, found, target) and resolve(canonical, found, target).by_rows
+    return Fallback(Store.BUFFERED, found, run=run) if rows else None
 
 
 def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:

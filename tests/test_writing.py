@@ -1,0 +1,163 @@
+"""How a plan writes B: `resolve` is pure and total, and whatever it says is true of the nest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machine import ROWS, parametrised
+
+from ttc_llvm import target, writing
+from ttc_llvm.canonical import Alpha, Beta, Canonical, canonicalise
+from ttc_llvm.lower import lower
+from ttc_llvm.nest import Keep, Last, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
+from ttc_llvm.operands import Buffer, Carry, Space
+from ttc_llvm.plan import DECISIONS, CpuPlan, Store, check
+from ttc_llvm.problem import Problem
+from ttc_llvm.target import Target
+from ttc_llvm.writing import resolve
+
+MACHINES = tuple(map(target.find, (*ROWS, "rvv", "sve256", "neon", "x86-64")))
+# Which decision of a plan comes to each strategy.
+DECIDED = {Store.ROWS: Store.PEELED, Store.BUFFERED: Store.COMBINED, Store.JOINED: Store.COMBINED} | {
+    store: store for store in DECISIONS
+}
+
+
+@st.composite
+def written(draw: st.DrawFn) -> tuple[Canonical, CpuPlan, Target]:
+    """Any plan for any canonical form, extents and strides known or not, on any machine."""
+    c, wanted = draw(strategies.cases(3_000)).placed.canonical, draw(st.sampled_from(MACHINES))
+    parametric = draw(st.integers(0, 7)) == 7
+    plan = draw(strategies.plans(c, wanted, parametric))
+    return parametrised(c)[0] if parametric else c, plan, wanted
+
+
+def nodes(body: tuple[Node, ...]) -> Iterator[Node]:
+    """Every node of a nest."""
+    for node in body:
+        yield node
+        if isinstance(node, (Loop, Keep, Last)):
+            yield from nodes(node.body)
+        if isinstance(node, Loop):
+            yield from nodes(node.tail or ())
+        if isinstance(node, Stage):
+            yield from nodes((*node.fill, *node.drain))
+        if isinstance(node, Shifted):
+            yield from nodes((node.body,))
+
+
+def buffers(nest: LoopNest, kind: type[Stage] | type[Keep]) -> set[Buffer]:
+    return {node.buffer for node in nodes(nest.body) if isinstance(node, kind)}
+
+
+def carries(nest: LoopNest) -> set[Carry]:
+    found = (node.carry for node in nodes(nest.body) if isinstance(node, (Micro, Row)))
+    return {carry for carry in found if carry is not None}
+
+
+@settings(max_examples=300, deadline=None)
+@given(written())
+def test_every_plan_writes_b_somehow(drawn: tuple[Canonical, CpuPlan, Target]) -> None:
+    """The same each time, whether it is remembered or not; and only how B is written differs from the plan."""
+    c, plan, wanted = drawn
+    found = resolve(c, plan, wanted)
+    assert found == resolve.__wrapped__(c, plan, wanted)
+    assert found.store is found.plan.store
+    assert replace(found.plan, store=plan.store, fallback=plan.fallback) == plan
+    assert found.alignment == 1 or found.alignment >= c.b.itemsize
+    if c.kinds.beta is not Beta.ZERO or plan.store is Store.CACHED:
+        assert found.store is Store.CACHED
+    else:
+        assert found.plan.non_temporal
+    if c.kinds.alpha is Alpha.ZERO:
+        assert (found.chain, found.buffer, found.grain) == (None, None, 0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(written())
+def test_the_nest_is_what_is_said_of_it(drawn: tuple[Canonical, CpuPlan, Target]) -> None:
+    c, plan, wanted = drawn
+    found, nest = resolve(c, plan, wanted), lower(c, plan, wanted)
+    if not nest.body:
+        return
+    assert nest.alignment == found.alignment
+    assert buffers(nest, Stage) == {found.buffer} - {None}
+    assert buffers(nest, Keep) == ({found.chain.buffer} if found.chain else set())
+    assert carries(nest) == ({found.chain.carry} if found.chain else set())
+    assert nest.scratch == max((one.end for one in (*buffers(nest, Stage), *buffers(nest, Keep))), default=0)
+    assert any(isinstance(node, Row) for node in nodes(nest.body)) is found.by_rows
+    assert {node.grain for node in nodes(nest.body) if isinstance(node, Shifted)} == {found.grain} - {0}
+    assert ("fence" in str(nest)) is found.plan.non_temporal
+
+
+@settings(max_examples=300, deadline=None)
+@given(written())
+def test_a_plan_that_decides_for_what_serves_is_the_same_nest(drawn: tuple[Canonical, CpuPlan, Target]) -> None:
+    c, plan, wanted = drawn
+    decided = replace(plan, store=DECIDED[resolve(c, plan, wanted).store])
+    assert lower(c, check(decided, c), wanted) == lower(c, plan, wanted)
+
+
+# --- each strategy ---------------------------------------------------------------------------------------------------
+
+SQUARE, RAGGED = Problem((1, 0), (64, 96)), Problem((0, 2, 1), (37, 9, 11))
+TILED = CpuPlan((32, 32), (16, 16), (0, 1), (0, 1), 0)
+LONG = CpuPlan((37, 4, 4), (16, 1, 1), (2, 1, 0), (2, 1, 0), 0)
+EXAMPLES = {
+    # problem, machine, plan, what serves, bytes of alignment, scratch and slots that there are
+    "ordinary stores": (SQUARE, "avx512", TILED, Store.CACHED, 1, ()),
+    "whole micro-tiles": (SQUARE, "avx512", replace(TILED, store=Store.ALIGNED), Store.ALIGNED, 64, ()),
+    "rows of A are ragged rows of B": (RAGGED, "avx512", replace(LONG, store=Store.ALIGNED), Store.ROWS, 4, ()),
+    "or are to find their boundaries": (
+        replace(RAGGED, size=(48, 9, 11)), "avx512", replace(LONG, tile=(48, 4, 4), store=Store.PEELED),
+        Store.ROWS, 4, ()),
+    "from B's first line on": (SQUARE, "avx512", replace(TILED, store=Store.PEELED), Store.PEELED, 4, ()),
+    "rows that begin anywhere cannot be peeled": (
+        replace(SQUARE, size=(64, 97)), "avx512", replace(TILED, store=Store.PEELED), Store.ALIGNED, 64, ()),
+    "in scratch, with slots": (SQUARE, "avx2", replace(TILED, store=Store.COMBINED), Store.COMBINED, 4, (Stage, Keep)),
+    "in registers, with slots": (SQUARE, "avx512", replace(TILED, store=Store.COMBINED), Store.JOINED, 4, (Keep,)),
+    "a tile has whole runs": (
+        replace(SQUARE, ldb=(112, 64)), "avx512", replace(TILED, tile=(96, 32), store=Store.COMBINED),
+        Store.BUFFERED, 4, (Stage,)),
+    "threads share the runs": (
+        SQUARE, "avx512", replace(TILED, parallel=2, store=Store.COMBINED), Store.BUFFERED, 4, (Stage,)),
+    "B is read": (replace(SQUARE, beta=1), "avx2", replace(TILED, store=Store.COMBINED), Store.CACHED, 1, ()),
+    "A is not read": (replace(SQUARE, ldb=(112, 64), alpha=0), "avx2", replace(TILED, store=Store.COMBINED),
+        Store.ALIGNED, 32, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_strategy_serves(name: str) -> None:
+    problem, machine, plan, store, alignment, kept = EXAMPLES[name]
+    c, wanted = canonicalise(problem).canonical, target.find(machine)
+    found, nest = resolve(c, plan, wanted), lower(c, plan, wanted)
+    assert (found.store, found.alignment, nest.alignment) == (store, alignment, alignment)
+    assert (found.buffer is not None, found.chain is not None) == (Stage in kept, Keep in kept)
+    assert tuple(kind for kind in (Stage, Keep) if any(isinstance(node, kind) for node in nodes(nest.body))) == kept
+    spaces = {node.target.space for node in nodes(nest.body) if isinstance(node, Micro)}
+    assert spaces == ({Space.SCRATCH} if Stage in kept else set() if found.store is Store.ROWS else {Space.B})
+
+
+def test_every_strategy_has_an_example() -> None:
+    assert {store for _, _, _, store, *_ in EXAMPLES.values()} == set(Store)
+    assert set(DECIDED) == set(Store)
+
+
+def test_what_is_asked_once_is_remembered() -> None:
+    """Planning asks for the same plan many times."""
+    c, wanted = canonicalise(SQUARE).canonical, target.find("avx512")
+    plan = replace(TILED, store=Store.COMBINED)
+    assert resolve(c, plan, wanted) is resolve(c, plan, wanted)
+
+
+@pytest.mark.parametrize("machine", ["x86-64", "rvv", "sve256"])
+def test_machines_that_cannot_peel_or_join(machine: str) -> None:
+    c, wanted = canonicalise(SQUARE).canonical, target.find(machine)
+    assert writing.peeled_grain(c, TILED, wanted) == 0 or machine == "sve256"
+    assert resolve(c, replace(TILED, store=Store.COMBINED), wanted).store is not Store.JOINED
