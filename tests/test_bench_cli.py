@@ -155,7 +155,7 @@ def test_other_files_are_not_appended_to(bench: Any) -> None:
 
 
 def test_interrupted_it_prints_what_is_there(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = runner._Measured.result
+    measured = runner.Runner.result
     calls = []
 
     def second_is_interrupted(self: Any) -> Any:
@@ -164,13 +164,13 @@ def test_interrupted_it_prints_what_is_there(bench: Any, monkeypatch: pytest.Mon
             raise KeyboardInterrupt
         return measured(self)
 
-    monkeypatch.setattr(runner._Measured, "result", second_is_interrupted)
+    monkeypatch.setattr(runner.Runner, "result", second_is_interrupted)
     status, out, err = bench(*QUICK, "--cases=3,9")
     assert status == 0
     assert "ttc57/03/copy" in out and "ttc57/09/copy" not in out
     assert err == "ttc: 1 of 4 cases are measured\n"
     calls.append(None)
-    monkeypatch.setattr(runner._Measured, "result", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(runner.Runner, "result", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     status, out, err = bench(*QUICK, "--cases=3,9")
     assert (status, out) == (130, "")
 

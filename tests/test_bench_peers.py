@@ -15,15 +15,15 @@ from native_build import compiler
 from processes import PATIENCE
 
 from ttc_llvm import backend
-from ttc_llvm.bench import Case, Settings, peers, run, stand
+from ttc_llvm.bench import Case, Settings, peers, run, workspace
 from ttc_llvm.bench import ours as own
 from ttc_llvm.bench.array_peers import Jax, Torch
 from ttc_llvm.bench.cases import as_kind
 from ttc_llvm.bench.check import Check
+from ttc_llvm.bench.contender import Absent, Contender
 from ttc_llvm.bench.hptt import Hptt, Mode
 from ttc_llvm.bench.mkl import Mkl
-from ttc_llvm.bench.peers import Absent
-from ttc_llvm.bench.stand import Contender, Memory, Stand
+from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.errors import OptionError
 from ttc_llvm.problem import Problem
 from ttc_llvm.stored_plans import Planned
@@ -167,18 +167,18 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], st
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.setattr(stand, "GRAIN", 1 << 16)
-    monkeypatch.setattr(stand, "FOREIGN_SECONDS", 0.0)
+    monkeypatch.setattr(workspace, "GRAIN", 1 << 16)
+    monkeypatch.setattr(workspace, "FOREIGN_SECONDS", 0.0)
 
 
-def standing(problem: Problem, kind: str = "copy", **changes: Any) -> Stand:
-    """A stand of a problem."""
+def workspace_of(problem: Problem, kind: str = "copy", **changes: Any) -> Workspace:
+    """A workspace of a problem."""
     case = as_kind(Case("x", "y", problem, **changes), kind)
     assert case is not None
-    return Stand.of(case, backend.host_target(), 2, Memory())
+    return Workspace.of(case, backend.host_target(), 2, Memory())
 
 
-def agrees(s: Stand, contender: Contender | None) -> bool:
+def agrees(s: Workspace, contender: Contender | None) -> bool:
     """True where a contender computes what we compute, whose result is checked, too."""
     assert contender is not None
     plan = model_plan(s.canonical, s.target, s.threads)
@@ -196,7 +196,7 @@ def test_the_c_interface(
 ) -> None:
     peer = Hptt.load(library("calls", C), Mode.ESTIMATE)
     assert (peer.name, peer.version, peer.has_plans) == ("hptt", "C interface", False)
-    s = standing(Problem((1, 0, 2), (11, 8, 9), letter, **outer), kind, offset=2)
+    s = workspace_of(Problem((1, 0, 2), (11, 8, 9), letter, **outer), kind, offset=2)
     contender = peer.contender(s)
     before = peer._library.count()
     assert agrees(s, contender)
@@ -205,7 +205,7 @@ def test_the_c_interface(
 
 def test_the_c_interface_conjugates(library: Callable[[str, str], str]) -> None:
     peer = Hptt.load(library("calls", C), Mode.ESTIMATE)
-    s = standing(Problem((1, 0), (11, 8), "z", conjugate=True), "update")
+    s = workspace_of(Problem((1, 0), (11, 8), "z", conjugate=True), "update")
     assert agrees(s, peer.contender(s))
 
 
@@ -217,7 +217,7 @@ def test_the_plans(library: Callable[[str, str], str], letter: str, kind: str, o
     for mode in Mode:
         peer = Hptt.load(path, mode)
         assert peer.has_plans
-        s = standing(Problem((1, 0, 2), (11, 8, 9), letter, **outer), kind, offset=2)
+        s = workspace_of(Problem((1, 0, 2), (11, 8, 9), letter, **outer), kind, offset=2)
         planned, executed = peer._library.plans(mode.value), peer._library.count()
         contender = peer.contender(s)
         assert peer._library.plans(mode.value) == planned + 1
@@ -233,11 +233,11 @@ def test_what_hptt_cannot_do(library: Callable[[str, str], str]) -> None:
     estimate, measure = (Hptt.load(path, mode) for mode in Mode)
     assert (estimate.name, measure.name) == ("hptt", "hptt-measure")
     for letter in ("sd", "i8", "bf16"):
-        assert estimate.contender(standing(Problem((1, 0), (8, 8), letter))) is None
-    ten = standing(Problem(tuple(range(10))[::-1], (2,) * 10))
+        assert estimate.contender(workspace_of(Problem((1, 0), (8, 8), letter))) is None
+    ten = workspace_of(Problem(tuple(range(10))[::-1], (2,) * 10))
     assert estimate.contender(ten) is not None
     assert measure.contender(ten) is None, "it would list 10! loop orders"
-    assert estimate.contender(standing(Problem(tuple(range(20))[::-1], (2,) * 20))) is not None
+    assert estimate.contender(workspace_of(Problem(tuple(range(20))[::-1], (2,) * 20))) is not None
 
 
 def test_autotuning_needs_plans(library: Callable[[str, str], str]) -> None:
@@ -266,7 +266,7 @@ def test_a_run_against_both_modes(library: Callable[[str, str], str]) -> None:
 def test_mkl_copies_matrices(library: Callable[[str, str], str], letter: str, dtype: str) -> None:
     peer = Mkl.load(library("mkl", MKL))
     assert peer.version == "Stand-in 1.0"
-    s = standing(Problem((1, 0), (11, 8), letter, (13, 8), (9, 11)))
+    s = workspace_of(Problem((1, 0), (11, 8), letter, (13, 8), (9, 11)))
     contender = peer.contender(s)
     assert agrees(s, contender)
     assert peer._library.count() == 2
@@ -275,11 +275,11 @@ def test_mkl_copies_matrices(library: Callable[[str, str], str], letter: str, dt
 
 def test_mkl_does_nothing_else(library: Callable[[str, str], str]) -> None:
     peer = Mkl.load(library("mkl", MKL))
-    assert peer.contender(standing(Problem((1, 0, 2), (8, 8, 8)))) is None
-    assert peer.contender(standing(Problem((1, 0), (8, 8)), "update")) is None
-    assert peer.contender(standing(Problem((1, 0), (8, 8), "sd"))) is None
-    assert peer.contender(standing(Problem((1, 0), (8, 8), "i8"))) is None
-    assert peer.contender(standing(Problem((1, 0, 2), (8, 1, 8)))) is None, "a plain copy"
+    assert peer.contender(workspace_of(Problem((1, 0, 2), (8, 8, 8)))) is None
+    assert peer.contender(workspace_of(Problem((1, 0), (8, 8)), "update")) is None
+    assert peer.contender(workspace_of(Problem((1, 0), (8, 8), "sd"))) is None
+    assert peer.contender(workspace_of(Problem((1, 0), (8, 8), "i8"))) is None
+    assert peer.contender(workspace_of(Problem((1, 0, 2), (8, 1, 8)))) is None, "a plain copy"
 
 
 # --- array libraries that are rarely installed: their protocol on stand-ins that are NumPy inside ------------
@@ -316,11 +316,11 @@ def test_torch_is_told_our_threads(monkeypatch: pytest.MonkeyPatch, kind: str) -
     )
     monkeypatch.setitem(sys.modules, "torch", fake)
     peer = Torch()
-    s = standing(Problem((2, 0, 1), (5, 6, 7), "d"), kind)
+    s = workspace_of(Problem((2, 0, 1), (5, 6, 7), "d"), kind)
     assert agrees(s, peer.contender(s))
     assert threads[-1] == 2
     assert peer.version == "9.9"
-    assert peer.contender(standing(Problem((1, 0), (5, 6), "v3"))) is None
+    assert peer.contender(workspace_of(Problem((1, 0), (5, 6), "v3"))) is None
 
 
 class FakeArray:
@@ -353,8 +353,8 @@ def test_jax_returns_a_new_array(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", fake)
     peer = Jax()
     for place in ({}, {"hot": True}, {"offset": 3}):
-        s = standing(Problem((2, 0, 1), (5, 6, 7)), **place)
+        s = workspace_of(Problem((2, 0, 1), (5, 6, 7)), **place)
         assert agrees(s, peer.contender(s))
-    assert peer.contender(standing(Problem((2, 0, 1), (5, 6, 7)), "update")) is None
-    assert peer.contender(standing(Problem((1, 0), (5, 6), "sd"))) is None
-    assert peer.contender(standing(Problem((1, 0), (5, 6), lda=(6, 6)))) is None
+    assert peer.contender(workspace_of(Problem((2, 0, 1), (5, 6, 7)), "update")) is None
+    assert peer.contender(workspace_of(Problem((1, 0), (5, 6), "sd"))) is None
+    assert peer.contender(workspace_of(Problem((1, 0), (5, 6), lda=(6, 6)))) is None

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 from ttc_llvm import backend
-from ttc_llvm.bench import Case, Settings, cases, run, stand
+from ttc_llvm.bench import Case, Settings, cases, run, workspace
 from ttc_llvm.bench import ours as own
 from ttc_llvm.bench.array_peers import Numpy, views
 from ttc_llvm.bench.cases import UPDATE, as_kind, shrunk
 from ttc_llvm.bench.check import Check
+from ttc_llvm.bench.contender import Contender
 from ttc_llvm.bench.rounds import Rounds, drifts, kept
 from ttc_llvm.bench.selection import select
-from ttc_llvm.bench.stand import Contender, Memory, Stand
 from ttc_llvm.bench.suites import SUITES
+from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import OptionError, VerificationError
 from ttc_llvm.ir_builders.flush import BLOCK
@@ -35,8 +36,8 @@ SMALL = 48 << 10
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.setattr(stand, "GRAIN", 1 << 16)
-    monkeypatch.setattr(stand, "FOREIGN_SECONDS", 0.0)
+    monkeypatch.setattr(workspace, "GRAIN", 1 << 16)
+    monkeypatch.setattr(workspace, "FOREIGN_SECONDS", 0.0)
 
 
 def quick(**changes: Any) -> Settings:
@@ -139,15 +140,15 @@ def test_bad_settings_are_refused_before_anything_is_measured() -> None:
         next(run(tiny("ttc57", "9"), quick(threads=0)))
 
 
-# --- stands -----------------------------------------------------------------------------------------------
+# --- workspaces -----------------------------------------------------------------------------------------------
 
 
-def standing(case: Case, threads: int = 2) -> Stand:
-    """A stand on memory of its own."""
-    return Stand.of(case, backend.host_target(), threads, Memory())
+def workspace_of(case: Case, threads: int = 2) -> Workspace:
+    """A workspace on memory of its own."""
+    return Workspace.of(case, backend.host_target(), threads, Memory())
 
 
-def planned(s: Stand) -> Planned:
+def planned(s: Workspace) -> Planned:
     """The cost model's plan."""
     return Planned(model_plan(s.canonical, s.target, s.threads))
 
@@ -160,7 +161,7 @@ OFFSET = Case("x", "offset", Problem((1, 0, 2), (24, 20, 6), lda=(30, 21, 6), ld
 def test_views_and_kernels_see_the_same_tensors(kind: str, letter: str) -> None:
     case = as_kind(Case("x", "y", Problem((1, 0, 2), (24, 20, 6), letter, (30, 21, 6), (22, 25, 6)), offset=3), kind)
     assert case is not None
-    s = standing(case)
+    s = workspace_of(case)
     check = Check(s, own.solution(s, planned(s)), full=True)
     numpy = Numpy().contender(s)
     assert numpy is not None and check.agrees(numpy)
@@ -168,14 +169,14 @@ def test_views_and_kernels_see_the_same_tensors(kind: str, letter: str) -> None:
 
 @pytest.mark.parametrize("name", ["i8", "i16", "d", "c"])
 def test_plain_moves_of_every_size(name: str) -> None:
-    s = standing(Case("x", "y", Problem((2, 0, 1), (7, 9, 11), name), offset=1))
+    s = workspace_of(Case("x", "y", Problem((2, 0, 1), (7, 9, 11), name), offset=1))
     check = Check(s, own.solution(s, planned(s)), full=True)
     numpy = Numpy().contender(s)
     assert numpy is not None and check.agrees(numpy)
 
 
 def test_hot_tensors_lie_apart_and_results_are_right() -> None:
-    s = standing(Case("x", "y", Problem((1, 0), (48, 40)), hot=True), 1)
+    s = workspace_of(Case("x", "y", Problem((1, 0), (48, 40)), hot=True), 1)
     assert (s.base("b") - s.base("a")) % 4096 == 2048
     check = Check(s, own.solution(s, planned(s)), full=True)
     numpy = Numpy().contender(s)
@@ -183,7 +184,7 @@ def test_hot_tensors_lie_apart_and_results_are_right() -> None:
 
 
 def test_ceilings_of_hot_tensors_off_the_vectors_run() -> None:
-    s = standing(Case("x", "y", Problem((1, 0), (300, 500), "i8"), hot=True, offset=1), 1)
+    s = workspace_of(Case("x", "y", Problem((1, 0), (300, 500), "i8"), hot=True, offset=1), 1)
     walks = own.ceilings(s)
     assert {walk.name for walk in walks} >= {"streaming copy", "ordinary copy"}
     for walk in walks:
@@ -193,12 +194,12 @@ def test_ceilings_of_hot_tensors_off_the_vectors_run() -> None:
 def test_buffers_are_shared_by_cases_of_about_one_size() -> None:
     memory = Memory()
     first, second = (
-        Stand.of(Case("x", "y", Problem((1, 0), size)), backend.host_target(), 1, memory)
+        Workspace.of(Case("x", "y", Problem((1, 0), size)), backend.host_target(), 1, memory)
         for size in ((64, 60), (61, 60))
     )
     assert first.base("a") == second.base("a")
     assert first.base("b") == second.base("b")
-    third = Stand.of(Case("x", "y", Problem((1, 0), (64, 60), "d")), backend.host_target(), 1, memory)
+    third = Workspace.of(Case("x", "y", Problem((1, 0), (64, 60), "d")), backend.host_target(), 1, memory)
     a, _ = views(third)
     assert np.all((a > 0.4) & (a < 1.6)), "doubles, not pairs of floats"
     assert memory.held < 1 << 20
@@ -206,7 +207,7 @@ def test_buffers_are_shared_by_cases_of_about_one_size() -> None:
 
 def test_moves_get_numbers_of_the_problem_s_type() -> None:
     """A float moves as 32 bits, but other libraries compute with it: no NaN, no denormals."""
-    s = standing(Case("x", "y", Problem((1, 0), (64, 60))))
+    s = workspace_of(Case("x", "y", Problem((1, 0), (64, 60))))
     a, b = views(s)
     assert a.dtype == np.float32
     assert np.all((a > 0.4) & (a < 1.6)) and np.all((b > 0.4) & (b < 1.6))
@@ -223,7 +224,7 @@ def test_whole_blocks_can_be_flushed(size: int) -> None:
 
 
 def test_our_wrong_results_are_an_error() -> None:
-    s = standing(OFFSET)
+    s = workspace_of(OFFSET)
     with pytest.raises(VerificationError, match="wrong element"):
         Check(s, Contender("ttc", 1, lambda repeats: None), full=True)
 
@@ -233,7 +234,7 @@ class Wrong:
 
     name, version = "wrong", "1"
 
-    def contender(self, s: Stand) -> Contender:
+    def contender(self, s: Workspace) -> Contender:
         """It at work."""
         a, b = views(s)
 
@@ -250,7 +251,7 @@ class Broken(Wrong):
 
     name = "broken"
 
-    def contender(self, s: Stand) -> Contender:
+    def contender(self, s: Workspace) -> Contender:
         """No."""
         raise ValueError("no such type")
 
@@ -264,7 +265,7 @@ def test_peers_that_compute_something_else_are_left_out(caplog: pytest.LogCaptur
 
 
 def test_writing_into_padding_is_wrong() -> None:
-    s = standing(OFFSET)
+    s = workspace_of(OFFSET)
     check = Check(s, own.solution(s, planned(s)), full=True)
     numpy = Numpy().contender(s)
     assert numpy is not None and check.agrees(numpy)
@@ -281,7 +282,7 @@ def test_writing_into_padding_is_wrong() -> None:
 
 
 class Clock:
-    """A stand on which contenders take the seconds that they are given, a round each."""
+    """A workspace on which contenders take the seconds that they are given, a round each."""
 
     def __init__(self, seconds: dict[tuple[str, int], list[float]]) -> None:
         self.turns: list[str] = []

@@ -22,10 +22,10 @@ from test_bench_results import result
 
 from ttc_llvm import backend, dtypes, naive, runtime
 from ttc_llvm.affinity import Policy, parse, process_mask
-from ttc_llvm.bench import Case, Settings, cases, run, stand
+from ttc_llvm.bench import Case, Settings, cases, run, workspace
 from ttc_llvm.bench.results import Reference, Timing, from_line, to_line
 from ttc_llvm.bench.selection import select
-from ttc_llvm.bench.stand import Memory, Stand
+from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.compare import builds, compilers, openmp, references, source, table
 from ttc_llvm.compare.builds import Builder, Job
 from ttc_llvm.compare.compiled import Compiled
@@ -42,8 +42,8 @@ from ttc_llvm.tuning import buffers, verify
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(stand, "GRAIN", 1 << 16)
-    monkeypatch.setattr(stand, "FOREIGN_SECONDS", 0.0)
+    monkeypatch.setattr(workspace, "GRAIN", 1 << 16)
+    monkeypatch.setattr(workspace, "FOREIGN_SECONDS", 0.0)
 
 
 def compiler(name: str) -> Compiler:
@@ -54,7 +54,7 @@ def compiler(name: str) -> Compiler:
 
 def computes(peer: Any, problem: Problem) -> None:
     """Run a peer once: every element of B is the oracle's, and nothing else has changed."""
-    made = Stand.of(Case("x", "x", problem), backend.host_target(), 2, Memory())
+    made = Workspace.of(Case("x", "x", problem), backend.host_target(), 2, Memory())
     contender = peer.contender(made)
     assert contender.reference.message == ""
     start = made.b.memory.copy()
@@ -335,7 +335,7 @@ def test_ctrl_c_ends_the_compilers(script: Callable[[str], Compiler], tmp_path: 
 def test_the_others_stand_where_one_fails(script: Callable[[str], Compiler], tmp_path: Path) -> None:
     builder = Builder(tmp_path)
     failing = Compiled(builder, script("echo 'error: not today'; exit 1"), Traverse.OUTPUT)
-    found = references.Found((failing, Vectorised(Traverse.OUTPUT)), builder, ())
+    found = references.Found((failing, Vectorised(Traverse.OUTPUT)), (), builder)
     chosen = select(cases(("ttc57",), ("update",)), ("3", "9"), limit=1 << 15)
     results = list(run(chosen, quick(found)))
     assert all(set(one.peers) == {"llvm"} for one in results)

@@ -17,7 +17,7 @@ from machine import check as check_run
 import ttc_llvm
 from ttc_llvm import Problem, backend, items, target
 from ttc_llvm.bench.cases import Case as Benched
-from ttc_llvm.bench.stand import Memory, Stand
+from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.bodies import choose, default_plan
 from ttc_llvm.canonical import COPY, Axis, Placed, canonicalise, from_axes
 from ttc_llvm.cli import loop_order
@@ -138,9 +138,9 @@ def test_tensors_that_begin_inside_an_item_are_measured_by_elements() -> None:
     machine = backend.host_target()
     for offset, wanted in ((0, "v16"), (4, "v16"), (2, "i32")):
         case = Benched("x", "y", PIXELS, offset=offset)
-        stand = Stand.of(case, machine, 1, Memory())
-        assert str(stand.canonical.a) == wanted
-        assert stand.a.address == stand.base("a") and stand.b.address == stand.base("b")
+        workspace = Workspace.of(case, machine, 1, Memory())
+        assert str(workspace.canonical.a) == wanted
+        assert workspace.a.address == workspace.base("a") and workspace.b.address == workspace.base("b")
 
 
 def test_explanations_say_so() -> None:

@@ -31,8 +31,7 @@ def problem_line(problem: Problem) -> str:
 def merged_line(canonical: Canonical) -> str:
     """The axes that are left after merging."""
     axes = " ".join(map(str, canonical.axes))
-    count = len(canonical.axes)
-    return f"{count} {'axis' if count == 1 else 'axes'} (extent:stride in A:stride in B) {axes}"
+    return f"{count(len(canonical.axes), 'axis', 'axes')} (extent:stride in A:stride in B) {axes}"
 
 
 def target_line(target: Target, others: tuple[Target, ...] = ()) -> str:
@@ -82,3 +81,17 @@ def _scalar_field(value: complex) -> Any:
 def printable(text: str) -> str:
     """A text from a file, for a terminal: no control sequence reaches it, no tab breaks a column."""
     return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number and its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def aligned(rows: Sequence[Sequence[str]], texts: int = 0) -> list[str]:
+    """Columns of one width: the first few flush left, numbers flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(f"{cell:{'<' if k < texts else '>'}{widths[k]}}" for k, cell in enumerate(row)).rstrip()
+        for row in rows
+    ]

@@ -33,7 +33,7 @@ from strategies import problems
 from test_gpu_device import check_plan, check_problem
 
 from ttc_llvm import children
-from ttc_llvm.bench import facts, gpu_peers, gpu_runner, gpu_suites
+from ttc_llvm.bench import facts, gpu_runner, peers, suites
 from ttc_llvm.bench.cases import Case
 from ttc_llvm.bench.results import to_line
 from ttc_llvm.bench.selection import select
@@ -173,7 +173,7 @@ def _tried(work: Callable[[], None]) -> tuple[str, str]:
 
 def bench(run: Run) -> str:
     """The 57, first the copies: our time, the device's copy, and every library that is here."""
-    found = gpu_peers.find()
+    found = peers.find_gpu()
     run.log.facts["peers"] = {peer.name: peer.version for peer in found.peers} | {"missing": list(found.notices)}
     cases = _cases(run.asked)
     limit = run.end - time.monotonic()
@@ -192,7 +192,7 @@ def bench(run: Run) -> str:
 
 
 def _cases(asked: argparse.Namespace) -> tuple[Case, ...]:
-    every = tuple(case for kind in ("copy", "update") for case in gpu_suites.cases(("ttc57",), (kind,)))
+    every = tuple(case for kind in ("copy", "update") for case in suites.cases(("ttc57",), (kind,), gpu=True))
     return select(every, asked.cases.split(",") if asked.cases else (), limit=asked.bytes)
 
 

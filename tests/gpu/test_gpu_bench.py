@@ -12,9 +12,9 @@ import pytest
 from fake_gpu import FakeGpu
 
 from ttc_llvm import cli
-from ttc_llvm.bench import cutensor, gpu_peers, gpu_runner, gpu_suites
+from ttc_llvm.bench import cutensor, gpu_peers, gpu_runner, peers, suites
+from ttc_llvm.bench.contender import Contender, Found
 from ttc_llvm.bench.gpu_prepare import prepare, prepared
-from ttc_llvm.dtypes import DType
 from ttc_llvm.errors import GpuError
 from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.stage import Box, Side
@@ -80,7 +80,8 @@ def test_peers_work_on_our_tensors_and_are_checked(
     class Peer:
         name, version = "other", "1"
 
-        def run(self, trial: Trial, dtype: tuple[DType, DType]) -> gpu_peers.Run:
+        def contender(self, workspace: gpu_runner.GpuWorkspace) -> Contender:
+            trial = workspace.trial
             built = trial.build(next(iter(trial_plans(trial))))
             scalars = (trial.alpha if right else 7.0, trial.beta)
 
@@ -89,14 +90,14 @@ def test_peers_work_on_our_tensors_and_are_checked(
                 assert shape["shape"] == trial.canonical.extents and shape["typestr"] == "<f4"
                 trial.enqueue(built, tensors[0].address, tensors[1].address, scalars)
 
-            return run
+            return Contender(self.name, trial.canonical.bytes_moved, run, foreign=True)
 
     def trial_plans(trial: Trial):  # type: ignore[no-untyped-def]
         from ttc_llvm.tuning import gpu_candidates
 
         return gpu_candidates.plans(trial.canonical, trial.target)
 
-    monkeypatch.setattr(gpu_peers, "find", lambda names: gpu_peers.Found((Peer(),), ()))
+    monkeypatch.setattr(peers, "find_gpu", lambda names: Found((Peer(),), ()))
     out = tmp_path / "results.jsonl"
     assert bench("--cases=0", "--suite=ttc57", "--kind=update", f"--output={out}") == 0
     assert list(lines(out)[0]["peers"]) == (["other"] if right else [])  # type: ignore[call-overload]
@@ -133,7 +134,7 @@ def dies(*arguments: object) -> None:
 
 def test_a_process_that_dies_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.prepare", dies)
-    case = gpu_suites.cases(("ttc57",), ("copy",))[0]
+    case = suites.cases(("ttc57",), ("copy",), gpu=True)[0]
     with pytest.raises(GpuError, match="a process that makes kernels ahead has died"):
         next(prepared([case], gpu_target.find("sm_80"), 1, 1, False))
 
@@ -143,7 +144,7 @@ def test_processes_that_cannot_be_started_are_an_error_in_one_line(monkeypatch: 
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    case = gpu_suites.cases(("ttc57",), ("copy",))[0]
+    case = suites.cases(("ttc57",), ("copy",), gpu=True)[0]
     with pytest.raises(GpuError, match=r"^no process can be started to make kernels ahead: can't .* --jobs=0 does"):
         next(prepared([case], gpu_target.find("sm_80"), 1, 1, False))
 
@@ -154,7 +155,7 @@ def test_cutensor_says_why_it_cannot_be_loaded(tmp_path: Path, monkeypatch: pyte
     (folder / "libcutensor.so.2").write_bytes(b"no library")
     monkeypatch.syspath_prepend(str(tmp_path))
     cutensor.library.cache_clear()
-    notices = gpu_peers.find().notices
+    notices = peers.find_gpu().notices
     cutensor.library.cache_clear()
     told = next(text for text in notices if "cutensor" in text)
     assert told.startswith("peer cutensor is left out: it cannot be loaded: ") and "cutensor-cu13" in told
@@ -163,7 +164,7 @@ def test_cutensor_says_why_it_cannot_be_loaded(tmp_path: Path, monkeypatch: pyte
 def test_workers_make_what_this_process_makes() -> None:
     target = gpu_target.find("sm_80")
     cases = tuple(
-        case for case in gpu_suites.cases(("ttc57",), ("copy",)) if case.name in ("00", "14")
+        case for case in suites.cases(("ttc57",), ("copy",), gpu=True) if case.name in ("00", "14")
     )  # fmt: skip
     for case, found in prepared(cases, target, 2, 1, False):
         own = prepare(case.canonical, target, 2, False)
@@ -172,15 +173,15 @@ def test_workers_make_what_this_process_makes() -> None:
 
 
 def test_the_57_at_a_gibibyte() -> None:
-    found = gpu_suites.cases(("ttc57-1g",), ("copy",))
+    found = suites.cases(("ttc57-1g",), ("copy",), gpu=True)
     assert len(found) == 57
     for case in found:
         assert 0.9 < case.problem.elements * 4 / 2**30 < 1.15, case.id
 
 
 def test_all_suites_are_known() -> None:
-    found = gpu_suites.cases(gpu_suites.NAMES)
-    assert [name for name in dict.fromkeys(case.suite for case in found)] == list(gpu_suites.NAMES)
+    found = suites.cases(tuple(suites.GPU_SUITES), gpu=True)
+    assert [name for name in dict.fromkeys(case.suite for case in found)] == list(suites.GPU_SUITES)
     assert len({case.id for case in found}) == len(found)
     assert isinstance(found[0].problem, Problem)
 

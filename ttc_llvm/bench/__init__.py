@@ -7,8 +7,8 @@ libraries.
 from __future__ import annotations
 
 from .cases import Case
+from .cpu_runner import Settings, run
 from .results import Result, Timing
-from .runner import Settings, run
 from .suites import SUITES, cases
 
 __all__ = ["SUITES", "Case", "Result", "Settings", "Timing", "cases", "run"]

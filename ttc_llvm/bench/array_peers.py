@@ -13,25 +13,26 @@ import numpy.typing as npt
 from .. import dtypes
 from ..dtypes import Kind, is_native
 from ..problem import Problem, column_major
-from .stand import Contender, Stand, start_elements
+from .contender import Contender
+from .workspace import Workspace, start_elements
 
 Array = npt.NDArray[Any]
 
 
-def views(stand: Stand) -> tuple[Array, Array]:
+def views(workspace: Workspace) -> tuple[Array, Array]:
     """A and B with the problem's own axes: A permuted as B is, both slowest axis first, as NumPy prefers them."""
-    problem = stand.case.problem
-    a, b = _view(stand, "a"), _view(stand, "b")
+    problem = workspace.case.problem
+    a, b = _view(workspace, "a"), _view(workspace, "b")
     return a.transpose(problem.perm).transpose(), b.transpose()
 
 
-def _view(stand: Stand, which: str) -> Array:
+def _view(workspace: Workspace, which: str) -> Array:
     """A tensor with its own axes."""
-    problem, case = stand.case.problem, stand.case
+    problem, case = workspace.case.problem, workspace.case
     tensor, t, extents, outer = (
-        (stand.a, problem.a, problem.size, problem.outer_a)
+        (workspace.a, problem.a, problem.size, problem.outer_a)
         if which == "a"
-        else (stand.b, problem.b, problem.size_b, problem.outer_b)
+        else (workspace.b, problem.b, problem.size_b, problem.outer_b)
     )
     flat = tensor.memory[start_elements(case, which) * t.itemsize :]
     flat = flat[: len(flat) // t.itemsize * t.itemsize].view(dtypes.to_numpy(t))
@@ -53,17 +54,17 @@ class Numpy:
     name = "numpy"
     version = np.__version__
 
-    def contender(self, stand: Stand) -> Contender | None:
+    def contender(self, workspace: Workspace) -> Contender | None:
         """NumPy at work; None for updates of types without arithmetic."""
-        problem = stand.case.problem
-        a, b = views(stand)
+        problem = workspace.case.problem
+        a, b = views(workspace)
         if problem.beta == 0 and problem.alpha == 1 and not problem.conjugate:
             run = _repeated(lambda: np.copyto(b, a, casting="same_kind"))
         elif problem.compute.kind is Kind.OPAQUE:
             return None
         else:
             run = _repeated(_expression(problem, a, b))
-        return Contender(self.name, stand.canonical.bytes_moved, run, foreign=True)
+        return Contender(self.name, workspace.canonical.bytes_moved, run, foreign=True)
 
 
 def _expression(problem: Problem, a: Array, b: Array) -> Callable[[], object]:
@@ -87,24 +88,24 @@ class Torch:
         self._torch: Any = importlib.import_module("torch")
         self.version = str(self._torch.__version__)
 
-    def contender(self, stand: Stand) -> Contender | None:
+    def contender(self, workspace: Workspace) -> Contender | None:
         """PyTorch at work; None for element types that it does not have."""
-        torch, problem = self._torch, stand.case.problem
-        a, b = views(stand)
+        torch, problem = self._torch, workspace.case.problem
+        a, b = views(workspace)
         if not (is_native(problem.a) and is_native(problem.b)) or problem.conjugate:
             return None
         x, y = torch.from_numpy(a), torch.from_numpy(b)
         alpha, beta = problem.alpha, problem.beta
 
         def call() -> None:
-            if torch.get_num_threads() != stand.threads:
-                torch.set_num_threads(stand.threads)
+            if torch.get_num_threads() != workspace.threads:
+                torch.set_num_threads(workspace.threads)
             if beta == 0 and alpha == 1:
                 y.copy_(x)
             else:
                 y.mul_(beta).add_(x, alpha=alpha)
 
-        return Contender(self.name, stand.canonical.bytes_moved, _repeated(call), foreign=True)
+        return Contender(self.name, workspace.canonical.bytes_moved, _repeated(call), foreign=True)
 
 
 class Jax:
@@ -117,14 +118,14 @@ class Jax:
         self._jax.config.update("jax_enable_x64", True)
         self.version = str(self._jax.__version__)
 
-    def contender(self, stand: Stand) -> Contender | None:
+    def contender(self, workspace: Workspace) -> Contender | None:
         """JAX at work; None for padded tensors, updates, mixed types, and types it lacks."""
-        jax, problem = self._jax, stand.case.problem
+        jax, problem = self._jax, workspace.case.problem
         padded = problem.outer_a != problem.size or problem.outer_b != problem.size_b
         if padded or problem.beta != 0 or problem.alpha != 1 or problem.a != problem.b or not is_native(problem.a):
             return None
         rank = len(problem.perm)
-        row_major = _view(stand, "a").transpose()
+        row_major = _view(workspace, "a").transpose()
         axes = tuple(rank - 1 - p for p in problem.perm)[::-1]
         device = jax.devices("cpu")[0]
         x = jax.device_put(row_major, device).block_until_ready()
@@ -136,7 +137,7 @@ class Jax:
         own = np.asarray(x).reshape(-1).view(np.uint8)
         return Contender(
             self.name,
-            stand.canonical.bytes_moved,
+            workspace.canonical.bytes_moved,
             _repeated(call),
             foreign=True,
             output=lambda: np.asarray(call()),

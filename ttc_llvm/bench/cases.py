@@ -105,6 +105,18 @@ def shrunk(case: Case, limit: int) -> Case:
     return replace(case, problem=resized(problem, tuple(size)))
 
 
+def enlarged(case: Case, size: int) -> Case:
+    """The same case with one extent longer, so that a tensor takes about `size` bytes: the longest of those along
+    which neither tensor is contiguous, where there is one."""
+    problem = case.problem
+    inner = {0, problem.perm[0]}
+    choice = [k for k in range(len(problem.size)) if k not in inner] or list(range(len(problem.size)))
+    longest = max(choice, key=lambda k: problem.size[k])
+    extents = list(problem.size)
+    extents[longest] = max(1, round(extents[longest] * size / (problem.elements * problem.b.itemsize)))
+    return replace(case, problem=resized(problem, tuple(extents)))
+
+
 def resized(problem: Problem, size: tuple[int, ...]) -> Problem:
     """The same transposition of other extents, with as much padding along every index as before."""
     less = [old - new for old, new in zip(problem.size, size, strict=True)]

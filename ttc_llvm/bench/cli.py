@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-from . import cli_run, gpu_cli, peers, report
-from .cli_values import words
-from .result_file import ResultFile
-from .results import Result
-from .runner import run
-from .suites import SUITES
+from . import cli_options, cli_run, peers, report
+from .cli_values import option, words
+from .contender import Found
+from .cpu_runner import Settings
+from .gpu_runner import GpuSettings
+from .suites import GPU_SUITES, SUITES
+
+DEFAULT = {False: cli_options.DEFAULT, True: tuple(GPU_SUITES)}
+CPU_ONLY = ("hptt", "mkl")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -24,11 +25,11 @@ def add_parser(subparsers: Any) -> None:
         " beside other libraries where they are present. Sizes are about 200 MiB a tensor: a suite takes a while.",
         epilog=f"Suites: {', '.join(SUITES)}. Results in a file given by --output are not measured again.",
     )
-    cli_run.add_cases(parser, cli_run.BOTH)
-    cli_run.add_search(parser)
-    gpu_cli.add_gpu(parser)
+    cli_options.add_cases(parser, cli_options.BOTH)
+    cli_options.add_search(parser)
+    cli_options.add_gpu(parser)
     _add_peers(parser)
-    cli_run.add_output(parser)
+    cli_options.add_output(parser)
 
 
 def _add_peers(parser: argparse.ArgumentParser) -> None:
@@ -42,29 +43,12 @@ def _add_peers(parser: argparse.ArgumentParser) -> None:
 
 def run_command(args: argparse.Namespace) -> int:
     """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
-    if args.report is not None:
-        _print(ResultFile(args.report).read())
-        return 0
-    if gpu_cli.wanted(args):
-        return gpu_cli.run_command(args)
-    gpu_cli.refuse(args, gpu_cli.GPU_ONLY, gpu_cli.FOR_GPUS)
-    found = peers.find(_peer_names(args.peers), args.hptt, args.mkl) if not args.list else peers.Found((), ())
-    settings = cli_run.settings(args, found.peers)
-    chosen = cli_run.chosen(args, settings)
-    if args.list:
-        cli_run.print_list(chosen)
-        return 0
-    file, there = cli_run.known(settings.keys(chosen), args.output)
-    cli_run.notify(found.notices)
-    _print(cli_run.measure(len(chosen), file, there, partial(run, chosen, settings)))
+    results = cli_run.results(args, DEFAULT, CPU_ONLY, _find)
+    if results is not None:
+        print("\n".join(report.lines(results)))
     return 0
 
 
-def _print(results: Sequence[Result]) -> None:
-    print("\n".join(report.lines(results)))
-
-
-def _peer_names(text: str | None) -> tuple[str, ...] | None:
-    if text is None:
-        return None
-    return () if text == "none" else words("--peers", text)
+def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> Found:
+    names = option(args, "peers", lambda flag, text: () if text == "none" else words(flag, text))
+    return peers.find(names, args.hptt, args.mkl) if isinstance(how, Settings) else peers.find_gpu(names)

@@ -1,120 +1,71 @@
-"""The options and the work that `ttc bench` and `ttc compare` share: cases, measuring, progress."""
+"""What `ttc bench` and `ttc compare` do with their options: choose cases, measure them, show how far it has come."""
 
 from __future__ import annotations
 
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
-from .. import affinity as affinities
-from .. import backend, interrupts, options, runtime
+from .. import interrupts, runtime
 from ..cli.progress import Display
-from ..errors import OptionError
+from ..problem import Problem
 from ..tuning.search import Progress
-from . import report
-from .cases import KINDS, Case
-from .cli_values import integer, positive, seconds, size, words
-from .peers import Peer
+from ..wording import aligned
+from . import cpu_runner, gpu_runner, report
+from .cases import Case
+from .cli_options import chosen, cpu_settings, gpu_settings, on_gpu
+from .contender import Found
+from .cpu_runner import Report, Settings
+from .gpu_runner import GpuSettings
 from .result_file import ResultFile
 from .results import Result
-from .runner import MAX_IMPLEMENTATIONS, ROUNDS, Report, Settings
-from .selection import select
-from .suites import SUITES, cases
 
 _log = logging.getLogger(__name__)
-DEFAULT, BOTH = ("ttc57",), "both"
+F = TypeVar("F", bound=Found)
 Start = Callable[[Collection[str], Report], Iterator[Result]]  # keys of what is done already, and who hears of searches
 
 
-def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
-    """The options that choose cases. kind: the default of `--kind`."""
-    group = parser.add_argument_group("what is measured")
-    add = group.add_argument
-    add("--suite", metavar="NAME,..", help=f"or all; default: {','.join(DEFAULT)}")
-    add("--kind", metavar="KIND", default=kind, help=f"copy (beta = 0), update (beta != 0) or {BOTH}; default: {kind}")
-    add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
-    add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
-    add("--sample", metavar="N", help="at most so many cases, drawn by lot")
-    add("--seed", metavar="N", default="0", help="of the lots; default: 0")
-    add("--bytes", metavar="SIZE", help="shrink tensors to at most so many bytes, as 8M: for a quick look")
-    add("--list", action="store_true", help="list the cases, measure nothing")
+def results(
+    args: argparse.Namespace,
+    suites: Mapping[bool, Sequence[str]],
+    cpu_only: Sequence[str],
+    find: Callable[[argparse.Namespace, Settings | GpuSettings], F],
+    prepare: Callable[[F, Sequence[Problem]], None] = lambda found, problems: None,
+) -> Sequence[Result] | None:
+    """The results that the options ask for, from files or measured now; None where cases were listed only.
+
+    suites: by default, for CPUs (False) and GPUs (True); cpu_only: options without a meaning for GPUs; find: those that
+    are measured beside us; prepare: called with them and the problems that are not measured yet. Raises TtcError
+    subclasses.
+    """
+    if args.report is not None:
+        return ResultFile(args.report).read()
+    gpu = on_gpu(args, cpu_only)
+    how = None if gpu and args.list else gpu_settings(args) if gpu else cpu_settings(args)
+    threads = (how.threads if isinstance(how, Settings) else 1) or runtime.num_threads()
+    cases = chosen(args, suites[gpu], threads, gpu)
+    if how is None or args.list:
+        print("\n".join(aligned([_listed(case) for case in cases], 5)))
+        return None
+    found = find(args, how)
+    how = replace(how, peers=found.peers)
+    keys = how.keys(cases)
+    file, there = _known(keys, args.output)
+    for notice in found.notices:
+        print(f"ttc: {notice}", file=sys.stderr)
+    done = {result.key for result in there}
+    prepare(found, [case.problem for key, case in keys.items() if key not in done])
+    return measure(len(cases), file, there, _start(cases, how))
 
 
-def add_search(parser: argparse.ArgumentParser) -> None:
-    """The options of the search and of the final comparison."""
-    group = parser.add_argument_group("how")
-    add = group.add_argument
-    add("--maxImplementations", metavar="N",
-        help=f"candidates of each search, default {MAX_IMPLEMENTATIONS}; 1 = the cost model's choice")  # fmt: skip
-    add("--time-limit", metavar="S", help="seconds of each search; default: none")
-    add("--numThreads", "--threads", metavar="N", help="default: OMP_NUM_THREADS, or the CPUs at hand")
-    add("--affinity", metavar="WHERE", help="compact (default), scatter, none, or CPUs such as 0,2,4-7")
-    add("--rounds", metavar="N", help=f"of the final comparison, default {ROUNDS}")
-    add("--pattern", action="store_true", help="also measure the plan's tiles without the permutation")
-    add("--noTest", action="store_true", help="check no result")
-    add("--ignoreDatabase", action="store_true", help="search anew; the result is still stored")
-    add("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
-
-
-def settings(args: argparse.Namespace, peers: tuple[Peer, ...]) -> Settings:
-    """Checked settings; threads are placed as asked for from now on."""
-    runtime.set_affinity(_affinity(args.affinity))
-    threads = None if args.numThreads is None else runtime.thread_count(integer("--numThreads", args.numThreads))
-    return Settings(
-        threads=threads,
-        target=backend.resolve(None),
-        max_implementations=options.candidate_count(_candidates(args.maxImplementations)),
-        time_limit=None if args.time_limit is None else seconds("--time-limit", args.time_limit),
-        rounds=ROUNDS if args.rounds is None else positive("--rounds", args.rounds),
-        verify=not args.noTest,
-        database=args.database,
-        ignore_database=args.ignoreDatabase,
-        peers=peers,
-        pattern=args.pattern,
-    )
-
-
-def _candidates(text: str | None) -> int:
-    return MAX_IMPLEMENTATIONS if text is None else integer("--maxImplementations", text)
-
-
-def chosen(args: argparse.Namespace, how: Settings) -> tuple[Case, ...]:
-    """The cases that the options choose; OptionError for none."""
-    given = ",".join(DEFAULT) if args.suite is None else args.suite
-    suites = tuple(SUITES) if given == "all" else words("--suite", given)
-    threads = runtime.num_threads() if how.threads is None else how.threads
-    return narrowed(args, cases(suites, kinds(args.kind), threads))
-
-
-def kinds(text: str) -> tuple[str, ...]:
-    """The kinds that `--kind` names. Raises OptionError."""
-    if text not in (*KINDS, BOTH):
-        raise OptionError(f"unknown kind {text!r}: the choices are {', '.join((*KINDS, BOTH))}")
-    return KINDS if text == BOTH else (text,)
-
-
-def narrowed(args: argparse.Namespace, every: tuple[Case, ...]) -> tuple[Case, ...]:
-    """Those of a suite's cases that the other options leave; OptionError for none."""
-    if args.dataType is not None:
-        types = words("--dataType", args.dataType)
-        every = tuple(case for case in every if case.problem.dtype in types)
-    found = select(
-        every,
-        () if args.cases is None else words("--cases", args.cases),
-        None if args.sample is None else positive("--sample", args.sample),
-        integer("--seed", args.seed),
-        None if args.bytes is None else size("--bytes", args.bytes),
-    )
-    if not found:
-        raise OptionError("no case is left to be measured: --suite, --kind, --dataType and --cases choose them")
-    return found
-
-
-def print_list(found: Sequence[Case]) -> None:
-    """Print one line a case."""
-    print("\n".join(report.aligned([_listed(case) for case in found], 5)))
+def _start(cases: Sequence[Case], how: Settings | GpuSettings) -> Start:
+    if isinstance(how, Settings):
+        return partial(cpu_runner.run, cases, how)
+    return lambda done, _: gpu_runner.run(cases, how, done)
 
 
 def _listed(case: Case) -> tuple[str, ...]:
@@ -124,16 +75,7 @@ def _listed(case: Case) -> tuple[str, ...]:
     return case.id, *report.shape(problem.perm, problem.size), problem.dtype, mode, f"{tensor / 2**20:.3g} MiB"
 
 
-def _affinity(text: str | None) -> affinities.Affinity:
-    if text is not None:
-        return affinities.parse(text)
-    return affinities.NONE if affinities.process_mask() is None else affinities.parse("compact")
-
-
-# --- measuring --------------------------------------------------------------------------------------------
-
-
-def known(keys: Collection[str], output: str | None) -> tuple[ResultFile | None, list[Result]]:
+def _known(keys: Collection[str], output: str | None) -> tuple[ResultFile | None, list[Result]]:
     """The file that results go to, ready to be appended to, and those with one of these keys that are in it."""
     if output is None:
         return None, []
@@ -181,19 +123,3 @@ class _Display(Display):
         ratio = "no ceiling" if result.ratio is None else f"{result.ratio:.2f} of {result.ceiling}"
         _log.info("%d of %d: %s %.1f GiB/s, %s", self._done, self._total, result.id, result.ours.gibs, ratio)
         self.draw(completed=self._done, text=f"{result.id}: {ratio}")
-
-
-def notify(notices: Sequence[str]) -> None:
-    """Print a line on stderr for each."""
-    for notice in notices:
-        print(f"ttc: {notice}", file=sys.stderr)
-
-
-def add_output(parser: argparse.ArgumentParser) -> Any:
-    """The options of what comes out; returns their group."""
-    group = parser.add_argument_group("what comes out")
-    add = group.add_argument
-    add("--output", metavar="FILE", help="append each result as a JSON line; what is there already is not repeated")
-    add("--report", metavar="FILE", help="measure nothing: the table of such a file")
-    add("--verbose", "-v", action="store_true", help="log to stderr")
-    return group

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from ..cli import values
 from ..errors import OptionError
 
+T = TypeVar("T")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def option(args: argparse.Namespace, field: str, read: Callable[[str, str], T], default: Any = None) -> Any:
+    """The value of an option that was given; else the default."""
+    text = getattr(args, field)
+    return default if text is None else read(flag(field), text)
+
+
+def flag(field: str) -> str:
+    """An option by the name of its field."""
+    return f"--{field.replace('_', '-')}"
 
 
 def words(flag: str, text: str) -> tuple[str, ...]:
@@ -20,10 +35,7 @@ def words(flag: str, text: str) -> tuple[str, ...]:
 
 def integer(flag: str, text: str) -> int:
     """An integer."""
-    try:
-        return values.integer(text)
-    except ValueError:
-        raise OptionError(f"{flag}={text[:40]}: an integer is expected") from None
+    return _read(flag, text, values.integer, "an integer is expected")
 
 
 def positive(flag: str, text: str) -> int:
@@ -36,10 +48,14 @@ def positive(flag: str, text: str) -> int:
 
 def seconds(flag: str, text: str) -> float:
     """A number of seconds; whether it makes sense is for others to say."""
+    return _read(flag, text, values.seconds)
+
+
+def _read(flag: str, text: str, read: Callable[[str], T], rule: str = "") -> T:
     try:
-        return values.seconds(text)
+        return read(text)
     except ValueError as error:
-        raise OptionError(f"{flag}={text[:40]}: {error}") from None
+        raise OptionError(f"{flag}={text[:40]}: {rule or error}") from None
 
 
 def size(flag: str, text: str) -> int:

@@ -18,8 +18,8 @@ from ..canonical import Beta, Canonical, static
 from ..dtypes import DType
 from ..errors import TtcError
 from ..gpu.stage import Side
-from ..gpu.trial import Trial
-from .gpu_peers import Run
+from .contender import Absent, Contender
+from .gpu_runner import GpuWorkspace
 
 TYPES = {"s": 0, "d": 1, "f16": 2, "i8": 3, "c": 4, "z": 5, "i32": 10, "bf16": 14, "i16": 20, "i64": 24}
 MOVES = {2: "f16", 4: "s", 8: "d", 16: "z", 1: "i8"}  # plain moves by the floats that cuTENSOR has
@@ -31,7 +31,7 @@ DEFAULT_ALGORITHM, NO_JIT, ALIGNMENT = -1, 0, 128
 
 @lru_cache(maxsize=1)
 def library() -> Any:
-    """libcutensor, of the Python package or the system's. OSError, in the loader's words, where it cannot be loaded."""
+    """libcutensor, of the Python package or the system's. Absent, in the loader's words, where it cannot be loaded."""
     folders = [*site.getsitepackages(), site.getusersitepackages(), *sys.path]
     places = [path for folder in folders for path in glob.glob(f"{folder}/cutensor/lib/{LIBRARY}")]
     _load_needed(folders)
@@ -42,14 +42,14 @@ def library() -> Any:
 
 
 def _first(places: Sequence[str]) -> Any:
-    """The first of these that can be loaded; else the first one's OSError tells why."""
+    """The first of these that can be loaded; Absent with the first one's reason."""
     why: OSError | None = None
     for place in places:
         try:
             return ctypes.CDLL(place)
         except OSError as error:
             why = why or error
-    raise why or OSError(f"{LIBRARY} is not found")
+    raise Absent(f"it cannot be loaded: {why} (package cutensor-cu13 or -cu12)")
 
 
 def _load_needed(folders: Sequence[str]) -> None:
@@ -71,9 +71,10 @@ class Cutensor:
         self.version = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
         self._handle: ctypes.c_void_p | None = None
 
-    def run(self, trial: Trial, dtype: tuple[DType, DType]) -> Run | None:
+    def contender(self, workspace: GpuWorkspace) -> Contender | None:
         """cuTENSOR on our stream; None for types that it does not have."""
-        names = [_name(t, own) for t, own in zip((trial.canonical.a, trial.canonical.b), dtype, strict=True)]
+        trial, problem = workspace.trial, workspace.case.problem
+        names = [_name(trial.canonical.a, problem.a), _name(trial.canonical.b, problem.b)]
         if any(name not in TYPES for name in names):
             return None
         if self._handle is None:
@@ -98,7 +99,7 @@ class Cutensor:
             else:
                 self._call("cutensorPermute", self._handle, plan, values[0], a, b, stream)
 
-        return run
+        return Contender(self.name, trial.canonical.bytes_moved, run, foreign=True)
 
     def _plan(self, c: Canonical, names: list[str], update: bool) -> ctypes.c_void_p:
         modes = (ctypes.c_int32 * len(c.axes))(*range(len(c.axes)))

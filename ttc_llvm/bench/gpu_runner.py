@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import sha256
+from statistics import median
 from typing import Any
 
 from .. import interrupts
@@ -22,51 +22,47 @@ from ..gpu.target import GpuTarget
 from ..gpu.trial import Built, Trial, ceiling_name
 from ..trial import Mode
 from ..tuning.search import Limits, Outcome, search
-from ..wording import problem_fields
 from . import facts
-from .cases import Case, run_bytes
-from .gpu_guests import CHECKED, CHECKED_ELEMENTS, Guests, in_turns
-from .gpu_peers import GpuPeer, GpuReference, Run
+from .cases import Case
+from .contender import OURS, Agrees, Contender
 from .gpu_prepare import Prepared, prepared
-from .results import Reference, Result, Timing
+from .results import Result
+from .runner import Ceilings, Comparing, Runner, Solved
 
 _log = logging.getLogger(__name__)
 MAX_IMPLEMENTATIONS = 10
 ROUNDS = 3
 BUDGET = 450.0  # seconds: device time is short, and the last case and the way there take some, too
 HOPELESS = 3  # cases that fail one after the other: the device, not the case, is at fault
+CHECKED, CHECKED_ELEMENTS = 8, 1 << 16  # boxes of a result that are compared, and elements of each
 
 
 @dataclass(frozen=True, slots=True)
-class GpuSettings:
+class GpuSettings(Comparing):
     """Settings of a measurement on a GPU.
 
-    max_implementations: candidates of a case, the model's first; rounds: of the final comparison, a median of many
-    runs each; verify: check parts of our result, and that peers compute the same; budget: seconds after which no
-    case is begun; jobs: processes that make kernels ahead, 0 = none; assembled: they make cubins; peers: other
-    libraries; references: naive kernels by compilers.
+    max_implementations: candidates of a case, the model's first; budget: seconds after which no case is begun; jobs:
+    processes that make kernels ahead, 0 = none; assembled: they make cubins. A round is a median of many runs; parts
+    of results are checked.
     """
 
     device: Device
     target: GpuTarget
     max_implementations: int = MAX_IMPLEMENTATIONS
-    rounds: int = ROUNDS
-    verify: bool = True
     budget: float | None = BUDGET
     jobs: int = 0
     assembled: bool = True
-    peers: tuple[GpuPeer, ...] = ()
-    references: tuple[GpuReference, ...] = ()
+    rounds: int = field(default=ROUNDS, kw_only=True)
+
+    def keys(self, cases: Iterable[Case]) -> dict[str, Case]:
+        """Cases by the keys of their results."""
+        return {self.key(case): case for case in cases}
 
     def key(self, case: Case) -> str:
         """A text that is equal for results of this case with these settings, on this machine and version."""
-        peers = [f"{one.name} {one.version}" for one in self.peers]
-        peers += [f"{one.name} {one.version}" for one in self.references]
-        parts = (
-            case.id, case.text, str(self.device), self.target.key, self.max_implementations, self.rounds, self.verify,
-            compiling.versions(), *peers,
-        )  # fmt: skip
-        return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:20]
+        return self.digest(
+            case, self.device, self.target.key, self.max_implementations, self.rounds, self.verify, compiling.versions()
+        )
 
 
 def run(cases: Sequence[Case], settings: GpuSettings, done: Collection[str] = ()) -> Iterator[Result]:
@@ -102,7 +98,7 @@ class _Attempts:
         """The case's result; None, and a warning, where it has none."""
         try:
             with self.session.active():
-                found = _Measured(case, self.settings, self.session, kernels).result()
+                found = GpuRunner(case, self.settings, 1, self.settings.key(case), self.session, kernels).result()
         except (GpuError, VerificationError) as error:
             self.failed += "too little memory" not in str(error)
             if self.failed == HOPELESS:
@@ -113,104 +109,93 @@ class _Attempts:
         return found
 
 
-@dataclass(slots=True)
-class _Measured:
-    """One case on its way to a result."""
+@dataclass(frozen=True, slots=True)
+class GpuWorkspace:
+    """One case ready to be measured on a device."""
 
     case: Case
+    trial: Trial
+
+    @property
+    def canonical(self) -> Canonical:
+        """The case's canonical form."""
+        return self.trial.canonical
+
+    def seconds(self, contender: Contender) -> float:
+        """The median of some runs, each on tensors that have left the caches."""
+        return median(self.trial.runs(contender.run))
+
+    def ours(self, built: Built) -> Contender:
+        """A kernel of ours."""
+        return Contender(OURS, self.canonical.bytes_moved, partial(self.trial.launch, built))
+
+    def agrees(self, peer: Contender) -> bool:
+        """Run once on fresh data: whether parts of the result are right, sums up to their rounding."""
+        peer.run(self.trial.stage.prepare())
+        found = boxes(self.canonical, CHECKED, CHECKED_ELEMENTS)
+        return self.trial.stage.wrong((self.trial.alpha, self.trial.beta), found, loose=True) is None
+
+
+@dataclass(slots=True)
+class GpuRunner(Runner[GpuWorkspace]):
+    """A case on a device."""
+
+    drifts = False
     settings: GpuSettings
     session: Session
     kernels: Prepared
-    canonical: Canonical = field(init=False)
-    trial: Trial = field(init=False)
-    start: float = field(default_factory=time.perf_counter)
 
-    def __post_init__(self) -> None:
+    def _workspace(self) -> GpuWorkspace:
+        """Tensors in as many sets as caches need to be cold."""
         problem = self.case.problem
-        self.canonical = self.case.canonical
-        self.trial = Trial(
-            self.canonical, self.settings.target, self.session, Mode.COLD, problem.alpha, problem.beta,
+        trial = Trial(
+            self.case.canonical, self.settings.target, self.session, Mode.COLD, problem.alpha, problem.beta,
             self.kernels.images, (problem.a, problem.b),
         )  # fmt: skip
+        return GpuWorkspace(self.case, trial)
 
-    def result(self) -> Result:
-        """All stages, in order."""
-        limits = Limits(len(self.kernels.plans), verify=False)
-        outcome: Outcome[GpuPlan, Built] = search(self.kernels.plans, lambda plan: (), self.trial, limits)
-        own = partial(self.trial.launch, outcome.kernel)
+    def _ceilings(self, workspace: GpuWorkspace) -> Ceilings:
+        """The device's own copy and ours, or SAXPY."""
+        main = ceiling_name(workspace.canonical)
+        found = enumerate(workspace.trial.ceilings())
+        return Ceilings(main, 0.0, [Contender(main, size, run, way) for way, (size, run) in found])
+
+    def _solve(self, workspace: GpuWorkspace) -> Solved:
+        """The fastest of the prepared candidates, parts of whose result are checked where that is asked for."""
+        plans, limits = self.kernels.plans, Limits(len(self.kernels.plans), verify=False)
+        outcome: Outcome[GpuPlan, Built] = search(plans, lambda plan: (), workspace.trial, limits)
         if self.settings.verify:
-            self._check(outcome)
-        settings, problem = self.settings, self.case.problem
-        guests = Guests.of(
-            self.trial, problem, settings.peers, settings.references, settings.verify, self.case.id
+            self._verify(workspace.trial, outcome)
+        first = next(timed for timed in outcome.timings if timed.plan == plans[0])
+        count = len(outcome.timings)
+        return Solved(
+            workspace.ours(outcome.kernel),
+            str(outcome.best.plan),
+            "tuned" if count > 1 else "cost model",
+            count,
+            checked=True,
+            facts={"model_first": min(timed.score for timed in outcome.timings) / first.score},
         )
-        ceilings = self.trial.ceilings()
-        contenders: list[Run] = [own, *(run for _, run in ceilings), *guests.runs.values()]
-        seconds = in_turns(self.trial, contenders, settings.rounds)
-        moved = self.canonical.bytes_moved
-        mine, walks, others = seconds[0], seconds[1 : 1 + len(ceilings)], seconds[1 + len(ceilings) :]
-        best = [Timing(size, times) for (size, _), times in zip(ceilings, walks, strict=True)]
-        ceiling = {} if not best else {ceiling_name(self.canonical): max(best, key=lambda timing: timing.gibs)}
-        return self._finished(
-            outcome, Timing(moved, mine), ceiling,
-            {name: Timing(moved, times) for name, times in zip(guests.runs, others, strict=True)},
-            guests.references,
-        )  # fmt: skip
 
-    def _check(self, outcome: Outcome[GpuPlan, Built]) -> None:
-        wrong = self.trial.wrong(outcome.kernel, boxes(self.canonical, CHECKED, CHECKED_ELEMENTS))
+    def _verify(self, trial: Trial, outcome: Outcome[GpuPlan, Built]) -> None:
+        wrong = trial.wrong(outcome.kernel, boxes(trial.canonical, CHECKED, CHECKED_ELEMENTS))
         if wrong is not None:
             raise VerificationError(
                 f"{self.case.id}: the kernel of plan {outcome.best.plan} computed a wrong element at index {wrong}"
             )
 
-    def _finished(
-        self,
-        outcome: Outcome[GpuPlan, Built],
-        ours: Timing,
-        ceilings: Mapping[str, Timing],
-        peers: Mapping[str, Timing],
-        references: Mapping[str, Reference],
-    ) -> Result:
-        case, settings = self.case, self.settings
-        first = next(timed for timed in outcome.timings if timed.plan == self.kernels.plans[0])
-        return Result(
-            key=settings.key(case),
-            suite=case.suite,
-            name=case.name,
-            kind=case.kind,
-            mode="cold",
-            threads=1,
-            case=case.text,
-            problem=problem_fields(case.problem) | {"offset": 0},
-            canonical=str(self.canonical),
-            run_bytes=run_bytes(self.canonical),
-            plan=str(outcome.best.plan),
-            source="tuned" if len(outcome.timings) > 1 else "cost model",
-            candidates=len(outcome.timings),
-            verified=settings.verify,
-            elapsed=time.perf_counter() - self.start,
-            ours=ours,
-            ceiling=ceiling_name(self.canonical),
-            before=0.0,
-            ceilings=ceilings,
-            peers=peers,
-            facts=self._facts() | {"model_first": min(t.score for t in outcome.timings) / first.score},
-            references=references,
-        )
+    def _check(self, workspace: GpuWorkspace, solved: Solved) -> Agrees:
+        """Parts of peers' results are compared with the oracle's."""
+        return workspace.agrees
 
-    def _facts(self) -> dict[str, Any]:
-        settings = self.settings
-        device = settings.device
+    def _facts(self, workspace: GpuWorkspace) -> dict[str, Any]:
+        """The device, its driver, and the search's size."""
+        settings, device = self.settings, self.settings.device
         return facts.versions() | {
             "device": device.name,
             "capability": list(device.capability),
             "driver": self.session.driver.version,
             "target": str(settings.target),
-            "sets": len(self.trial.stage.sets),
-            "peers": {peer.name: peer.version for peer in settings.peers},
+            "sets": len(workspace.trial.stage.sets),
             "options": {"max_implementations": settings.max_implementations, "rounds": settings.rounds},
-            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
-
-

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import Any
 
 from ..problem import Problem
-from .peers import Absent
-from .stand import Contender, Stand, foreign
+from .contender import Absent, Contender
+from .workspace import Workspace, foreign
 
 MOST_TUNED = 8  # merged indices: autotuning begins with a list of all loop orders
 _INTS, _ADDRESS = ctypes.POINTER(ctypes.c_int), ctypes.c_void_p
@@ -95,18 +95,18 @@ class Hptt:
         """True where the C++ interface is exported."""
         return all(hasattr(self._library, name) for t in _TYPES.values() for name in (_create(t), _execute(t)))
 
-    def contender(self, stand: Stand) -> Contender | None:
+    def contender(self, workspace: Workspace) -> Contender | None:
         """HPTT at work; None for other types than s, d, c, z, for mixes, and for more loops than it can tune."""
-        problem = stand.case.problem
+        problem = workspace.case.problem
         if problem.dtype not in _TYPES:
             return None
-        if self.mode is Mode.MEASURE and len(stand.case.canonical.axes) > MOST_TUNED:
+        if self.mode is Mode.MEASURE and len(workspace.case.canonical.axes) > MOST_TUNED:
             return None
         if self.has_plans and not problem.conjugate:
-            return self._planned(stand, problem)
-        return self._called(stand, problem) if self.mode is Mode.ESTIMATE else None
+            return self._planned(workspace, problem)
+        return self._called(workspace, problem) if self.mode is Mode.ESTIMATE else None
 
-    def _planned(self, stand: Stand, problem: Problem) -> Contender:
+    def _planned(self, workspace: Workspace, problem: Problem) -> Contender:
         t = _TYPES[problem.dtype]
         create = getattr(self._library, _create(t))
         create.restype = _Shared
@@ -114,12 +114,12 @@ class Hptt:
             _INTS, ctypes.c_int, t.scalar, _ADDRESS, _INTS, _INTS, t.scalar, _ADDRESS, _INTS, ctypes.c_int,
             ctypes.c_int, _INTS, ctypes.c_bool,
         ]  # fmt: skip
-        before, after = _arguments(stand, problem, t)
-        plan = create(*before, *after, self.mode.value, stand.threads, None, False)
+        before, after = _arguments(workspace, problem, t)
+        plan = create(*before, *after, self.mode.value, workspace.threads, None, False)
         execute = ctypes.cast(getattr(self._library, _execute(t)), ctypes.c_void_p).value or 0
-        return foreign(self.name, stand, execute, (plan.object, 0, 0), self._library)
+        return foreign(self.name, workspace, execute, (plan.object, 0, 0), self._library)
 
-    def _called(self, stand: Stand, problem: Problem) -> Contender:
+    def _called(self, workspace: Workspace, problem: Problem) -> Contender:
         """Through the C interface: every call plans, as every user of it has to."""
         t = _TYPES[problem.dtype]
         function = getattr(self._library, f"{problem.dtype}TensorTranspose")
@@ -129,26 +129,26 @@ class Hptt:
             _INTS, ctypes.c_int, t.scalar, *conjugate, _ADDRESS, _INTS, _INTS, t.scalar, _ADDRESS, _INTS,
             ctypes.c_int, ctypes.c_int,
         ]  # fmt: skip
-        (perm, rank, alpha, *a), after = _arguments(stand, problem, t)
+        (perm, rank, alpha, *a), after = _arguments(workspace, problem, t)
         flags = [problem.conjugate] if conjugate else []
-        arguments = (perm, rank, alpha, *flags, *a, *after, stand.threads, 0)
+        arguments = (perm, rank, alpha, *flags, *a, *after, workspace.threads, 0)
 
         def run(repeats: int) -> None:
             for _ in range(repeats):
                 function(*arguments)
 
-        return Contender(self.name, stand.canonical.bytes_moved, run, foreign=True)
+        return Contender(self.name, workspace.canonical.bytes_moved, run, foreign=True)
 
 
-def _arguments(stand: Stand, problem: Problem, t: _Type) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _arguments(workspace: Workspace, problem: Problem, t: _Type) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """perm to A's outer sizes, and beta to B's."""
     rank = len(problem.perm)
     perm, size, outer_a, outer_b = (
         (ctypes.c_int * max(rank, 1))(*values)
         for values in (problem.perm, problem.size, problem.outer_a, problem.outer_b)
     )
-    first = (perm, rank, t.value(problem.alpha), stand.base("a"), size, outer_a)
-    return first, (t.value(problem.beta), stand.base("b"), outer_b)
+    first = (perm, rank, t.value(problem.alpha), workspace.base("a"), size, outer_a)
+    return first, (t.value(problem.beta), workspace.base("b"), outer_b)
 
 
 def _create(t: _Type) -> str:

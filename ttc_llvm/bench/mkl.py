@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..canonical import COPY, Canonical, static
-from .peers import Absent
-from .stand import Contender, Stand
+from .contender import Absent, Contender
+from .workspace import Workspace
 
 _FILES = ("libmkl_rt.so", "libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so.1")
 _SIZE, _CHAR, _ADDRESS = ctypes.c_size_t, ctypes.c_char, ctypes.c_void_p
@@ -52,9 +52,9 @@ class Mkl:
         except (OSError, AttributeError) as error:
             raise Absent(f"{path} cannot be used: {error}", named) from None
 
-    def contender(self, stand: Stand) -> Contender | None:
+    def contender(self, workspace: Workspace) -> Contender | None:
         """omatcopy at work; None for updates, mixes, and whatever is no plain 2-D transposition."""
-        form = stand.canonical
+        form = workspace.canonical
         if not _is_matrix(form):
             return None
         letter, scalar = _LETTERS[form.a.itemsize]
@@ -65,11 +65,11 @@ class Mkl:
         one = scalar(1.0)
         rows, columns = static(outer.extent), static(inner.extent)
         lda, ldb = static(inner.stride_a), static(outer.stride_b)
-        arguments = (b"C", b"T", rows, columns, one, stand.a.address, lda, stand.b.address, ldb)
+        arguments = (b"C", b"T", rows, columns, one, workspace.a.address, lda, workspace.b.address, ldb)
         set_threads = self._library.MKL_Set_Num_Threads
 
         def run(repeats: int) -> None:
-            set_threads(stand.threads)
+            set_threads(workspace.threads)
             for _ in range(repeats):
                 function(*arguments)
 

@@ -1,42 +1,75 @@
-"""Other libraries, where they are present: NumPy, PyTorch, JAX, HPTT, MKL. None of them is a dependency."""
+"""Other libraries, where they are present: NumPy, PyTorch, JAX, HPTT, MKL; for GPUs cuTENSOR, PyTorch, CuPy. None of
+them is a dependency."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from ..errors import OptionError
-from .results import Reference
-from .stand import Contender, Stand
+from . import gpu_peers, mkl
+from .array_peers import Jax, Numpy, Torch
+from .contender import Absent, Found, Peer
+from .cutensor import Cutensor
+from .hptt import Hptt, Mode
+from .mkl import Mkl
 
-NAMES = ("numpy", "torch", "jax", "hptt", "hptt-measure", "mkl")
-
-
-class Peer(Protocol):
-    """A library that can do some of the cases."""
-
-    @property
-    def name(self) -> str:
-        """In reports."""
-
-    @property
-    def version(self) -> str:
-        """Of the library, as far as it tells; part of a result's key."""
-
-    def contender(self, stand: Stand) -> Contender | None:
-        """It at work on a stand, everything planned; None for what it cannot do. NotBuilt where it had to be compiled
-        and could not be."""
+UNASKED = "hptt-measure"  # takes up to 10 s a case: only where it is asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The peers that are here, and one sentence for each that was wanted and is not."""
+class _Paths:
+    """Shared libraries that the user named."""
 
-    peers: tuple[Peer, ...]
-    notices: tuple[str, ...]
+    hptt: str | None
+    mkl: str | None
+
+
+Finder = Callable[[_Paths], Peer[Any]]  # Absent where the peer is not here
+
+
+def _package(name: str, peer: Callable[[], Peer[Any]]) -> Finder:
+    def found(paths: _Paths) -> Peer[Any]:
+        if importlib.util.find_spec(name) is None:
+            raise Absent("it is not installed")
+        return peer()
+
+    return found
+
+
+def _hptt(mode: Mode, paths: _Paths) -> Peer[Any]:
+    if paths.hptt is None:
+        raise Absent("--hptt=PATH names no shared library")
+    if not Path(paths.hptt).is_file():
+        raise OptionError(f"--hptt={paths.hptt} is no file: the path of a shared library is expected")
+    return Hptt.load(paths.hptt, mode)
+
+
+def _mkl(paths: _Paths) -> Peer[Any]:
+    path = mkl.find_library() if paths.mkl is None else paths.mkl
+    if path is None:
+        raise Absent("libmkl_rt is not found; --mkl=PATH names it")
+    return Mkl.load(path, named=paths.mkl is not None)
+
+
+CPU: Mapping[str, Finder] = {
+    "numpy": lambda paths: Numpy(),
+    "torch": _package("torch", Torch),
+    "jax": _package("jax", Jax),
+    "hptt": partial(_hptt, Mode.ESTIMATE),
+    "hptt-measure": partial(_hptt, Mode.MEASURE),
+    "mkl": _mkl,
+}
+GPU: Mapping[str, Finder] = {
+    "cutensor": lambda paths: Cutensor(),
+    "torch": _package("torch", gpu_peers.Torch),
+    "cupy": _package("cupy", gpu_peers.Cupy),
+}
+NAMES = tuple(CPU)
 
 
 def find(wanted: Sequence[str] | None = None, hptt: str | None = None, mkl: str | None = None) -> Found:
@@ -45,87 +78,25 @@ def find(wanted: Sequence[str] | None = None, hptt: str | None = None, mkl: str 
     hptt, mkl: paths of shared libraries. Raises OptionError for an unknown name, and for what was asked for by its
     name or path and cannot be used.
     """
+    return _found(CPU, wanted, _Paths(hptt, mkl), "the choices are")
+
+
+def find_gpu(wanted: Sequence[str] | None = None) -> Found:
+    """The same for GPUs. None: all that are present."""
+    return _found(GPU, wanted, _Paths(None, None), "the choices for GPUs are")
+
+
+def _found(known: Mapping[str, Finder], wanted: Sequence[str] | None, paths: _Paths, choices: str) -> Found:
     for name in wanted or ():
-        if name not in NAMES:
-            raise OptionError(f"unknown peer {name[:40]!r}: the choices are {', '.join(NAMES)}, or none")
-    names = wanted if wanted is not None else [name for name in NAMES if name != "hptt-measure"]
-    peers: list[Peer] = []
+        if name not in known:
+            raise OptionError(f"unknown peer {name[:40]!r}: {choices} {', '.join(known)}, or none")
+    peers: list[Peer[Any]] = []
     notices: list[str] = []
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(wanted if wanted is not None else [name for name in known if name != UNASKED]):
         try:
-            peers += _FINDERS[name](name, hptt, mkl)
+            peers.append(known[name](paths))
         except Absent as absent:
             if wanted is not None or absent.named:
                 raise OptionError(f"peer {name}: {absent}") from None
             notices.append(f"peer {name} is left out: {absent}")
     return Found(tuple(peers), tuple(notices))
-
-
-class Absent(Exception):
-    """Why a peer cannot take part. named: the user pointed at it, so that this is a mistake."""
-
-    def __init__(self, why: str, named: bool = False) -> None:
-        super().__init__(why)
-        self.named = named
-
-
-class NotBuilt(Exception):
-    """A reference that cannot take part in a case; its message says why."""
-
-    def __init__(self, reference: Reference) -> None:
-        super().__init__(reference.message)
-        self.reference = reference
-
-
-def _numpy(name: str, hptt: str | None, mkl: str | None) -> Iterator[Peer]:
-    from .array_peers import Numpy
-
-    yield Numpy()
-
-
-def _torch(name: str, hptt: str | None, mkl: str | None) -> Iterator[Peer]:
-    _need("torch")
-    from .array_peers import Torch
-
-    yield Torch()
-
-
-def _jax(name: str, hptt: str | None, mkl: str | None) -> Iterator[Peer]:
-    _need("jax")
-    from .array_peers import Jax
-
-    yield Jax()
-
-
-def _need(module: str) -> None:
-    if importlib.util.find_spec(module) is None:
-        raise Absent("it is not installed")
-
-
-def _hptt(name: str, hptt: str | None, mkl: str | None) -> Iterator[Peer]:
-    if hptt is None:
-        raise Absent("--hptt=PATH names no shared library")
-    from .hptt import Hptt, Mode
-
-    if not Path(hptt).is_file():
-        raise OptionError(f"--hptt={hptt} is no file: the path of a shared library is expected")
-    yield Hptt.load(hptt, Mode.MEASURE if name == "hptt-measure" else Mode.ESTIMATE)
-
-
-def _mkl(name: str, hptt: str | None, mkl: str | None) -> Iterator[Peer]:
-    from .mkl import Mkl, find_library
-
-    path = find_library() if mkl is None else mkl
-    if path is None:
-        raise Absent("libmkl_rt is not found; --mkl=PATH names it")
-    yield Mkl.load(path, named=mkl is not None)
-
-
-_FINDERS: dict[str, Callable[[str, str | None, str | None], Iterator[Peer]]] = {
-    "numpy": _numpy,
-    "torch": _torch,
-    "jax": _jax,
-    "hptt": _hptt,
-    "hptt-measure": _hptt,
-    "mkl": _mkl,
-}

@@ -97,6 +97,11 @@ class Result:
         return f"{self.suite}/{self.name}/{self.kind}"
 
     @property
+    def bound(self) -> Timing | None:
+        """The runs of the ceiling that counts; None where it could not be measured."""
+        return self.ceilings.get(self.ceiling)
+
+    @property
     def ratio(self) -> float | None:
         """Our bandwidth as a share of the ceiling's; None where the ceiling could not be measured."""
         return self.ratio_to(self.ceiling)
@@ -109,15 +114,16 @@ class Result:
     @property
     def drift(self) -> float | None:
         """The ceiling in the final rounds by what it was before the search."""
-        timing = self.ceilings.get(self.ceiling)
-        return timing.gibs / self.before if timing is not None and self.before else None
+        return self.bound.gibs / self.before if self.bound is not None and self.before else None
 
-    def speedup(self, peer: str) -> float:
-        """The speedup over a peer, best run by best run."""
-        return self.peers[peer].best / self.ours.best
+    def speedup(self, peer: str) -> float | None:
+        """The speedup over a peer, best run by best run; None where it did not take part."""
+        return self.peers[peer].best / self.ours.best if peer in self.peers else None
 
-    def pairs(self, peer: str) -> float:
+    def pairs(self, peer: str) -> float | None:
         """The same, as the median over the rounds in which both ran one after the other."""
+        if peer not in self.peers:
+            return None
         return median(p / o for p, o in zip(self.peers[peer].seconds, self.ours.seconds, strict=False))
 
 
@@ -130,9 +136,7 @@ BEGINNING = f'{{"format": {FORMAT}, "{fields(Result)[0].name}": '.encode()  # of
 def to_line(result: Result) -> str:
     """One line of JSON, without its end; what follows from the rest is spelled out for other readers."""
     values: dict[str, Any] = {"format": FORMAT}
-    for one in fields(result):
-        value = getattr(result, one.name)
-        values[one.name] = _plain(value)
+    values |= {one.name: _plain(getattr(result, one.name)) for one in fields(result)}
     values["ratio"] = _rounded(result.ratio)
     values["ratios"] = {name: _rounded(result.ratio_to(name)) for name in result.ceilings}
     values["drift"] = _rounded(result.drift)

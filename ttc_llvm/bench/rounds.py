@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median_low
 
+from .contender import Contender, Timed
 from .results import Timing
-from .stand import Contender, Stand
 
 LEAST = 3  # rounds of whoever is far from us, and of the ceilings that do not count
 DRIFT = 1.25  # a round whose ceiling is this much faster or slower than usual does not count
 NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
-
-
-def in_turns(
-    stand: Stand, mine: Contender, others: Sequence[Contender], rounds: int, main: str = ""
-) -> dict[str, Timing]:
-    """The runs of everybody, by name. main: the ceiling that counts."""
-    return Rounds(stand, mine, main, others).run(rounds)
 
 
 def drifts(ceiling: Sequence[float]) -> tuple[float, ...]:
@@ -34,10 +27,15 @@ def kept(seconds: tuple[float, ...], drift: Sequence[float]) -> tuple[float, ...
 
 
 class Rounds:
-    """The final comparison: everybody in turns, every other round in the opposite order."""
+    """The final comparison: everybody in turns, every other round in the opposite order.
 
-    def __init__(self, stand: Stand, mine: Contender, main: str, others: Sequence[Contender]) -> None:
-        self.stand, self.mine, self.main = stand, mine, main
+    main: the ceiling that counts; least: rounds after which whoever decides nothing leaves.
+    """
+
+    def __init__(
+        self, workspace: Timed, mine: Contender, main: str, others: Sequence[Contender], least: int = LEAST
+    ) -> None:
+        self.workspace, self.mine, self.main, self.least = workspace, mine, main, least
         self.alive = [mine, *others]
         self.seconds: dict[tuple[str, int], list[float]] = {}
         self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
@@ -47,8 +45,8 @@ class Rounds:
         for number in range(rounds):
             for contender in self.alive if number % 2 == 0 else reversed(self.alive):
                 key = contender.name, contender.variant
-                self.seconds.setdefault(key, []).append(self.stand.seconds(contender))
-            if number + 1 == LEAST:
+                self.seconds.setdefault(key, []).append(self.workspace.seconds(contender))
+            if number + 1 == self.least:
                 self.alive = [contender for contender in self.alive if self._stays(contender)]
         runs = {name: self._runs(name) for name in self.bytes}
         drift = drifts(runs[self.main]) if self.main in runs else (1.0,) * rounds

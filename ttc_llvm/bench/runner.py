@@ -1,206 +1,141 @@
-"""Measure cases, one after the other: ceilings, our search, then everybody in turns on the same memory."""
+"""One case measured, on a CPU or on a GPU: ceilings, our solution, then everybody in turns on the same memory."""
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
-from .. import interrupts, kernel, options, runtime
-from ..compiler import plan_canonical
-from ..measurement import GIB
-from ..options import Options
-from ..stored_plans import Planned, open_database
-from ..target import Target
-from ..trial import Mode, check_runs_here
-from ..tuning import buffers
-from ..tuning.available import available_memory
-from ..tuning.search import Progress
 from ..wording import problem_fields
-from . import facts, ours
-from .cases import Case, describe, run_bytes
-from .guests import Guests
-from .peers import Peer
+from .cases import Case, run_bytes
+from .contender import OURS, Agrees, Contender, Peer, Timed
+from .present import Present
 from .results import Result, Timing
-from .rounds import LEAST, in_turns
-from .stand import Contender, Memory, Stand
+from .rounds import LEAST, Rounds
 
-_log = logging.getLogger(__name__)
-MAX_IMPLEMENTATIONS = 100
-ROUNDS = 10
-COPIES = 4  # of both tensors that have to fit: ours, the search's, and what results are compared with
+T = TypeVar("T", bound=Timed)
 
-Report = Callable[[Case, Progress], None]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparing:
+    """Settings of every comparison. rounds: of the final one; verify: check our results and those of peers; peers:
+    other libraries and references, as `peers.find` and `references.find` give them."""
+
+    rounds: int
+    verify: bool = True
+    peers: tuple[Peer[Any], ...] = ()
+
+    def digest(self, case: Case, *parts: object) -> str:
+        """A text that is equal for results of this case, with these peers and with equal parts."""
+        peers = [f"{peer.name} {peer.version}" for peer in self.peers]
+        return sha256("\n".join(map(str, (case.id, case.text, *parts, *peers))).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Settings of a measurement.
+class Ceilings:
+    """The same bytes without a permutation. main: which of them counts; before: its GiB/s before the search, 0 = not
+    measured; ways: to all of them."""
 
-    target, threads: by default this machine and `ttc_llvm.num_threads()`; max_implementations, time_limit: of each
-    search; rounds: of the final comparison; verify: check our results element by element, and peers against them;
-    database, ignore_database: as in `ttc_llvm.compile`; peers: from `peers.find`; pattern: also measure what the
-    plan's tiles reach without their permutation: over tensors of one layout, and over the problem's own.
-    """
-
-    threads: int | None = None
-    target: Target | str | None = None
-    max_implementations: int = MAX_IMPLEMENTATIONS
-    time_limit: float | None = None
-    rounds: int = ROUNDS
-    verify: bool = True
-    database: str | Path | None = None
-    ignore_database: bool = False
-    peers: tuple[Peer, ...] = ()
-    pattern: bool = False
-
-    def options(self, case: Case) -> Options:
-        """The checked options of a case's search. Raises OptionError or TargetError."""
-        threads = self.threads if case.threads is None else case.threads
-        mode = Mode.HOT if case.hot else Mode.COLD
-        return options.checked(
-            self.max_implementations, threads, self.target, self.time_limit, mode, verify=self.verify
-        )
-
-    def keys(self, cases: Iterable[Case]) -> dict[str, Case]:
-        """Cases by the keys of their results. Raises OptionError or TargetError for settings that cannot be."""
-        return {self.key(case, self.options(case)): case for case in cases}
-
-    def key(self, case: Case, chosen: Options) -> str:
-        """A text that is equal for results of this case with these settings, on this machine and version."""
-        peers = [f"{peer.name} {peer.version}" for peer in self.peers]
-        parts = (
-            case.id, case.text, chosen.target.key, chosen.threads, chosen.max_implementations, chosen.time_limit,
-            chosen.verify, self.rounds, self.pattern, runtime.placement(), kernel.versions(), *peers,
-        )  # fmt: skip
-        return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:20]
+    main: str
+    before: float
+    ways: Sequence[Contender]
 
 
-def run(
-    cases: Iterable[Case], settings: Settings, done: Collection[str] = (), report: Report | None = None
-) -> Iterator[Result]:
-    """Measure cases and yield their results, one by one; those whose key is in `done` are left out.
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """Our solution of a case. source: tuned, database or cost model; candidates: so many were timed; checked: every
+    element of its result was right just now; ceilings: of this plan alone; facts: for the result."""
 
-    report: called between batches of candidates. A case that does not fit in memory, and a peer that computes
-    something else, is left out with a warning. Ctrl-C ends it: KeyboardInterrupt. Raises TtcError subclasses.
-    """
-    memory = Memory()
-    for case in cases:
-        chosen = settings.options(case)
-        check_runs_here(chosen.target)
-        if settings.key(case, chosen) in done:
-            continue
-        if not fits(case, memory):
-            _log.warning("%s is skipped: %s does not fit in memory", case.id, describe(case.problem))
-            continue
-        with interrupts.noted() as seen:
-            result = _Measured(case, settings, chosen, memory, report).result()
-        if seen:  # the search, or whatever ran, went on with what there was
-            raise KeyboardInterrupt
-        yield result
-
-
-def fits(case: Case, memory: Memory) -> bool:
-    """True where there is room for a case's tensors and for what checking it takes."""
-    free = available_memory()
-    return free is None or COPIES * buffers.footprint(case.canonical) < free + memory.held
+    contender: Contender
+    plan: str
+    source: str
+    candidates: int
+    checked: bool
+    ceilings: Sequence[Contender] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Measured:
-    """One case on its way to a result."""
+class Runner(ABC, Generic[T]):
+    """One case on its way to a result; subclasses are its way on this machine's CPU, and on a GPU.
 
+    threads: that run a kernel; key: of the result. drifts: other work changes the machine's speed, so that rounds in
+    which it does not count, and whoever is far from us leaves early.
+    """
+
+    drifts: ClassVar[bool]
     case: Case
-    settings: Settings
-    options: Options
-    memory: Memory
-    report: Report | None
-    start: float = field(default_factory=time.perf_counter)
-    batches: int = 0  # of candidates timed by our search: none where the plan was known
+    settings: Comparing
+    threads: int
+    key: str
+
+    @abstractmethod
+    def _workspace(self) -> T:
+        """The case's tensors."""
+
+    @abstractmethod
+    def _ceilings(self, workspace: T) -> Ceilings:
+        """The ceilings, before anything is searched."""
+
+    @abstractmethod
+    def _solve(self, workspace: T) -> Solved:
+        """Our solution, searched or looked up. Raises TtcError subclasses."""
+
+    @abstractmethod
+    def _check(self, workspace: T, solved: Solved) -> Agrees:
+        """The check of peers' results. VerificationError where ours is not checked yet, and wrong."""
+
+    @abstractmethod
+    def _facts(self, workspace: T) -> dict[str, Any]:
+        """The machine, versions and options."""
 
     def result(self) -> Result:
         """All stages, in order."""
-        stand = Stand.of(self.case, self.options.target, self.options.threads, self.memory)
-        ceilings = ours.ceilings(stand)
-        main = ours.main_ceiling(stand)
-        before = _best_gibs(stand, [ceiling for ceiling in ceilings if ceiling.name == main])
-        planned = self._planned(stand)
-        mine = ours.solution(stand, planned)
-        if self.settings.pattern or self.case.hot:
-            ceilings += ours.tiled(stand, planned.plan)
-        if self.settings.pattern:
-            ceilings += ours.pattern(stand, planned.plan)
-        verified = self.batches > 0 and self.case.offset == 0  # the search has just checked our result
-        guests = Guests.of(self.settings.peers, stand, mine, self.settings.verify, full=not verified)
-        timings = in_turns(stand, mine, [*ceilings, *guests.contenders], self.settings.rounds, main)
-        return self._finished(stand, planned, timings, (main, before), guests)
-
-    def _planned(self, stand: Stand) -> Planned:
-        """Our plan; KeyboardInterrupt where the user ended the search, which goes on with what it has found."""
-        store = open_database(self.settings.database, self.settings.ignore_database)
-        with interrupts.noted() as seen:
-            planned = plan_canonical(stand.canonical, self.options, stand.scalars, store, self._progress)
-        if seen:
-            raise KeyboardInterrupt
-        return planned
-
-    def _progress(self, progress: Progress) -> None:
-        self.batches += 1
-        if self.report is not None:
-            self.report(self.case, progress)
+        start = time.perf_counter()
+        workspace = self._workspace()
+        ceilings = self._ceilings(workspace)
+        solved = self._solve(workspace)
+        check = (lambda: self._check(workspace, solved)) if self.settings.verify else None
+        present = Present.of(self.settings.peers, workspace, check, full=not solved.checked)
+        main, least = (ceilings.main, LEAST) if self.drifts else ("", self.settings.rounds)
+        others = [*ceilings.ways, *solved.ceilings, *present.contenders]
+        timings = Rounds(workspace, solved.contender, main, others, least).run(self.settings.rounds)
+        return self._finished(workspace, ceilings, solved, present, timings, time.perf_counter() - start)
 
     def _finished(
-        self,
-        stand: Stand,
-        planned: Planned,
-        timings: dict[str, Timing],
-        ceiling: tuple[str, float],
-        guests: Guests,
-    ) -> Result:
-        case, chosen = self.case, self.options
-        peers = [contender.name for contender in guests.contenders]
-        measured = planned.measurement
+        self, workspace: T, ceilings: Ceilings, solved: Solved, present: Present, timings: dict[str, Timing],
+        elapsed: float,
+    ) -> Result:  # fmt: skip
+        case, peers = self.case, [contender.name for contender in present.contenders]
+        facts = self._facts(workspace) | dict(solved.facts)
         return Result(
-            key=self.settings.key(case, chosen),
+            key=self.key,
             suite=case.suite,
             name=case.name,
             kind=case.kind,
             mode="hot" if case.hot else "cold",
-            threads=chosen.threads,
+            threads=self.threads,
             case=case.text,
             problem=problem_fields(case.problem) | {"offset": case.offset},
-            canonical=str(stand.canonical),
-            run_bytes=run_bytes(stand.case.canonical),
-            plan=str(planned.plan),
-            source="cost model" if measured is None else "tuned" if self.batches else "database",
-            candidates=0 if measured is None else len(measured.timings),
-            verified=chosen.verify,
-            elapsed=time.perf_counter() - self.start,
-            ours=timings[ours.OURS],
-            ceiling=ceiling[0],
-            before=ceiling[1],
-            ceilings={name: t for name, t in timings.items() if name not in (ours.OURS, *peers)},
+            canonical=str(workspace.canonical),
+            run_bytes=run_bytes(case.canonical),
+            plan=solved.plan,
+            source=solved.source,
+            candidates=solved.candidates,
+            verified=self.settings.verify,
+            elapsed=elapsed,
+            ours=timings[OURS],
+            ceiling=ceilings.main,
+            before=ceilings.before,
+            ceilings={name: timing for name, timing in timings.items() if name not in (OURS, *peers)},
             peers={name: timings[name] for name in peers},
-            facts=self._facts(),
-            references=guests.references,
+            facts=facts
+            | {
+                "peers": {peer.name: peer.version for peer in self.settings.peers},
+                "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            },
+            references=present.references,
         )
-
-    def _facts(self) -> dict[str, Any]:
-        chosen = self.options
-        wanted = {"max_implementations": chosen.max_implementations, "time_limit": chosen.time_limit}
-        return facts.machine(chosen.target) | {
-            "affinity": str(runtime.placement()),
-            "peers": {peer.name: peer.version for peer in self.settings.peers},
-            "options": wanted | {"rounds": self.settings.rounds},
-            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        }
-
-
-def _best_gibs(stand: Stand, contenders: Sequence[Contender]) -> float:
-    """The best of some runs of the best of these; 0 for none."""
-    runs = [c.bytes_moved / stand.seconds(c) / GIB for _ in range(LEAST) for c in contenders]
-    return max(runs, default=0.0)

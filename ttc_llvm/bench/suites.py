@@ -10,10 +10,11 @@ from math import isqrt
 from ..dtypes import dtype, parse_pair
 from ..errors import OptionError
 from ..problem import Problem
-from .cases import KINDS, Case, as_kind
+from .cases import KINDS, Case, as_kind, enlarged
 from .ttc57 import SHAPES
 
 TENSOR = 200 << 20  # bytes
+LARGE, LARGE_BYTES = "ttc57-1g", 1 << 30
 RAGGED = (-1, 1, 7)
 SMALL = (2, 3, 4, 5, 6, 7, 8, 12)
 BIT_RANKS = (20, 22, 24, 26)
@@ -173,6 +174,11 @@ def threads(threads: int) -> Iterator[Case]:
             yield Case("threads", f"{number:02d}-t{count}", Problem(*SHAPES[number]), threads=count)
 
 
+def large(threads: int) -> Iterator[Case]:
+    """The 57 at 1 GiB a tensor."""
+    return (replace(enlarged(case, LARGE_BYTES), suite=LARGE) for case in ttc57(threads))
+
+
 SUITES: dict[str, Callable[[int], Iterable[Case]]] = {
     "ttc57": ttc57,
     "ragged": ragged,
@@ -183,21 +189,27 @@ SUITES: dict[str, Callable[[int], Iterable[Case]]] = {
     "ld": ld,
     "threads": threads,
 }
+GPU_SUITES = {"ttc57": ttc57, LARGE: large, "small-dims": small_dims, "pow2": pow2, "dtypes": dtypes, "ragged": ragged}
+"""Suites that tell anything on a GPU, those that tell most first."""
 
 
-def cases(names: Sequence[str], kinds: Sequence[str] = KINDS, threads: int = 1) -> tuple[Case, ...]:
+def cases(
+    names: Sequence[str], kinds: Sequence[str] = KINDS, threads: int = 1, gpu: bool = False
+) -> tuple[Case, ...]:
     """The cases of these suites, suite by suite and kind by kind; what is the same work within a suite appears once.
 
-    kinds: of `copy` (beta = 0) and `update` (beta != 0); threads: the most that the suite `threads` uses.
-    Raises OptionError for a suite or kind that does not exist.
+    kinds: of `copy` (beta = 0) and `update` (beta != 0); threads: the most that the suite `threads` uses; gpu: of the
+    suites for GPUs. Raises OptionError for a suite or kind that does not exist.
     """
-    for what, given, known in (("suite", names, tuple(SUITES)), ("kind", kinds, KINDS)):
+    suites = GPU_SUITES if gpu else SUITES
+    for what, given, known in (("suite", names, tuple(suites)), ("kind", kinds, KINDS)):
         for name in given:
             if name not in known:
-                raise OptionError(f"unknown {what} {name[:40]!r}: the choices are {', '.join(known)}")
+                where = " for GPUs" if gpu and known is not KINDS else ""
+                raise OptionError(f"unknown {what} {name[:40]!r}: the choices{where} are {', '.join(known)}")
     found: list[Case] = []
     for name in dict.fromkeys(names):
-        shapes = tuple(SUITES[name](threads))
+        shapes = tuple(suites[name](threads))
         for kind in dict.fromkeys(kinds):
             found += _different(case for case in (as_kind(shape, kind) for shape in shapes) if case is not None)
     return tuple(found)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__, names
-from ..bench.report import aligned, shape
+from ..bench.report import shape
 from ..native.library import Library
-from ..wording import problem_fields, target_fields, target_line
+from ..wording import aligned, count, problem_fields, target_fields, target_line
 from .report import Outcome, measurement_fields, print_lines, print_object, print_rows
 
 HEAD = ("problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source")
@@ -27,10 +27,10 @@ class Finished:
 
 def print_summary(finished: Finished) -> None:
     """Print a row a problem, then what holds for the library."""
-    made, count = finished.library, len(finished.outcomes)
-    print_lines(aligned([HEAD, *map(_row, finished.outcomes)]))
+    made = finished.library
+    print_lines(aligned([HEAD, *map(_row, finished.outcomes)], 4))
     print_lines([""])
-    problems = f"{count} problem{'' if count == 1 else 's'}"
+    problems = count(len(finished.outcomes), "problem")
     print_rows([
         ("library", [f"{made.name} {made.version}, {problems}, {finished.elapsed:.1f} s"]),
         ("target", [target_line(made.target, made.others)]),

@@ -14,7 +14,7 @@ from ..problem import Problem
 from ..solution import Solution
 from ..target import Target
 from . import cli_references
-from .references import Found, find
+from .references import Found, Wanted, find
 from .single import Comparison, beside
 
 _log = logging.getLogger(__name__)
@@ -22,37 +22,42 @@ _log = logging.getLogger(__name__)
 
 def prepare(command: Command, problem: Problem, machine: Target) -> Found | None:
     """The references that a command asks for, built: a mistake in a source is found before anything is tuned."""
-    if command.compiler is None and command.against is None:
-        check_alone(command)
+    wanted = asked(command, problem)
+    if wanted is None:
         return None
-    _check_comparable(command, problem, machine)
+    if command.hot_a != command.hot_b:
+        raise OptionError(f"{_flag(command)} compares cold or hot runs: --hotA and --hotB have to come together")
+    if not backend.runs_here(machine):
+        raise TargetError(f"target {machine} cannot be timed here: this machine lacks its instructions")
+    return built(find(wanted), problem)
+
+
+def asked(command: Command, problem: Problem) -> Wanted | None:
+    """The references that a command asks for; None for none. OptionError for what cannot be compared."""
+    if command.compiler is None and command.against is None:
+        given = {"--compilerFlags": command.compiler_flags is not None, "--traverse": command.traverse != "output"}
+        for flag in (flag for flag, is_given in given.items() if is_given):
+            raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
+        return None
+    if command.generate_only:
+        raise OptionError(f"{_flag(command)} contradicts --generateOnly: a comparison times both sides")
+    if problem.elements == 0:
+        raise OptionError(f"{_flag(command)} has nothing to compare: the tensors have no elements")
     names = cli_references.NONE if command.compiler is None else command.compiler
-    found = find(cli_references.wanted(names, command.compiler_flags, command.traverse, command.against))
+    return cli_references.wanted(names, command.compiler_flags, command.traverse, command.against)
+
+
+def _flag(command: Command) -> str:
+    return "--compiler" if command.compiler is not None else "--against"
+
+
+def built(found: Found, problem: Problem) -> Found:
+    """The references, built for one problem."""
     found.prepare([problem])
     found.check_own([problem])
     for notice in found.notices:
         _log.warning("%s", notice)
     return found
-
-
-def check_alone(command: Command) -> None:
-    """OptionError for options that say how to compare where nothing is compared."""
-    given = {"--compilerFlags": command.compiler_flags is not None, "--traverse": command.traverse != "output"}
-    for flag, is_given in given.items():
-        if is_given:
-            raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
-
-
-def _check_comparable(command: Command, problem: Problem, machine: Target) -> None:
-    flag = "--compiler" if command.compiler is not None else "--against"
-    if command.generate_only:
-        raise OptionError(f"{flag} contradicts --generateOnly: a comparison times both sides")
-    if command.hot_a != command.hot_b:
-        raise OptionError(f"{flag} compares cold or hot runs: --hotA and --hotB have to come together")
-    if problem.elements == 0:
-        raise OptionError(f"{flag} has nothing to compare: the tensors have no elements")
-    if not backend.runs_here(machine):
-        raise TargetError(f"target {machine} cannot be timed here: this machine lacks its instructions")
 
 
 def compare(command: Command, solution: Solution, found: Found) -> Comparison:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import dtypes
-from ..bench.peers import NotBuilt
+from .. import backend, dtypes
+from ..bench.contender import Contender, NotBuilt
 from ..bench.results import Reference
-from ..bench.stand import Contender, Stand, foreign
+from ..bench.workspace import Workspace, foreign
 from ..dtypes import Kind
 from ..naive import Traverse
 from ..problem import Problem
 from . import openmp, rehearsal, source
 from .builds import Build, Builder, Job
-from .compilers import Compiler
+from .compilers import LLVM, Compiler
+
+LLVM_FLAGS = ("-O3",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +38,46 @@ class Own:
         return Path(self.path).name
 
 
-class Compiled:
+class ByCompiler(ABC):
+    """A reference that a compiler builds, whatever it runs on. way: its traverse, or the name of the user's source."""
+
+    def __init__(self, builder: Builder, compiler: Compiler, way: str) -> None:
+        self._builder, self._compiler, self._way = builder, compiler, way
+        self.name = label(compiler.name, way)
+        self.version = " ".join([compiler.version, *compiler.flags, way])
+
+    @abstractmethod
+    def job(self, problem: Problem) -> Job:
+        """The build of a problem's reference."""
+
+    def _reference(self, build: Build, message: str = "") -> Reference:
+        c = self._compiler
+        return Reference(c.name, c.version, c.flags, self._way, build.seconds, build.cached, message)
+
+
+class ByLlvm:
+    """A reference that LLVM makes in this process, whatever it runs on."""
+
+    def __init__(self, traverse: Traverse) -> None:
+        self._traverse = traverse
+        self._llvm = f"LLVM {backend.llvm_version()}"
+        self.name = label(LLVM, traverse.value)
+        self.version = " ".join([self._llvm, *LLVM_FLAGS, traverse.value])
+
+    def _reference(self, seconds: float, message: str = "") -> Reference:
+        return Reference(LLVM, self._llvm, LLVM_FLAGS, self._traverse.value, seconds, message=message)
+
+
+class Compiled(ByCompiler):
     """The naive nest by one compiler; or, by the same means, a source of the user's own."""
 
     def __init__(self, builder: Builder, compiler: Compiler, what: Traverse | Own) -> None:
-        self._builder, self._compiler, self._what = builder, compiler, what
+        super().__init__(builder, compiler, what.name if isinstance(what, Own) else what.value)
+        self._what = what
         self._rehearsed: dict[str, str] = {}
-        self._way = what.name if isinstance(what, Own) else what.value
-        self.name = what.name if isinstance(what, Own) else label(compiler.name, what)
-        digest = (what.digest,) if isinstance(what, Own) else ()
-        self.version = " ".join([compiler.version, *compiler.flags, self._way, *digest])
+        if isinstance(what, Own):
+            self.name = what.name
+            self.version = f"{self.version} {what.digest}"
 
     @property
     def is_own(self) -> bool:
@@ -65,16 +98,16 @@ class Compiled:
             return str(failed)
         return ""
 
-    def contender(self, stand: Stand) -> Contender:
-        """It at work on a stand; NotBuilt where it cannot be compiled, loaded or run."""
-        library, made = self._loaded(stand.case.problem)
-        values = scalars(stand.case.problem)
+    def contender(self, workspace: Workspace) -> Contender:
+        """Make it ready to run in a workspace; NotBuilt where it cannot be compiled, loaded or run."""
+        library, made = self._loaded(workspace.case.problem)
+        values = scalars(workspace.case.problem)
         address = ctypes.cast(getattr(library, source.RUN), ctypes.c_void_p).value or 0
-        arguments = stand.base("a"), stand.base("b"), memory_of(values)
-        called = foreign(self.name, stand, address, arguments, (library, values))
+        arguments = workspace.base("a"), workspace.base("b"), memory_of(values)
+        called = foreign(self.name, workspace, address, arguments, (library, values))
         number = getattr(library, source.THREADS)
         number.restype, number.argtypes = None, (ctypes.c_int, ctypes.c_void_p)
-        threads = min(stand.threads, openmp.MOST_THREADS)
+        threads = min(workspace.threads, openmp.MOST_THREADS)
         places = openmp.places(threads)
         openmp.place(number, threads, places)
 
@@ -104,10 +137,6 @@ class Compiled:
             raise NotBuilt(self._reference(build, why))
         return library, self._reference(build)
 
-    def _reference(self, build: Build, message: str = "") -> Reference:
-        c = self._compiler
-        return Reference(c.name, c.version, c.flags, self._way, build.seconds, build.cached, message)
-
     def _trouble_of(self, job: Job, build: Build, problem: Problem) -> str:
         """Why its code cannot be run: a compiler's is tried once, a user's for every problem."""
         key = job.key if self.is_own else ""
@@ -133,9 +162,9 @@ def _opened(build: Build) -> ctypes.CDLL | None:
     return library
 
 
-def label(compiler: str, traverse: Traverse) -> str:
+def label(compiler: str, way: str) -> str:
     """A reference's name in tables."""
-    return compiler if traverse is Traverse.OUTPUT else f"{compiler} {traverse.value}"
+    return compiler if way == Traverse.OUTPUT.value else f"{compiler} {way}"
 
 
 def scalars(problem: Problem) -> npt.NDArray[Any] | None:

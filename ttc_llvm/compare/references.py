@@ -9,9 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from .. import backend, naive, runtime
-from ..bench.peers import Peer
-from ..bench.results import Reference
-from ..bench.stand import Contender, Stand
+from ..bench import contender
+from ..bench.contender import Contender, Peer
+from ..bench.workspace import Workspace
 from ..errors import OptionError
 from ..naive import Traverse
 from ..native.whole_file import read
@@ -19,7 +19,7 @@ from ..pool import Call
 from ..problem import Problem
 from . import compilers, openmp, source
 from .builds import LIMIT_SECONDS, Builder, Job
-from .compiled import Compiled, Own, label, memory_of, scalars
+from .compiled import ByCompiler, ByLlvm, Compiled, Own, memory_of, scalars
 from .compilers import Compiler
 
 KERNEL = "kernel"
@@ -38,16 +38,14 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The references as peers, what builds them, and a sentence for each compiler that is left out."""
+class Found(contender.Found):
+    """The references as peers, a sentence for each compiler that is left out, and what builds them."""
 
-    peers: tuple[Peer, ...]
     builder: Builder
-    notices: tuple[str, ...]
 
     def prepare(self, problems: Iterable[Problem], report: Callable[[int, int], None] | None = None) -> None:
         """Build everything that these problems need, several at once: before anything is timed."""
-        compiled = [peer for peer in self.peers if isinstance(peer, Compiled)]
+        compiled = [peer for peer in self.peers if isinstance(peer, ByCompiler)]
         self.builder.obtain_all((peer.job(problem) for problem in problems for peer in compiled), report)
 
     def check_own(self, problems: Iterable[Problem]) -> None:
@@ -71,14 +69,14 @@ def find(wanted: Wanted, cache: Path | None = None) -> Found:
     builder = Builder(cache, wanted.limit)
     present = found.compilers or (_any_compiler(wanted)[:1] if wanted.against is not None else ())
     able = {compiler: _able(builder, compiler) for compiler in present}
-    peers: list[Peer] = []
+    peers: list[Peer[Workspace]] = []
     for traverse in wanted.traverse:
         peers += [Compiled(builder, able[compiler], traverse) for compiler in found.compilers]
         peers += [Vectorised(traverse)] if found.llvm else []
     if wanted.against is not None:
         peers.append(_own(builder, tuple(able.values()), wanted.against))
     serial = tuple(_serial(compiler) for compiler, used in able.items() if used != compiler)
-    return Found(tuple(peers), builder, (*found.notices, *serial))
+    return Found(tuple(peers), (*found.notices, *serial), builder)
 
 
 def _able(builder: Builder, compiler: Compiler) -> Compiler:
@@ -115,32 +113,24 @@ def _own(builder: Builder, present: Sequence[Compiler], given: str) -> Compiled:
 # --- LLVM in this process ---------------------------------------------------------------------------------
 
 
-class Vectorised:
+class Vectorised(ByLlvm):
     """The naive nest as LLVM IR, through all of LLVM's -O3 and both of its vectorisers, on our own threads."""
 
-    def __init__(self, traverse: Traverse) -> None:
-        self._traverse = traverse
-        self.name = label(compilers.LLVM, traverse)
-        self.version = f"LLVM {backend.llvm_version()} -O3 {traverse.value}"
-
-    def contender(self, stand: Stand) -> Contender:
-        """It at work on a stand."""
+    def contender(self, workspace: Workspace) -> Contender:
+        """Make it ready to run in a workspace."""
         from ..ir_builders import naive as nests
 
-        problem = stand.case.problem
+        problem = workspace.case.problem
         nest = naive.of(problem, self._traverse)
         start = time.perf_counter()
-        text = str(nests.build(nest, stand.target, KERNEL))
-        loaded = backend.load(backend.compile_vectorised(text, stand.target), (KERNEL,))
-        made = Reference(
-            compilers.LLVM, f"LLVM {backend.llvm_version()}", ("-O3",), self._traverse.value,
-            time.perf_counter() - start,
-        )  # fmt: skip
+        text = str(nests.build(nest, workspace.target, KERNEL))
+        loaded = backend.load(backend.compile_vectorised(text, workspace.target), (KERNEL,))
+        made = self._reference(time.perf_counter() - start)
         values = scalars(problem)
-        addresses = stand.base("a"), stand.base("b")
+        addresses = workspace.base("a"), workspace.base("b")
         call = Call(loaded.address(KERNEL), *addresses, memory_of(values), 0, 0, nests.tasks(nest))
 
         def run(repeats: int, keep: object = (loaded, values)) -> None:
-            runtime.run(call, stand.threads, repeats)
+            runtime.run(call, workspace.threads, repeats)
 
-        return Contender(self.name, stand.canonical.bytes_moved, run, foreign=True, reference=made)
+        return Contender(self.name, workspace.canonical.bytes_moved, run, foreign=True, reference=made)

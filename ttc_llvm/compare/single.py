@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .. import names
 from ..bench import ours
 from ..bench.cases import Case, describe
-from ..bench.guests import Guests
+from ..bench.check import Check
+from ..bench.contender import OURS, Agrees, Contender, Found, Timed
+from ..bench.cpu_runner import ROUNDS, fits
+from ..bench.present import Present
 from ..bench.results import Reference, Timing
-from ..bench.rounds import in_turns
-from ..bench.runner import ROUNDS, fits
-from ..bench.stand import Memory, Stand
+from ..bench.rounds import LEAST, Rounds
+from ..bench.workspace import Memory, Workspace
 from ..errors import TtcError
+from ..problem import Problem
 from ..solution import Solution
 from ..stored_plans import Planned
-from .references import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +34,30 @@ class Comparison:
         return self.peers[name].best / self.ours.best
 
 
+def case_of(problem: Problem, hot: bool = False) -> Case:
+    """One problem as a case."""
+    return Case("ttc", names.stem(problem), problem, hot=hot)
+
+
 def beside(solution: Solution, found: Found, *, hot: bool = False, verify: bool = True) -> Comparison:
     """Measure a solution and its references in turns, on random tensors of our own.
 
     hot: both tensors in the caches; verify: leave out whose result differs from ours. TtcError where there is no room.
     """
-    problem = solution.problem
-    case = Case("ttc", names.stem(problem), problem, hot=hot)
-    memory = Memory()
+    case, memory = case_of(solution.problem, hot), Memory()
     if not fits(case, memory):
-        raise TtcError(f"{describe(problem)} cannot be compared: its tensors do not fit in memory four times")
-    found.prepare([problem])
-    stand = Stand.of(case, solution.target, solution.threads, memory)
-    mine = ours.solution(stand, Planned(solution.plan))
-    guests = Guests.of(found.peers, stand, mine, verify, full=False)
-    timings = in_turns(stand, mine, guests.contenders, ROUNDS)
-    return Comparison(
-        timings[ours.OURS], {peer.name: timings[peer.name] for peer in guests.contenders}, guests.references
-    )
+        raise TtcError(f"{describe(case.problem)} cannot be compared: its tensors do not fit in memory four times")
+    workspace = Workspace.of(case, solution.target, solution.threads, memory)
+    mine = ours.solution(workspace, Planned(solution.plan))
+    check = (lambda: Check(workspace, mine, full=False).agrees) if verify else None
+    return compared(workspace, mine, found, check, ROUNDS, LEAST)
+
+
+def compared(
+    workspace: Timed, mine: Contender, found: Found, check: Callable[[], Agrees] | None, rounds: int, least: int
+) -> Comparison:
+    """Everybody in turns in a workspace. check, least: as `Present.of` and `Rounds` have them."""
+    present = Present.of(found.peers, workspace, check)
+    timings = Rounds(workspace, mine, "", present.contenders, least).run(rounds)
+    peers = {peer.name: timings[peer.name] for peer in present.contenders}
+    return Comparison(timings[OURS], peers, present.references)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ..bench import report
+from ..bench.report import Column
 from ..bench.results import Reference, Result, Timing
+from ..wording import aligned
 
 WIDEST = 300  # characters of a message
 CSV_COLUMNS = (
@@ -21,12 +24,12 @@ def lines(results: Sequence[Result]) -> list[str]:
     """The table; geometric mean, least and most a reference; how each was built; what could not be."""
     if not results:
         return ["no results"]
-    found = report.aligned(table(results))
+    found = aligned(table(results), len(report.CASE))
     for title, group in report.groups(results).items():
         found += ["", title, *_summary(group)]
     built = list(_built(results))
     if built:
-        found += ["", "references", *report.aligned(built, 3)]
+        found += ["", "references", *aligned(built, 3)]
     failed = list(_failed(results))
     return [*found, *(["", "left out", *failed] if failed else [])]
 
@@ -38,25 +41,21 @@ def names(results: Iterable[Result]) -> tuple[str, ...]:
 
 def table(results: Sequence[Result]) -> list[tuple[str, ...]]:
     """A heading and one row a case: our time and bandwidth, each reference's bandwidth, and times as fast (pairs)."""
-    shown = names(results)
-    hot = all(r.mode == "hot" for r in results)
-    head = ("case", "perm", "size", "type", "us" if hot else "ms", "GiB/s")
-    rows = [(*head, *(cell for name in shown for cell in (name, "x")))]
-    for r in results:
-        cells = [r.id, *report.shape(r.problem["perm"], r.problem["size"]), str(r.problem["dataType"])]
-        cells += [f"{r.ours.best * (1e6 if hot else 1e3):.4g}", f"{r.ours.gibs:.1f}"]
-        for name in shown:
-            there = name in r.peers
-            cells += [f"{r.peers[name].gibs:.1f}" if there else "-", f"{r.pairs(name):.2f}" if there else "-"]
-        rows.append(tuple(cells))
-    return rows
+    columns = [*report.CASE, report.times(results), report.GIBS]
+    for name in names(results):
+        columns += [_gibs(name), replace(report.pairs(name), head="x")]
+    return report.texts(columns, results)
+
+
+def _gibs(peer: str) -> Column:
+    return Column(peer, lambda r: r.peers[peer].gibs if peer in r.peers else None, ".1f")
 
 
 def _summary(group: Sequence[Result]) -> Iterator[str]:
     shown = names(group)
     width = max(map(len, shown), default=0)
     for name in shown:
-        ratios = [(r.name, r.pairs(name)) for r in group if name in r.peers]
+        ratios = [(r.name, ratio) for r in group if (ratio := r.pairs(name)) is not None]
         found = report.figure(ratios)
         best, most = max(ratios, key=lambda pair: pair[1])
         yield (
@@ -112,8 +111,8 @@ def _contenders(r: Result) -> Iterator[tuple[object, ...]]:
     for name, timing in r.ceilings.items():
         yield name, "ceiling", *_timing(timing), "", "", *_reference(None)
     for name in dict.fromkeys((*r.references, *r.peers)):
-        made, there = r.references.get(name), name in r.peers
-        ratios = (f"{r.speedup(name):.5g}", f"{r.pairs(name):.5g}") if there else ("", "")
+        made = r.references.get(name)
+        ratios = ("" if ratio is None else f"{ratio:.5g}" for ratio in (r.speedup(name), r.pairs(name)))
         role = "peer" if made is None else "reference"
         yield name, role, *_timing(r.peers.get(name)), *ratios, *_reference(made)
 

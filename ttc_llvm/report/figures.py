@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import median
+from statistics import geometric_mean, median
 
 from ..bench.results import Result
 from . import ranking
 from .charts import Bars, Cases, Chart, Curve, Series, Spread
-from .groups import RULES, Group, affinity, compiled, effort, geomean, groups, libraries
+from .groups import RULES, Group, affinity, compiled, effort, groups, libraries
 from .inputs import Inputs
 
 GIBS = "GiB/s"
@@ -34,10 +34,10 @@ def bandwidth(inputs: Inputs) -> Iterator[Cases]:
         series = [_series(effort_name(n), group, results, lambda r: r.ours.gibs) for n, results in found]
         best = {name: results[name] for _, results in found for name in results}
         ceiling = ", ".join(dict.fromkeys(r.ceiling for r in best.values()))
-        bound = _series(f"ceiling: {ceiling}", group, best, _ceiling)
+        bound = _series(f"ceiling: {ceiling}", group, best, lambda r: r.bound and r.bound.gibs)
         rule = RULES.get(group.results[0].kind, "")
         share = [r.ratio for r in best.values() if r.ratio]
-        words = f"Best runs, {rule} per second." + (f" Geomean {geomean(share):.2f} of the ceiling." if share else "")
+        words = f"Best runs, {rule} per second." + (f" Geomean {geometric_mean(share):.2f} of the ceiling." if share else "")
         yield Cases(group.title, words, group.names, tuple(series), GIBS, bound)
 
 
@@ -45,11 +45,6 @@ def effort_name(number: int) -> str:
     """A search's size in words."""
     names = {1: "1 (cost model)", -1: "the whole space"}
     return names.get(number, f"{number:,} candidates")
-
-
-def _ceiling(result: Result) -> float | None:
-    timing = result.ceilings.get(result.ceiling)
-    return None if timing is None else timing.gibs
 
 
 def _series(
@@ -78,7 +73,7 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
         found = []
         for peer in dict.fromkeys(peer for one in best.values() for peer in choose(one)):
             values = tuple(best[n].pairs(peer) if peer in choose(best[n]) else None for n in names)
-            mean = geomean(v for v in values if v is not None)
+            mean = geometric_mean(v for v in values if v is not None)
             found.append(Series(f"{peer} (geomean {mean:.2f})", values))
         if found:
             caption = f"{words}, median over the rounds in which both ran; the largest search; above 1 we are faster."
@@ -97,7 +92,7 @@ def affinities(inputs: Inputs) -> Iterator[Bars]:
         names = ("ttc", *_common_peers([r[name] for r in by_place for name in common])) if common else ()
         if names:
             series = tuple(
-                Series(place, tuple(geomean(_gibs(results[name], who) for name in common) for who in names))
+                Series(place, tuple(geometric_mean(_gibs(results[name], who) for name in common) for who in names))
                 for place, results in zip(places, by_place, strict=True)
             )
             yield Bars(group.title, f"Geomean over {len(common)} cases measured under each.", names, series, GIBS)
@@ -124,7 +119,7 @@ def searches(inputs: Inputs) -> Iterator[Curve]:
             continue
         shares = [[results[name].ratio or 0.0 for name in common] for results in found]
         series = (
-            Series("geomean", tuple(map(geomean, shares))),
+            Series("geomean", tuple(map(geometric_mean, shares))),
             Series("least of all cases", tuple(map(min, shares))),
         )
         words = f"{len(common)} cases that were searched with each. 1 = the ceiling, measured in the same run."

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import exp, log
 
+from ..bench.report import heading
 from ..bench.results import Result
 from ..bench.suites import SUITES
 
 RULES = {"copy": "bytes of A + bytes of B", "update": "bytes of A + 2 x bytes of B"}
-KINDS = {"copy": "beta = 0", "update": "beta != 0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,7 @@ def groups(results: Sequence[Result], by_affinity: bool = True) -> tuple[Group, 
     places = {affinity(one) for one in results} if by_affinity else set()
     found: dict[str, list[Result]] = {}
     for one in results:
-        threads = f"{one.threads} thread{'' if one.threads == 1 else 's'}"
-        parts = [one.suite, KINDS.get(one.kind, one.kind), one.mode, threads]
+        parts = [heading(one)]
         parts += [f"affinity {affinity(one) or 'unknown'}"] if len(places) > 1 else []
         parts += [machine(one)] if len(machines) > 1 else []
         found.setdefault(", ".join(parts), []).append(one)
@@ -87,12 +85,6 @@ def groups(results: Sequence[Result], by_affinity: bool = True) -> tuple[Group, 
 def _places(suite: str, threads: int) -> dict[str, int]:
     shapes = SUITES[suite](threads) if suite in SUITES else ()
     return {case.name: number for number, case in enumerate(shapes)}
-
-
-def geomean(values: Iterable[float]) -> float:
-    """Geometric mean of values above 0, at least one."""
-    logs = [log(value) for value in values]
-    return exp(sum(logs) / len(logs))
 
 
 def _options(result: Result) -> dict[str, object]:

@@ -11,14 +11,15 @@ from importlib.resources import files
 from typing import Any
 
 from .. import __version__
+from ..bench.report import KINDS, Value
 from ..bench.results import Result, to_line
 from ..native.marks import MARK
 from ..tuning import exchange
 from .charts import Chart
 from .figures import Figure, effort_name
-from .groups import KINDS, RULES, affinity, effort, machine
+from .groups import RULES, affinity, effort, machine
 from .inputs import Inputs
-from .rows import Rows, Value, rows
+from .rows import Rows, rows
 
 PLAIN_BYTES = 256 << 10  # data that is larger is embedded packed
 MODES = {

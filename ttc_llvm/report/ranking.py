@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import geometric_mean, median
 
 from .. import backend
 from .. import canonical as forms
@@ -18,7 +18,6 @@ from ..tuning.cost import Model
 from ..tuning.features import kind
 from ..tuning.records import Record
 from .charts import Cloud
-from .groups import geomean
 from .inputs import Inputs
 
 LEAST_BYTES = 1 << 20  # below it a run is mostly starting and ending, which the model leaves out
@@ -55,7 +54,7 @@ def clouds(inputs: Inputs) -> Iterator[Cloud]:
     candidates = sum(len(one.pairs) for one in found)
     words = f"Stored solutions: {len(found)}, with {candidates:,} candidates; the database keeps the fastest of each."
     words += f" Median rank correlation {median(known):.2f}." if known else ""
-    words += f" The model's first of them reaches {geomean(one.first for one in found):.2f} of the best (geomean)."
+    words += f" The model's first of them reaches {geometric_mean(one.first for one in found):.2f} of the best (geomean)."
     bandwidths = [(one, [(one.bytes / e / GIB, one.bytes / m / GIB) for e, m in one.pairs]) for one in found]
     yield Cloud(
         "Bandwidth of candidates", words, _by_kind(bandwidths), "GiB/s expected", "GiB/s measured"

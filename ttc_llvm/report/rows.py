@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..bench import report
+from ..bench.report import Column, Value
 from ..bench.results import Result
 from .groups import affinity, effort, machine
-
-Value = str | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: a heading, and what it says of a result; digits: of numbers shown."""
-
-    head: str
-    value: Callable[[Result], Value]
-    digits: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +21,13 @@ class Rows:
 
 def rows(results: Sequence[Result]) -> Rows:
     """The table of all results. Columns that say the same of everything are left out, save what identifies a case."""
-    columns = [*_CASE, *(c for c in _SETTING if len({c.value(one) for one in results}) > 1), *_MEASURED]
-    columns += [_peer(name) for name in dict.fromkeys(name for one in results for name in one.peers)]
-    values = tuple(tuple(column.value(one) for column in columns) for one in results)
-    return Rows(tuple(columns), values)
-
-
-def _ceiling(one: Result) -> float | None:
-    found = one.ceilings.get(one.ceiling)
-    return None if found is None else found.gibs
-
-
-def _peer(name: str) -> Column:
-    return Column(f"x {name}", lambda one: one.pairs(name) if name in one.peers else None)
+    columns = (
+        *_CASE,
+        *(c for c in _SETTING if len({c.value(one) for one in results}) > 1),
+        *_MEASURED,
+        *map(report.pairs, report.peers(results)),
+    )
+    return Rows(columns, tuple(tuple(column.value(one) for column in columns) for one in results))
 
 
 def _join(one: Result, field: str, by: str) -> str:
@@ -64,9 +49,9 @@ _SETTING = (
     Column("candidates", lambda one: float(effort(one))),
 )
 _MEASURED = (
-    Column("ms", lambda one: one.ours.best * 1e3, 4),
-    Column("GiB/s", lambda one: one.ours.gibs),
-    Column("ceiling", _ceiling),
-    Column("ratio", lambda one: one.ratio),
+    Column("ms", lambda one: one.ours.best * 1e3, digits=4),
+    report.GIBS,
+    report.CEILING,
+    report.RATIO,
     Column("planning s", lambda one: one.elapsed),
 )

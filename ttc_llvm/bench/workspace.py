@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,33 +18,13 @@ from ..trial import HOT_SECONDS, flush, scalars
 from ..tuning import buffers
 from ..tuning.buffers import Tensor
 from .cases import Case
-from .results import Reference
+from .contender import Contender
 
 GRAIN = 32 << 20  # buffers grow in steps of this, so that cases of about one size share them
 SETTLE_SECONDS = 5e-4  # between flush and run: our workers park meanwhile, and disturb nobody
 FOREIGN_SECONDS = 0.02  # after a run of another library: its OpenMP threads go on polling for a while
 HOT_SHIFT = 2048  # bytes: hot tensors at equal offsets in their pages make stores collide with loads, memcpy's most
 MOST_REPEATS = 1 << 20  # of a hot call, however short
-
-
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """One of those that are timed on a stand.
-
-    name: in reports; bytes_moved: by one call; run: makes so many calls; variant: contenders of one name are ways to
-    the same, of which the best counts; foreign: another library's, which may have threads of its own; output: its
-    result where it cannot write into B, with B's indices reversed (C order); reads: memory of its own to be flushed;
-    reference: how it was compiled, if it is a reference.
-    """
-
-    name: str
-    bytes_moved: int
-    run: Callable[[int], None]
-    variant: int = 0
-    foreign: bool = False
-    output: Callable[[], npt.NDArray[np.generic]] | None = None
-    reads: tuple[npt.NDArray[np.uint8], ...] = ()
-    reference: Reference | None = None
 
 
 class Memory:
@@ -97,7 +76,7 @@ def start_elements(case: Case, which: str) -> int:
 
 
 @dataclass(slots=True)
-class Stand:
+class Workspace:
     """One case ready to be measured: canonical form, tensors, and how a run is timed, cold or hot."""
 
     case: Case
@@ -109,8 +88,8 @@ class Stand:
     _repeats: dict[tuple[str, int], int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, case: Case, target: Target, threads: int, memory: Memory) -> Stand:
-        """The stand of a case, on shared memory."""
+    def of(cls, case: Case, target: Target, threads: int, memory: Memory) -> Workspace:
+        """The workspace of a case, on shared memory."""
         canonical = _form(case, target)
         a, b = (memory.tensor(canonical, side, case, threads) for side in ("a", "b"))
         return cls(case, canonical, target, threads, a, b)
@@ -184,7 +163,7 @@ def native(
 
 
 def foreign(
-    name: str, stand: Stand, function: int, arguments: tuple[int, int, int], keep: object
+    name: str, workspace: Workspace, function: int, arguments: tuple[int, int, int], keep: object
 ) -> Contender:
     """A C function of up to three pointer-sized arguments as a contender, repeated by the same native loop as ours.
 
@@ -196,4 +175,4 @@ def foreign(
     def run(repeats: int, keep: object = keep) -> None:
         runtime.run(call, 1, repeats)
 
-    return Contender(name, stand.canonical.bytes_moved, run, foreign=True)
+    return Contender(name, workspace.canonical.bytes_moved, run, foreign=True)

@@ -1,0 +1,159 @@
+"""The options that `ttc bench` and `ttc compare` share, for this machine's CPU and for GPUs: cases and settings."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from .. import affinity, backend, options, runtime
+from ..errors import OptionError, TargetError
+from ..gpu import devices
+from ..gpu import target as gpu_target
+from . import cpu_runner, gpu_runner
+from .cases import KINDS, Case
+from .cli_values import flag, integer, option, positive, seconds, size, words
+from .cpu_runner import Settings
+from .gpu_runner import GpuSettings
+from .selection import select
+from .suites import GPU_SUITES, SUITES, cases
+
+DEFAULT, BOTH = ("ttc57",), "both"
+CPU_ONLY = ("numThreads", "affinity", "pattern", "database")
+GPU_ONLY = ("budget", "jobs")
+FOR_CPUS = "is for CPUs: a GPU's benchmark has no such option"
+FOR_GPUS = "is for GPUs: --architecture=cuda asks for one"
+
+
+def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
+    """The options that choose cases. kind: the default of `--kind`."""
+    group = parser.add_argument_group("what is measured")
+    add = group.add_argument
+    add("--suite", metavar="NAME,..", help=f"or all; default: {','.join(DEFAULT)}")
+    add("--kind", metavar="KIND", default=kind, help=f"copy (beta = 0), update (beta != 0) or {BOTH}; default: {kind}")
+    add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
+    add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
+    add("--sample", metavar="N", help="at most so many cases, drawn by lot")
+    add("--seed", metavar="N", default="0", help="of the lots; default: 0")
+    add("--bytes", metavar="SIZE", help="shrink tensors to at most so many bytes, as 8M: for a quick look")
+    add("--list", action="store_true", help="list the cases, measure nothing")
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """The options of the search and of the final comparison."""
+    group = parser.add_argument_group("how")
+    add = group.add_argument
+    add("--maxImplementations", metavar="N",
+        help=f"candidates of each search, default {cpu_runner.MAX_IMPLEMENTATIONS};"
+        " 1 = the cost model's choice")  # fmt: skip
+    add("--time-limit", metavar="S", help="seconds of each search; default: none")
+    add("--numThreads", "--threads", metavar="N", help="default: OMP_NUM_THREADS, or the CPUs at hand")
+    add("--affinity", metavar="WHERE", help="compact (default), scatter, none, or CPUs such as 0,2,4-7")
+    add("--rounds", metavar="N", help=f"of the final comparison, default {cpu_runner.ROUNDS}")
+    add("--pattern", action="store_true", help="also measure the plan's tiles without the permutation")
+    add("--noTest", action="store_true", help="check no result")
+    add("--ignoreDatabase", action="store_true", help="search anew; the result is still stored")
+    add("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
+
+
+def add_gpu(parser: argparse.ArgumentParser) -> None:
+    """The options that are for GPUs."""
+    add = parser.add_argument_group("GPUs").add_argument
+    add("--architecture", metavar="NAME", help=f"cuda: the GPU, not the CPU; suites {', '.join(GPU_SUITES)};"
+        f" {gpu_runner.MAX_IMPLEMENTATIONS} candidates, {gpu_runner.ROUNDS} rounds")  # fmt: skip
+    add("--cpu", metavar="NAME", help="a GPU's name, as sm_90; default: the device at hand")
+    add("--budget", metavar="S", help=f"seconds after which no case is begun, default {gpu_runner.BUDGET:g}")
+    add("--jobs", metavar="N", help="processes that make kernels ahead; default: all CPUs but one")
+
+
+def add_output(parser: argparse.ArgumentParser) -> Any:
+    """The options of what comes out; returns their group."""
+    group = parser.add_argument_group("what comes out")
+    add = group.add_argument
+    add("--output", metavar="FILE", help="append each result as a JSON line; what is there already is not repeated")
+    add("--report", metavar="FILE", help="measure nothing: the table of such a file")
+    add("--verbose", "-v", action="store_true", help="log to stderr")
+    return group
+
+
+# --- the machine ------------------------------------------------------------------------------------------
+
+
+def on_gpu(args: argparse.Namespace, cpu_only: Sequence[str]) -> bool:
+    """True where a GPU is asked for. cpu_only: options that a command does not have for GPUs, beside CPU_ONLY.
+
+    TargetError for a CPU, which is always this machine's, OptionError for options of the other kind of machine."""
+    named = [name for name in (args.architecture, args.cpu) if name is not None]
+    for name in named:
+        if not gpu_target.is_gpu(name):
+            raise TargetError(f"{name} cannot be benchmarked by name: without --architecture, this machine's CPU is")
+    refused = (*CPU_ONLY, *cpu_only) if named else GPU_ONLY
+    why = FOR_CPUS if named else FOR_GPUS
+    for field in refused:
+        if getattr(args, field) not in (None, False):
+            raise OptionError(f"{flag(field)} {why}")
+    return bool(named)
+
+
+def cpu_settings(args: argparse.Namespace) -> Settings:
+    """Checked settings, without peers; threads are placed as asked for from now on."""
+    runtime.set_affinity(_affinity(args.affinity))
+    return Settings(
+        threads=option(args, "numThreads", lambda flag, text: runtime.thread_count(integer(flag, text))),
+        target=backend.resolve(None),
+        max_implementations=option(args, "maxImplementations", _candidates, cpu_runner.MAX_IMPLEMENTATIONS),
+        time_limit=option(args, "time_limit", seconds),
+        rounds=option(args, "rounds", positive, cpu_runner.ROUNDS),
+        verify=not args.noTest,
+        database=args.database,
+        ignore_database=args.ignoreDatabase,
+        pattern=args.pattern,
+    )
+
+
+def gpu_settings(args: argparse.Namespace) -> GpuSettings:
+    """Checked settings, without peers. Raises GpuError or TargetError where there is no such device."""
+    target = devices.resolve(args.cpu or args.architecture)
+    return GpuSettings(
+        devices.running(target),
+        target,
+        option(args, "maxImplementations", _candidates, gpu_runner.MAX_IMPLEMENTATIONS),
+        option(args, "budget", lambda flag, text: options.time_limit_of(seconds(flag, text)), gpu_runner.BUDGET),
+        max(0, option(args, "jobs", integer, (os.cpu_count() or 1) - 1)),
+        rounds=option(args, "rounds", positive, gpu_runner.ROUNDS),
+        verify=not args.noTest,
+    )
+
+
+def _candidates(flag: str, text: str) -> int:
+    return options.candidate_count(integer(flag, text))
+
+
+def _affinity(text: str | None) -> affinity.Affinity:
+    if text is not None:
+        return affinity.parse(text)
+    return affinity.NONE if affinity.process_mask() is None else affinity.parse("compact")
+
+
+# --- cases ------------------------------------------------------------------------------------------------
+
+
+def chosen(args: argparse.Namespace, default: Sequence[str], threads: int, gpu: bool) -> tuple[Case, ...]:
+    """The cases that the options choose. default: suites; threads: the most that a case has. OptionError for none."""
+    every = tuple(GPU_SUITES if gpu else SUITES)
+    suites = option(args, "suite", lambda flag, text: every if text == "all" else words(flag, text), default)
+    if args.kind not in (*KINDS, BOTH):
+        raise OptionError(f"unknown kind {args.kind!r}: the choices are {', '.join((*KINDS, BOTH))}")
+    given = cases(suites, KINDS if args.kind == BOTH else (args.kind,), threads, gpu)
+    types = option(args, "dataType", words)
+    found = select(
+        given if types is None else tuple(case for case in given if case.problem.dtype in types),
+        option(args, "cases", words, ()),
+        option(args, "sample", positive),
+        integer("--seed", args.seed),
+        option(args, "bytes", size),
+    )
+    if not found:
+        raise OptionError("no case is left to be measured: --suite, --kind, --dataType and --cases choose them")
+    return found
