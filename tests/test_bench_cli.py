@@ -17,7 +17,7 @@ import pytest
 from processes import PATIENCE
 
 from ttc_llvm import cli
-from ttc_llvm.bench import cli_values, runner
+from ttc_llvm.bench import cli_options, cpu_runner
 
 ROOT = Path(__file__).parent.parent
 QUICK = ("--bytes=32K", "--maxImplementations=2", "--rounds=3", "--numThreads=2", "--peers=none")
@@ -155,22 +155,22 @@ def test_other_files_are_not_appended_to(bench: Any) -> None:
 
 
 def test_interrupted_it_prints_what_is_there(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = runner.Runner.result
+    measured = cpu_runner._Measured.result
     calls = []
 
-    def second_is_interrupted(self: Any) -> Any:
+    def second_is_interrupted(self: Any, key: str) -> Any:
         calls.append(self)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return measured(self)
+        return measured(self, key)
 
-    monkeypatch.setattr(runner.Runner, "result", second_is_interrupted)
+    monkeypatch.setattr(cpu_runner._Measured, "result", second_is_interrupted)
     status, out, err = bench(*QUICK, "--cases=3,9")
     assert status == 0
     assert "ttc57/03/copy" in out and "ttc57/09/copy" not in out
     assert err == "ttc: 1 of 4 cases are measured\n"
     calls.append(None)
-    monkeypatch.setattr(runner.Runner, "result", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(cpu_runner._Measured, "result", lambda self, key: (_ for _ in ()).throw(KeyboardInterrupt))
     status, out, err = bench(*QUICK, "--cases=3,9")
     assert (status, out) == (130, "")
 
@@ -217,6 +217,6 @@ def test_a_terminal_sees_a_bar() -> None:
 
 
 def test_sizes_are_read() -> None:
-    assert [cli_values.size("--bytes", text) for text in ("1000", "4k", "8M", "1G")] == [
+    assert [cli_options.size("--bytes", text) for text in ("1000", "4k", "8M", "1G")] == [
         1000, 4096, 8 << 20, 1 << 30,
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ttc_llvm import target
-from ttc_llvm.bench.pattern import straightened
+from ttc_llvm.bench.ours import straightened
 from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.ir_builders import module
 from ttc_llvm.ir_builders.straight import straight

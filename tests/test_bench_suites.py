@@ -7,8 +7,7 @@ from math import prod
 import pytest
 
 from ttc_llvm.bench import suites
-from ttc_llvm.bench.cases import COPY, KINDS, UPDATE, Case, as_kind, run_bytes, shrunk
-from ttc_llvm.bench.selection import select
+from ttc_llvm.bench.cases import COPY, KINDS, UPDATE, Case, as_kind, run_bytes, select, shrunk
 from ttc_llvm.bench.suites import SUITES, cases
 from ttc_llvm.bench.ttc57 import SHAPES
 from ttc_llvm.canonical import canonicalise

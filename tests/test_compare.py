@@ -23,8 +23,8 @@ from test_bench_results import result
 from ttc_llvm import backend, dtypes, naive, runtime
 from ttc_llvm.affinity import Policy, parse, process_mask
 from ttc_llvm.bench import Case, Settings, cases, run, workspace
+from ttc_llvm.bench.cases import select
 from ttc_llvm.bench.results import Reference, Timing, from_line, to_line
-from ttc_llvm.bench.selection import select
 from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.compare import builds, compilers, openmp, references, source, table
 from ttc_llvm.compare.builds import Builder, Job

@@ -17,7 +17,7 @@ from interrupts import Attack
 from processes import attempt
 
 from ttc_llvm import cli, compiler, interrupts
-from ttc_llvm.bench import present
+from ttc_llvm.bench import comparison
 
 ROOT = campaign.ROOT
 SAID = "ttc: interrupted before there was any result\n"
@@ -58,9 +58,9 @@ def test_ctrl_c_that_another_library_swallows_ends_a_bench(monkeypatch: pytest.M
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt:
-            return present.Present((), {})
+            return comparison.Present((), {})
 
-    monkeypatch.setattr(present.Present, "of", swallowed)
+    monkeypatch.setattr(comparison.Present, "of", swallowed)
     assert cli.main(QUICK) == 130
     assert capsys.readouterr().err == SAID
 

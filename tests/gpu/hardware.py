@@ -34,9 +34,8 @@ from test_gpu_device import check_plan, check_problem
 
 from ttc_llvm import children
 from ttc_llvm.bench import facts, gpu_runner, peers, suites
-from ttc_llvm.bench.cases import Case
+from ttc_llvm.bench.cases import Case, select
 from ttc_llvm.bench.results import to_line
-from ttc_llvm.bench.selection import select
 from ttc_llvm.errors import GpuError, TtcError, VerificationError
 from ttc_llvm.gpu import devices
 from ttc_llvm.gpu.devices import Device

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from . import cli_options, cli_run, peers, report
-from .cli_values import option, words
+from .cli_options import option, words
 from .contender import Found
 from .cpu_runner import Settings
 from .gpu_runner import GpuSettings

@@ -45,12 +45,12 @@ def results(
     if args.report is not None:
         return ResultFile(args.report).read()
     gpu = on_gpu(args, cpu_only)
-    how = None if gpu and args.list else gpu_settings(args) if gpu else cpu_settings(args)
-    threads = (how.threads if isinstance(how, Settings) else 1) or runtime.num_threads()
-    cases = chosen(args, suites[gpu], threads, gpu)
-    if how is None or args.list:
+    own = None if gpu else cpu_settings(args)
+    cases = chosen(args, suites[gpu], (own and own.threads) or runtime.num_threads(), gpu)
+    if args.list:
         print("\n".join(aligned([_listed(case) for case in cases], 5)))
         return None
+    how = own or gpu_settings(args)
     found = find(args, how)
     how = replace(how, peers=found.peers)
     keys = how.keys(cases)

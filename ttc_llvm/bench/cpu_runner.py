@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +22,8 @@ from ..tuning.search import Progress
 from . import facts, ours
 from .cases import Case, describe
 from .check import Check
-from .contender import Agrees
+from .comparison import LEAST, Ceilings, Comparing, Comparison, Solved
 from .results import Result
-from .rounds import LEAST
-from .runner import Ceilings, Comparing, Runner, Solved
 from .workspace import Memory, Workspace
 
 _log = logging.getLogger(__name__)
@@ -92,8 +91,10 @@ def run(
         if not fits(case, memory):
             _log.warning("%s is skipped: %s does not fit in memory", case.id, describe(case.problem))
             continue
+        start = time.perf_counter()
         with interrupts.noted() as seen:
-            result = CpuRunner(case, settings, chosen.threads, key, chosen, memory, report).result()
+            workspace = Workspace.of(case, chosen.target, chosen.threads, memory)
+            result = _Measured(settings, chosen, workspace, report, start).result(key)
         if seen:  # the search, or whatever ran, went on with what there was
             raise KeyboardInterrupt
         yield result
@@ -106,29 +107,36 @@ def fits(case: Case, memory: Memory) -> bool:
 
 
 @dataclass(slots=True)
-class CpuRunner(Runner[Workspace]):
-    """A case on this machine's CPU. batches: of candidates timed by our search, none where the plan was known."""
+class _Measured:
+    """One case on its way to a result. batches: of candidates timed by our search, none where the plan was known."""
 
-    drifts = True
     settings: Settings
     options: Options
-    memory: Memory
+    workspace: Workspace
     report: Report | None
+    start: float
     batches: int = 0
 
-    def _workspace(self) -> Workspace:
-        """Tensors on shared memory."""
-        return Workspace.of(self.case, self.options.target, self.threads, self.memory)
+    def result(self, key: str) -> Result:
+        """All stages, in order."""
+        ceilings = self._ceilings()
+        solved = self._solve()
+        return Comparison(
+            self.workspace, self.settings, key, self.options.threads, ceilings, solved,
+            lambda: Check(self.workspace, solved.contender, full=not solved.checked).agrees,
+            self._facts(), self.start, drifts=True,
+        ).result()  # fmt: skip
 
-    def _ceilings(self, workspace: Workspace) -> Ceilings:
+    def _ceilings(self) -> Ceilings:
         """SAXPY, copies and memcpy; that which counts is measured at once."""
-        ways, main = ours.ceilings(workspace), ours.main_ceiling(workspace)
+        ways, main = ours.ceilings(self.workspace), ours.main_ceiling(self.workspace)
         known = [way for way in ways if way.name == main]
-        runs = [way.bytes_moved / workspace.seconds(way) / GIB for _ in range(LEAST) for way in known]
+        runs = [way.bytes_moved / self.workspace.seconds(way) / GIB for _ in range(LEAST) for way in known]
         return Ceilings(main, max(runs, default=0.0), ways)
 
-    def _solve(self, workspace: Workspace) -> Solved:
+    def _solve(self) -> Solved:
         """Our plan; KeyboardInterrupt where the user ended the search, which goes on with what it has found."""
+        workspace, case = self.workspace, self.workspace.case
         store = open_database(self.settings.database, self.settings.ignore_database)
         with interrupts.noted() as seen:
             planned = plan_canonical(workspace.canonical, self.options, workspace.scalars, store, self._progress)
@@ -140,9 +148,9 @@ class CpuRunner(Runner[Workspace]):
             str(planned.plan),
             "cost model" if measured is None else "tuned" if self.batches else "database",
             0 if measured is None else len(measured.timings),
-            self.batches > 0 and self.case.offset == 0,
+            self.batches > 0 and case.offset == 0,
             [
-                *(ours.tiled(workspace, planned.plan) if self.settings.pattern or self.case.hot else ()),
+                *(ours.tiled(workspace, planned.plan) if self.settings.pattern or case.hot else ()),
                 *(ours.pattern(workspace, planned.plan) if self.settings.pattern else ()),
             ],
         )
@@ -150,14 +158,9 @@ class CpuRunner(Runner[Workspace]):
     def _progress(self, progress: Progress) -> None:
         self.batches += 1
         if self.report is not None:
-            self.report(self.case, progress)
+            self.report(self.workspace.case, progress)
 
-    def _check(self, workspace: Workspace, solved: Solved) -> Agrees:
-        """Peers compute what we compute, byte by byte where nothing is added up."""
-        return Check(workspace, solved.contender, not solved.checked).agrees
-
-    def _facts(self, workspace: Workspace) -> dict[str, Any]:
-        """This machine, the placement of threads, and the search's limits."""
+    def _facts(self) -> dict[str, Any]:
         wanted = {"max_implementations": self.options.max_implementations, "time_limit": self.options.time_limit}
         return facts.machine(self.options.target) | {
             "affinity": str(runtime.placement()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
@@ -15,6 +15,7 @@ from ..canonical import Canonical
 from ..errors import GpuError, VerificationError
 from ..gpu import compiling
 from ..gpu.devices import Device
+from ..gpu.launch import GpuImage
 from ..gpu.plan import GpuPlan
 from ..gpu.session import Session
 from ..gpu.stage import boxes
@@ -24,10 +25,10 @@ from ..trial import Mode
 from ..tuning.search import Limits, Outcome, search
 from . import facts
 from .cases import Case
-from .contender import OURS, Agrees, Contender
+from .comparison import Ceilings, Comparing, Comparison, Solved
+from .contender import OURS, Contender
 from .gpu_prepare import Prepared, prepared
 from .results import Result
-from .runner import Ceilings, Comparing, Runner, Solved
 
 _log = logging.getLogger(__name__)
 MAX_IMPLEMENTATIONS = 10
@@ -96,9 +97,11 @@ class _Attempts:
 
     def result(self, case: Case, kernels: Prepared) -> Result | None:
         """The case's result; None, and a warning, where it has none."""
+        start = time.perf_counter()
         try:
             with self.session.active():
-                found = GpuRunner(case, self.settings, 1, self.settings.key(case), self.session, kernels).result()
+                workspace = GpuWorkspace.of(case, self.settings.target, self.session, kernels.images)
+                found = _Measured(self.settings, workspace, kernels, start).result()
         except (GpuError, VerificationError) as error:
             self.failed += "too little memory" not in str(error)
             if self.failed == HOPELESS:
@@ -115,6 +118,16 @@ class GpuWorkspace:
 
     case: Case
     trial: Trial
+
+    @classmethod
+    def of(
+        cls, case: Case, target: GpuTarget, session: Session, prepared: Mapping[str, GpuImage], mode: Mode = Mode.COLD
+    ) -> GpuWorkspace:
+        """A case's tensors. prepared: images that were compiled beforehand, as `Trial` has them."""
+        problem = case.problem
+        filled = problem.a, problem.b
+        trial = Trial(case.canonical, target, session, mode, problem.alpha, problem.beta, prepared, filled)
+        return cls(case, trial)
 
     @property
     def canonical(self) -> Canonical:
@@ -136,66 +149,53 @@ class GpuWorkspace:
         return self.trial.stage.wrong((self.trial.alpha, self.trial.beta), found, loose=True) is None
 
 
-@dataclass(slots=True)
-class GpuRunner(Runner[GpuWorkspace]):
-    """A case on a device."""
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One case on its way to a result."""
 
-    drifts = False
     settings: GpuSettings
-    session: Session
+    workspace: GpuWorkspace
     kernels: Prepared
+    start: float
 
-    def _workspace(self) -> GpuWorkspace:
-        """Tensors in as many sets as caches need to be cold."""
-        problem = self.case.problem
-        trial = Trial(
-            self.case.canonical, self.settings.target, self.session, Mode.COLD, problem.alpha, problem.beta,
-            self.kernels.images, (problem.a, problem.b),
-        )  # fmt: skip
-        return GpuWorkspace(self.case, trial)
+    def result(self) -> Result:
+        """All stages, in order."""
+        workspace, settings = self.workspace, self.settings
+        solved, model_first = self._solve()
+        main, ways = ceiling_name(workspace.canonical), enumerate(workspace.trial.ceilings())
+        ceilings = Ceilings(main, 0.0, [Contender(main, size, run, number) for number, (size, run) in ways])
+        return Comparison(
+            workspace, settings, settings.key(workspace.case), 1, ceilings, solved, lambda: workspace.agrees,
+            self._facts() | {"model_first": model_first}, self.start, drifts=False,
+        ).result()  # fmt: skip
 
-    def _ceilings(self, workspace: GpuWorkspace) -> Ceilings:
-        """The device's own copy and ours, or SAXPY."""
-        main = ceiling_name(workspace.canonical)
-        found = enumerate(workspace.trial.ceilings())
-        return Ceilings(main, 0.0, [Contender(main, size, run, way) for way, (size, run) in found])
-
-    def _solve(self, workspace: GpuWorkspace) -> Solved:
-        """The fastest of the prepared candidates, parts of whose result are checked where that is asked for."""
+    def _solve(self) -> tuple[Solved, float]:
+        """The fastest of the prepared candidates, parts of whose result are checked where that is asked for; and its
+        time as a share of that of the model's first."""
         plans, limits = self.kernels.plans, Limits(len(self.kernels.plans), verify=False)
-        outcome: Outcome[GpuPlan, Built] = search(plans, lambda plan: (), workspace.trial, limits)
+        outcome: Outcome[GpuPlan, Built] = search(plans, lambda plan: (), self.workspace.trial, limits)
         if self.settings.verify:
-            self._verify(workspace.trial, outcome)
+            self._verify(outcome)
         first = next(timed for timed in outcome.timings if timed.plan == plans[0])
         count = len(outcome.timings)
-        return Solved(
-            workspace.ours(outcome.kernel),
-            str(outcome.best.plan),
-            "tuned" if count > 1 else "cost model",
-            count,
-            checked=True,
-            facts={"model_first": min(timed.score for timed in outcome.timings) / first.score},
-        )
+        source = "tuned" if count > 1 else "cost model"
+        solved = Solved(self.workspace.ours(outcome.kernel), str(outcome.best.plan), source, count, checked=True)
+        return solved, min(timed.score for timed in outcome.timings) / first.score
 
-    def _verify(self, trial: Trial, outcome: Outcome[GpuPlan, Built]) -> None:
+    def _verify(self, outcome: Outcome[GpuPlan, Built]) -> None:
+        trial = self.workspace.trial
         wrong = trial.wrong(outcome.kernel, boxes(trial.canonical, CHECKED, CHECKED_ELEMENTS))
         if wrong is not None:
-            raise VerificationError(
-                f"{self.case.id}: the kernel of plan {outcome.best.plan} computed a wrong element at index {wrong}"
-            )
+            fact = f"the kernel of plan {outcome.best.plan} computed a wrong element at index {wrong}"
+            raise VerificationError(f"{self.workspace.case.id}: {fact}")
 
-    def _check(self, workspace: GpuWorkspace, solved: Solved) -> Agrees:
-        """Parts of peers' results are compared with the oracle's."""
-        return workspace.agrees
-
-    def _facts(self, workspace: GpuWorkspace) -> dict[str, Any]:
-        """The device, its driver, and the search's size."""
-        settings, device = self.settings, self.settings.device
+    def _facts(self) -> dict[str, Any]:
+        settings, device, trial = self.settings, self.settings.device, self.workspace.trial
         return facts.versions() | {
             "device": device.name,
             "capability": list(device.capability),
-            "driver": self.session.driver.version,
+            "driver": trial.session.driver.version,
             "target": str(settings.target),
-            "sets": len(workspace.trial.stage.sets),
+            "sets": len(trial.stage.sets),
             "options": {"max_implementations": settings.max_implementations, "rounds": settings.rounds},
         }

@@ -6,12 +6,16 @@ import ctypes
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .. import kernel
+from .. import backend, kernel
 from ..canonical import UPDATE, Beta, Canonical, Placed, canonicalise
 from ..dtypes import Kind
 from ..executable import Executable
+from ..kernel import Kernel
+from ..lower import lower
+from ..nest import Keep, Loop, Micro, Node, Shifted, Stage
 from ..plan import CpuPlan
 from ..stored_plans import Planned
+from ..target import Target
 from ..trial import scalars
 from ..tuning import buffers, peak
 from ..tuning.peak import Ceiling
@@ -111,11 +115,43 @@ def tiled(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
             return
 
 
+# --- the tiles without the permutation: micro-tiles read and write the same rows but permute nothing ----------
+
+
 def pattern(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
     """The plan's own tiles on the problem's own layouts: the same rows read and written, nothing permuted inside."""
-    from . import pattern as patterns
-
     addresses = workspace.a.address, workspace.b.address
     aligned = addresses[1] % (workspace.target.vector_bits // 8) == 0
-    built = patterns.build(workspace.canonical, plan if aligned else plan.ordinary, workspace.target)
+    built = _straight(workspace.canonical, plan if aligned else plan.ordinary, workspace.target)
     yield native(PATTERN, workspace.canonical, built, addresses, CEILING_SCALARS, workspace.threads)
+
+
+def _straight(canonical: Canonical, plan: CpuPlan, target: Target) -> Kernel:
+    """The kernel of this plan without its permutation."""
+    from ..ir_builders import module
+
+    nest = lower(canonical, plan, target)
+    nest = replace(nest, body=straightened(nest.body))
+    code = backend.compile_object(str(module.build(nest, target, kernel.NAME)), target)
+    loaded = backend.load(code, (kernel.NAME,))
+    return Kernel(loaded.address(kernel.NAME), nest.tasks, nest.scratch, nest.alignment, code, loaded)
+
+
+def straightened(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The same nodes with straight micro-tiles."""
+    return tuple(map(_straightened, nodes))
+
+
+def _straightened(node: Node) -> Node:
+    if isinstance(node, Micro):
+        return replace(node, straight=True)
+    if isinstance(node, Loop):
+        tail = None if node.tail is None else straightened(node.tail)
+        return replace(node, body=straightened(node.body), tail=tail)
+    if isinstance(node, Keep):
+        return replace(node, body=straightened(node.body))
+    if isinstance(node, Shifted):
+        return replace(node, body=replace(node.body, straight=True), edge=replace(node.edge, straight=True))
+    if isinstance(node, Stage):
+        return replace(node, fill=straightened(node.fill), drain=straightened(node.drain))
+    return node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..bench.cli_values import seconds, words
+from ..bench.cli_options import seconds, words
 from ..errors import OptionError
 from ..naive import Traverse
 from .builds import LIMIT_SECONDS

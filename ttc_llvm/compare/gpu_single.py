@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from ..bench.gpu_runner import ROUNDS, GpuWorkspace
-from ..canonical import canonicalise
 from ..cli.reading import Command
 from ..gpu import devices
 from ..gpu.session import Session
 from ..gpu.solution import GpuSolution
 from ..gpu.target import GpuTarget
-from ..gpu.trial import Trial
 from ..problem import Problem
 from ..trial import Mode
 from . import cli_single, gpu_references
@@ -36,13 +34,8 @@ def compare(command: Command, solution: GpuSolution, found: Found) -> Comparison
 
 def beside(solution: GpuSolution, found: Found, mode: Mode, *, verify: bool = True) -> Comparison:
     """Measure a solution and its references in turns, on tensors of our own. verify: leave out who is wrong."""
-    problem = solution.problem
     session = Session(devices.running(solution.target))
     with session.active():
-        trial = Trial(
-            canonicalise(problem).canonical, solution.target, session, mode, problem.alpha, problem.beta,
-            filled=(problem.a, problem.b),
-        )  # fmt: skip
-        workspace = GpuWorkspace(case_of(problem), trial)
-        mine = workspace.ours(trial.build(solution.plan))
+        workspace = GpuWorkspace.of(case_of(solution.problem), solution.target, session, {}, mode)
+        mine = workspace.ours(workspace.trial.build(solution.plan))
         return compared(workspace, mine, found, (lambda: workspace.agrees) if verify else None, ROUNDS, ROUNDS)

@@ -9,11 +9,10 @@ from .. import names
 from ..bench import ours
 from ..bench.cases import Case, describe
 from ..bench.check import Check
+from ..bench.comparison import LEAST, Present, Rounds
 from ..bench.contender import OURS, Agrees, Contender, Found, Timed
 from ..bench.cpu_runner import ROUNDS, fits
-from ..bench.present import Present
 from ..bench.results import Reference, Timing
-from ..bench.rounds import LEAST, Rounds
 from ..bench.workspace import Memory, Workspace
 from ..errors import TtcError
 from ..problem import Problem

@@ -94,40 +94,37 @@ def _failed(results: Sequence[Result]) -> Iterator[str]:
 def to_csv(results: Iterable[Result]) -> str:
     """CSV with a heading; one row a case and contender: ours, ceilings, references, other peers."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    writer = csv.DictWriter(stream, CSV_COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
     for r in results:
-        case = (
-            r.suite, r.name, r.kind, r.mode, r.threads, r.facts.get("affinity", ""), _joined(r.problem["perm"], ","),
-            _joined(r.problem["size"], "x"), r.problem["dataType"], _joined(r.problem.get("lda"), "x"),
-            _joined(r.problem.get("ldb"), "x"),
-        )  # fmt: skip
-        writer.writerows((*case, *cells) for cells in _contenders(r))
+        case = {
+            "suite": r.suite, "name": r.name, "kind": r.kind, "mode": r.mode, "threads": r.threads,
+            "affinity": r.facts.get("affinity", ""), "perm": ",".join(map(str, r.problem["perm"])),
+            "dataType": r.problem["dataType"],
+        }  # fmt: skip
+        case |= {side: "x".join(map(str, r.problem.get(side) or ())) for side in ("size", "lda", "ldb")}
+        writer.writerows(case | cells for cells in _contenders(r))
     return stream.getvalue()
 
 
-def _contenders(r: Result) -> Iterator[tuple[object, ...]]:
-    yield "ttc", "ours", *_timing(r.ours), "", "", *_reference(None)
+def _contenders(r: Result) -> Iterator[dict[str, object]]:
+    yield {"contender": "ttc", "role": "ours"} | _timing(r.ours)
     for name, timing in r.ceilings.items():
-        yield name, "ceiling", *_timing(timing), "", "", *_reference(None)
+        yield {"contender": name, "role": "ceiling"} | _timing(timing)
     for name in dict.fromkeys((*r.references, *r.peers)):
-        made = r.references.get(name)
-        ratios = ("" if ratio is None else f"{ratio:.5g}" for ratio in (r.speedup(name), r.pairs(name)))
-        role = "peer" if made is None else "reference"
-        yield name, role, *_timing(r.peers.get(name)), *ratios, *_reference(made)
+        made, ratios = r.references.get(name), {"speedup": r.speedup(name), "pairs": r.pairs(name)}
+        found = {"contender": name, "role": "peer" if made is None else "reference"} | _timing(r.peers.get(name))
+        found |= {column: f"{ratio:.5g}" for column, ratio in ratios.items() if ratio is not None}
+        if made is not None:
+            found |= {column: getattr(made, column) for column in ("compiler", "version", "traverse", "message")}
+            found |= {"flags": " ".join(made.flags), "compile_s": f"{made.compile_s:.4g}"}
+        yield found
 
 
-def _timing(timing: Timing | None) -> tuple[object, ...]:
+def _timing(timing: Timing | None) -> dict[str, object]:
     if timing is None:
-        return "", "", "", ""
-    return f"{timing.gibs:.5g}", f"{timing.best:.5g}", f"{timing.median:.5g}", len(timing.seconds)
-
-
-def _reference(made: Reference | None) -> tuple[object, ...]:
-    if made is None:
-        return ("",) * 6
-    return made.compiler, made.version, " ".join(made.flags), made.traverse, f"{made.compile_s:.4g}", made.message
-
-
-def _joined(values: Iterable[int] | None, by: str) -> str:
-    return "" if values is None else by.join(map(str, values))
+        return {}
+    return {
+        "gibs": f"{timing.gibs:.5g}", "best_s": f"{timing.best:.5g}", "median_s": f"{timing.median:.5g}",
+        "runs": len(timing.seconds),
+    }  # fmt: skip

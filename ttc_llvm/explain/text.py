@@ -11,17 +11,16 @@ from ..fallback import off_boundary, off_lines
 from ..kernel import name_of
 from ..plan import CpuPlan, Store
 from ..tuning.cost import Terms
-from ..wording import bandwidth_rule, problem_line
+from ..wording import aligned, bandwidth_rule, count, problem_line
 from ..writing import resolve
 from . import geometry, pseudo
-from .columns import COLUMNS, count, folded, table, wrapped
 from .explanation import Explanation, Ranked, Tried
 from .machine_code import Class, MachineCode
 
 GIB = 1 << 30
 EXCERPT = 24  # lines of a long form in the overview; its stage has them all
 FACTS = 8
-TRIED = 10
+COLUMNS = 80
 
 Section = Callable[[Explanation], Iterable[str]]
 
@@ -51,7 +50,7 @@ def _heading(title: str) -> tuple[str, str]:
 
 
 def _problem(e: Explanation) -> Iterator[str]:
-    yield from wrapped(problem_line(e.problem))
+    yield from textwrap.wrap(problem_line(e.problem), COLUMNS, subsequent_indent="  ")
     size = e.canonical.bytes_moved
     yield f"moves {size:,} bytes ({bandwidth_rule(e.canonical)})"
     yield f"target {e.target} ({e.target.cpu}, {e.target.vector_bits}-bit vectors), {count(e.threads, 'thread')}"
@@ -60,10 +59,9 @@ def _problem(e: Explanation) -> Iterator[str]:
 def _merged(e: Explanation) -> Iterator[str]:
     before = len(e.problem.size)
     yield f"{count(before, 'index', 'indices')} -> {count(len(e.canonical.axes), 'axis', 'axes')}, by stride in B"
-    yield from table(
-        ("axis", "extent", "stride in A", "stride in B"),
-        [(str(k), f"{a.extent}", f"{a.stride_a}", f"{a.stride_b}") for k, a in enumerate(e.canonical.axes)],
-    )
+    head = ("axis", "extent", "stride in A", "stride in B")
+    rows = [(str(k), f"{a.extent}", f"{a.stride_a}", f"{a.stride_b}") for k, a in enumerate(e.canonical.axes)]
+    yield from aligned([head, *rows])
     item, element = e.canonical.a.itemsize, e.problem.a.itemsize
     if item > element:
         yield f"rows of {item // element} elements are moved as items of {item} bytes"
@@ -184,7 +182,8 @@ def _gibs(seconds: float, e: Explanation) -> float:
 
 def _loops(e: Explanation) -> Iterator[str]:
     for line in pseudo.lines(e.nest):
-        yield from folded(line)
+        pad = line[: len(line) - len(line.lstrip())]
+        yield from textwrap.wrap(line.strip(), COLUMNS, initial_indent=pad, subsequent_indent=f"{pad}    ") or [""]
     if e.nest.scratch:
         yield f"scratch: {e.nest.scratch} bytes per thread"
     if e.canonical.elements:
@@ -222,14 +221,15 @@ def _assembly(e: Explanation) -> Iterator[str]:
 def counts(code: MachineCode) -> list[str]:
     """Instructions by class, of the micro-tile's loop and of the whole kernel."""
     micro, whole = code.micro, code.whole
-    rows = [
+    rows = [("instructions", "micro-tile", "kernel")]
+    rows += [
         (kind.value, str(micro.counts.get(kind, 0)), str(whole.counts.get(kind, 0)))
         for kind in Class
         if whole.counts.get(kind)
     ]
     rows += [("of these reading memory themselves", str(micro.folded), str(whole.folded))]
     rows += [("all", str(micro.total), str(whole.total))]
-    return table(("instructions", "micro-tile", "kernel"), rows, texts=1)
+    return aligned(rows, texts=1)
 
 
 # --- what was timed -----------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from . import geometry
+from .drawing import PANEL, label, line, picture, rect, upright
 from .explanation import Explanation
 from .geometry import Plane
-from .svg import PANEL, label, line, picture, rect, upright
 
 LEFT, TOP = 22.0, 46.0
 SIDE = 280  # of the largest box in a panel

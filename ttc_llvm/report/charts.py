@@ -14,12 +14,18 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Cases:
-    """A value of every series for each case, in the order of the suite. bound: drawn as a line above; base: a
-    horizontal line, such as a speedup of 1; log: of the values' axis."""
+class Chart:
+    """A chart of any kind."""
 
     title: str
     caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cases(Chart):
+    """A value of every series for each case, in the order of the suite. bound: drawn as a line above; base: a
+    horizontal line, such as a speedup of 1; log: of the values' axis."""
+
     names: tuple[str, ...]
     series: tuple[Series, ...]
     unit: str
@@ -29,22 +35,18 @@ class Cases:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Chart):
     """Groups of bars: a group for each name, a bar for each series."""
 
-    title: str
-    caption: str
     names: tuple[str, ...]
     series: tuple[Series, ...]
     unit: str
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Chart):
     """Several curves over a common logarithmic axis."""
 
-    title: str
-    caption: str
     at: tuple[float, ...]
     series: tuple[Series, ...]
     across: str
@@ -52,25 +54,19 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Cloud:
+class Cloud(Chart):
     """Points, expected against measured, one colour for each series; x and y have the same unit and scale."""
 
-    title: str
-    caption: str
     series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
     across: str
     unit: str
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Chart):
     """The spread of each name's values: every value a point, quartiles as a box; logarithmic."""
 
-    title: str
-    caption: str
     names: tuple[str, ...]
     values: tuple[tuple[float, ...], ...]
     unit: str
 
-
-Chart = Cases | Bars | Curve | Cloud | Spread

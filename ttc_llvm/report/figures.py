@@ -34,10 +34,11 @@ def bandwidth(inputs: Inputs) -> Iterator[Cases]:
         series = [_series(effort_name(n), group, results, lambda r: r.ours.gibs) for n, results in found]
         best = {name: results[name] for _, results in found for name in results}
         ceiling = ", ".join(dict.fromkeys(r.ceiling for r in best.values()))
-        bound = _series(f"ceiling: {ceiling}", group, best, lambda r: r.bound and r.bound.gibs)
+        bound = _series(f"ceiling: {ceiling}", group, best, lambda r: None if r.bound is None else r.bound.gibs)
         rule = RULES.get(group.results[0].kind, "")
         share = [r.ratio for r in best.values() if r.ratio]
-        words = f"Best runs, {rule} per second." + (f" Geomean {geometric_mean(share):.2f} of the ceiling." if share else "")
+        words = f"Best runs, {rule} per second."
+        words += f" Geomean {geometric_mean(share):.2f} of the ceiling." if share else ""
         yield Cases(group.title, words, group.names, tuple(series), GIBS, bound)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import geometric_mean, median
+from statistics import StatisticsError, correlation, geometric_mean, median
+
+import numpy as np
 
 from .. import backend
 from .. import canonical as forms
@@ -54,7 +56,8 @@ def clouds(inputs: Inputs) -> Iterator[Cloud]:
     candidates = sum(len(one.pairs) for one in found)
     words = f"Stored solutions: {len(found)}, with {candidates:,} candidates; the database keeps the fastest of each."
     words += f" Median rank correlation {median(known):.2f}." if known else ""
-    words += f" The model's first of them reaches {geometric_mean(one.first for one in found):.2f} of the best (geomean)."
+    first = geometric_mean(one.first for one in found)
+    words += f" The model's first of them reaches {first:.2f} of the best (geomean)."
     bandwidths = [(one, [(one.bytes / e / GIB, one.bytes / m / GIB) for e, m in one.pairs]) for one in found]
     yield Cloud(
         "Bandwidth of candidates", words, _by_kind(bandwidths), "GiB/s expected", "GiB/s measured"
@@ -120,19 +123,13 @@ def _target(key: str) -> Target | None:
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Rank correlation, ties sharing their mean rank; None where one side is constant."""
-    import numpy as np
-
-    a, b = (np.asarray(_ranks(values)) for values in (first, second))
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
+    try:
+        return correlation(_ranks(first), _ranks(second))
+    except StatisticsError:
         return None
-    return float(np.corrcoef(a, b)[0, 1])
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    order = sorted(values)
-    first: dict[float, int] = {}
-    count: dict[float, int] = {}
-    for number, value in enumerate(order):
-        first.setdefault(value, number)
-        count[value] = count.get(value, 0) + 1
-    return [first[value] + (count[value] - 1) / 2 for value in values]
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: list[float] = (np.cumsum(count) - (count + 1) / 2)[place].tolist()
+    return ranks
