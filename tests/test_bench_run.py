@@ -59,7 +59,7 @@ def test_every_suite_runs(suite: str) -> None:
         assert result.ratio is not None and result.ratio > 0
         assert result.threads == (case.threads or 2)
         assert result.mode == ("hot" if case.hot else "cold")
-        assert 1 <= len(result.ours.seconds) <= 4  # rounds at another pace do not count
+        assert 1 <= len(result.ours.seconds) <= 4  # rounds at another speed do not count
         assert "numpy" in result.peers
 
 
@@ -293,7 +293,7 @@ class Clock:
         return next(self._seconds[contender.name, contender.variant])
 
 
-def test_rounds_at_another_pace_do_not_count() -> None:
+def test_rounds_at_another_speed_do_not_count() -> None:
     """The machine is twice as fast in three of eight rounds, in two of which we are not."""
     fast = (2, 3, 7)
     saxpy = [0.4 if i in fast else 0.8 for i in range(8)]
@@ -307,7 +307,7 @@ def test_rounds_at_another_pace_do_not_count() -> None:
     assert drifts([1.0, 9.0]) == (1.0, 9.0)
 
 
-def test_whoever_left_at_another_pace_keeps_the_run_nearest_to_the_usual_one() -> None:
+def test_whoever_left_at_another_speed_keeps_the_run_nearest_to_the_usual_one() -> None:
     assert kept((5.0, 4.0, 6.0), (2.0, 1.5, 1.6, 1.0, 1.0)) == (4.0,)
     assert kept((5.0, 4.0, 6.0), (2.0, 1.2, 1.1)) == (4.0, 6.0)
 

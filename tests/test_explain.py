@@ -14,7 +14,7 @@ import pytest
 import ttc_llvm
 from ttc_llvm import backend, cli, trial
 from ttc_llvm.canonical import canonicalise
-from ttc_llvm.explain import geometry, machine_code, pseudo, text
+from ttc_llvm.explain import geometry, machine_code, pseudo, words
 from ttc_llvm.explain.machine_code import SYNTAX, Class
 from ttc_llvm.explain.text import STAGES
 from ttc_llvm.items import placed
@@ -208,11 +208,11 @@ FALLBACKS = [(None, "by rule"), (Store.CACHED, "as the plan decides"), (Store.PE
 def test_what_runs_off_the_boundary_is_told(store: Store | None, why: str) -> None:
     plan = replace(STREAMING, fallback=store)
     explained = solved(Problem((2, 1, 0), (384, 5, 384)), plan=plan).explain(1)
-    (words, other), *_ = text.elsewhere(explained)
-    assert words == f"where B begins off a multiple of 64 bytes, {why}"
+    (when, other), *_ = words.elsewhere(explained)
+    assert when == f"where B begins off a multiple of 64 bytes, {why}"
     assert f"store={(store or Store.PEELED).value} " in other
     for told in (explained.stage("plans"), explained.html()):
-        assert f"{words}:" in told
+        assert f"{when}:" in told
         assert f"store={(store or Store.PEELED).value}" in told
 
 
@@ -235,7 +235,7 @@ def test_how_b_is_written_is_told(store: Store) -> None:
     explained = Solution(problem, find(machine), plan, 1).explain(1)
     (line,) = [line for line in explained.stage("plans").splitlines() if line.startswith("B is written ")]
     assert part in line and len(line) <= 80
-    assert escape(text.written(explained)) in explained.html()
+    assert escape(words.written(explained)) in explained.html()
 
 
 def test_what_runs_off_the_lines_is_told() -> None:
@@ -258,7 +258,7 @@ def test_the_chosen_plan_is_marked_whatever_it_decides_off_the_boundary() -> Non
 @pytest.mark.parametrize("plan", [PLAN, STREAMING.ordinary])
 def test_nothing_is_told_of_boundaries_where_none_matters(plan: CpuPlan) -> None:
     problem = PROBLEM if plan is PLAN else Problem((2, 1, 0), (384, 5, 384))
-    assert list(text.elsewhere(Solution(problem, find("avx512"), plan, 1).explain(1))) == []
+    assert list(words.elsewhere(Solution(problem, find("avx512"), plan, 1).explain(1))) == []
 
 
 def test_runs_are_counted_in_lines() -> None:

@@ -152,8 +152,8 @@ def select(
     if sample is not None:
         if sample < 1:
             raise OptionError(f"sample {sample} is less than 1")
-        lots = random.Random(seed).sample(range(len(chosen)), min(sample, len(chosen)))
-        chosen = [chosen[k] for k in sorted(lots)]
+        drawn = random.Random(seed).sample(range(len(chosen)), min(sample, len(chosen)))
+        chosen = [chosen[k] for k in sorted(drawn)]
     if limit is not None:
         if limit < 1:
             raise OptionError(f"bytes {limit} is less than 1")

@@ -1,4 +1,4 @@
-"""What `ttc bench` and `ttc compare` do with their options: choose cases, measure them, show how far it has come."""
+"""The work of `ttc bench` and `ttc compare`: choose cases, measure them, show how far it has come."""
 
 from __future__ import annotations
 

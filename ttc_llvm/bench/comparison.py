@@ -23,7 +23,7 @@ NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparing:
+class ComparisonSettings:
     """Settings of every comparison. rounds: of the final one; verify: check our results and those of peers; peers:
     other libraries and references, as `peers.find` and `references.find` give them."""
 
@@ -61,14 +61,14 @@ class Solved:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class CaseComparison:
     """A case about to be compared. key: of its result; threads: that run a kernel; check: makes the check of peers'
     results, which raises VerificationError where ours is wrong; facts: machine, versions and options; start:
     time.perf_counter() when work on it began; drifts: other work changes the machine's speed, so that not every round
     counts, and whoever is far from us leaves early."""
 
     workspace: Timed
-    settings: Comparing
+    settings: ComparisonSettings
     key: str
     threads: int
     ceilings: Ceilings
@@ -174,7 +174,7 @@ def drifts(ceiling: Sequence[float]) -> tuple[float, ...]:
 
 
 def kept(seconds: tuple[float, ...], drift: Sequence[float]) -> tuple[float, ...]:
-    """The runs of the rounds at the usual pace; of whoever left before there was one, the run nearest to it."""
+    """The runs of the rounds at the usual speed; of whoever left before there was one, the run nearest to it."""
     found = tuple(s for s, d in zip(seconds, drift, strict=False) if d < DRIFT)
     return found or (min(zip(drift, seconds, strict=False))[1],)
 
@@ -194,7 +194,7 @@ class Rounds:
         self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
 
     def run(self, rounds: int) -> dict[str, Timing]:
-        """The runs of each contender by its name, of the rounds in which the machine had its usual pace."""
+        """The runs of each contender by its name, of the rounds in which the machine had its usual speed."""
         for number in range(rounds):
             for contender in self.alive if number % 2 == 0 else reversed(self.alive):
                 key = contender.name, contender.variant

@@ -22,7 +22,7 @@ from ..tuning.search import Progress
 from . import facts, ours
 from .cases import Case, describe
 from .check import Check
-from .comparison import LEAST, Ceilings, Comparing, Comparison, Solved
+from .comparison import LEAST, CaseComparison, Ceilings, ComparisonSettings, Solved
 from .results import Result
 from .workspace import Memory, Workspace
 
@@ -35,7 +35,7 @@ Report = Callable[[Case, Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Comparing):
+class Settings(ComparisonSettings):
     """Settings of a measurement.
 
     target, threads: by default this machine and `ttc_llvm.num_threads()`; max_implementations, time_limit: of each
@@ -121,7 +121,7 @@ class _Measured:
         """All stages, in order."""
         ceilings = self._ceilings()
         solved = self._solve()
-        return Comparison(
+        return CaseComparison(
             self.workspace, self.settings, key, self.options.threads, ceilings, solved,
             lambda: Check(self.workspace, solved.contender, full=not solved.checked).agrees,
             self._facts(), self.start, drifts=True,

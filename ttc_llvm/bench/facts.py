@@ -26,13 +26,14 @@ def machine(target: Target) -> dict[str, Any]:
 
 def versions() -> dict[str, Any]:
     """Of what made and ran the kernels."""
-    found = {
-        "ttc_llvm": __version__,
-        "llvm": backend.llvm_version(),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
+    return {
+        "versions": {
+            "ttc_llvm": __version__,
+            "llvm": backend.llvm_version(),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
     }
-    return {"versions": found}
 
 
 def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

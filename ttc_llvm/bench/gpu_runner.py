@@ -25,7 +25,7 @@ from ..trial import Mode
 from ..tuning.search import Limits, Outcome, search
 from . import facts
 from .cases import Case
-from .comparison import Ceilings, Comparing, Comparison, Solved
+from .comparison import CaseComparison, Ceilings, ComparisonSettings, Solved
 from .contender import OURS, Contender
 from .gpu_prepare import Prepared, prepared
 from .results import Result
@@ -39,7 +39,7 @@ CHECKED, CHECKED_ELEMENTS = 8, 1 << 16  # boxes of a result that are compared, a
 
 
 @dataclass(frozen=True, slots=True)
-class GpuSettings(Comparing):
+class GpuSettings(ComparisonSettings):
     """Settings of a measurement on a GPU.
 
     max_implementations: candidates of a case, the model's first; budget: seconds after which no case is begun; jobs:
@@ -164,7 +164,7 @@ class _Measured:
         solved, model_first = self._solve()
         main, ways = ceiling_name(workspace.canonical), enumerate(workspace.trial.ceilings())
         ceilings = Ceilings(main, 0.0, [Contender(main, size, run, number) for number, (size, run) in ways])
-        return Comparison(
+        return CaseComparison(
             workspace, settings, settings.key(workspace.case), 1, ceilings, solved, lambda: workspace.agrees,
             self._facts() | {"model_first": model_first}, self.start, drifts=False,
         ).result()  # fmt: skip

@@ -30,7 +30,9 @@ class _FloatPair(ctypes.Structure):
     _fields_ = (("re", ctypes.c_float), ("im", ctypes.c_float))
 
 
-class _DoublePair(ctypes.Structure):
+class DoublePair(ctypes.Structure):
+    """A double-precision complex number, passed by value."""
+
     _fields_ = (("re", ctypes.c_double), ("im", ctypes.c_double))
 
 
@@ -64,7 +66,7 @@ _TYPES = {
     "s": _Type(ctypes.c_float, "fPKfS1_S1_fPfS1_", "f"),
     "d": _Type(ctypes.c_double, "dPKdS1_S1_dPdS1_", "d"),
     "c": _complex("f", _FloatPair),
-    "z": _complex("d", _DoublePair),
+    "z": _complex("d", DoublePair),
 }
 
 

@@ -10,17 +10,14 @@ from typing import Any
 
 from ..canonical import COPY, Canonical, static
 from .contender import Absent, Contender
+from .hptt import DoublePair
 from .workspace import Workspace
 
 _FILES = ("libmkl_rt.so", "libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so.1")
 _SIZE, _CHAR, _ADDRESS = ctypes.c_size_t, ctypes.c_char, ctypes.c_void_p
 
 
-class _DoublePair(ctypes.Structure):
-    _fields_ = (("re", ctypes.c_double), ("im", ctypes.c_double))
-
-
-_LETTERS: dict[int, tuple[str, Any]] = {4: ("S", ctypes.c_float), 8: ("D", ctypes.c_double), 16: ("Z", _DoublePair)}
+_LETTERS: dict[int, tuple[str, Any]] = {4: ("S", ctypes.c_float), 8: ("D", ctypes.c_double), 16: ("Z", DoublePair)}
 
 
 def find_library() -> str | None:

@@ -146,7 +146,7 @@ def groups(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def heading(result: Result) -> str:
-    """What results have in common that may be compared: suite, kind, mode and threads."""
+    """Suite, kind, mode and threads of a result, which those that may be compared have in common."""
     return f"{result.suite}, {KINDS[result.kind]}, {result.mode}, {count(result.threads, 'thread')}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import isfinite
 from statistics import median
 from typing import Any
@@ -147,13 +147,10 @@ def to_line(result: Result) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Timing):
-        return {
-            "gibs": _rounded(value.gibs),
-            "bytes": value.bytes,
-            "seconds": [_rounded(s) for s in value.seconds],
-        }
+        seconds = [_rounded(s) for s in value.seconds]
+        return {"gibs": _rounded(value.gibs), "bytes": value.bytes, "seconds": seconds}
     if isinstance(value, Reference):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        return _plain(asdict(value))
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     return _rounded(value) if isinstance(value, float) else value
@@ -194,15 +191,9 @@ def _reference(value: Any) -> Reference:
     found = Reference(**value)
     texts = (found.compiler, found.version, found.traverse, found.message, *found.flags)
     _require(*(isinstance(text, str) for text in texts), isinstance(found.flags, list), _is_number(found.compile_s))
-    return Reference(
-        printable(found.compiler),
-        printable(found.version),
-        tuple(map(printable, found.flags)),
-        printable(found.traverse),
-        float(found.compile_s),
-        bool(found.cached),
-        printable(found.message),
-    )
+    shown = {name: printable(getattr(found, name)) for name in ("compiler", "version", "traverse", "message")}
+    flags = tuple(map(printable, found.flags))
+    return replace(found, flags=flags, compile_s=float(found.compile_s), cached=bool(found.cached), **shown)
 
 
 def _require(*facts: object) -> None:

@@ -12,21 +12,18 @@ from .compilers import NAMES, parse_flags
 from .references import Wanted
 
 AUTO, BOTH, NONE = "auto", "both", "none"
-HELP = {
-    "--compiler": f"of {', '.join(NAMES)}, g++-13, a path; auto = all that are here, and llvm",
-    "--compilerFlags": "in place of the usual ones: '-O2 -march=native', or 'g++=-O2 -fopenmp;clang++=-Ofast'",
-    "--traverse": "output (B is written linearly, default), input (A is read linearly) or both",
-    "--against": "a C++ source that defines the functions of our headers",
-}
 
 
 def add_references(parser: argparse.ArgumentParser) -> None:
     """The options of `ttc compare`."""
     add = parser.add_argument_group("references").add_argument
-    add("--compiler", metavar="NAME,..", default=AUTO, help=f"{HELP['--compiler']} (default)")
-    add("--compilerFlags", metavar="FLAGS", help=HELP["--compilerFlags"].replace("%", "%%"))
-    add("--traverse", metavar="WHICH", default=Traverse.OUTPUT.value, help=HELP["--traverse"])
-    add("--against", metavar="FILE", help=HELP["--against"])
+    add("--compiler", metavar="NAME,..", default=AUTO,
+        help=f"of {', '.join(NAMES)}, g++-13, a path; auto = all that are here, and llvm (default)")  # fmt: skip
+    add("--compilerFlags", metavar="FLAGS",
+        help="in place of the usual ones: '-O2 -march=native', or 'g++=-O2 -fopenmp;clang++=-Ofast'")  # fmt: skip
+    add("--traverse", metavar="WHICH", default=Traverse.OUTPUT.value,
+        help="output (B is written linearly, default), input (A is read linearly) or both")  # fmt: skip
+    add("--against", metavar="FILE", help="a C++ source that defines the functions of our headers")
     add("--compile-limit", metavar="S", default=f"{LIMIT_SECONDS:g}",
         help=f"seconds that one compilation may take, default {LIMIT_SECONDS:g}")  # fmt: skip
 

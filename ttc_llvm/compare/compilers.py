@@ -116,7 +116,7 @@ def find(
             raise OptionError(f"compiler {name}: {_FOR_GPUS if family.device else _FOR_CPUS}")
         if path is not None:
             given = _with_gpu(_flags(name, family, flags), gpu)
-            compilers.append(Compiler(_label(name), path, version(path), given, family.product))
+            compilers.append(Compiler(Path(name).name, path, version(path), given, family.product))
         elif wanted is not None:
             raise OptionError(f"compiler {name}: it is not found, or no program")
     notices: tuple[str, ...] = ()
@@ -155,17 +155,13 @@ def parse_flags(text: str) -> dict[str, tuple[str, ...]]:
     return flags
 
 
-def _label(name: str) -> str:
-    return Path(name).name
-
-
 def _flags(name: str, family: Family, flags: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    given = (flags[key] for key in (name, _label(name), family.name, "") if key in flags)
+    given = (flags[key] for key in (name, Path(name).name, family.name, "") if key in flags)
     return next(given, family.flags)
 
 
 def _check_flags(names: Sequence[str], flags: Mapping[str, tuple[str, ...]]) -> None:
-    known = {key for name in names for key in (name, _label(name), family_of(name).name, "")}
+    known = {key for name in names for key in (name, Path(name).name, family_of(name).name, "")}
     for name in flags:
         if name not in known:
             chosen = ", ".join(names) or "none takes flags"

@@ -67,7 +67,9 @@ def find(wanted: Wanted, cache: Path | None = None) -> Found:
     openmp.poll_briefly()
     found = compilers.find(wanted.compilers, wanted.flags)
     builder = Builder(cache, wanted.limit)
-    present = found.compilers or (_any_compiler(wanted)[:1] if wanted.against is not None else ())
+    present = found.compilers
+    if not present and wanted.against is not None:
+        present = compilers.find(None, {key: flags for key, flags in wanted.flags.items() if key == ""}).compilers[:1]
     able = {compiler: _able(builder, compiler) for compiler in present}
     peers: list[Peer[Workspace]] = []
     for traverse in wanted.traverse:
@@ -91,10 +93,6 @@ def _serial(compiler: Compiler) -> str:
     package = compilers.family_of(compiler.name).package
     where = f" (Debian: {package})" if package else ""
     return f"{compiler.name} has no OpenMP library{where}: its code runs on one thread"
-
-
-def _any_compiler(wanted: Wanted) -> tuple[Compiler, ...]:
-    return compilers.find(None, {name: flags for name, flags in wanted.flags.items() if not name}).compilers
 
 
 def _own(builder: Builder, present: Sequence[Compiler], given: str) -> Compiled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from .. import plan as plans
@@ -28,16 +28,6 @@ FILES = ("emit", "output_dir", "keep", "json", "manifest", "name", "library_vers
 COMPARED = ("compiler", "compiler_flags", "traverse", "against")
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """The options that a compilation does not have. stages: () = all."""
-
-    stages: tuple[str, ...]
-    html: str | None
-    plan: str | None
-    plans: int
-
-
 def run(arguments: Sequence[str]) -> int:
     """Explain what is asked for; returns the exit status. Raises TtcError subclasses.
 
@@ -49,16 +39,16 @@ def run(arguments: Sequence[str]) -> int:
     made = Parser(prog="ttc explain", add_help=False)
     _add_own(made)
     given, rest = made.parse_known_args(list(arguments))
-    own = _own(given)
+    stages, count = _stages(given.stage), _plans(given.plans)
     _check_silent(rest)
     job = prepare(replace(_check_cpu(read(rest)), generate_only=True, emit=()))
-    explanation = _solution(job, own).explain(own.plans)
-    if own.html is not None:
-        marks.check_file(Path(own.html), job.command.force)
-        _write(Path(own.html), explanation)
-    if own.stages:
-        print("\n\n".join(explanation.stage(name) for name in own.stages))
-    elif own.html is None:
+    explanation = _solution(job, given.plan).explain(count)
+    if given.html is not None:
+        marks.check_file(Path(given.html), job.command.force)
+        _write(Path(given.html), explanation)
+    if stages:
+        print("\n\n".join(explanation.stage(name) for name in stages))
+    elif given.html is None:
         print(explanation)
     return 0
 
@@ -105,14 +95,15 @@ def _check_cpu(command: Command) -> Command:
     return command
 
 
-def _own(given: argparse.Namespace) -> _Own:
-    stages = tuple(word.strip() for word in (given.stage or "").split(",") if word.strip())
+def _stages(text: str | None) -> tuple[str, ...]:
+    """The stages named; none where all are asked for."""
+    stages = tuple(word.strip() for word in (text or "").split(",") if word.strip())
     for name in stages:
         if name not in STAGES:
             raise OptionError(f"--stage={name[:40]}: the choices are {', '.join(STAGES)}")
-    if given.stage is not None and not stages:
-        raise OptionError(f"--stage={given.stage}: at least one name is expected")
-    return _Own(stages, given.html, given.plan, _plans(given.plans))
+    if text is not None and not stages:
+        raise OptionError(f"--stage={text}: at least one name is expected")
+    return stages
 
 
 def _plans(text: str | None) -> int:
@@ -125,13 +116,13 @@ def _plans(text: str | None) -> int:
     raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
 
 
-def _solution(job: Job, own: _Own) -> Solution:
+def _solution(job: Job, given: str | None) -> Solution:
     """The plan given, the stored one, or the cost model's; whatever was timed comes along."""
     options, canonical = replace(job.options, max_implementations=1), job.canonical
     store = open_database(job.command.database, job.command.ignore_database)
     known = stored(canonical, options, store)
-    if own.plan is not None:
-        plan = plans.check(plans.parse(own.plan), canonical)
+    if given is not None:
+        plan = plans.check(plans.parse(given), canonical)
     elif known is not None:
         plan = known.plan
     else:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from . import geometry
-from .explanation import Explanation, Tried
-from .text import measured_gibs
+from .words import measured_gibs
+
+if TYPE_CHECKING:
+    from .explanation import Explanation, Tried
 
 PANEL = 370.0  # units of a panel's width
 RUNS = 8

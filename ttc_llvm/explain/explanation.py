@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .. import arguments, items, locks
+from .. import arguments, items
 from .. import plan as plans
 from ..canonical import Canonical
 from ..errors import OptionError, PlanError
@@ -16,7 +16,7 @@ from ..problem import Problem
 from ..target import Target
 from ..tuning.cost import Model, Terms
 from ..tuning.model import ranked
-from . import machine_code
+from . import machine_code, page, text
 from .machine_code import MachineCode
 
 if TYPE_CHECKING:
@@ -71,29 +71,17 @@ class Explanation:
     code: MachineCode | None
 
     def __str__(self) -> str:
-        with locks.LLVM:
-            from . import text
-
         return text.render(self)
 
     def stage(self, name: str) -> str:
         """One form, whole: problem, merged, plans, loops, ir, assembly, candidates. OptionError for other names."""
-        with locks.LLVM:
-            from . import text
-
         return text.stage(self, name)
 
     def html(self) -> str:
         """A page of its own: everything, with pictures; it needs no network."""
-        with locks.LLVM:
-            from . import page
-
         return page.page(self)
 
     def _repr_html_(self) -> str:
-        with locks.LLVM:
-            from . import page
-
         return page.fragment(self)
 
 

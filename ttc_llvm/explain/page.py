@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..native.marks import MARK
-from . import drawing, text, tiles
-from .explanation import Explanation, Ranked, Tried
+from . import drawing, tiles, words
 from .machine_code import Class
+
+if TYPE_CHECKING:
+    from .explanation import Explanation, Ranked, Tried
 
 FRAME = """body{margin:0}main.ttc{max-width:52em;margin:0 auto;padding:1.2em;min-height:100vh;box-sizing:border-box}
 @media (prefers-color-scheme:dark){body{background:#161616}}
@@ -89,18 +92,18 @@ def _pictures(e: Explanation) -> Iterator[str]:
 
 
 def _plans(e: Explanation) -> Iterator[str]:
-    yield f"<h2>Plan</h2><p>Chosen, {escape(text.source(e))}:</p>{_pre(chr(10).join(text.plan_lines(e.plan, 0)))}"
-    yield f"<p>B is written {escape(text.written(e))}.</p>"
-    for when, other in text.elsewhere(e):
-        yield f"<p>And {escape(when)}:</p>{_pre(chr(10).join(text.plan_lines(other, 0)))}"
+    yield f"<h2>Plan</h2><p>Chosen, {escape(words.source(e))}:</p>{_pre(chr(10).join(words.plan_lines(e.plan, 0)))}"
+    yield f"<p>B is written {escape(words.written(e))}.</p>"
+    for when, other in words.elsewhere(e):
+        yield f"<p>And {escape(when)}:</p>{_pre(chr(10).join(words.plan_lines(other, 0)))}"
     if e.chosen is None:
         return
     terms = e.chosen.terms
     yield "<table><tr><th class=left>cost</th><th></th></tr>"
     rows = [("expected", f"{terms.seconds * 1e3:.4g} ms"), ("memory, one thread", f"{terms.memory * 1e3:.4g} ms")]
     rows += [("instructions, one thread", f"{terms.compute * 1e3:.4g} ms"), ("threads sharing", f"{terms.balance:.2f}")]
-    rows += [] if terms.cached else [("networks, half of the estimate", text.factor(terms.networks))]
-    rows += [(f"{name} = {bucket}", text.factor(weight)) for (name, bucket), weight in text.main_facts(terms)]
+    rows += [] if terms.cached else [("networks, half of the estimate", words.factor(terms.networks))]
+    rows += [(f"{name} = {bucket}", words.factor(weight)) for (name, bucket), weight in words.main_facts(terms)]
     yield from (f"<tr><td class=left>{escape(name)}</td><td>{value}</td></tr>" for name, value in rows)
     yield "</table>"
     if not e.ranked:
@@ -153,5 +156,5 @@ def _candidates(e: Explanation) -> Iterator[str]:
 
 def _tried_row(number: int, tried: Tried, e: Explanation) -> str:
     expected = "-" if tried.expected is None else f"{tried.expected * 1e3:.4g}"
-    cells = (f"{tried.seconds * 1e3:.4g}", f"{text.measured_gibs(tried, e):.1f}", expected, str(tried.runs))
+    cells = (f"{tried.seconds * 1e3:.4g}", f"{words.measured_gibs(tried, e):.1f}", expected, str(tried.runs))
     return _row(number, cells, tried.plan, tried.plan == str(e.plan))

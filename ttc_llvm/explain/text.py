@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import exp
+from typing import TYPE_CHECKING
 
 from .. import arguments
-from ..fallback import off_boundary, off_lines
-from ..kernel import name_of
-from ..plan import CpuPlan, Store
+from ..measurement import GIB
 from ..tuning.cost import Terms
 from ..wording import aligned, bandwidth_rule, count, problem_line
-from ..writing import resolve
 from . import geometry, pseudo
-from .explanation import Explanation, Ranked, Tried
 from .machine_code import Class, MachineCode
+from .words import COLUMNS, elsewhere, factor, main_facts, measured_gibs, plan_lines, source, written
 
-GIB = 1 << 30
+if TYPE_CHECKING:
+    from .explanation import Explanation, Ranked
+
 EXCERPT = 24  # lines of a long form in the overview; its stage has them all
-FACTS = 8
-COLUMNS = 80
 
-Section = Callable[[Explanation], Iterable[str]]
+Section = Callable[["Explanation"], Iterable[str]]
 
 
 def render(e: Explanation) -> str:
@@ -92,46 +89,6 @@ def _plans(e: Explanation) -> Iterator[str]:
             yield from _ranked(number, one, e)
 
 
-STORES = {
-    Store.CACHED: "by ordinary stores",
-    Store.ALIGNED: "by non-temporal stores of micro-tiles, which needs an aligned B",
-    Store.ROWS: "row by row, each by non-temporal stores from its own first boundary",
-    Store.PEELED: "by non-temporal stores of micro-tiles from B's first boundary on",
-    Store.BUFFERED: "through scratch, from which rows leave by non-temporal stores",
-    Store.COMBINED: "in whole lines through scratch: parts pass on to the next tile",
-    Store.JOINED: "in whole lines that are joined in registers, from row to row",
-}
-
-
-def written(e: Explanation) -> str:
-    """The way in which B is written, in words."""
-    return STORES[resolve(e.canonical, e.plan, e.target).store]
-
-
-def elsewhere(e: Explanation) -> Iterator[tuple[str, str]]:
-    """When other plans run, in words, and which: where B begins off the boundary that this one needs, and where A
-    begins off the lines."""
-    if e.nest.alignment > e.canonical.b.itemsize:
-        found = off_boundary(e.canonical, e.plan, e.target)
-        why = "by rule" if found == off_boundary(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
-        yield f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", name_of(found.plan, found.loads)
-    lines = off_lines(e.canonical, e.plan, e.target)
-    if lines.loads:
-        yield f"where A alone begins off a multiple of {e.target.line} bytes", name_of(lines.plan, lines.loads)
-
-
-def source(e: Explanation) -> str:
-    """The origin of the plan, in words."""
-    measured = e.measurement
-    if measured is None:
-        return "not timed: the cost model's or a given one"
-    if measured.timings and measured.timings[0][0] != str(e.plan):
-        return "not the fastest of those that were timed"
-    stand_in = " (on a smaller stand-in)" if measured.proxy else ""
-    speed = f"{measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
-    return f"best of {len(measured.timings)} timed: {speed}"
-
-
 def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
     yield f"expected {_gibs(terms.seconds, e):.1f} GiB/s, {terms.seconds * 1e3:.4g} ms:"
     yield f"  memory       {terms.memory * 1e3:10.4g} ms on one thread"
@@ -147,30 +104,12 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
         yield f"    {factor(weight):>8}  {name} = {bucket}"
 
 
-def main_facts(terms: Terms) -> list[tuple[tuple[str, int | str], float]]:
-    """The facts of the largest weights, the largest first."""
-    return sorted(terms.facts, key=lambda pair: -abs(pair[1]))[:FACTS]
-
-
-def factor(weight: float) -> str:
-    """A weight in log(time) as a factor."""
-    return f"x {exp(weight):.3f}"
-
-
 def _ranked(number: int, one: Ranked, e: Explanation) -> Iterator[str]:
     t = one.terms
     mark = "*" if one.plan == e.plan.by_rule else " "
     times = f"{t.memory * 1e3:9.4g}{t.compute * 1e3:14.4g}{t.balance:9.2f}"
     yield f"{number:2}{mark} {t.seconds * 1e3:8.4g}{_gibs(t.seconds, e):9.1f}{times}"
     yield from plan_lines(one.plan, 5)
-
-
-def plan_lines(plan: CpuPlan | str, indent: int = 2) -> list[str]:
-    """A plan's text, wrapped."""
-    pad = " " * indent
-    return textwrap.wrap(
-        str(plan), COLUMNS, initial_indent=pad, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
-    )
 
 
 def _gibs(seconds: float, e: Explanation) -> float:
@@ -247,12 +186,6 @@ def _candidates(e: Explanation) -> Iterator[str]:
         mark = "*" if tried.plan == str(e.plan) else " "
         yield f"{number:2}{mark} {tried.seconds * 1e3:8.4g}{measured_gibs(tried, e):9.1f}{expected:>13}{tried.runs:7}"
         yield from plan_lines(tried.plan, 5)
-
-
-def measured_gibs(tried: Tried, e: Explanation) -> float:
-    """GiB/s of a candidate's best run; a stand-in moves fewer bytes than the problem."""
-    measured = e.measurement
-    return 0.0 if measured is None else measured.gibs * measured.seconds / tried.seconds
 
 
 STAGES: Mapping[str, tuple[str, Section]] = {

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from . import geometry
 from .drawing import PANEL, label, line, picture, rect, upright
-from .explanation import Explanation
 from .geometry import Plane
+
+if TYPE_CHECKING:
+    from .explanation import Explanation
 
 LEFT, TOP = 22.0, 46.0
 SIDE = 280  # of the largest box in a panel

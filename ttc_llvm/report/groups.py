@@ -44,7 +44,8 @@ class Group:
 
 def effort(result: Result) -> int:
     """The most candidates that the search might try."""
-    found = _options(result).get("max_implementations", result.candidates)
+    options = result.facts.get("options")
+    found = options.get("max_implementations") if isinstance(options, dict) else None
     return found if isinstance(found, int) else result.candidates
 
 
@@ -85,8 +86,3 @@ def groups(results: Sequence[Result], by_affinity: bool = True) -> tuple[Group, 
 def _places(suite: str, threads: int) -> dict[str, int]:
     shapes = SUITES[suite](threads) if suite in SUITES else ()
     return {case.name: number for number, case in enumerate(shapes)}
-
-
-def _options(result: Result) -> dict[str, object]:
-    found = result.facts.get("options")
-    return dict(found) if isinstance(found, dict) else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,11 +43,8 @@ def read(paths: Sequence[str | Path]) -> Inputs:
     if not results and not solutions:
         raise OptionError("there is no file to report on")
     kept = {(one.key, one.id): one for one in results}
-    return Inputs(tuple(Path(path).name for path in paths), tuple(kept.values()), tuple(_distinct(solutions)))
-
-
-def _distinct(solutions: Iterable[Record]) -> Iterable[Record]:
-    return {record.request.id: record for record in solutions}.values()
+    distinct = {record.request.id: record for record in solutions}
+    return Inputs(tuple(Path(path).name for path in paths), tuple(kept.values()), tuple(distinct.values()))
 
 
 def _contents(path: Path) -> Sequence[Result | Record]:

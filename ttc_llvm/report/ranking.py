@@ -13,6 +13,7 @@ from .. import canonical as forms
 from .. import plan as plans
 from ..canonical import Canonical
 from ..errors import PlanError, ProblemError, TargetError
+from ..measurement import GIB
 from ..target import Target
 from ..target import find as find_target
 from ..trial import Mode
@@ -24,7 +25,6 @@ from .inputs import Inputs
 
 LEAST_BYTES = 1 << 20  # below it a run is mostly starting and ending, which the model leaves out
 LEAST = 5  # candidates of a solution whose order says something
-GIB = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)

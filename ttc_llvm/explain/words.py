@@ -1,0 +1,84 @@
+"""Words that the text and the page of an explanation share: on plans, cost terms and candidates that were timed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from math import exp
+from typing import TYPE_CHECKING
+
+from ..fallback import off_boundary, off_lines
+from ..kernel import name_of
+from ..plan import CpuPlan, Store
+from ..tuning.cost import Terms
+from ..writing import resolve
+
+if TYPE_CHECKING:
+    from .explanation import Explanation, Tried
+
+COLUMNS = 80  # of a terminal
+FACTS = 8
+
+
+STORES = {
+    Store.CACHED: "by ordinary stores",
+    Store.ALIGNED: "by non-temporal stores of micro-tiles, which needs an aligned B",
+    Store.ROWS: "row by row, each by non-temporal stores from its own first boundary",
+    Store.PEELED: "by non-temporal stores of micro-tiles from B's first boundary on",
+    Store.BUFFERED: "through scratch, from which rows leave by non-temporal stores",
+    Store.COMBINED: "in whole lines through scratch: parts pass on to the next tile",
+    Store.JOINED: "in whole lines that are joined in registers, from row to row",
+}
+
+
+def written(e: Explanation) -> str:
+    """The way in which B is written, in words."""
+    return STORES[resolve(e.canonical, e.plan, e.target).store]
+
+
+def elsewhere(e: Explanation) -> Iterator[tuple[str, str]]:
+    """When other plans run, in words, and which: where B begins off the boundary that this one needs, and where A
+    begins off the lines."""
+    if e.nest.alignment > e.canonical.b.itemsize:
+        found = off_boundary(e.canonical, e.plan, e.target)
+        why = "by rule" if found == off_boundary(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
+        yield f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", name_of(found.plan, found.loads)
+    lines = off_lines(e.canonical, e.plan, e.target)
+    if lines.loads:
+        yield f"where A alone begins off a multiple of {e.target.line} bytes", name_of(lines.plan, lines.loads)
+
+
+def source(e: Explanation) -> str:
+    """The origin of the plan, in words."""
+    measured = e.measurement
+    if measured is None:
+        return "not timed: the cost model's or a given one"
+    if measured.timings and measured.timings[0][0] != str(e.plan):
+        return "not the fastest of those that were timed"
+    stand_in = " (on a smaller stand-in)" if measured.proxy else ""
+    speed = f"{measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
+    return f"best of {len(measured.timings)} timed: {speed}"
+
+
+def main_facts(terms: Terms) -> list[tuple[tuple[str, int | str], float]]:
+    """The facts of the largest weights, the largest first."""
+    return sorted(terms.facts, key=lambda pair: -abs(pair[1]))[:FACTS]
+
+
+def factor(weight: float) -> str:
+    """A weight in log(time) as a factor."""
+    return f"x {exp(weight):.3f}"
+
+
+def plan_lines(plan: CpuPlan | str, indent: int = 2) -> list[str]:
+    """A plan's text, wrapped."""
+    pad = " " * indent
+    return textwrap.wrap(
+        str(plan), COLUMNS, initial_indent=pad, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def measured_gibs(tried: Tried, e: Explanation) -> float:
+    """GiB/s of a candidate's best run; a stand-in moves fewer bytes than the problem."""
+    measured = e.measurement
+    return 0.0 if measured is None else measured.gibs * measured.seconds / tried.seconds
