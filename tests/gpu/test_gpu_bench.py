@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import sys
 import threading
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from fake_gpu import FakeGpu
 
@@ -102,6 +108,55 @@ def test_peers_work_on_our_tensors_and_are_checked(
     assert bench("--cases=0", "--suite=ttc57", "--kind=update", f"--output={out}") == 0
     assert list(lines(out)[0]["peers"]) == (["other"] if right else [])  # type: ignore[call-overload]
     assert ("its result differs" in capsys.readouterr().err) is not right
+
+
+class Tensor:
+    """The few methods of a torch.Tensor that are called, on memory of the fake device."""
+
+    def __init__(self, x: Any, device: str = "cuda") -> None:
+        self.array = on_host(x)
+
+    def copy_(self, other: Tensor) -> None:
+        self.array[...] = other.array
+
+    def mul_(self, factor: float) -> Tensor:
+        self.array *= np.float32(factor)
+        return self
+
+    def add_(self, other: Tensor, alpha: float) -> None:
+        self.array += np.float32(alpha) * other.array
+
+
+def on_host(x: Any) -> Any:
+    """A tensor of the fake device, whose memory is this process' own, as a NumPy array."""
+    told = x.__cuda_array_interface__
+    item = np.dtype(told["typestr"]).itemsize
+    size = item + sum((n - 1) * step for n, step in zip(told["shape"], told["strides"], strict=True))
+    flat = np.frombuffer((ctypes.c_char * size).from_address(told["data"][0]), np.dtype(told["typestr"]))
+    return np.lib.stride_tricks.as_strided(flat, told["shape"], told["strides"])
+
+
+@pytest.mark.parametrize("kind", ["copy", "update"])
+def test_array_libraries_work_on_our_tensors_and_stream(
+    gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """PyTorch and CuPy, stood in for by NumPy."""
+    streams: list[Any] = []
+
+    def entered(stream: Any) -> Any:
+        streams.append(stream)
+        return stream
+
+    cuda = SimpleNamespace(ExternalStream=nullcontext, stream=entered)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__="2", as_tensor=Tensor, cuda=cuda))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(__version__="13", asarray=on_host, cuda=cuda))
+    monkeypatch.setattr(peers, "find_gpu", lambda names: Found((gpu_peers.Torch(), gpu_peers.Cupy()), ()))
+    out = tmp_path / "results.jsonl"
+    assert bench("--cases=0", "--suite=ttc57", f"--kind={kind}", f"--output={out}") == 0
+    (found,) = lines(out)
+    assert list(found["peers"]) == ["torch", "cupy"]  # type: ignore[call-overload]
+    assert found["facts"]["peers"] == {"torch": "2", "cupy": "13"}  # type: ignore[index]
+    assert streams and len(set(map(id, streams))) == 1
 
 
 def test_cases_that_do_not_fit_are_left_out(gpu: FakeGpu, capsys: pytest.CaptureFixture[str]) -> None:

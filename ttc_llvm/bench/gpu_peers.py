@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from .. import dtypes
@@ -20,19 +20,12 @@ Tensors = tuple[Side, Side]
 _MOVED = {1: "i1", 2: "i2", 4: "i4", 8: "i8", 16: "c16"}  # plain moves as other libraries know them
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """One of our tensors in the axes of the canonical form, as other libraries take it over."""
-
-    __cuda_array_interface__: dict[str, Any]
-
-
-def interface(trial: Trial, which: str, side: Side) -> Interface:
-    """A tensor of a set, with the canonical axes."""
+def interface(trial: Trial, which: str, side: Side) -> SimpleNamespace:
+    """A tensor of a set in the axes of the canonical form, as other libraries take it over."""
     t = trial.canonical.a if which == "a" else trial.canonical.b
     letter = dtypes.to_numpy(t).str if t.real_bits else _MOVED[t.itemsize]
-    return Interface(
-        {
+    return SimpleNamespace(
+        __cuda_array_interface__={
             "shape": trial.canonical.extents,
             "strides": tuple(static(s) * t.itemsize for s in trial.canonical.strides(which)),
             "typestr": f"<{letter.lstrip('<|')}",
@@ -46,7 +39,7 @@ def interface(trial: Trial, which: str, side: Side) -> Interface:
 def _contender(
     workspace: GpuWorkspace,
     name: str,
-    view: Callable[[Interface], Any],
+    view: Callable[[SimpleNamespace], Any],
     on_stream: Callable[[], AbstractContextManager[Any]],
     update: Callable[[Any, Any], object],
 ) -> Contender | None:
