@@ -121,10 +121,10 @@ def gpu_settings(args: argparse.Namespace) -> GpuSettings:
         devices.running(target),
         target,
         option(args, "maxImplementations", _candidates, gpu_runner.MAX_IMPLEMENTATIONS),
+        option(args, "rounds", positive, gpu_runner.ROUNDS),
+        not args.noTest,
         option(args, "budget", lambda flag, text: options.time_limit_of(seconds(flag, text)), gpu_runner.BUDGET),
         max(0, option(args, "jobs", integer, (os.cpu_count() or 1) - 1)),
-        rounds=option(args, "rounds", positive, gpu_runner.ROUNDS),
-        verify=not args.noTest,
     )
 
 

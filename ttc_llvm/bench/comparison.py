@@ -22,14 +22,13 @@ DRIFT = 1.25  # a round whose ceiling is this much faster or slower than usual d
 NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSettings:
-    """Settings of every comparison. rounds: of the final one; verify: check our results and those of peers; peers:
-    other libraries and references, as `peers.find` and `references.find` give them."""
+    """The settings that every measurement has."""
 
+    __slots__ = ()
     rounds: int
-    verify: bool = True
-    peers: tuple[Peer[Any], ...] = ()
+    verify: bool
+    peers: tuple[Peer[Any], ...]
 
     def digest(self, case: Case, *parts: object) -> str:
         """A text that is equal for results of this case, with these peers and with equal parts."""

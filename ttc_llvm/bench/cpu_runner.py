@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from . import facts, ours
 from .cases import Case, describe
 from .check import Check
 from .comparison import LEAST, CaseComparison, Ceilings, ComparisonSettings, Solved
+from .contender import Peer
 from .results import Result
 from .workspace import Memory, Workspace
 
@@ -39,19 +40,21 @@ class Settings(ComparisonSettings):
     """Settings of a measurement.
 
     target, threads: by default this machine and `ttc_llvm.num_threads()`; max_implementations, time_limit: of each
-    search; database, ignore_database: as in `ttc_llvm.compile`; pattern: also measure what the plan's tiles reach
-    without their permutation: over tensors of one layout, and over the problem's own. Results are checked element by
-    element, and peers against them.
+    search; rounds: of the final comparison; verify: check our results element by element, and peers against them;
+    database, ignore_database: as in `ttc_llvm.compile`; peers: from `peers.find`; pattern: also measure what the
+    plan's tiles reach without their permutation: over tensors of one layout, and over the problem's own.
     """
 
     threads: int | None = None
     target: Target | str | None = None
     max_implementations: int = MAX_IMPLEMENTATIONS
     time_limit: float | None = None
+    rounds: int = ROUNDS
+    verify: bool = True
     database: str | Path | None = None
     ignore_database: bool = False
+    peers: tuple[Peer[Any], ...] = ()
     pattern: bool = False
-    rounds: int = field(default=ROUNDS, kw_only=True)
 
     def options(self, case: Case) -> Options:
         """The checked options of a case's search. Raises OptionError or TargetError."""

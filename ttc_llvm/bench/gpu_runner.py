@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import Any
@@ -26,7 +26,7 @@ from ..tuning.search import Limits, Outcome, search
 from . import facts
 from .cases import Case
 from .comparison import CaseComparison, Ceilings, ComparisonSettings, Solved
-from .contender import OURS, Contender
+from .contender import OURS, Contender, Peer
 from .gpu_prepare import Prepared, prepared
 from .results import Result
 
@@ -42,18 +42,21 @@ CHECKED, CHECKED_ELEMENTS = 8, 1 << 16  # boxes of a result that are compared, a
 class GpuSettings(ComparisonSettings):
     """Settings of a measurement on a GPU.
 
-    max_implementations: candidates of a case, the model's first; budget: seconds after which no case is begun; jobs:
-    processes that make kernels ahead, 0 = none; assembled: they make cubins. A round is a median of many runs; parts
-    of results are checked.
+    max_implementations: candidates of a case, the model's first; rounds: of the final comparison, a median of many
+    runs each; verify: check parts of our result, and that peers compute the same; budget: seconds after which no
+    case is begun; jobs: processes that make kernels ahead, 0 = none; assembled: they make cubins; peers: other
+    libraries, and naive kernels by compilers.
     """
 
     device: Device
     target: GpuTarget
     max_implementations: int = MAX_IMPLEMENTATIONS
+    rounds: int = ROUNDS
+    verify: bool = True
     budget: float | None = BUDGET
     jobs: int = 0
     assembled: bool = True
-    rounds: int = field(default=ROUNDS, kw_only=True)
+    peers: tuple[Peer[Any], ...] = ()
 
     def keys(self, cases: Iterable[Case]) -> dict[str, Case]:
         """Cases by the keys of their results."""
