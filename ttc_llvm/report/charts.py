@@ -15,10 +15,11 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of any kind."""
+    """A chart of any kind. unit: of its values."""
 
     title: str
     caption: str
+    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,6 @@ class Cases(Chart):
 
     names: tuple[str, ...]
     series: tuple[Series, ...]
-    unit: str
     bound: Series | None = None
     base: float | None = None
     log: bool = False
@@ -40,7 +40,6 @@ class Bars(Chart):
 
     names: tuple[str, ...]
     series: tuple[Series, ...]
-    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,6 @@ class Curve(Chart):
     at: tuple[float, ...]
     series: tuple[Series, ...]
     across: str
-    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,6 @@ class Cloud(Chart):
 
     series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
     across: str
-    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +65,4 @@ class Spread(Chart):
 
     names: tuple[str, ...]
     values: tuple[tuple[float, ...], ...]
-    unit: str
 

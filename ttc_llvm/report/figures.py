@@ -39,7 +39,7 @@ def bandwidth(inputs: Inputs) -> Iterator[Cases]:
         share = [r.ratio for r in best.values() if r.ratio]
         words = f"Best runs, {rule} per second."
         words += f" Geomean {geometric_mean(share):.2f} of the ceiling." if share else ""
-        yield Cases(group.title, words, group.names, tuple(series), GIBS, bound)
+        yield Cases(group.title, words, GIBS, group.names, tuple(series), bound)
 
 
 def effort_name(number: int) -> str:
@@ -78,7 +78,7 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
             found.append(Series(f"{peer} (geomean {mean:.2f})", values))
         if found:
             caption = f"{words}, median over the rounds in which both ran; the largest search; above 1 we are faster."
-            yield Cases(group.title, caption, names, tuple(found), "times as fast", base=1, log=True)
+            yield Cases(group.title, caption, "times as fast", names, tuple(found), base=1, log=True)
 
 
 def affinities(inputs: Inputs) -> Iterator[Bars]:
@@ -96,7 +96,7 @@ def affinities(inputs: Inputs) -> Iterator[Bars]:
                 Series(place, tuple(geometric_mean(_gibs(results[name], who) for name in common) for who in names))
                 for place, results in zip(places, by_place, strict=True)
             )
-            yield Bars(group.title, f"Geomean over {len(common)} cases measured under each.", names, series, GIBS)
+            yield Bars(group.title, f"Geomean over {len(common)} cases measured under each.", GIBS, names, series)
 
 
 def _common_peers(results: list[Result]) -> tuple[str, ...]:
@@ -124,9 +124,8 @@ def searches(inputs: Inputs) -> Iterator[Curve]:
             Series("least of all cases", tuple(map(min, shares))),
         )
         words = f"{len(common)} cases that were searched with each. 1 = the ceiling, measured in the same run."
-        yield Curve(
-            group.title, words, tuple(map(float, efforts)), series, "maxImplementations", "share of the ceiling"
-        )
+        at = tuple(map(float, efforts))
+        yield Curve(group.title, words, "share of the ceiling", at, series, "maxImplementations")
 
 
 def planning(inputs: Inputs) -> Iterator[Spread]:
@@ -137,7 +136,7 @@ def planning(inputs: Inputs) -> Iterator[Spread]:
         values = tuple(tuple(one.elapsed for one in searched if effort(one) == n) for n in efforts)
         middle = ", ".join(f"{effort_name(n)}: {median(v):.3g} s" for n, v in zip(efforts, values, strict=True))
         words = f"Seconds a case: search, checks, ceilings and peers. Medians: {middle}."
-        yield Spread("One case, search and measurement", words, tuple(map(effort_name, efforts)), values, "seconds")
+        yield Spread("One case, search and measurement", words, "seconds", tuple(map(effort_name, efforts)), values)
     compiling: dict[str, list[float]] = {}
     for one in inputs.results:
         for name, made in one.references.items():
@@ -146,7 +145,7 @@ def planning(inputs: Inputs) -> Iterator[Spread]:
     if compiling:
         spread = tuple(map(tuple, compiling.values()))
         words = "Seconds that each compiler took for the reference of one case; those found compiled are left out."
-        yield Spread("Compiling one reference", words, tuple(compiling), spread, "seconds")
+        yield Spread("Compiling one reference", words, "seconds", tuple(compiling), spread)
 
 
 FIGURES = (

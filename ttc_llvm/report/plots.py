@@ -43,6 +43,7 @@ def draw(chart: Chart, layout: str) -> Figure:
         figure = Figure(figsize=SIZES[layout])
         axes = figure.add_subplot()
         below = _DRAWN[type(chart)](axes, chart, layout)
+        axes.set_ylabel(chart.unit)
         _place(figure, axes, layout, below)
         width, height = SIZES[layout]
         size = 10 if layout == "wide" or len(chart.title) < 50 else 8
@@ -101,7 +102,6 @@ def _cases(axes: Axes, chart: Cases, layout: str) -> float:
             [k for k, _ in points], [v for _, v in points], s=size, marker=marker, color=colour, label=series.label,
             linewidths=0.4, edgecolors=INK,
         )  # fmt: skip
-    axes.set_ylabel(chart.unit)
     if chart.log:
         _logarithmic(axes)
     else:
@@ -159,7 +159,6 @@ def _bars(axes: Axes, chart: Bars, layout: str) -> float:
         axes.bar_label(bars, [f"{height:.3g}" for height in heights], padding=1, fontsize=digits)
     axes.set_xticks(range(len(chart.names)), list(chart.names), fontsize=10 if layout == "wide" else 8)
     axes.set_xlim(-0.6, max(len(chart.names), 3) - 0.4)
-    axes.set_ylabel(chart.unit)
     return 0.3
 
 
@@ -171,7 +170,6 @@ def _curve(axes: Axes, chart: Curve, layout: str) -> float:
     axes.set_xticks(chart.at, [f"{value:,g}" for value in chart.at])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(chart.across)
-    axes.set_ylabel(chart.unit)
     axes.set_ylim(top=1.02)
     return 0.3
 
@@ -194,7 +192,6 @@ def _cloud(axes: Axes, chart: Cloud, layout: str) -> float:
         axis.set_ticks(_ticks(low, high), labels=[f"{tick:g}" for tick in _ticks(low, high)])
         axis.set_minor_locator(NullLocator())
     axes.set_xlabel(chart.across)
-    axes.set_ylabel(chart.unit)
     return 0.3
 
 
@@ -212,7 +209,6 @@ def _spread(axes: Axes, chart: Spread, layout: str) -> float:
     axes.set_xlim(0.4, max(len(chart.names), 4) + 0.6)
     names = [name.replace(" ", "\n", 1) for name in chart.names]
     axes.set_xticks(list(at), names, fontsize=10 if layout == "wide" else 8)
-    axes.set_ylabel(chart.unit)
     _logarithmic(axes)
     return 0.45
 

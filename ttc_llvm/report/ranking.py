@@ -60,12 +60,12 @@ def clouds(inputs: Inputs) -> Iterator[Cloud]:
     words += f" The model's first of them reaches {first:.2f} of the best (geomean)."
     bandwidths = [(one, [(one.bytes / e / GIB, one.bytes / m / GIB) for e, m in one.pairs]) for one in found]
     yield Cloud(
-        "Bandwidth of candidates", words, _by_kind(bandwidths), "GiB/s expected", "GiB/s measured"
+        "Bandwidth of candidates", words, "GiB/s measured", _by_kind(bandwidths), "GiB/s expected"
     )
     within = [(one, _within(one.pairs)) for one in found]
     words = "The same within each solution: 1 = the candidate that is best expected, and best measured."
     yield Cloud(
-        "Candidates of one problem", words, _by_kind(within), "share of the best expected", "share of the best measured"
+        "Candidates of one problem", words, "share of the best measured", _by_kind(within), "share of the best expected"
     )
 
 
