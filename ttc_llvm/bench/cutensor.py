@@ -65,8 +65,8 @@ class Cutensor:
 
     name = "cutensor"
 
-    def __init__(self, found: Any = None) -> None:
-        self._library = found or library()
+    def __init__(self) -> None:
+        self._library = library()
         number = int(self._library.cutensorGetVersion())
         self.version = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
         self._handle: ctypes.c_void_p | None = None
