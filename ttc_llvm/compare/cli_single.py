@@ -36,7 +36,8 @@ def asked(command: Command, problem: Problem) -> Wanted | None:
     """The references that a command asks for; None for none. OptionError for what cannot be compared."""
     if command.compiler is None and command.against is None:
         given = {"--compilerFlags": command.compiler_flags is not None, "--traverse": command.traverse != "output"}
-        for flag in (flag for flag, is_given in given.items() if is_given):
+        flag = next((flag for flag, is_given in given.items() if is_given), None)
+        if flag is not None:
             raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
         return None
     if command.generate_only:
