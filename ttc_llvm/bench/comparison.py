@@ -39,11 +39,11 @@ class ComparisonSettings:
 @dataclass(frozen=True, slots=True)
 class Ceilings:
     """The same bytes without a permutation. main: which of them counts; before: its GiB/s before the search, 0 = not
-    measured; ways: to all of them."""
+    measured; contenders: ways to all of them."""
 
     main: str
     before: float
-    ways: Sequence[Contender]
+    contenders: Sequence[Contender]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class CaseComparison:
         check = self.check if self.settings.verify else None
         present = Present.of(self.settings.peers, self.workspace, check, full=not solved.checked)
         main, least = (ceilings.main, LEAST) if self.drifts else ("", rounds)
-        others = [*ceilings.ways, *solved.ceilings, *present.contenders]
+        others = [*ceilings.contenders, *solved.ceilings, *present.contenders]
         return self._finished(present, Rounds(self.workspace, solved.contender, main, others, least).run(rounds))
 
     def _finished(self, present: Present, timings: Mapping[str, Timing]) -> Result:

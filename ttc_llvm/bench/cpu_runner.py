@@ -132,10 +132,10 @@ class _Measured:
 
     def _ceilings(self) -> Ceilings:
         """SAXPY, copies and memcpy; that which counts is measured at once."""
-        ways, main = ours.ceilings(self.workspace), ours.main_ceiling(self.workspace)
-        known = [way for way in ways if way.name == main]
-        runs = [way.bytes_moved / self.workspace.seconds(way) / GIB for _ in range(LEAST) for way in known]
-        return Ceilings(main, max(runs, default=0.0), ways)
+        found, main = ours.ceilings(self.workspace), ours.main_ceiling(self.workspace)
+        counting = [contender for contender in found if contender.name == main]
+        runs = [c.bytes_moved / self.workspace.seconds(c) / GIB for _ in range(LEAST) for c in counting]
+        return Ceilings(main, max(runs, default=0.0), found)
 
     def _solve(self) -> Solved:
         """Our plan; KeyboardInterrupt where the user ended the search, which goes on with what it has found."""

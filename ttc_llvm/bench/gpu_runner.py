@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import interrupts
 from ..canonical import Canonical
-from ..errors import GpuError, VerificationError
+from ..errors import GpuError, TtcError, VerificationError
 from ..gpu import compiling
 from ..gpu.devices import Device
 from ..gpu.launch import GpuImage
@@ -76,43 +76,35 @@ def run(cases: Sequence[Case], settings: GpuSettings, done: Collection[str] = ()
     others go on. Raises TtcError subclasses, those of a case where HOPELESS ones have failed in a row."""
     end = None if settings.budget is None else time.monotonic() + settings.budget
     todo = [case for case in cases if settings.key(case) not in done]
-    attempts = _Attempts(settings, Session(settings.device))
+    session, failed = Session(settings.device), 0  # cases that have failed one after the other
     made = prepared(todo, settings.target, settings.max_implementations, settings.jobs, settings.assembled)
     for number, (case, kernels) in enumerate(made):
         if end is not None and time.monotonic() > end:
             _log.warning("the time is up: %d of %d cases are left", len(todo) - number, len(todo))
             return
         with interrupts.noted() as seen:
-            result = attempts.result(case, kernels)
+            found = _attempt(case, kernels, settings, session)
+        if isinstance(found, TtcError):
+            failed += "too little memory" not in str(found)
+            if failed == HOPELESS:
+                raise found
+            _log.warning("%s is skipped: %s", case.id, found)
         if seen:  # the search went on with what it had found
             raise KeyboardInterrupt
-        if result is not None:
-            yield result
+        if isinstance(found, Result):
+            failed = 0
+            yield found
 
 
-@dataclass(slots=True)
-class _Attempts:
-    """Cases tried one after the other. failed: how many of the last ones."""
-
-    settings: GpuSettings
-    session: Session
-    failed: int = 0
-
-    def result(self, case: Case, kernels: Prepared) -> Result | None:
-        """The case's result; None, and a warning, where it has none."""
-        start = time.perf_counter()
-        try:
-            with self.session.active():
-                workspace = GpuWorkspace.of(case, self.settings.target, self.session, kernels.images)
-                found = _Measured(self.settings, workspace, kernels, start).result()
-        except (GpuError, VerificationError) as error:
-            self.failed += "too little memory" not in str(error)
-            if self.failed == HOPELESS:
-                raise
-            _log.warning("%s is skipped: %s", case.id, error)
-            return None
-        self.failed = 0
-        return found
+def _attempt(case: Case, kernels: Prepared, settings: GpuSettings, session: Session) -> Result | TtcError:
+    """The case's result, or why it has none."""
+    start = time.perf_counter()
+    try:
+        with session.active():
+            workspace = GpuWorkspace.of(case, settings.target, session, kernels.images)
+            return _Measured(settings, workspace, kernels, start).result()
+    except (GpuError, VerificationError) as error:
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +157,8 @@ class _Measured:
         """All stages, in order."""
         workspace, settings = self.workspace, self.settings
         solved, model_first = self._solve()
-        main, ways = ceiling_name(workspace.canonical), enumerate(workspace.trial.ceilings())
-        ceilings = Ceilings(main, 0.0, [Contender(main, size, run, number) for number, (size, run) in ways])
+        main, found = ceiling_name(workspace.canonical), enumerate(workspace.trial.ceilings())
+        ceilings = Ceilings(main, 0.0, [Contender(main, size, run, number) for number, (size, run) in found])
         return CaseComparison(
             workspace, settings, settings.key(workspace.case), 1, ceilings, solved, lambda: workspace.agrees,
             self._facts() | {"model_first": model_first}, self.start, drifts=False,

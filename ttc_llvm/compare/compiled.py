@@ -39,12 +39,12 @@ class Own:
 
 
 class ByCompiler(ABC):
-    """A reference that a compiler builds, whatever it runs on. way: its traverse, or the name of the user's source."""
+    """A reference that a compiler builds, whatever it runs on. origin: its traverse, or the name of a user's source."""
 
-    def __init__(self, builder: Builder, compiler: Compiler, way: str) -> None:
-        self._builder, self._compiler, self._way = builder, compiler, way
-        self.name = label(compiler.name, way)
-        self.version = " ".join([compiler.version, *compiler.flags, way])
+    def __init__(self, builder: Builder, compiler: Compiler, origin: str) -> None:
+        self._builder, self._compiler, self._origin = builder, compiler, origin
+        self.name = label(compiler.name, origin)
+        self.version = " ".join([compiler.version, *compiler.flags, origin])
 
     @abstractmethod
     def job(self, problem: Problem) -> Job:
@@ -52,7 +52,7 @@ class ByCompiler(ABC):
 
     def _reference(self, build: Build, message: str = "") -> Reference:
         c = self._compiler
-        return Reference(c.name, c.version, c.flags, self._way, build.seconds, build.cached, message)
+        return Reference(c.name, c.version, c.flags, self._origin, build.seconds, build.cached, message)
 
 
 class ByLlvm:
@@ -162,9 +162,9 @@ def _opened(build: Build) -> ctypes.CDLL | None:
     return library
 
 
-def label(compiler: str, way: str) -> str:
+def label(compiler: str, origin: str) -> str:
     """A reference's name in tables."""
-    return compiler if way == Traverse.OUTPUT.value else f"{compiler} {way}"
+    return compiler if origin == Traverse.OUTPUT.value else f"{compiler} {origin}"
 
 
 def scalars(problem: Problem) -> npt.NDArray[Any] | None:
