@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 import ttc_llvm
-from ttc_llvm import kernel, runtime
 from ttc_llvm.arrays import strided
-from ttc_llvm.canonical import canonicalise
-from ttc_llvm.once import Recent
-from ttc_llvm.pool import Call
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.runtime import kernel, runtime
+from ttc_llvm.runtime.once import Recent
+from ttc_llvm.runtime.pool import Call
 
 CALLS, ROUNDS = 20_000, 7
 SHAPES = 200  # of the first transpositions

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from llvmlite import ir
 
-from ttc_llvm.target import Target
+from ttc_llvm.machine.target import Target
 
 from .seam import attribute
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttc_llvm.layout import HOLE, Side, unflatten
+from ttc_llvm.lowering.layout import HOLE, Side, unflatten
 
 from .shuffles import Mask, Network, Program, fits, padded
 

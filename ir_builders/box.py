@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from ttc_llvm.nest import Loop, Micro
-from ttc_llvm.operands import Space
+from ttc_llvm.lowering.nest import Loop, Micro
+from ttc_llvm.lowering.operands import Space
 
 from .ahead import Step
 from .values import Int, add, i64

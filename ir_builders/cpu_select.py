@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.bodies import Version
-from ttc_llvm.cpu_features import OSXSAVE, PLACES, Place, needs, saved_registers
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.bodies import Version
+from ttc_llvm.machine.cpu_features import OSXSAVE, PLACES, Place, needs, saved_registers
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.problem import Problem
 
 from . import attributes, selection
 from .frame import internal, reserved

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.target import Target
+from ttc_llvm.machine.target import Target
 
 from .module import KERNEL_TYPE, new_module
 from .values import I32, I64, PTR, at, i32, i64

@@ -12,9 +12,9 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import static
-from ttc_llvm.layout import run_axes
-from ttc_llvm.operands import Prefetch, View
+from ttc_llvm.lowering.layout import run_axes
+from ttc_llvm.lowering.operands import Prefetch, View
+from ttc_llvm.problem.canonical import static
 
 from . import ahead
 from .ahead import Step

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
-from ttc_llvm.nest import Micro
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.nest import Micro
+from ttc_llvm.machine.target import Target
 
 from .emission import Emission
 from .micro_tile import Sizes, Tile

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha, Beta
-from ttc_llvm.layout import HOLE, Register, Side
-from ttc_llvm.machine import Exchange
-from ttc_llvm.operands import Space, View
+from ttc_llvm.lowering.layout import HOLE, Register, Side
+from ttc_llvm.lowering.operands import Space, View
+from ttc_llvm.machine.machine import Exchange
+from ttc_llvm.problem.canonical import Alpha, Beta
 
 from . import network, scalable, segments
 from .join import Lines, Place

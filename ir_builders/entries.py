@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from ttc_llvm import interface, names
-from ttc_llvm.bodies import Version
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.interface import Entry, Role
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.bodies import Version
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem import interface, names
+from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.interface import Entry, Role
+from ttc_llvm.problem.problem import Problem
 
 from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved

@@ -8,8 +8,8 @@ from functools import reduce
 
 from llvmlite import ir
 
-from ttc_llvm.any_size import Slots
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.any_size import Slots
+from ttc_llvm.problem.problem import Problem
 
 from .frame import internal, opaque, reserved
 from .values import I1, I32, I64, NULL, PTR, Int, at, counted, guarded, i64, mul

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha
-from ttc_llvm.layout import unflatten
-from ttc_llvm.operands import Space, View
+from ttc_llvm.lowering.layout import unflatten
+from ttc_llvm.lowering.operands import Space, View
+from ttc_llvm.problem.canonical import Alpha
 
 from . import ahead
 from .ahead import Move, Step

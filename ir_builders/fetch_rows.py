@@ -15,8 +15,8 @@ from math import prod
 import numpy as np
 from llvmlite import ir
 
-from ttc_llvm.canonical import static
-from ttc_llvm.layout import run_axes
+from ttc_llvm.lowering.layout import run_axes
+from ttc_llvm.problem.canonical import static
 
 from .ahead import Move, Step
 from .memory import L2

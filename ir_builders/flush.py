@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.target import Target
+from ttc_llvm.machine.target import Target
 
 from .memory import intrinsic
 from .module import ARGUMENTS, KERNEL_TYPE, new_module

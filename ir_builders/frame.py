@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from ttc_llvm.dtypes import DType
+from ttc_llvm.problem.dtypes import DType
 
 from .values import F32, F64, I8, PTR
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttc_llvm.layout import HOLE
+from ttc_llvm.lowering.layout import HOLE
 
 from .shuffles import Mask, Network, Program, fits
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from ttc_llvm.layout import Register
+from ttc_llvm.lowering.layout import Register
 
 from .memory import Access, intrinsic, store, stream
 from .ragged import Ragged

@@ -8,10 +8,23 @@ from functools import partial
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Axis, static
-from ttc_llvm.nest import Bind, Fence, Keep, Last, Loop, Micro, Node, Recall, Rest, Row, Shifted, Stage
-from ttc_llvm.operands import Buffer, Carry, Prefetch, Space, View
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.nest import (
+    Bind,
+    Fence,
+    Keep,
+    Last,
+    Loop,
+    Micro,
+    Node,
+    Recall,
+    Rest,
+    Row,
+    Shifted,
+    Stage,
+)
+from ttc_llvm.lowering.operands import Buffer, Carry, Prefetch, Space, View
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Axis, static
 
 from . import fetch
 from .box import Box

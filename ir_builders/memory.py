@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.layout import Register
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.layout import Register
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.dtypes import DType, Kind
 
 from .ragged import Ragged
 from .scale import carrier_type, units

@@ -8,13 +8,13 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha, Beta, Size
-from ttc_llvm.dtypes import compute_type
-from ttc_llvm.layout import Side, run_axes, side, sources
-from ttc_llvm.machine import Exchange
-from ttc_llvm.nest import Micro
-from ttc_llvm.operands import View
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.layout import Side, run_axes, side, sources
+from ttc_llvm.lowering.nest import Micro
+from ttc_llvm.lowering.operands import View
+from ttc_llvm.machine.machine import Exchange
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Alpha, Beta, Size
+from ttc_llvm.problem.dtypes import compute_type
 
 from . import network
 from .network import INSERT, INSERT_NARROW, Loads

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Size
-from ttc_llvm.nest import Keep, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
-from ttc_llvm.operands import Op, Space, View
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.nest import Keep, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
+from ttc_llvm.lowering.operands import Op, Space, View
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Size
 
 from . import attributes
 from .ahead import Step

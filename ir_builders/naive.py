@@ -12,9 +12,9 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.dtypes import Kind
-from ttc_llvm.naive import Index, Naive
-from ttc_llvm.target import Target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.dtypes import Kind
+from ttc_llvm.problem.naive import Index, Naive
 
 from .module import ARGUMENTS, KERNEL_TYPE, new_module
 from .naive_element import PLAIN, REALS, Element, Value

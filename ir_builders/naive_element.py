@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from llvmlite import ir
 
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.naive import Naive
+from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.naive import Naive
 
 from .memory import intrinsic
 from .values import F32, F64, I1, I8, I64, Int, at, i64, mul

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 
-from ttc_llvm.layout import HOLE, Side
+from ttc_llvm.lowering.layout import HOLE, Side
 
 from . import pieces
 from .bits import exchange

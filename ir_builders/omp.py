@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from llvmlite import ir
 
-from ttc_llvm import interface, names
-from ttc_llvm.interface import BYTES_PER_THREAD, Entry
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem import interface, names
+from ttc_llvm.problem.interface import BYTES_PER_THREAD, Entry
+from ttc_llvm.problem.problem import Problem
 
 from .entries import declared, defined
 from .frame import internal, reserved

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf
 
-from ttc_llvm.layout import HOLE, Side
+from ttc_llvm.lowering.layout import HOLE, Side
 
 from .bits import Bit, between, every_bit, key, lane_bits, width
 from .shuffles import Mask, Network, Pieces

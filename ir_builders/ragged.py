@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from llvmlite import ir
 
-from ttc_llvm.layout import Register, unflatten
+from ttc_llvm.lowering.layout import Register, unflatten
 
 from .values import Int, i64, splat
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.layout import Register, Side
-from ttc_llvm.operands import View
+from ttc_llvm.lowering.layout import Register, Side
+from ttc_llvm.lowering.operands import View
 
 from .memory import prefetch
 from .values import I64, Int, beyond

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha
-from ttc_llvm.layout import Register
-from ttc_llvm.nest import Row
-from ttc_llvm.operands import Carry, View
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.layout import Register
+from ttc_llvm.lowering.nest import Row
+from ttc_llvm.lowering.operands import Carry, View
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Alpha
 
 from .drain import Share
 from .memory import Access, prefetch

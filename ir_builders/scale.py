@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha, Beta
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.operands import Op
+from ttc_llvm.lowering.operands import Op
+from ttc_llvm.problem.canonical import Alpha, Beta
+from ttc_llvm.problem.dtypes import DType, Kind
 
 from .seam import shuffle
 from .values import F32, F64, I8, at, splat

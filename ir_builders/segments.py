@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Beta
-from ttc_llvm.layout import Register
-from ttc_llvm.machine import Exchange
-from ttc_llvm.operands import View
+from ttc_llvm.lowering.layout import Register
+from ttc_llvm.lowering.operands import View
+from ttc_llvm.machine.machine import Exchange
+from ttc_llvm.problem.canonical import Beta
 
 from .memory import intrinsic, suffix
 from .scale import apply, carrier_type, convert

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.any_size import Slots
-from ttc_llvm.bodies import SCALE, SCALE_B, ZERO, Bodies, Body, possible_kinds
-from ttc_llvm.canonical import COPY, UPDATE
-from ttc_llvm.dtypes import DType
-from ttc_llvm.nest import LoopNest
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.any_size import Slots
+from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO, Bodies, Body, possible_kinds
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import COPY, UPDATE
+from ttc_llvm.problem.dtypes import DType
+from ttc_llvm.problem.problem import Problem
 
 from . import extents
 from .extents import Shape

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Axis, static
-from ttc_llvm.layout import Register
-from ttc_llvm.nest import Shifted
+from ttc_llvm.lowering.layout import Register
+from ttc_llvm.lowering.nest import Shifted
+from ttc_llvm.problem.canonical import Axis, static
 
 from .ahead import Move
 from .box import Box

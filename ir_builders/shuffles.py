@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ttc_llvm.layout import HOLE
+from ttc_llvm.lowering.layout import HOLE
 
 Mask = tuple[int, ...]
 # What a register is put together from, by position: one of A's registers and the first lane there; None = undefined.

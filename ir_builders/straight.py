@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import count, cycle, islice
 
-from ttc_llvm.layout import HOLE, Side
+from ttc_llvm.lowering.layout import HOLE, Side
 
 from .gather import gather
 from .shuffles import Network

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Param, Size
-from ttc_llvm.nest import LoopNest
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.problem.canonical import Param, Size
 
 from .frame import internal
 from .values import I64, Int, guarded, i32, i64, mul

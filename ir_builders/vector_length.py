@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.target import Target
+from ttc_llvm.machine.target import Target
 
 from .frame import internal
 from .memory import intrinsic

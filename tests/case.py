@@ -8,9 +8,9 @@ import numpy as np
 import reference
 from reference import Array
 
-from ttc_llvm.canonical import Axis, Kinds, Placed, from_axes, static
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.problem import Problem, column_major
+from ttc_llvm.problem.canonical import Axis, Kinds, Placed, from_axes, static
+from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.problem import Problem, column_major
 
 
 @dataclass(frozen=True, slots=True)

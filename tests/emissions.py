@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttc_llvm import backend
-from ttc_llvm.bodies import default_plan
-from ttc_llvm.canonical import COPY, Kinds, canonicalise
 from ttc_llvm.ir_builders import module
-from ttc_llvm.items import placed
-from ttc_llvm.lower import lower
+from ttc_llvm.lowering.bodies import default_plan
+from ttc_llvm.lowering.items import placed
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine.target import Target
 from ttc_llvm.native.artifact import Spec
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.problem.canonical import COPY, Kinds, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 PAPER = Problem((2, 1, 0), (8, 16, 16), "s", (32, 32, 32))
 

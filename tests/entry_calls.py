@@ -11,9 +11,9 @@ import numpy as np
 from case import Case
 from guarded_case import GuardedCase, Place
 
-from ttc_llvm.dtypes import Kind
-from ttc_llvm.interface import Entry
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem.dtypes import Kind
+from ttc_llvm.problem.interface import Entry
+from ttc_llvm.problem.problem import Problem
 
 Addresses = Callable[[str], int]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem.problem import Problem
 
 PROBLEMS = (
     Problem((1, 0), (37, 29)),

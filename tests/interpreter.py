@@ -16,9 +16,22 @@ import reference
 from case import Case, windows
 from reference import Array
 
-from ttc_llvm.canonical import Alpha, Beta, Param, Placed, Size, static
-from ttc_llvm.nest import Fence, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Rest, Row, Shifted, Stage
-from ttc_llvm.operands import Buffer, Carry, Space, View
+from ttc_llvm.lowering.nest import (
+    Fence,
+    Keep,
+    Last,
+    Loop,
+    LoopNest,
+    Micro,
+    Node,
+    Recall,
+    Rest,
+    Row,
+    Shifted,
+    Stage,
+)
+from ttc_llvm.lowering.operands import Buffer, Carry, Space, View
+from ttc_llvm.problem.canonical import Alpha, Beta, Param, Placed, Size, static
 
 
 @dataclass(frozen=True, slots=True)

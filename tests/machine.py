@@ -15,14 +15,15 @@ from case import Case
 from guarded_case import LINE, GuardedCase, Place
 from guards import Guarded
 
-from ttc_llvm import backend, target
-from ttc_llvm.canonical import Axis, Canonical, Param, Size, static
-from ttc_llvm.dtypes import DType, Kind
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
-from ttc_llvm.nest import Loop, LoopNest, part_range
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.nest import Loop, LoopNest, part_range
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Axis, Canonical, Param, Size, static
+from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.runtime import backend
 
 ROWS = ("sse2", "avx", "avx2", "avx512", "knl")
 SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)

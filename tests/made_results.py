@@ -9,7 +9,7 @@ from pathlib import Path
 from ttc_llvm.bench.cases import run_bytes
 from ttc_llvm.bench.results import Reference, Result, Timing, to_line
 from ttc_llvm.bench.suites import cases
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm.problem.canonical import canonicalise
 
 COMPILERS = {"g++": 3.0, "clang++": 2.4, "llvm": 2.7}
 LIBRARIES = {"numpy": 20.0, "hptt": 1.4}

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ttc_llvm import dtypes
-from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.dtypes import DType, Kind
 
 Array = npt.NDArray[Any]
 

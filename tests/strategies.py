@@ -9,12 +9,12 @@ from case import Case
 from hypothesis import strategies as st
 from machine import Run
 
-from ttc_llvm import dtypes
-from ttc_llvm.canonical import Axis, Canonical
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Axis, Canonical
+from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.problem import Problem
 
 NAMES = (
     "s",

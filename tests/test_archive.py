@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 from native_build import compiler, run
 
-from ttc_llvm import backend, target
 from ttc_llvm.errors import ArtifactError, OptionError
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
 from ttc_llvm.native import archive, elf, linker, publish
 from ttc_llvm.native.archive import Member
-from ttc_llvm.target import Target
+from ttc_llvm.runtime import backend
 
 FUNCTION = """
 define i32 @{name}() {{ ret i32 {value} }}

@@ -19,13 +19,14 @@ from reference import Array
 from test_entries import compiled, plain_plan
 
 import ttc_llvm
-from ttc_llvm import backend, dtypes, interface, kernel
 from ttc_llvm.arrays import pairs, strided
-from ttc_llvm.canonical import canonicalise
-from ttc_llvm.interface import Entry
-from ttc_llvm.problem import Problem
-from ttc_llvm.solution import Solution
-from ttc_llvm.target import Target
+from ttc_llvm.compiling.solution import Solution
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem import dtypes, interface
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.interface import Entry
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.tuning import verify
 
 PARTS = (0.0, -0.0, 1.5, -3.0, np.inf, -np.inf, np.nan)

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from processes import PATIENCE
 
 import ttc_llvm
-from ttc_llvm import dtypes
 from ttc_llvm.arrays import strided
 from ttc_llvm.arrays.overlaps import overlaps_itself
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TtcError
-from ttc_llvm.once import Recent
+from ttc_llvm.problem import dtypes
+from ttc_llvm.runtime.once import Recent
 
 RNG = np.random.default_rng(7)
 
@@ -386,7 +386,7 @@ def test_effort_times_plans_and_remembers_them(tmp_path: Path, monkeypatch: pyte
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
     assert (tmp_path / "solutions").exists()
     monkeypatch.setattr(strided, "recent", Recent(8))
-    monkeypatch.setattr("ttc_llvm.compiler._tuned", None)  # a second search would fail
+    monkeypatch.setattr("ttc_llvm.compiling.compiler._tuned", None)  # a second search would fail
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
 
 
@@ -413,9 +413,9 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
         import gc, sys
         import numpy as np
         import ttc_llvm
-        from ttc_llvm import kernel
+        from ttc_llvm.runtime import kernel
         from ttc_llvm.arrays import strided
-        from ttc_llvm.once import Recent
+        from ttc_llvm.runtime.once import Recent
 
         def resident():
             gc.collect()
@@ -520,7 +520,7 @@ def test_calls_are_served_without_memory_for_faster_code(shape: tuple[int, ...])
     """A layout that has been served goes on: a shortcut and a kernel of its own only make it faster."""
     program = f"""
 import numpy as np, ttc_llvm
-from ttc_llvm import heap
+from ttc_llvm.runtime import heap
 from ttc_llvm.arrays import strided
 strided.PAYBACK_BYTES = 1 << 20
 x = np.random.rand(*{shape})

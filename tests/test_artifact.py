@@ -10,12 +10,13 @@ from conftest import Golden
 from emissions import PAPER, PROGRAMS, spec
 from native_build import STRICT, compiler, run
 
-from ttc_llvm import backend, names
 from ttc_llvm.errors import OptionError, TtcError
+from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.native import artifact, header, marks
 from ttc_llvm.native.header import Described
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import names
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 # --- which files, and how they appear -------------------------------------------------------------------
 

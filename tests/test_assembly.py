@@ -13,12 +13,13 @@ from functools import lru_cache
 import pytest
 from emissions import shared_text
 
-from ttc_llvm import backend, target
-from ttc_llvm.canonical import COPY, Alpha, Beta, Kinds, canonicalise
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import COPY, Alpha, Beta, Kinds, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 UPDATE = Kinds(Alpha.ANY, Beta.ANY)
 SCALE = Kinds(Alpha.ANY, Beta.ZERO)

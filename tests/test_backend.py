@@ -18,8 +18,10 @@ import pytest
 from forks import forked
 from processes import PATIENCE
 
-from ttc_llvm import backend, cpu_features, heap, host, locks, target
+from ttc_llvm import locks
 from ttc_llvm.errors import CompileError, OutOfMemoryError, TargetError
+from ttc_llvm.machine import cpu_features, host, target
+from ttc_llvm.runtime import backend, heap
 
 ADD = """
 define i64 @add(i64 %a, i64 %b) {
@@ -338,7 +340,7 @@ def _forked(own: target.Target) -> int:
 
 def test_importing_the_backend_loads_no_llvm() -> None:
     program = (
-        "import sys, ttc_llvm.backend; print([m for m in sys.modules if m.startswith('llvmlite.binding')])"
+        "import sys, ttc_llvm.runtime.backend; print([m for m in sys.modules if m.startswith('llvmlite.binding')])"
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
@@ -347,8 +349,8 @@ def test_importing_the_backend_loads_no_llvm() -> None:
 FORKED_WHILE_IMPORTING = """
 import os, sys, threading, time
 import ttc_llvm
-if not sys.argv[1].startswith(("ttc_llvm.front", "numpy")):
-    from ttc_llvm import backend, kernel
+if not sys.argv[1].startswith(("ttc_llvm.compiling.front", "numpy")):
+    from ttc_llvm.runtime import backend, kernel
 slow = threading.Event()
 class Finder:
     def find_spec(self, name, path=None, target=None):
@@ -357,8 +359,8 @@ class Finder:
             time.sleep(0.3)
 sys.meta_path.insert(0, Finder())
 late = {
-    "llvmlite.binding": lambda: ttc_llvm.backend.llvm_version(),
-    "ttc_llvm.ir_builders.module": lambda: ttc_llvm.kernel._builder(),
+    "llvmlite.binding": lambda: ttc_llvm.runtime.backend.llvm_version(),
+    "ttc_llvm.ir_builders.module": lambda: ttc_llvm.runtime.kernel._builder(),
 }.get(sys.argv[1], lambda: (ttc_llvm.compile, ttc_llvm.transpose, ttc_llvm.GpuSolution))
 thread = threading.Thread(target=late)
 thread.start()
@@ -378,7 +380,8 @@ while os.waitpid(child, os.WNOHANG)[0] == 0:
 
 @needs_fork
 @pytest.mark.parametrize(
-    "name", ["llvmlite.binding", "ttc_llvm.ir_builders.module", "ttc_llvm.front", "ttc_llvm.arrays.public", "numpy"]
+    "name",
+    ["llvmlite.binding", "ttc_llvm.ir_builders.module", "ttc_llvm.compiling.front", "ttc_llvm.arrays.public", "numpy"],
 )
 def test_a_fork_waits_for_late_imports(name: str) -> None:
     program = [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_IMPORTING, name]

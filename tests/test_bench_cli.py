@@ -17,7 +17,8 @@ import pytest
 from processes import PATIENCE
 
 from ttc_llvm import cli
-from ttc_llvm.bench import cli_options, cpu_runner
+from ttc_llvm.bench import cpu_runner
+from ttc_llvm.cli import bench_options as cli_options
 
 ROOT = Path(__file__).parent.parent
 QUICK = ("--bytes=32K", "--maxImplementations=2", "--rounds=3", "--numThreads=2", "--peers=none")

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ttc_llvm import target
 from ttc_llvm.bench.ours import straightened
-from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.ir_builders import module
 from ttc_llvm.ir_builders.straight import straight
-from ttc_llvm.layout import HOLE, Side, side
-from ttc_llvm.lower import lower
-from ttc_llvm.nest import LoopNest
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.layout import HOLE, Side, side
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.model import model_plan
 
 AVX512 = replace(target.find("avx512"), insert_bits=0)  # straight rows are loaded whole

@@ -14,7 +14,6 @@ import pytest
 from native_build import compiler
 from processes import PATIENCE
 
-from ttc_llvm import backend
 from ttc_llvm.bench import Case, Settings, peers, run, workspace
 from ttc_llvm.bench import ours as own
 from ttc_llvm.bench.array_peers import Jax, Torch
@@ -24,9 +23,10 @@ from ttc_llvm.bench.contender import Absent, Contender
 from ttc_llvm.bench.hptt import Hptt, Mode
 from ttc_llvm.bench.mkl import Mkl
 from ttc_llvm.bench.workspace import Memory, Workspace
+from ttc_llvm.compiling.stored_plans import Planned
 from ttc_llvm.errors import OptionError
-from ttc_llvm.problem import Problem
-from ttc_llvm.stored_plans import Planned
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.model import model_plan
 
 # What a transposition is, element by element, for any scalar type of C and C++.

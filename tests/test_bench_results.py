@@ -13,7 +13,7 @@ from ttc_llvm.bench import report
 from ttc_llvm.bench.result_file import ResultFile
 from ttc_llvm.bench.results import Reference, Result, Timing, from_line, to_line
 from ttc_llvm.errors import OptionError
-from ttc_llvm.measurement import GIB
+from ttc_llvm.tuning.measurement import GIB
 
 
 def result(name: str = "00", seconds: float = 0.02, **changes: object) -> Result:

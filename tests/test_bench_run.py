@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ttc_llvm import backend
 from ttc_llvm.bench import Case, Settings, cases, run, workspace
 from ttc_llvm.bench import ours as own
 from ttc_llvm.bench.array_peers import Numpy, views
@@ -21,11 +20,12 @@ from ttc_llvm.bench.comparison import Rounds, drifts, kept
 from ttc_llvm.bench.contender import Contender
 from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.bench.workspace import Memory, Workspace
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm.compiling.stored_plans import Planned
 from ttc_llvm.errors import OptionError, VerificationError
 from ttc_llvm.ir_builders.flush import BLOCK
-from ttc_llvm.problem import Problem
-from ttc_llvm.stored_plans import Planned
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.model import model_plan
 

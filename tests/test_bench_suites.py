@@ -10,9 +10,9 @@ from ttc_llvm.bench import suites
 from ttc_llvm.bench.cases import COPY, KINDS, UPDATE, Case, as_kind, run_bytes, select, shrunk
 from ttc_llvm.bench.suites import SUITES, cases
 from ttc_llvm.bench.ttc57 import SHAPES
-from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import OptionError
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
 
 THREADS = 6
 EVERY = cases(tuple(SUITES), KINDS, THREADS)

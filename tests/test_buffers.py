@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttc_llvm import dtypes
-from ttc_llvm.canonical import COPY, Axis, Canonical, canonicalise, from_axes
 from ttc_llvm.errors import OutOfMemoryError
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import COPY, Axis, Canonical, canonicalise, from_axes
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning import buffers
 from ttc_llvm.tuning.available import available_memory
 from ttc_llvm.tuning.buffers import HUGE, LOW_BITS, Span

@@ -12,19 +12,19 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttc_llvm import plan as plans
-from ttc_llvm import target as targets
-from ttc_llvm.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
-from ttc_llvm.dtypes import dtype
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering import plan as plans
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.machine import target as targets
+from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
+from ttc_llvm.problem.dtypes import dtype
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning import blocks, candidates, neighbours
 from ttc_llvm.tuning.carried import carries
 from ttc_llvm.tuning.choices import FREE, Forced, can_stream, inner_orders, tile_orders
 from ttc_llvm.tuning.cost import Model, operations
 from ttc_llvm.tuning.model import model_plan, ranked
-from ttc_llvm.writing import resolve
 
 AVX512 = targets.find("avx512")
 SSE2 = targets.find("sse2")

@@ -9,10 +9,10 @@ import strategies
 from case import Case, windows
 from hypothesis import given, settings
 
-from ttc_llvm import dtypes
-from ttc_llvm.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, canonicalise, from_axes, static
 from ttc_llvm.errors import ProblemError
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, canonicalise, from_axes, static
+from ttc_llvm.problem.problem import Problem
 
 S, D, C, V3, V12, V16 = (dtypes.dtype(n) for n in ("s", "d", "c", "v3", "v12", "v16"))
 ANY = Kinds(Alpha.ANY, Beta.ANY)

@@ -19,21 +19,22 @@ from hypothesis import strategies as st
 from interpreter import interpret
 from machine import Run, check, runnable
 
-from ttc_llvm import dtypes, target
-from ttc_llvm.canonical import COPY, Axis, Canonical, canonicalise, static
-from ttc_llvm.carry import Chain, run_of
-from ttc_llvm.carry_plans import carrying
-from ttc_llvm.fallback import off_boundary
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.carry import Chain, run_of
+from ttc_llvm.lowering.carry_plans import carrying
+from ttc_llvm.lowering.fallback import off_boundary
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.writing import has_room, resolve, room_depends_on
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import COPY, Axis, Canonical, canonicalise, static
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.blocks import blocks
 from ttc_llvm.tuning.candidates import enumerate_plans, starts
 from ttc_llvm.tuning.choices import FREE, Forced, allowed_stores
 from ttc_llvm.tuning.model import ranked
 from ttc_llvm.tuning.neighbours import CHANGES
-from ttc_llvm.writing import has_room, resolve, room_depends_on
 
 S = dtypes.dtype("s")
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))

@@ -18,10 +18,11 @@ from conftest import Ttc
 from processes import PATIENCE, attempt
 
 import ttc_llvm
-from ttc_llvm import backend, cli
+from ttc_llvm import cli
 from ttc_llvm.cli import command
 from ttc_llvm.cli import compile as cli_compile
 from ttc_llvm.cli import options as cli_options
+from ttc_llvm.runtime import backend
 
 ROOT = Path(__file__).parent.parent
 TINY = ("--perm=1,0", "--size=48,32")
@@ -147,7 +148,7 @@ def test_generating_only_times_nothing(ttc: Ttc, monkeypatch: pytest.MonkeyPatch
     def forbidden(*_: Any) -> float:
         raise AssertionError("something was timed")
 
-    monkeypatch.setattr("ttc_llvm.trial.Trial.seconds", forbidden)
+    monkeypatch.setattr("ttc_llvm.compiling.trial.Trial.seconds", forbidden)
     found = ttc(*TINY, "--generateOnly")
     assert (found["source"], found["measurement"]) == ("cost model", None)
     assert Path(f"{STEM}.o").exists()
@@ -160,7 +161,7 @@ def test_generating_only_takes_the_stored_plan(ttc: Ttc) -> None:
 
 
 def test_no_test_checks_nothing(ttc: Ttc, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttc_llvm.trial.Trial.verify", lambda *_: (0, 0))
+    monkeypatch.setattr("ttc_llvm.compiling.trial.Trial.verify", lambda *_: (0, 0))
     assert ttc(*TINY, FEW, "--noTest")["measurement"]["verified"] is False
     assert cli.main([*TINY, FEW, "--ignoreDatabase"]) == 2
 
@@ -177,7 +178,7 @@ def test_hot_tensors(ttc: Ttc, capsys: pytest.CaptureFixture[str], flags: tuple[
 
 def test_threads_and_their_places(ttc: Ttc, monkeypatch: pytest.MonkeyPatch) -> None:
     placed = []
-    monkeypatch.setattr("ttc_llvm.runtime.set_affinity", lambda wanted: placed.append(str(wanted)))
+    monkeypatch.setattr("ttc_llvm.runtime.runtime.set_affinity", lambda wanted: placed.append(str(wanted)))
     first = str(min(os.sched_getaffinity(0)))
     assert ttc(*TINY, FEW)["affinity"] == "compact"
     found = ttc(*TINY, FEW, "--numThreads=1", "--affinity=none")
@@ -473,7 +474,7 @@ def test_what_cannot_run_here_cannot_be_timed(
 def test_a_wrong_result_is_an_error(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ttc_llvm.trial.Trial.verify", lambda *_: (1, 2))
+    monkeypatch.setattr("ttc_llvm.compiling.trial.Trial.verify", lambda *_: (1, 2))
     assert cli.main([*TINY, FEW]) == 2
     assert "wrong element at index (1, 2)" in capsys.readouterr().err
 
@@ -673,7 +674,7 @@ def test_what_cannot_be_written_is_refused_before_tuning(
 def test_a_stand_in_is_small_and_its_speeds_are_its_own(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ttc_llvm.trial.PROXY_BYTES", 1 << 20)
+    monkeypatch.setattr("ttc_llvm.compiling.trial.PROXY_BYTES", 1 << 20)
     huge = ["--perm=1,0", "--size=2000000,2000000", "--maxImplementations=2", "--emit=", "--verbose"]
     assert cli.main(huge) == 0
     out = capsys.readouterr().out
@@ -712,7 +713,7 @@ sys.exit(main(["bench"]))
 """
 
 
-@pytest.mark.parametrize("module", ["ttc_llvm.cli.command", "ttc_llvm.cli.options", "ttc_llvm.bench.cli", "numpy"])
+@pytest.mark.parametrize("module", ["ttc_llvm.cli.command", "ttc_llvm.cli.options", "ttc_llvm.cli.bench", "numpy"])
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path: Path, module: str) -> None:
     (tmp_path / "struck.py").write_text(STRUCK)  # run by -m: what is given by -c or as a file ends otherwise
     environment = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}

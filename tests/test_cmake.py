@@ -20,8 +20,8 @@ from processes import attempt
 
 import ttc_llvm
 from ttc_llvm.cli import manifest, reading
-from ttc_llvm.native.library import Library
-from ttc_llvm.problem import Problem
+from ttc_llvm.compiling.library import Library
+from ttc_llvm.problem.problem import Problem
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ttc_llvm" / "cmake"

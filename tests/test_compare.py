@@ -20,8 +20,6 @@ from other_user import needs_root, own_folder, passes_as_other
 from processes import PATIENCE
 from test_bench_results import result
 
-from ttc_llvm import backend, dtypes, naive, runtime
-from ttc_llvm.affinity import Policy, parse, process_mask
 from ttc_llvm.bench import Case, Settings, cases, run, workspace
 from ttc_llvm.bench.cases import select
 from ttc_llvm.bench.results import Reference, Timing, from_line, to_line
@@ -33,8 +31,11 @@ from ttc_llvm.compare.compilers import Compiler
 from ttc_llvm.compare.references import Vectorised, Wanted
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import naive as nests
-from ttc_llvm.naive import Traverse
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import dtypes, naive
+from ttc_llvm.problem.naive import Traverse
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend, runtime
+from ttc_llvm.runtime.affinity import Policy, parse, process_mask
 from ttc_llvm.tuning import buffers, verify
 
 

@@ -18,18 +18,18 @@ import pytest
 from processes import PATIENCE
 
 import ttc_llvm
-from ttc_llvm import backend, kernel
 from ttc_llvm.arrays import strided
-from ttc_llvm.canonical import Axis, canonicalise
+from ttc_llvm.compiling.solution import Solution
+from ttc_llvm.compiling.stored_plans import open_database
+from ttc_llvm.compiling.trial import Mode, Trial
 from ttc_llvm.errors import OptionError, OutOfMemoryError, TargetError, TtcError, VerificationError
-from ttc_llvm.fallback import instead
-from ttc_llvm.kernel import Kernel
-from ttc_llvm.once import Recent
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.solution import Solution
-from ttc_llvm.stored_plans import open_database
-from ttc_llvm.trial import Mode, Trial
+from ttc_llvm.lowering.fallback import instead
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.problem.canonical import Axis, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend, kernel
+from ttc_llvm.runtime.kernel import Kernel
+from ttc_llvm.runtime.once import Recent
 from ttc_llvm.tuning import available, buffers, verify
 from ttc_llvm.tuning.choices import Forced
 from ttc_llvm.tuning.model import model_plan
@@ -86,7 +86,7 @@ def forbid(monkeypatch: pytest.MonkeyPatch, *targets: str) -> None:
 def test_one_implementation_is_the_models_and_nothing_is_timed(
     monkeypatch: pytest.MonkeyPatch, path: Path
 ) -> None:
-    forbid(monkeypatch, "ttc_llvm.compiler.Trial")
+    forbid(monkeypatch, "ttc_llvm.compiling.compiler.Trial")
     solution = ttc_llvm.compile(SMALL, 1, threads=1)
     assert solution.measurement is None
     assert solution.plan == model_plan(canonicalise(SMALL).canonical, backend.host_target(), 1)
@@ -171,9 +171,9 @@ def test_a_known_problem_needs_neither_search_nor_llvm(monkeypatch: pytest.Monke
     monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
     forbid(
         monkeypatch,
-        "ttc_llvm.compiler.Trial",
-        "ttc_llvm.compiler.model_plan",
-        "ttc_llvm.backend.compile_object",
+        "ttc_llvm.compiling.compiler.Trial",
+        "ttc_llvm.compiling.compiler.model_plan",
+        "ttc_llvm.runtime.backend.compile_object",
     )
     again = ttc_llvm.compile(UPDATE, 5, threads=1)
     assert again.plan == first.plan
@@ -187,7 +187,7 @@ def test_a_known_problem_needs_neither_search_nor_llvm(monkeypatch: pytest.Monke
 def test_less_effort_is_answered_and_more_is_not(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     ttc_llvm.compile(SMALL, 5, threads=1)
     with monkeypatch.context() as patch:
-        forbid(patch, "ttc_llvm.compiler.Trial")
+        forbid(patch, "ttc_llvm.compiling.compiler.Trial")
         assert ttc_llvm.compile(SMALL, 2, threads=1).measurement is not None
         assert ttc_llvm.compile(SMALL, 1, threads=1).measurement is not None
     ttc_llvm.compile(SMALL, 7, threads=1)
@@ -198,7 +198,7 @@ def test_the_fallback_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyP
     def fallback_found(outcome: Outcome[CpuPlan, Kernel], *_: object) -> Outcome[CpuPlan, Kernel]:
         return replace(outcome, best=replace(outcome.best, plan=replace(outcome.best.plan, fallback=Store.BUFFERED)))
 
-    monkeypatch.setattr("ttc_llvm.compiler.decided", fallback_found)
+    monkeypatch.setattr("ttc_llvm.compiling.compiler.decided", fallback_found)
     found = ttc_llvm.compile(SMALL, 3, threads=1).plan
     assert found.fallback is Store.BUFFERED
     assert rows(path)[0].plan == str(found)
@@ -207,7 +207,7 @@ def test_the_fallback_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyP
     assert str(found.by_rule) in dict(timed.timings)
     assert str(found) not in dict(timed.timings)
     found = ttc_llvm.compile(SMALL, 4, threads=1).plan
-    forbid(monkeypatch, "ttc_llvm.compiler.Trial")
+    forbid(monkeypatch, "ttc_llvm.compiling.compiler.Trial")
     assert ttc_llvm.compile(SMALL, 3, threads=1).plan == found
     assert found.fallback is Store.BUFFERED
 
@@ -224,7 +224,7 @@ def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
     assert others
     assert objects_of(path) == [kernel.NAME, *others]
     monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
-    forbid(monkeypatch, "ttc_llvm.backend.compile_object")
+    forbid(monkeypatch, "ttc_llvm.runtime.backend.compile_object")
     again = ttc_llvm.compile(problem, 2, **asked)
     a, raw = np.random.default_rng(5).random(problem.elements + 64).astype("f4"), np.empty(problem.elements + 64, "f4")
     on_a, on_b = (-x.ctypes.data % 64 // 4 for x in (a, raw))
@@ -236,7 +236,7 @@ def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
         assert np.array_equal(b.reshape(256, 512), source.reshape(512, 256).T)
 
 
-@pytest.mark.parametrize("where", ["ttc_llvm.compiler.decided", "ttc_llvm.stored_plans.elsewhere"])
+@pytest.mark.parametrize("where", ["ttc_llvm.compiling.compiler.decided", "ttc_llvm.compiling.stored_plans.elsewhere"])
 def test_ctrl_c_behind_a_search_keeps_its_result(monkeypatch: pytest.MonkeyPatch, path: Path, where: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -247,7 +247,7 @@ def test_ctrl_c_behind_a_search_keeps_its_result(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_interrupted_search_compiles_nothing_more(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    monkeypatch.setattr("ttc_llvm.compiler.decided", lambda outcome, *_: replace(outcome, interrupted=True))
+    monkeypatch.setattr("ttc_llvm.compiling.compiler.decided", lambda outcome, *_: replace(outcome, interrupted=True))
     ttc_llvm.compile(Problem((1, 0), (256, 512)), 3, threads=1, forced=Forced(streaming=True))
     assert objects_of(path) == [kernel.NAME]
 
@@ -261,7 +261,7 @@ def test_tuned_arrays_are_linked_wherever_they_begin(monkeypatch: pytest.MonkeyP
     result[:] = np.nan
     monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
     monkeypatch.setattr(strided, "recent", Recent(9))
-    forbid(monkeypatch, "ttc_llvm.backend.compile_object")
+    forbid(monkeypatch, "ttc_llvm.runtime.backend.compile_object")
     ttc_llvm.transpose(source, out=result, effort=2, threads=1)
     assert np.array_equal(result, source.T)
 
@@ -283,8 +283,8 @@ def test_a_known_plan_is_a_candidate_of_a_longer_search(monkeypatch: pytest.Monk
 
 
 def rows_request(threads: int) -> Any:
-    from ttc_llvm.options import checked
-    from ttc_llvm.stored_plans import request
+    from ttc_llvm.compiling.options import checked
+    from ttc_llvm.compiling.stored_plans import request
 
     return request(canonicalise(SMALL).canonical, checked(threads=threads))
 
@@ -447,7 +447,7 @@ BUILD = kernel.build
 
 
 def test_a_wrong_kernel_never_wins(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    monkeypatch.setattr("ttc_llvm.trial.kernel.build", build_wrong)
+    monkeypatch.setattr("ttc_llvm.compiling.trial.kernel.build", build_wrong)
     with pytest.raises(VerificationError, match="computed a wrong element at index"):
         ttc_llvm.compile(SMALL, 3, threads=1)
     assert not path.exists() or not rows(path)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ttc_llvm import Problem
-from ttc_llvm import target as targets
-from ttc_llvm.canonical import canonicalise
-from ttc_llvm.plan import VERSION, parse
+from ttc_llvm.lowering.plan import VERSION, parse
+from ttc_llvm.machine import target as targets
+from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning import networks
 from ttc_llvm.tuning.choices import FREE, Forced
 from ttc_llvm.tuning.cost import NETWORKS, Model

@@ -24,7 +24,8 @@ from other_user import NOBODY, needs_root, own_folder, passes_as_other, use_home
 from processes import PATIENCE
 
 import ttc_llvm
-from ttc_llvm import cli, stored_plans
+from ttc_llvm import cli
+from ttc_llvm.compiling import stored_plans
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import code, exchange, file_access, notices, rows, signing, trust
 from ttc_llvm.tuning.database import Database

@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 from other_user import NOBODY, needs_root, own_folder, passes_as_other
 
 import ttc_llvm
-from ttc_llvm import Problem, backend, kernel
+from ttc_llvm import Problem
+from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.stored_plans import open_database
+from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.tuning import code, notices, schema, signing, trust
 from ttc_llvm.tuning.connection import connect
 from ttc_llvm.tuning.database import Database, user_path

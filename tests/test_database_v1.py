@@ -19,11 +19,12 @@ from pathlib import Path
 import pytest
 
 import ttc_llvm
-from ttc_llvm import Problem, backend, cli
-from ttc_llvm.canonical import canonicalise
-from ttc_llvm.options import checked
-from ttc_llvm.plan_text import modern
-from ttc_llvm.stored_plans import request
+from ttc_llvm import Problem, cli
+from ttc_llvm.compiling.options import checked
+from ttc_llvm.compiling.stored_plans import request
+from ttc_llvm.lowering.plan_text import modern
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.records import Request
 from ttc_llvm.tuning.solution_file import Cleared, SolutionFile, Stored
@@ -73,7 +74,7 @@ def test_of_several_versions_the_best_answers(path: Path) -> None:
 
 
 def test_a_compilation_is_answered_without_a_search(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttc_llvm.compiler._tuned", lambda *_: pytest.fail("it was searched anew"))
+    monkeypatch.setattr("ttc_llvm.compiling.compiler._tuned", lambda *_: pytest.fail("it was searched anew"))
     solution = ttc_llvm.compile(TUNED, 6, threads=1, target="haswell", database=path)
     assert str(solution.plan) == modern(PLAN)
     assert solution.measurement is not None and len(solution.measurement.timings) == 6

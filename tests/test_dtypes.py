@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ttc_llvm import dtypes
-from ttc_llvm.dtypes import Kind
 from ttc_llvm.errors import ProblemError
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.dtypes import Kind
 
 SIZES = {"s": 4, "d": 8, "c": 8, "z": 16, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "v3": 3}
 

@@ -15,17 +15,18 @@ from entry_calls import Call, check, every_kind, other_outer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttc_llvm import backend, interface
-from ttc_llvm.bodies import Version, choose, default_plan
-from ttc_llvm.canonical import Canonical
 from ttc_llvm.errors import PlanError
 from ttc_llvm.ir_builders import entries
-from ttc_llvm.items import placed
+from ttc_llvm.lowering.bodies import Version, choose, default_plan
+from ttc_llvm.lowering.items import placed
+from ttc_llvm.lowering.plan import DECISIONS as STORES
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
-from ttc_llvm.plan import DECISIONS as STORES
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.problem import interface
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 SHAPES = {
     "paper": Problem((2, 1, 0), (8, 16, 16), "s", (32, 32, 32)),

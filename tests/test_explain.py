@@ -12,17 +12,19 @@ from pathlib import Path
 import pytest
 
 import ttc_llvm
-from ttc_llvm import backend, cli, trial
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm import cli
+from ttc_llvm.compiling import trial
+from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.explain import geometry, machine_code, pseudo, words
 from ttc_llvm.explain.machine_code import SYNTAX, Class
 from ttc_llvm.explain.text import STAGES
-from ttc_llvm.items import placed
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.solution import Solution
-from ttc_llvm.target import find
+from ttc_llvm.lowering.items import placed
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.machine.target import find
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost import Model
 from ttc_llvm.tuning.model import model_plan, ranked
 

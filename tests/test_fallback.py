@@ -8,15 +8,15 @@ import pytest
 from case import Case
 from machine import Run, check, runnable
 
-from ttc_llvm import plan as plans
-from ttc_llvm import target
-from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.fallback import LONG_READ, LONG_RUN, Fallback, fallbacks, off_boundary
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
-from ttc_llvm.writing import resolve
+from ttc_llvm.lowering import plan as plans
+from ttc_llvm.lowering.fallback import LONG_READ, LONG_RUN, Fallback, fallbacks, off_boundary
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
 
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 NARROW = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, Store.ALIGNED, fetch=Fetch.ROWS)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ttc_llvm import Problem
-from ttc_llvm import target as targets
-from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.machine import target as targets
+from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.tuning.features import Features
 from ttc_llvm.tuning.weighing import at
 

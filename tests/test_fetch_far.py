@@ -8,12 +8,13 @@ from itertools import islice
 
 import pytest
 
-from ttc_llvm import Problem, target
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm import Problem
 from ttc_llvm.explain.pseudo import lines
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import DECISIONS, CpuPlan, Fetch, Store
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Fetch, Store
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.candidates import seeds
 from ttc_llvm.tuning.choices import FREE, Forced, fetches
 from ttc_llvm.tuning.cost import Model

@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from ttc_llvm import Problem, target
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm import Problem
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Fetch
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import canonicalise
 
 LINE = 64
 FLOAT = 4

@@ -13,10 +13,10 @@ import pytest
 from processes import attempt
 
 from ttc_llvm import Problem
-from ttc_llvm import target as targets
-from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import ModelError
-from ttc_llvm.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.machine import target as targets
+from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning import fitted, vocabulary
 from ttc_llvm.tuning.features import Features, kind
 from ttc_llvm.tuning.model import ranked
@@ -281,13 +281,13 @@ def test_an_input_means_what_its_name_says() -> None:
 
 RENAMED = """
 import itertools, sys
-from ttc_llvm.plan import Fetch, Store
+from ttc_llvm.lowering.plan import Fetch, Store
 for enum in (Fetch, Store) if sys.argv[1] == "renamed" else ():
     enum._member_names_.reverse()
     for member in enum:
         member._value_ = f"other {member._value_}"
-from ttc_llvm import Problem, target
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm import Problem; from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.cost import Model
 from ttc_llvm.tuning.model import ranked
 SHAPES = ((1, 0), (4001, 3001), 0), ((0, 2, 1), (64, 900, 700), 0), ((2, 1, 0), (384, 355, 384), 1)

@@ -17,18 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttc_llvm
-from ttc_llvm import backend, kernel
 from ttc_llvm.arrays import family, general, pairs, shortcut, strided
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.general import General
 from ttc_llvm.arrays.overlaps import overlaps_itself
 from ttc_llvm.arrays.shortcut import Shortcut
-from ttc_llvm.canonical import COPY, Axis, Canonical, from_axes
-from ttc_llvm.dtypes import dtype
-from ttc_llvm.executable import Executable
-from ttc_llvm.lower import lower
-from ttc_llvm.once import Recent
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import COPY, Axis, Canonical, from_axes
+from ttc_llvm.problem.dtypes import dtype
+from ttc_llvm.runtime import backend, kernel
+from ttc_llvm.runtime.executable import Executable
+from ttc_llvm.runtime.once import Recent
 
 RNG = np.random.default_rng(11)
 NEVER, ALWAYS = 1 << 50, 0

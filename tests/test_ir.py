@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 from conftest import Golden
 
-from ttc_llvm import backend, dtypes, target
-from ttc_llvm.canonical import Alpha, Axis, Beta, Canonical, Kinds, Param, canonicalise
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine import target
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, Param, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 ROOT = Path(__file__).parent.parent
 S = dtypes.dtype("s")

@@ -15,16 +15,19 @@ from machine import Run, runnable
 from machine import check as check_run
 
 import ttc_llvm
-from ttc_llvm import Problem, backend, items, target
+from ttc_llvm import Problem
 from ttc_llvm.bench.cases import Case as Benched
 from ttc_llvm.bench.workspace import Memory, Workspace
-from ttc_llvm.bodies import choose, default_plan
-from ttc_llvm.canonical import COPY, Axis, Placed, canonicalise, from_axes
 from ttc_llvm.cli import loop_order
-from ttc_llvm.dtypes import dtype
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Store, check
-from ttc_llvm.solution import Solution
+from ttc_llvm.compiling.solution import Solution
+from ttc_llvm.lowering import items
+from ttc_llvm.lowering.bodies import choose, default_plan
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Store, check
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import COPY, Axis, Placed, canonicalise, from_axes
+from ttc_llvm.problem.dtypes import dtype
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.model import model_plan
 
 AVX512, RISCV, SCALAR = target.find("avx512"), target.find("rvv"), target.scalar(target.find("avx512"))

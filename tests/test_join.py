@@ -11,17 +11,19 @@ from case import Case, expected, storages
 from interpreter import interpret
 from machine import Run, check, runnable
 
-from ttc_llvm import backend, dtypes, target
-from ttc_llvm.canonical import Axis, Canonical, canonicalise
-from ttc_llvm.fallback import off_boundary
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
+from ttc_llvm.lowering.fallback import off_boundary
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.model import model_plan
-from ttc_llvm.writing import resolve
 
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 

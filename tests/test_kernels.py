@@ -9,10 +9,10 @@ from hypothesis import given, seed, settings
 from machine import Run, check, runnable
 from strategies import executions
 
-from ttc_llvm import dtypes
-from ttc_llvm.canonical import Axis
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Axis
+from ttc_llvm.problem.problem import Problem
 
 SLICES, FULL_SLICES, PROBLEMS = 10, 50, 100
 PARTS = [pytest.param(n, marks=[] if n < SLICES else [pytest.mark.full]) for n in range(FULL_SLICES)]

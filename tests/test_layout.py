@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttc_llvm.canonical import Param
-from ttc_llvm.layout import flatten, run_axes, side, sources, unflatten
+from ttc_llvm.lowering.layout import flatten, run_axes, side, sources, unflatten
+from ttc_llvm.problem.canonical import Param
 
 N = Param(0, "n")
 

@@ -20,12 +20,15 @@ from native_build import compiler, run
 from processes import PATIENCE, attempt
 
 import ttc_llvm
-from ttc_llvm import backend, cli, names
+from ttc_llvm import cli
+from ttc_llvm.compiling import library
+from ttc_llvm.compiling.library import Library
+from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.errors import ArtifactError, OptionError, TargetError
-from ttc_llvm.native import archive, artifact, elf, library
-from ttc_llvm.native.library import Library
-from ttc_llvm.problem import Problem
-from ttc_llvm.solution import Solution
+from ttc_llvm.native import archive, artifact, elf
+from ttc_llvm.problem import names
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 ROOT = Path(__file__).parent.parent
 NATIVE = Path(__file__).parent / "native"
@@ -446,7 +449,7 @@ def test_an_error_on_the_way_names_its_line_and_leaves_no_file(
         trials.append(None)
         return (1, 2) if len(trials) == 3 else None
 
-    monkeypatch.setattr("ttc_llvm.trial.Trial.verify", verify)
+    monkeypatch.setattr("ttc_llvm.compiling.trial.Trial.verify", verify)
     assert cli.main(["--manifest=p.txt", "--maxImplementations=2", "--output-dir=out"]) == 2
     assert capsys.readouterr().err.startswith("ttc: error: p.txt:3: the kernel of plan ")
     assert not (tmp_path / "out").exists() or tree(tmp_path / "out") == {}

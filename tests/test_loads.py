@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from test_solution import storage
 
-from ttc_llvm import backend, kernel, target
-from ttc_llvm.canonical import canonicalise
-from ttc_llvm.executable import Executable
-from ttc_llvm.fallback import Fallback, fallbacks, instead, off_boundary, off_lines
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.writing import resolve
+from ttc_llvm.lowering.fallback import Fallback, fallbacks, instead, off_boundary, off_lines
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend, kernel
+from ttc_llvm.runtime.executable import Executable
 
 ZEN4, AVX512 = target.find("znver4"), target.find("avx512")
 SQUARE = Problem((1, 0), (256, 256))

@@ -9,12 +9,13 @@ from textwrap import dedent
 
 import pytest
 
-from ttc_llvm import dtypes, target
-from ttc_llvm.canonical import COPY, UPDATE, Alpha, Axis, Beta, Canonical, Kinds, Param
 from ttc_llvm.errors import PlanError
-from ttc_llvm.lower import lower
-from ttc_llvm.nest import Loop, LoopNest, Micro, Node, Row, Stage, part_range
-from ttc_llvm.plan import CpuPlan, Store
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.nest import Loop, LoopNest, Micro, Node, Row, Stage, part_range
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine import target
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import COPY, UPDATE, Alpha, Axis, Beta, Canonical, Kinds, Param
 
 I32 = dtypes.dtype("i32")
 S = dtypes.dtype("s")

@@ -14,7 +14,7 @@ from ttc_llvm.cli import manifest, manifest_fields, reading
 from ttc_llvm.cli import options as cli_options
 from ttc_llvm.cli.manifest import Entry
 from ttc_llvm.errors import OptionError
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem.problem import Problem
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 import ttc_llvm
-from ttc_llvm import Library, OptionError, Problem, Solution, backend, cli, target
-from ttc_llvm.gpu import compiling
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.native import artifact, library, marks
+from ttc_llvm import Library, OptionError, Problem, Solution, cli
+from ttc_llvm.compiling import gpu_compiling as compiling
+from ttc_llvm.compiling import library
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine import target
+from ttc_llvm.native import artifact, marks
 from ttc_llvm.native.publish import publish
+from ttc_llvm.runtime import backend
 
 PROBLEM = Problem((1, 0), (8, 9))
 FOREIGN = b"mine\n"

@@ -10,8 +10,8 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttc_llvm import interface, names
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import interface, names
+from ttc_llvm.problem.problem import Problem
 
 RANK_12 = tuple(range(11, -1, -1))
 

@@ -15,11 +15,12 @@ from emissions import PAPER, PROGRAMS, spec
 from entry_calls import Call, check, every_kind, other_outer
 from native_build import STRICT, compiler, needs_openmp, openmp_library, run
 
-from ttc_llvm import backend, interface, names
-from ttc_llvm.dtypes import Kind
 from ttc_llvm.native import artifact, fortran
 from ttc_llvm.native.header import Described
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import interface, names
+from ttc_llvm.problem.dtypes import Kind
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 NATIVE = Path(__file__).parent / "native"
 

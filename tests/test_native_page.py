@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from native_build import STRICT, compiler, run
 
-from ttc_llvm import interface
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import interface
+from ttc_llvm.problem.problem import Problem
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "native.md").read_text()

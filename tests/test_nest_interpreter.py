@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from interpreter import interpret
 
-from ttc_llvm import target
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
 
 TARGETS = tuple(map(target.find, machine.ROWS))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.ir_builders import network
 from ttc_llvm.ir_builders.network import WHOLE, Loads, Network
-from ttc_llvm.layout import HOLE, Side, side, sources
+from ttc_llvm.lowering.layout import HOLE, Side, side, sources
 
 Block = tuple[int, ...]
 

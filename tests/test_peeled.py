@@ -15,15 +15,17 @@ from interpreter import interpret
 from machine import Run, check, runnable
 
 import ttc_llvm
-from ttc_llvm import Problem, backend, target
-from ttc_llvm.canonical import Axis, Canonical, canonicalise
-from ttc_llvm.canonical import parse as parse_form
-from ttc_llvm.dtypes import Kind, parse_pair
-from ttc_llvm.fallback import off_boundary
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan, Fetch, Store, parse
-from ttc_llvm.target import Target
-from ttc_llvm.writing import following, resolve
+from ttc_llvm import Problem
+from ttc_llvm.lowering.fallback import off_boundary
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store, parse
+from ttc_llvm.lowering.writing import following, resolve
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise
+from ttc_llvm.problem.canonical import parse as parse_form
+from ttc_llvm.problem.dtypes import Kind, parse_pair
+from ttc_llvm.runtime import backend
 
 AVX512 = target.find("avx512")
 TYPES = ("s", "s", "s", "d", "c", "z", "f16", "i8", "i16", "sd", "ds", "zc")

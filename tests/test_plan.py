@@ -9,10 +9,12 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttc_llvm import dtypes, plan, target
-from ttc_llvm.canonical import COPY, Axis, Canonical, Param
 from ttc_llvm.errors import PlanError
-from ttc_llvm.plan import DECISIONS, FALLBACKS, CpuPlan, Store
+from ttc_llvm.lowering import plan
+from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Store
+from ttc_llvm.machine import target
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import COPY, Axis, Canonical, Param
 
 F32 = dtypes.dtype("i32")
 FORM = Canonical((Axis(100, 64, 1), Axis(64, 1, 100)), F32, F32, COPY)

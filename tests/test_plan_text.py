@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import ttc_llvm
-from ttc_llvm import Problem, backend, kernel, plan_text
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm import Problem
 from ttc_llvm.errors import PlanError
-from ttc_llvm.plan import DECISIONS, CpuPlan, Fetch, Store, check, parse
-from ttc_llvm.plan_text import Change
+from ttc_llvm.lowering import plan_text
+from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Fetch, Store, check, parse
+from ttc_llvm.lowering.plan_text import Change
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.runtime import backend, kernel
 
 V1 = Path(__file__).parent / "golden" / "solutions_v1.sqlite3"
 FORM = canonicalise(Problem((1, 0), (64, 100))).canonical
@@ -114,7 +116,7 @@ def test_malformed_texts_of_before_are_refused(text: str, sentence: str) -> None
 def test_stored_rows_answer_with_effort_and_timings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plans that were timed are told in today's words; code that is built for the row is found again."""
     path = Path(shutil.copy(V1, tmp_path / "solutions.sqlite3"))
-    monkeypatch.setattr("ttc_llvm.compiler._tuned", lambda *_: pytest.fail("it was searched anew"))
+    monkeypatch.setattr("ttc_llvm.compiling.compiler._tuned", lambda *_: pytest.fail("it was searched anew"))
     problem = Problem((1, 0), (48, 40), "s")
     for effort in (6, 3, 1):
         solution = ttc_llvm.compile(problem, effort, threads=1, target="haswell", database=path)
@@ -124,7 +126,7 @@ def test_stored_rows_answer_with_effort_and_timings(tmp_path: Path, monkeypatch:
         assert all(str(parse(text)) == text for text, _ in solution.measurement.timings)
     if backend.runs_here(solution.target):
         monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
-        monkeypatch.setattr("ttc_llvm.backend.compile_object", lambda *_: pytest.fail("it was compiled anew"))
+        monkeypatch.setattr("ttc_llvm.runtime.backend.compile_object", lambda *_: pytest.fail("it was compiled anew"))
         again = ttc_llvm.compile(problem, 6, threads=1, target="haswell", database=path)
         a = np.random.default_rng(3).random((40, 48)).astype("f4")
         assert np.array_equal(np.asarray(again(a, np.empty(48 * 40, "f4"))).reshape(48, 40), a.T)

@@ -10,9 +10,10 @@ from emissions import spec
 from native_build import STRICT, compiler, needs_openmp, run
 
 import ttc_llvm
-from ttc_llvm import backend, names
 from ttc_llvm.native import artifact
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import names
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 NATIVE = Path(__file__).parent / "native"
 PROBLEM = Problem((1, 0), (24, 17), "d")

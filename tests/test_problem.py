@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ttc_llvm.errors import ProblemError, TtcError
-from ttc_llvm.problem import Problem, column_major
+from ttc_llvm.problem.problem import Problem, column_major
 
 HUGE = 1 << 62
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from processes import attempt
 
-from ttc_llvm import plan
+from ttc_llvm.lowering import plan
 from ttc_llvm.tuning import fitted
 from ttc_llvm.tuning.vocabulary import BASE, KINDS
 

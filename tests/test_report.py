@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 from made_results import AFFINITIES, COMPILERS, EFFORTS, LIBRARIES, made, write
 
-from ttc_llvm import backend, cli
-from ttc_llvm import canonical as forms
+from ttc_llvm import cli
 from ttc_llvm.bench.results import to_line
 from ttc_llvm.bench.suites import SUITES
-from ttc_llvm.canonical import canonicalise
 from ttc_llvm.errors import OptionError, ProblemError
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem import canonical as forms
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.report import figures, groups, inputs, ranking, rows
 from ttc_llvm.report.charts import Bars, Cases
 from ttc_llvm.report.inputs import Inputs
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning import exchange
 from ttc_llvm.tuning.cost import Model
 from ttc_llvm.tuning.model import ranked

@@ -1,40 +1,41 @@
-"""Which room may import what (docs: the design's table of rooms), read from the sources; and who prints."""
+"""Which room may import what (docs: the design's table of rooms), read from the folders and sources; and who prints."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from configparser import ConfigParser
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-NOUNS = (  # frozen values and pure functions on them; each may use those before it
-    "interpreter", "locks", "errors", "arguments", "dtypes", "problem", "names", "interface", "canonical", "naive",
-    "machine", "machine_table", "gpu.target", "target", "cpu_features", "measurement", "plan_text", "plan", "items",
-    "layout", "operands", "nest", "tile_sizes", "carry", "carry_plans", "tile_loops", "writing",
-    "stores", "stores.leaves", "stores.direct", "stores.buffered", "stores.joined", "stores.peeled",
-    "lower", "fallback", "any_size", "arrays.family", "bodies", "wording", "gpu.plan", "gpu.runs",
-    "gpu.nest", "gpu.residency", "gpu.lower", "gpu.trace", "gpu.launch", "gpu.naive",
+ELSEWHERE = ("ir_builders", "tuning")  # rooms that lie at the repository's top level
+# A room imports itself, those before it, and the loose modules. What each is for: docs/design.md.
+ORDER = (
+    "machine", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu", "compiling",
+    "arrays", "bench", "compare", "report", "cli",
 )  # fmt: skip
-WORKERS = (
-    "interrupts", "children",
-    "addresses", "host", "heap", "once", "backend", "machines", "kernel", "affinity", "pool", "runtime",
-    "native.declarations", "native.header", "native.fortran", "native.whole_file", "native.marks", "native.publish",
-    "native.artifact",
-    "native.elf", "native.archive", "native.linker", "native.package_files", "gpu.kernel",
-)  # fmt: skip
-ROOMS = {"ir_builders": ROOT / "ir_builders", "tuning": ROOT / "tuning"}
+LOOSE = ("interpreter", "locks", "errors", "arguments")  # which need no room
+APART = {"tuning": {"ir_builders"}, "runtime": {"tuning"}, "native": {"tuning"}}
 HEAVY = "llvmlite.binding"
 
 
-def sources() -> list[Path]:
+@cache
+def sources() -> tuple[Path, ...]:
     """Every module of the project, each once."""
-    front = [p for p in (ROOT / "ttc_llvm").rglob("*.py") if not {"ir_builders", "tuning"} & set(p.parts)]
-    return sorted([*front, *ROOMS["ir_builders"].rglob("*.py"), *ROOMS["tuning"].rglob("*.py")])
+    front = [p for p in (ROOT / "ttc_llvm").rglob("*.py") if not set(ELSEWHERE) & set(p.parts)]
+    return tuple(sorted([*front, *(path for room in ELSEWHERE for path in (ROOT / room).rglob("*.py"))]))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """A module's syntax tree, parsed once for all tests."""
+    return ast.parse(path.read_text())
 
 
 def name_of(path: Path) -> str:
@@ -49,94 +50,103 @@ def is_typing(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def imports(path: Path, *, deferred: bool = True) -> set[str]:
-    """Absolute names of what a module imports at run time; without `deferred` only when it is loaded itself."""
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """Absolute names of what a module imports at run time, whether when it is loaded or later."""
     package = name_of(path).split(".")
     if path.name != "__init__.py":
         package = package[:-1]
     found: set[str] = set()
-    todo: list[ast.AST] = [ast.parse(path.read_text())]
-    while todo:
-        node = todo.pop()
-        if is_typing(node) or (isinstance(node, ast.FunctionDef) and not deferred):
-            continue
-        todo += ast.iter_child_nodes(node)
+    for node in _run(tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             origin = ".".join([*base, *([node.module] if node.module else [])])
             found |= {f"{origin}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
-def inside(module: str) -> str:
-    """A module's name inside the package: `gpu.plan` for `ttc_llvm.gpu.plan`."""
-    return module.removeprefix("ttc_llvm").removeprefix(".")
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    if not is_typing(node):
+        yield node
+        for child in ast.iter_child_nodes(node):
+            yield from _run(child)
+
+
+@cache
+def names() -> frozenset[str]:
+    """The modules of ours, without the package itself."""
+    return frozenset(name_of(path) for path in sources()) - {"ttc_llvm"}
+
+
+@cache
+def ours(path: Path) -> frozenset[str]:
+    """The modules of ours that a module imports, names inside them cut off."""
+    named = {name if name in names() else name.rpartition(".")[0] for name in imports(path)}
+    return frozenset(named & names())
 
 
 def room(module: str) -> str:
-    """The room of a module of ours: nouns, ir_builders, tuning, workers or front."""
-    name = inside(module)
-    first = name.partition(".")[0]
-    if first in ROOMS:
-        return first
-    if name in NOUNS:
-        return "nouns"
-    return "workers" if name in WORKERS else "front"
+    """The room of a module of ours, "" for loose ones."""
+    inside = module.removeprefix("ttc_llvm").removeprefix(".")
+    first = inside.partition(".")[0]
+    return first if first in ORDER else ""
+
+
+def may_import(own: str) -> set[str]:
+    """The rooms that a room may import."""
+    return {own, "", *ORDER[: ORDER.index(own)]} - APART.get(own, set())
 
 
 MODULES = [pytest.param(path, id=name_of(path)) for path in sources()]
-MAY_IMPORT = {
-    "nouns": {"nouns"},
-    "ir_builders": {"nouns", "ir_builders"},
-    "tuning": {"nouns", "tuning"},
-    "workers": {"nouns", "ir_builders", "workers"},
-    "front": {"nouns", "ir_builders", "tuning", "workers", "front"},
-}
+INSIDE = [param for param in MODULES if room(str(param.id))]
 
 
-def ours(path: Path, *, deferred: bool = True) -> set[str]:
-    """The modules of ours that a module imports, names inside them cut off."""
-    every = {name_of(p) for p in sources()} - {"ttc_llvm"}
-    named = {name if name in every else name.rpartition(".")[0] for name in imports(path, deferred=deferred)}
-    return named & every
+def test_folders_are_the_rooms() -> None:
+    folders = {path.name for path in (ROOT / "ttc_llvm").iterdir() if (path / "__init__.py").exists()}
+    assert folders | set(ELSEWHERE) == set(ORDER)
+    loose = {path.stem for path in (ROOT / "ttc_llvm").glob("*.py")}
+    assert loose == {*LOOSE, "__init__", "__main__"}
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_rooms_import_only_what_the_design_allows(path: Path) -> None:
+@pytest.mark.parametrize("path", INSIDE)
+def test_rooms_import_those_before_them(path: Path) -> None:
     own = room(name_of(path))
-    wrong = {name for name in ours(path) if room(name) not in MAY_IMPORT[own]}
-    assert not wrong, f"{name_of(path)} ({own}) must not import {', '.join(sorted(wrong))}"
+    wrong = {name for name in ours(path) if room(name) not in may_import(own)}
+    assert not wrong, f"{name_of(path)} must not import {', '.join(sorted(wrong))}: {own} may import {may_import(own)}"
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_nouns_import_nouns_above_them(path: Path) -> None:
-    module = name_of(path)
-    if room(module) == "nouns":
-        rank = NOUNS.index(inside(module))
-        assert all(NOUNS.index(inside(name)) < rank for name in ours(path)), ours(path)
+def test_loose_modules_import_no_room() -> None:
+    for name in LOOSE:
+        assert not {module for module in ours(ROOT / "ttc_llvm" / f"{name}.py") if room(module)}
+
+
+def test_no_modules_import_each_other_in_circles() -> None:
+    """Not even when a function is called."""
+    graph = {name_of(path): ours(path) - {name_of(path)} for path in sources()}
+    TopologicalSorter(graph).prepare()  # CycleError names the circle
 
 
 @pytest.mark.parametrize("path", MODULES)
 def test_bare_names_of_rooms_are_never_imported(path: Path) -> None:
     """`import tuning` would make second copies of the classes in `ttc_llvm.tuning`."""
-    assert not {name for name in imports(path) if name.split(".")[0] in ROOMS}
+    assert not {name for name in imports(path) if name.split(".")[0] in ELSEWHERE}
 
 
 @pytest.mark.parametrize("path", MODULES)
 def test_only_the_backend_uses_llvm_itself(path: Path) -> None:
-    if name_of(path) != "ttc_llvm.backend":
+    if name_of(path) != "ttc_llvm.runtime.backend":
         assert not {name for name in imports(path) if name.startswith(HEAVY)}
-    if room(name_of(path)) not in ("ir_builders", "workers"):
+    if room(name_of(path)) not in ("ir_builders", "runtime"):
         assert not {name for name in imports(path) if name.split(".")[0] == "llvmlite"}
 
 
 @pytest.mark.parametrize("path", MODULES)
 def test_only_the_command_line_prints_or_exits(path: Path) -> None:
-    if "cli" in path.stem or path.parent.name == "cli" or path.stem == "__main__":
+    if room(name_of(path)) == "cli" or path.stem == "__main__":
         return
-    calls = [n.func for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+    calls = [n.func for n in ast.walk(tree(path)) if isinstance(n, ast.Call)]
     names = {f.id for f in calls if isinstance(f, ast.Name)}
     exits = {f.attr for f in calls if isinstance(f, ast.Attribute) and ast.unparse(f.value) == "sys"}
     assert "print" not in names
@@ -144,10 +154,11 @@ def test_only_the_command_line_prints_or_exits(path: Path) -> None:
 
 
 def test_the_sources_are_found() -> None:
-    names = {name_of(path) for path in sources()}
-    assert {"ttc_llvm.problem", "ttc_llvm.ir_builders.module", "ttc_llvm.tuning"} <= names
-    assert "ttc_llvm.nest" in ours(ROOT / "ir_builders" / "module.py")
-    assert {f"ttc_llvm.{module}" for module in (*NOUNS, *WORKERS)} <= names
+    assert {"ttc_llvm.problem.problem", "ttc_llvm.ir_builders.module", "ttc_llvm.tuning"} <= names()
+    assert "ttc_llvm.lowering.nest" in ours(ROOT / "ir_builders" / "module.py")
+    assert "ttc_llvm.gpu.driver" in ours(ROOT / "ttc_llvm" / "arrays" / "public.py") | ours(
+        ROOT / "ttc_llvm" / "arrays" / "gpu.py"
+    )  # by deferred imports
 
 
 def test_importing_the_package_does_not_load_llvm() -> None:
@@ -155,20 +166,14 @@ def test_importing_the_package_does_not_load_llvm() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-def test_no_modules_import_each_other_in_circles() -> None:
-    """What a function imports when it is called is no part of a circle."""
-    graph = {name_of(path): ours(path, deferred=False) for path in sources()}
-    TopologicalSorter(graph).prepare()  # CycleError names the circle
-
-
 @pytest.mark.parametrize("path", MODULES)
 def test_forks_wait_for_what_calls_import(path: Path) -> None:
     """A child forked in the middle of an import waits for its lock for ever: calls import under `locks.LLVM`."""
-    if {"cli", "bench", "compare", "report", "__main__.py"} & set(path.parts) or "cli" in path.stem:
+    if room(name_of(path)) in ("cli", "bench", "compare", "report") or path.stem == "__main__":
         return  # the program's own main thread
     if name_of(path) == "ttc_llvm":  # its functions run while it is imported
         return
-    functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
+    functions = [n for n in ast.walk(tree(path)) if isinstance(n, ast.FunctionDef)]
     guarded = {
         id(node)
         for function in functions

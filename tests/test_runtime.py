@@ -21,11 +21,12 @@ import pytest
 from forks import forked
 from processes import PATIENCE
 
-from ttc_llvm import affinity, backend, nest, pool, runtime
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import pool_layout
-from ttc_llvm.once import once
-from ttc_llvm.runtime import Call
+from ttc_llvm.lowering import nest
+from ttc_llvm.runtime import affinity, backend, pool, runtime
+from ttc_llvm.runtime.once import once
+from ttc_llvm.runtime.runtime import Call
 
 # count: adds 1 to b[t] of every task t. note: writes a part's begin, end, scratch and arguments to b.
 # meet: counts once s parts are running at the same time, never if that does not happen within seconds.
@@ -364,7 +365,7 @@ def test_the_interpreter_ends_quickly_with_workers(state: str) -> None:
     done = python(
         f"""
         import time, numpy as np, test_runtime as t
-        from ttc_llvm import pool, runtime
+        from ttc_llvm.runtime import pool, runtime
         b = np.zeros(9, np.int64)
         for _ in range(50):
             runtime.run(t.count(b, 9), 3)
@@ -390,7 +391,7 @@ def test_calls_still_work_while_the_interpreter_ends() -> None:
             runtime.run(t.count(b, 9), 3)
             print(b.tolist())
         import test_runtime as t
-        from ttc_llvm import runtime
+        from ttc_llvm.runtime import runtime
         runtime.run(t.count(b, 9), 3)
         """
     )
@@ -399,13 +400,13 @@ def test_calls_still_work_while_the_interpreter_ends() -> None:
 
 @pytest.mark.parametrize(("value", "threads"), [("3", 3), (" 4,2 ", 4), ("4, 2", 4), ("1", 1)])
 def test_omp_num_threads_is_honoured(value: str, threads: int) -> None:
-    program = "from ttc_llvm import runtime; print(runtime.num_threads())"
+    program = "from ttc_llvm.runtime import runtime; print(runtime.num_threads())"
     assert int(python(program, OMP_NUM_THREADS=value).stdout) == threads
 
 
 @pytest.mark.parametrize("value", ["", "many", "0", "-2", "2.5", ",3"])
 def test_a_malformed_omp_num_threads_is_ignored(value: str) -> None:
-    program = "import os; from ttc_llvm import runtime; print(runtime.num_threads(), runtime.cpu_count())"
+    program = "import os; from ttc_llvm.runtime import runtime; print(runtime.num_threads(), runtime.cpu_count())"
     done = python(program, OMP_NUM_THREADS=value)
     used, cpus = done.stdout.split()
     assert used == cpus
@@ -413,7 +414,7 @@ def test_a_malformed_omp_num_threads_is_ignored(value: str) -> None:
 
 
 def test_set_num_threads_comes_first() -> None:
-    program = "from ttc_llvm import runtime; runtime.set_num_threads(7); print(runtime.num_threads())"
+    program = "from ttc_llvm.runtime import runtime; runtime.set_num_threads(7); print(runtime.num_threads())"
     assert int(python(program, OMP_NUM_THREADS="3").stdout) == 7
 
 
@@ -431,7 +432,7 @@ def test_the_mask_limits_the_default_and_the_workers() -> None:
         cpu = min(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cpu})
         import numpy as np, test_runtime as t
-        from ttc_llvm import runtime
+        from ttc_llvm.runtime import runtime
         assert runtime.num_threads() == 1
         b = np.zeros(9, np.int64)
         runtime.run(t.count(b, 9), 3)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from ttc_llvm import target as targets
-from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine import target as targets
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning import candidates
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model

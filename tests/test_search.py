@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttc_llvm.errors import VerificationError
-from ttc_llvm.plan import CpuPlan
+from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.tuning.search import BATCH, CUTS, PATIENCE, ROOM, Limits, Outcome, Progress, search
 from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
 

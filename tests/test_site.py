@@ -17,8 +17,8 @@ from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm.cli import command
+from ttc_llvm.cli import explain as explain_cli
 from ttc_llvm.cli import options as cli_options
-from ttc_llvm.explain import cli as explain_cli
 
 ROOT = Path(__file__).parent.parent
 

@@ -26,16 +26,19 @@ from processes import PATIENCE
 from strategies import plans, problems
 
 import ttc_llvm
-from ttc_llvm import addresses, backend, dtypes, executable, kernel, locks, lower
-from ttc_llvm.bodies import default_plan
+from ttc_llvm import locks
+from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
-from ttc_llvm.executable import Executable
-from ttc_llvm.fallback import Fallback, off_boundary
-from ttc_llvm.items import placed
-from ttc_llvm.plan import Store
-from ttc_llvm.problem import Problem, column_major
-from ttc_llvm.solution import Solution
-from ttc_llvm.writing import resolve
+from ttc_llvm.lowering import lower
+from ttc_llvm.lowering.bodies import default_plan
+from ttc_llvm.lowering.fallback import Fallback, off_boundary
+from ttc_llvm.lowering.items import placed
+from ttc_llvm.lowering.plan import Store
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.problem import Problem, column_major
+from ttc_llvm.runtime import addresses, backend, executable, kernel
+from ttc_llvm.runtime.executable import Executable
 
 RNG = np.random.default_rng(11)
 
@@ -146,7 +149,7 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
 @pytest.mark.parametrize("row", ["sse2", "avx2", "avx512"])
 def test_items_longer_than_vectors_are_streamed_whole(row: str) -> None:
     """Without vectors an element of 16 bytes is one store past the caches, but C aligns it to 8."""
-    problem, target = Problem((1, 0), (32, 24), "z"), ttc_llvm.target.scalar(ttc_llvm.target.find(row))
+    problem, target = Problem((1, 0), (32, 24), "z"), ttc_llvm.machine.target.scalar(ttc_llvm.machine.target.find(row))
     plan = dataclasses.replace(default_plan(placed(problem, target).canonical, target), store=Store.ALIGNED)
     solution = Solution(problem, target, plan, 1)
     assert solution.nest.alignment == 16

@@ -84,7 +84,7 @@ assert free == [True]
 """
 COLLECTING = """
 import gc, os, threading, time
-from ttc_llvm import kernel
+from ttc_llvm.runtime import kernel
 
 begun = threading.Event()
 def build():

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ttc_llvm import cli, cpu_features, machine_table, target
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm import cli
 from ttc_llvm.errors import TargetError
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine import cpu_features, machine_table, target
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.model import model_plan
 
 BIG = Problem((2, 1, 0), (384, 355, 384), "s")

@@ -8,16 +8,17 @@ from typing import Any, cast
 
 import pytest
 
-from ttc_llvm import backend, target
-from ttc_llvm.canonical import Canonical, canonicalise
+from ttc_llvm.compiling.timed_fallbacks import USUAL, decided
+from ttc_llvm.compiling.trial import Mode, Trial
 from ttc_llvm.errors import VerificationError
-from ttc_llvm.fallback import fallbacks, off_boundary
-from ttc_llvm.kernel import Kernel
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
-from ttc_llvm.timed_fallbacks import USUAL, decided
-from ttc_llvm.trial import Mode, Trial
+from ttc_llvm.lowering.fallback import fallbacks, off_boundary
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
+from ttc_llvm.runtime.kernel import Kernel
 from ttc_llvm.tuning.search import Limits, Outcome, search
 from ttc_llvm.tuning.standings import Timed
 

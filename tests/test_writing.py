@@ -11,15 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine import ROWS, parametrised
 
-from ttc_llvm import target, writing
-from ttc_llvm.canonical import Alpha, Beta, Canonical, canonicalise
-from ttc_llvm.lower import lower
-from ttc_llvm.nest import Keep, Last, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
-from ttc_llvm.operands import Buffer, Carry, Space
-from ttc_llvm.plan import DECISIONS, CpuPlan, Store, check
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
-from ttc_llvm.writing import resolve
+from ttc_llvm.lowering import writing
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.nest import Keep, Last, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
+from ttc_llvm.lowering.operands import Buffer, Carry, Space
+from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Store, check
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
 
 MACHINES = tuple(map(target.find, (*ROWS, "rvv", "sve256", "neon", "x86-64")))
 # Which decision of a plan comes to each strategy.

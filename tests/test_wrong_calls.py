@@ -32,11 +32,11 @@ from ttc_llvm import (
     TargetError,
     TtcError,
     cli,
-    target,
 )
 from ttc_llvm.gpu import handed as gpu_handed
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.machine import Exchange
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine import target
+from ttc_llvm.machine.machine import Exchange
 
 sys.path.append(str(Path(__file__).parent / "endurance"))
 

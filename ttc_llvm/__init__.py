@@ -60,6 +60,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .arrays.public import ascontiguousarray, asfortranarray, transpose
+    from .compiling.front import compile
+    from .compiling.gpu_solution import GpuSolution
+    from .compiling.library import Library
+    from .compiling.solution import Solution
     from .errors import (
         ArrayError,
         ArtifactError,
@@ -75,19 +79,15 @@ if TYPE_CHECKING:
         TtcError,
         VerificationError,
     )
-    from .front import compile
-    from .gpu.plan import GpuPlan
-    from .gpu.solution import GpuSolution
-    from .gpu.target import GpuTarget
-    from .measurement import Measurement
-    from .native.library import Library
-    from .plan import CpuPlan
-    from .problem import Problem
-    from .runtime import num_threads, set_num_threads
-    from .solution import Solution
-    from .target import Target
+    from .lowering.gpu.plan import GpuPlan
+    from .lowering.plan import CpuPlan
+    from .machine.gpu_target import GpuTarget
+    from .machine.target import Target
+    from .problem.problem import Problem
+    from .runtime.runtime import num_threads, set_num_threads
     from .tuning.choices import Forced
     from .tuning.gpu_candidates import GpuForced
+    from .tuning.measurement import Measurement
 
 __all__ = [
     "ArrayError",
@@ -129,17 +129,17 @@ _HOMES = {
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
-    "front": ("compile",),
-    "gpu.solution": ("GpuSolution",),
-    "gpu.plan": ("GpuPlan",),
-    "gpu.target": ("GpuTarget",),
-    "measurement": ("Measurement",),
-    "native.library": ("Library",),
-    "plan": ("CpuPlan",),
-    "problem": ("Problem",),
-    "runtime": ("num_threads", "set_num_threads"),
-    "solution": ("Solution",),
-    "target": ("Target",),
+    "compiling.front": ("compile",),
+    "compiling.gpu_solution": ("GpuSolution",),
+    "lowering.gpu.plan": ("GpuPlan",),
+    "machine.gpu_target": ("GpuTarget",),
+    "tuning.measurement": ("Measurement",),
+    "compiling.library": ("Library",),
+    "lowering.plan": ("CpuPlan",),
+    "problem.problem": ("Problem",),
+    "runtime.runtime": ("num_threads", "set_num_threads"),
+    "compiling.solution": ("Solution",),
+    "machine.target": ("Target",),
     "tuning.choices": ("Forced",),
     "tuning.gpu_candidates": ("GpuForced",),
 }  # fmt: skip

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
-from ttc_llvm.canonical import Canonical, static
-from ttc_llvm.dtypes import compute_type
-from ttc_llvm.layout import side
-from ttc_llvm.target import Target
-from ttc_llvm.tile_sizes import cover, merge
+from ttc_llvm.lowering.layout import side
+from ttc_llvm.lowering.tile_sizes import cover, merge
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical, static
+from ttc_llvm.problem.dtypes import compute_type
 
 MAX_ELEMENTS = 1024  # of a block: bounds code size and compile time
 MAX_ELEMENTS_IN_MEMORY = 2048  # of tensors beyond the caches, where bytes need whole lines of B

@@ -10,10 +10,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ttc_llvm import dtypes, locks
-from ttc_llvm.canonical import Axis, Canonical, static
-from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm import locks
 from ttc_llvm.errors import OutOfMemoryError
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Axis, Canonical, static
+from ttc_llvm.problem.dtypes import DType, Kind
 
 from .crew import spread
 

@@ -16,23 +16,15 @@ from dataclasses import replace
 from functools import lru_cache
 from math import log
 
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.target import Target
-from ttc_llvm.tile_sizes import cover, fitted, merge
-from ttc_llvm.writing import has_room, room_depends_on
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
+from ttc_llvm.lowering.writing import has_room, room_depends_on
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
 from .carried import carries
-from .choices import (
-    SILENT,
-    Forced,
-    allowed_stores,
-    block_fetch,
-    inner_orders,
-    tile_orders,
-    usual_fetch,
-)
+from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
 from .neighbours import CHANGES, Change, neighbours, settled
 
 RUNS = (128, 512, 2048)  # bytes of a tile along A and along B: what lies between is found by descending

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ttc_llvm.canonical import Canonical, static
-from ttc_llvm.carry_plans import carrying, joined_rows
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.target import Target
-from ttc_llvm.writing import resolve
+from ttc_llvm.lowering.carry_plans import carrying, joined_rows
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical, static
 
 from .blocks import blocks
 from .choices import SILENT, block_fetch, fetches

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ttc_llvm import arguments
-from ttc_llvm.canonical import Alpha, Beta, Canonical, static
 from ttc_llvm.errors import OptionError
-from ttc_llvm.plan import Fetch, Store
-from ttc_llvm.target import Target
-from ttc_llvm.writing import has_aligned_rows
+from ttc_llvm.lowering.plan import Fetch, Store
+from ttc_llvm.lowering.writing import has_aligned_rows
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, static
 
 from .blocks import same_unit_axis, unit_axes
 

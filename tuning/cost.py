@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, prod
 
-from ttc_llvm.canonical import Alpha, Beta, Canonical
-from ttc_llvm.layout import Side, side
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.layout import Side, side
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
 
 from .features import Features, kind
 from .fitted import networks

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import log2
 
-from ttc_llvm.canonical import Beta, Canonical
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.target import Target
-from ttc_llvm.writing import has_aligned_rows, resolve
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.writing import has_aligned_rows, resolve
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Beta, Canonical
 
 from . import groups, succession
 from .blocks import same_unit_axis

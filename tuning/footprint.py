@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, gcd
 
-from ttc_llvm.target import Target
+from ttc_llvm.machine.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from functools import lru_cache
 from math import prod
 
 from ttc_llvm import arguments
-from ttc_llvm.canonical import Alpha, Canonical
 from ttc_llvm.errors import OptionError, PlanError
-from ttc_llvm.gpu.lower import register_block
-from ttc_llvm.gpu.plan import GpuPlan, Shared
-from ttc_llvm.gpu.runs import by_stride, run_axes, run_of, sides, widest
-from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.lowering.gpu.lower import register_block
+from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
+from ttc_llvm.lowering.gpu.runs import by_stride, run_axes, run_of, sides, widest
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Alpha, Canonical
 
 from . import gpu_cost
 from .gpu_tiles import tiles

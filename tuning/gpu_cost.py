@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from ttc_llvm.canonical import Alpha, Beta, Canonical
-from ttc_llvm.dtypes import Kind
-from ttc_llvm.gpu.lower import lower
-from ttc_llvm.gpu.nest import Body, GpuNest, Phase
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.residency import BATCH, held, resident
-from ttc_llvm.gpu.runs import run_axes, sides
-from ttc_llvm.gpu.target import SECTOR, GpuTarget
-from ttc_llvm.gpu.trace import accesses
+from ttc_llvm.lowering.gpu.lower import lower
+from ttc_llvm.lowering.gpu.nest import Body, GpuNest, Phase
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.lowering.gpu.residency import BATCH, held, resident
+from ttc_llvm.lowering.gpu.runs import run_axes, sides
+from ttc_llvm.lowering.gpu.trace import accesses
+from ttc_llvm.machine.gpu_target import SECTOR, GpuTarget
+from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
+from ttc_llvm.problem.dtypes import Kind
 
 from .gpu_passes import lines_touched, wavefronts
 

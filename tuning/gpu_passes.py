@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import ceil
 
-from ttc_llvm.canonical import Alpha, Beta
-from ttc_llvm.gpu.nest import GpuNest, Phase
-from ttc_llvm.gpu.runs import sides
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.gpu.trace import accesses, addresses
+from ttc_llvm.lowering.gpu.nest import GpuNest, Phase
+from ttc_llvm.lowering.gpu.runs import sides
+from ttc_llvm.lowering.gpu.trace import accesses, addresses
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Alpha, Beta
 
 BANKS, BANK = 32, 4  # of shared memory; bytes
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from math import gcd, log, prod
 
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.gpu.runs import by_stride, sides
+from ttc_llvm.lowering.gpu.runs import by_stride, sides
+from ttc_llvm.problem.canonical import Canonical
 
 RUNS = (128, 256, 512, 64)  # bytes of a tile along A and along B
 BYTES = (16 << 10, 8 << 10, 32 << 10, 4 << 10)  # of a tile

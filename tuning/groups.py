@@ -12,7 +12,7 @@ from itertools import chain
 from math import log2, prod
 from typing import Any, NamedTuple
 
-from ttc_llvm.plan import Loops, loops
+from ttc_llvm.lowering.plan import Loops, loops
 
 from . import succession
 from .measures import Measures

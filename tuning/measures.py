@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from math import log2, prod
 
-from ttc_llvm.canonical import Canonical, static
-from ttc_llvm.carry import continued
-from ttc_llvm.plan import Loops
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.carry import continued
+from ttc_llvm.lowering.plan import Loops
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical, static
 
 from . import succession, tours
 from .blocks import unit_axes

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical
 
 from . import candidates
 from .choices import FREE, Forced, settled

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import gt, lt
 
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.plan import CpuPlan, Fetch, spans
-from ttc_llvm.target import Target
-from ttc_llvm.writing import has_room
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, spans
+from ttc_llvm.lowering.writing import has_room
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical
 
 from .blocks import blocks
 from .choices import (

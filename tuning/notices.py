@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from ttc_llvm.wording import printable
+from ttc_llvm.problem.wording import printable
 
 _LOGGER = logging.getLogger("ttc_llvm")
 _warned: set[tuple[Path, str]] = set()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 
-from ttc_llvm.canonical import COPY, UPDATE, Axis, Beta, Canonical
-from ttc_llvm.dtypes import carrier
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import COPY, UPDATE, Axis, Beta, Canonical
+from ttc_llvm.problem.dtypes import carrier
 
 from .blocks import width
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from ttc_llvm.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 
 from .candidates import Costs
 

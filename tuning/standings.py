@@ -16,7 +16,7 @@ from math import inf
 from statistics import median
 from typing import Generic, Protocol, TypeVar
 
-from ttc_llvm.plan import Plan
+from ttc_llvm.lowering.plan import Plan
 
 K = TypeVar("K")
 P = TypeVar("P", bound=Plan)  # CpuPlan or GpuPlan

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 
-from ttc_llvm.plan import CpuPlan, Loops
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.plan import CpuPlan, Loops
+from ttc_llvm.machine.target import Target
 
 STEPS = 4  # loops around a micro-tile, counted from within, that matter
 Step = tuple[int, int, int]  # such a loop: axis, step, iterations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ttc_llvm.plan import Loops, spans
+from ttc_llvm.lowering.plan import Loops, spans
 
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 

@@ -8,9 +8,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ttc_llvm import dtypes
-from ttc_llvm.canonical import Alpha, Beta, Canonical, is_move
-from ttc_llvm.dtypes import DType, Kind
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, is_move
+from ttc_llvm.problem.dtypes import DType, Kind
 
 from .crew import spread
 

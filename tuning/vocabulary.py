@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ttc_llvm.plan import Fetch, Store
+from ttc_llvm.lowering.plan import Fetch, Store
 
 VERSION = 1
 

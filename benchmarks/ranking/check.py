@@ -21,10 +21,12 @@ from statistics import geometric_mean, median
 
 from draws import problems
 
-from ttc_llvm import Problem, affinity, backend, items, runtime
+from ttc_llvm import Problem
 from ttc_llvm.bench.ttc57 import SHAPES
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.trial import Mode, Trial
+from ttc_llvm.compiling.trial import Mode, Trial
+from ttc_llvm.lowering import items
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.runtime import affinity, backend, runtime
 from ttc_llvm.tuning.model import model_plan, onwards, ranked, scouts
 from ttc_llvm.tuning.search import Limits, search
 

@@ -23,16 +23,17 @@ from statistics import median
 from data import KERNELS
 from draws import KINDS, problems, random_plan, small_problems
 
-from ttc_llvm import Problem, affinity, backend, runtime
-from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.kernel import Kernel
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.target import Target
-from ttc_llvm.trial import GIB, Mode, Trial
+from ttc_llvm import Problem
+from ttc_llvm.compiling.trial import GIB, Mode, Trial
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.lowering.writing import has_room
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.runtime import affinity, backend, runtime
+from ttc_llvm.runtime.kernel import Kernel
 from ttc_llvm.tuning import neighbours, peak
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.model import ranked
-from ttc_llvm.writing import has_room
 
 LONGEST = 1 << 21  # elements of a tile, at most
 TRIES = 10  # runs until one falls into the machine's usual pace

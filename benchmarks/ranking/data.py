@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ttc_llvm import Problem
-from ttc_llvm import plan as plans
-from ttc_llvm import target as targets
-from ttc_llvm.canonical import canonicalise
-from ttc_llvm.plan import CpuPlan, Store
-from ttc_llvm.target import Target
+from ttc_llvm.lowering import plan as plans
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine import target as targets
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.choices import FREE
 from ttc_llvm.tuning.cost import Model
 from ttc_llvm.tuning.features import Features, Owned, kind

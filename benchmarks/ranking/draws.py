@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from math import log, prod
 
 from ttc_llvm import Problem
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.carry_plans import carrying
-from ttc_llvm.plan import CpuPlan, Fetch, Store
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.carry_plans import carrying
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.tuning import blocks
 from ttc_llvm.tuning.choices import DISTANCES, PANELS, inner_orders, panel, stores, tile_orders
 

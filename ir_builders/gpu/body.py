@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
-from ttc_llvm.gpu.nest import Body, Phase
-from ttc_llvm.gpu.residency import spread
-from ttc_llvm.gpu.trace import Round
+from ttc_llvm.lowering.gpu.nest import Body, Phase
+from ttc_llvm.lowering.gpu.residency import spread
+from ttc_llvm.lowering.gpu.trace import Round
 
 from . import words
 from .place import Place

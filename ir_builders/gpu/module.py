@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Alpha, Axis, static
-from ttc_llvm.gpu.launch import Slot, parameters
-from ttc_llvm.gpu.nest import GpuNest
-from ttc_llvm.gpu.residency import asked_for
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.operands import Op
+from ttc_llvm.lowering.gpu.launch import Slot, parameters
+from ttc_llvm.lowering.gpu.nest import GpuNest
+from ttc_llvm.lowering.gpu.residency import asked_for
+from ttc_llvm.lowering.operands import Op
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Alpha, Axis, static
 
 from ..scale import Scalars
 from ..values import F32, F64, I8, I32, I64

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.gpu.launch import Slot
-from ttc_llvm.gpu.naive import BLOCK, blocks, parameters
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.naive import Naive
+from ttc_llvm.lowering.gpu.launch import Slot
+from ttc_llvm.lowering.gpu.naive import BLOCK, blocks, parameters
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.naive import Naive
 
 from ..naive_element import Element, Value
 from ..values import F32, F64, I32, I64

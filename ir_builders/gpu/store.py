@@ -7,9 +7,9 @@ from contextlib import nullcontext
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Beta
-from ttc_llvm.gpu.residency import BATCH, spread
-from ttc_llvm.gpu.trace import Round
+from ttc_llvm.lowering.gpu.residency import BATCH, spread
+from ttc_llvm.lowering.gpu.trace import Round
+from ttc_llvm.problem.canonical import Beta
 
 from .. import scale
 from ..values import guarded

@@ -9,12 +9,12 @@ from math import gcd
 
 from llvmlite import ir
 
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.gpu.nest import GpuNest, SharedTile
-from ttc_llvm.gpu.residency import BATCH
-from ttc_llvm.gpu.runs import sides
-from ttc_llvm.gpu.trace import Round
-from ttc_llvm.operands import Op
+from ttc_llvm.lowering.gpu.nest import GpuNest, SharedTile
+from ttc_llvm.lowering.gpu.residency import BATCH
+from ttc_llvm.lowering.gpu.runs import sides
+from ttc_llvm.lowering.gpu.trace import Round
+from ttc_llvm.lowering.operands import Op
+from ttc_llvm.problem.canonical import Canonical
 
 from ..scale import Scalars
 from ..values import I64

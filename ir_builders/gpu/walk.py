@@ -11,9 +11,9 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.gpu import trace as gpu_trace
-from ttc_llvm.gpu.nest import Digit, Phase, SharedTile
-from ttc_llvm.gpu.trace import Round
+from ttc_llvm.lowering.gpu import trace as gpu_trace
+from ttc_llvm.lowering.gpu.nest import Digit, Phase, SharedTile
+from ttc_llvm.lowering.gpu.trace import Round
 
 from ..values import I32
 from .sums import Arithmetic, Sum

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from llvmlite import ir
 
-from ttc_llvm.layout import side
+from ttc_llvm.lowering.layout import side
 
 from .. import network
 from ..seam import shuffle

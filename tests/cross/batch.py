@@ -15,13 +15,13 @@ from emulators import Machine, run
 from entry_calls import Call
 from reference import Array
 
-from ttc_llvm import names
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.interface import Entry
-from ttc_llvm.items import placed
+from ttc_llvm.lowering.items import placed
+from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.problem import names
+from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.interface import Entry
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.model import model_plan
 
 HERE = Path(__file__).parent

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from native_build import compiler
 
-from ttc_llvm import backend, target
-from ttc_llvm.target import Target
+from ttc_llvm.machine import target
+from ttc_llvm.machine.target import Target
+from ttc_llvm.runtime import backend
 
 CROSS = {"aarch64": "aarch64-linux-gnu", "ppc64le": "powerpc64le-linux-gnu", "ppc64": "powerpc64-linux-gnu",
          "riscv64": "riscv64-linux-gnu"}  # fmt: skip

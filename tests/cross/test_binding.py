@@ -10,12 +10,13 @@ from batch import emit
 from emissions import spec
 from emulators import MACHINES, run
 
-from ttc_llvm import interface, names, target
-from ttc_llvm.machine_table import TRIPLES
+from ttc_llvm.machine import target
+from ttc_llvm.machine.machine_table import TRIPLES
+from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact, elf, linker
 from ttc_llvm.native.archive import Member
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.problem import interface, names
+from ttc_llvm.problem.problem import Problem
 
 NATIVE = Path(__file__).parent.parent / "native"
 PROBLEM = Problem((1, 0), (24, 17), "d")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ttc_llvm import machine_table, target
+from ttc_llvm.machine import machine_table, target
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "targets.md").read_text()

@@ -12,7 +12,7 @@ from batch import HERE, Job, calls_text, emit, execute, run_there
 from emulators import MACHINES, Machine, run
 from entry_calls import Call, every_kind, other_outer
 
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem.problem import Problem
 
 TYPES = ("s", "d", "c", "z", "sd", "ds", "cz", "zc", "f16", "bf16", "i8", "i16", "i32", "i64", "v3", "v12")
 SHAPES = (

@@ -13,12 +13,13 @@ from emissions import shared_text
 from emulators import CROSS, run
 from native_build import compiler
 
-from ttc_llvm import backend, target
-from ttc_llvm.canonical import COPY, Alpha, Beta, Kinds, canonicalise
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import CpuPlan
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import COPY, Alpha, Beta, Kinds, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 UPDATE = Kinds(Alpha.ANY, Beta.ANY)
 RAGGED = (253, 251)

@@ -16,13 +16,15 @@ from llvmlite import ir
 from native_build import compiler
 
 import ttc_llvm
-from ttc_llvm import backend, cpu_features, machines, target
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm.compiling import machines
 from ttc_llvm.errors import TargetError
 from ttc_llvm.ir_builders import cpu_select
+from ttc_llvm.machine import cpu_features, target
+from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
-from ttc_llvm.problem import Problem
-from ttc_llvm.target import Target
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.model import model_plan
 
 LIST = "x86-64-v2,haswell,znver5"

@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import ttc_llvm
-from ttc_llvm import Problem, cli, kernel
+from ttc_llvm import Problem, cli
 from ttc_llvm.errors import DatabaseError
+from ttc_llvm.runtime import kernel
 from ttc_llvm.tuning import notices, trust
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.records import Record, Request, Timing

@@ -22,7 +22,7 @@ from faults import Attack
 import ttc_llvm
 from ttc_llvm.cli import candidate_files
 from ttc_llvm.cli import main as ttc
-from ttc_llvm.stored_plans import open_database
+from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.tuning.database import Record, Request
 
 PROCESSES = 8

@@ -19,10 +19,10 @@ from database_user import RECORDS, SAID, a_user, computes, filled, strictly, ttc
 from faults import Attack
 from forks import forked
 
-from ttc_llvm import backend, kernel
 from ttc_llvm.compare.builds import Builder, Job
 from ttc_llvm.compare.compilers import Compiler
-from ttc_llvm.stored_plans import open_database
+from ttc_llvm.compiling.stored_plans import open_database
+from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.tuning import exchange, signing, trust
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.solution_file import SolutionFile

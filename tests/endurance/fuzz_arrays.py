@@ -17,12 +17,12 @@ from guards import Guarded
 from layouts import Array
 
 import ttc_llvm
-from ttc_llvm import dtypes
 from ttc_llvm.arrays import general, strided
 from ttc_llvm.arrays.general import General
 from ttc_llvm.arrays.shortcut import Shortcut
-from ttc_llvm.dtypes import compute_type
-from ttc_llvm.once import Recent
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.dtypes import compute_type
+from ttc_llvm.runtime.once import Recent
 from ttc_llvm.tuning.choices import Forced
 
 PROBLEMS = 3  # of a round

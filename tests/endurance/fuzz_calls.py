@@ -12,16 +12,17 @@ from fuzz_kernels import KINDS, machine_for
 from fuzz_plans import plan
 from guarded_case import GuardedCase, Place
 
-from ttc_llvm import executable, fallback
-from ttc_llvm.canonical import Canonical, Kinds, canonicalise
-from ttc_llvm.dtypes import to_numpy
-from ttc_llvm.items import placed
-from ttc_llvm.lower import lower
-from ttc_llvm.plan import FALLBACKS, CpuPlan
-from ttc_llvm.problem import Problem
-from ttc_llvm.solution import Solution
-from ttc_llvm.target import Target
-from ttc_llvm.writing import resolve
+from ttc_llvm.compiling.solution import Solution
+from ttc_llvm.lowering import fallback
+from ttc_llvm.lowering.items import placed
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import FALLBACKS, CpuPlan
+from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical, Kinds, canonicalise
+from ttc_llvm.problem.dtypes import to_numpy
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import executable
 
 TRIES = 40
 CALLS = 4

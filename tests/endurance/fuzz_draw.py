@@ -13,11 +13,11 @@ from random import Random
 import strategies
 from case import Case
 
-from ttc_llvm import dtypes
-from ttc_llvm.canonical import Axis
-from ttc_llvm.dtypes import DType, Kind
-from ttc_llvm.plan import FALLBACKS
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.plan import FALLBACKS
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Axis
+from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.problem import Problem
 
 TYPES = (*strategies.NAMES, *(f"v{n}" for n in (5, 6, 7, 10, 15, 16, 32, 37, 48)))
 ARITHMETIC = strategies.NAMES[:8]

@@ -15,12 +15,12 @@ from fuzz_kernels import KINDS, of_case
 from gpu_strategies import gpu_plans
 from hypothesis import HealthCheck, Phase, assume, errors, given, seed, settings
 
-from ttc_llvm import dtypes
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.lower import lower, unaligned
-from ttc_llvm.gpu.plan import GpuPlan, Shared
-from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.lowering.gpu.lower import lower, unaligned
+from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Canonical
 
 TRIES = 12
 VECTOR_BYTES = 16

@@ -15,13 +15,14 @@ from fuzz_draw import LINE, TYPES, Met, asked, case
 from fuzz_plans import LOADS, free_plan, plan
 from machine import Run
 
-from ttc_llvm import backend, target
-from ttc_llvm.canonical import Kinds
 from ttc_llvm.ir_builders.micro_tile import Tile
-from ttc_llvm.machine_table import CPUS, ROWS, X86
-from ttc_llvm.nest import Keep, Last, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
-from ttc_llvm.operands import Prefetch, Space
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.nest import Keep, Last, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
+from ttc_llvm.lowering.operands import Prefetch, Space
+from ttc_llvm.machine import target
+from ttc_llvm.machine.machine_table import CPUS, ROWS, X86
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Kinds
+from ttc_llvm.runtime import backend
 
 TRIES = 80  # draws for a goal: what is rare comes in one of twenty or so
 RUNS = 3

@@ -12,10 +12,10 @@ from fuzz_kernels import machine_for
 from fuzz_plans import plan
 from test_entries import compiled, other_sizes
 
-from ttc_llvm.bodies import choose
-from ttc_llvm.dtypes import to_numpy
-from ttc_llvm.items import placed
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.bodies import choose
+from ttc_llvm.lowering.items import placed
+from ttc_llvm.problem.dtypes import to_numpy
+from ttc_llvm.problem.problem import Problem
 
 TRIES = 20
 CALLS = 24

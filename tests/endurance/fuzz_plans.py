@@ -10,15 +10,15 @@ from random import Random
 
 from fuzz_draw import LINE
 
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.carry_plans import carrying, joined_rows
-from ttc_llvm.fallback import fallbacks
-from ttc_llvm.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
-from ttc_llvm.target import Target
+from ttc_llvm.lowering.carry_plans import carrying, joined_rows
+from ttc_llvm.lowering.fallback import fallbacks
+from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
+from ttc_llvm.lowering.writing import overwrites
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.tuning.blocks import blocks
 from ttc_llvm.tuning.candidates import starts
 from ttc_llvm.tuning.choices import FREE
-from ttc_llvm.writing import overwrites
 
 Maker = Callable[[Random, Canonical, Target], CpuPlan]
 LOADS = (0, 16, 32)  # bytes of a load of A at most, 0 = a register's

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 import ttc_llvm
-from ttc_llvm import backend, kernel
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.tuning.model import model_plan
 
 WARM, END = 100_000, 1_000_000  # calls

@@ -198,9 +198,9 @@ def _together(works: list[Work], repeats: int) -> None:
 
 def _disturb(rng: random.Random) -> None:
     """Layouts get kernels of their own at once, late or never; memories are small; making code takes its time."""
-    from ttc_llvm import kernel
     from ttc_llvm.arrays import general, strided
-    from ttc_llvm.once import Recent
+    from ttc_llvm.runtime import kernel
+    from ttc_llvm.runtime.once import Recent
 
     strided.PAYBACK_BYTES = rng.choice((0, 1 << 20, 32 << 20, 1 << 60))
     if rng.random() < 0.5:

@@ -24,9 +24,9 @@ import pytest
 
 import ttc_llvm
 from ttc_llvm.arrays import strided
-from ttc_llvm.backend import runs_here
-from ttc_llvm.nest import part_range
-from ttc_llvm.target import find
+from ttc_llvm.lowering.nest import part_range
+from ttc_llvm.machine.target import find
+from ttc_llvm.runtime.backend import runs_here
 
 # A child whose rounds do as their goal says.
 STUB = """

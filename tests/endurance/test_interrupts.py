@@ -16,8 +16,10 @@ import pytest
 from interrupts import Attack
 from processes import attempt
 
-from ttc_llvm import cli, compiler, interrupts
+from ttc_llvm import cli
 from ttc_llvm.bench import comparison
+from ttc_llvm.compiling import compiler
+from ttc_llvm.runtime import interrupts
 
 ROOT = campaign.ROOT
 SAID = "ttc: interrupted before there was any result\n"
@@ -77,8 +79,8 @@ sys.meta_path.insert(0, Struck())
 """
 SCRIPT = "import sys\nfrom ttc_llvm.cli import main\nsys.exit(main())\n"
 MODULES = [
-    "ttc_llvm.interpreter", "ttc_llvm.locks", "logging", "ttc_llvm.cli", "ttc_llvm.cli.entry", "ttc_llvm.interrupts",
-    "ttc_llvm.cli.command", "ttc_llvm.bench.cli", "numpy", "datetime",
+    "ttc_llvm.interpreter", "ttc_llvm.locks", "logging", "ttc_llvm.cli", "ttc_llvm.cli.entry",
+    "ttc_llvm.runtime.interrupts", "ttc_llvm.cli.command", "ttc_llvm.cli.bench", "numpy", "datetime",
 ]  # fmt: skip
 
 
@@ -110,7 +112,7 @@ def test_other_programs_keep_their_signals(tmp_path: Path, words: list[str]) -> 
 
 def program(text: str) -> subprocess.CompletedProcess[str]:
     """A program with our signals."""
-    head = "import os, signal, sys, time\nfrom ttc_llvm import interrupts\n"
+    head = "import os, signal, sys, time\nfrom ttc_llvm.runtime import interrupts\n"
     environment = {"PYTHONPATH": str(ROOT)}
     return attempt(sys.executable, "-c", head + text, env=environment)
 

@@ -21,12 +21,13 @@ import wrong_values
 from campaign import Campaign, options
 from wrong_python import Call
 
-from ttc_llvm import compiler, runtime
-from ttc_llvm.bench import cli_run
+from ttc_llvm.cli import bench_run as cli_run
+from ttc_llvm.cli import compare as compare_cli
+from ttc_llvm.cli import compare_single as cli_single
 from ttc_llvm.cli import info
 from ttc_llvm.cli.options import SUBCOMMANDS
-from ttc_llvm.compare import cli as compare_cli
-from ttc_llvm.compare import cli_single
+from ttc_llvm.compiling import compiler
+from ttc_llvm.runtime import runtime
 
 SMALL = 1 << 12  # elements of a problem that is timed
 

@@ -15,13 +15,13 @@ from wrong_outcome import LONGEST, Outcome, Stuck, watched, where
 from wrong_values import TEXTS
 
 from ttc_llvm import cli
-from ttc_llvm.bench import cli as bench_cli
+from ttc_llvm.cli import bench as bench_cli
+from ttc_llvm.cli import compare as compare_cli
 from ttc_llvm.cli import database as database_cli
+from ttc_llvm.cli import explain as explain_cli
 from ttc_llvm.cli import info
+from ttc_llvm.cli import report_pages as report_cli
 from ttc_llvm.cli.options import OPTIONS, SUBCOMMANDS, Parser
-from ttc_llvm.compare import cli as compare_cli
-from ttc_llvm.explain import cli as explain_cli
-from ttc_llvm.report import cli as report_cli
 
 UNPUBLISHED = ("internal error", "Traceback")
 FIXED = {  # what a sub-command ("" = none) mostly gets, so that it does something

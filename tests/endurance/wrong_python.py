@@ -16,8 +16,8 @@ from wrong_outcome import LONGEST, Outcome, Stuck, watched, where
 from wrong_values import BAD, GOOD, good, nouns
 
 import ttc_llvm
-from ttc_llvm import runtime
 from ttc_llvm.errors import TtcError
+from ttc_llvm.runtime import runtime
 
 MACHINES = ("Target", "GpuTarget")  # which are changed in few fields: of those made up, code is hardly ever made
 

@@ -17,11 +17,11 @@ import numpy as np
 from made_results import made
 
 import ttc_llvm
-from ttc_llvm import target
 from ttc_llvm.bench.results import to_line
-from ttc_llvm.canonical import COPY
-from ttc_llvm.gpu.plan import Shared
-from ttc_llvm.plan import DECISIONS, FALLBACKS, Fetch, Store
+from ttc_llvm.lowering.gpu.plan import Shared
+from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, Fetch, Store
+from ttc_llvm.machine import target
+from ttc_llvm.problem.canonical import COPY
 
 # --- objects ---------------------------------------------------------------------------------------------
 

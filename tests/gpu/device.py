@@ -17,15 +17,15 @@ from guarded_case import GuardedCase, Place
 from guards import Guarded
 from native_build import compiler
 
-from ttc_llvm import backend
-from ttc_llvm.canonical import Canonical
 from ttc_llvm.errors import TargetError
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import lower as gpu_lower
-from ttc_llvm.gpu.launch import Launch, Slot
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.ir_builders.gpu import module
+from ttc_llvm.lowering.gpu import lower as gpu_lower
+from ttc_llvm.lowering.gpu.launch import Launch, Slot
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.runtime import backend
 
 SOURCE = Path(__file__).parent / "harness.c"
 OUTCOMES = {1: "some threads never reach the barrier", 2: "no memory for fibres"}

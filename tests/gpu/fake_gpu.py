@@ -23,13 +23,14 @@ import pytest
 from device import harness, host_kernel, run
 from native_build import compiler
 
-from ttc_llvm import backend
-from ttc_llvm.canonical import Canonical
-from ttc_llvm.gpu import arrays, driver, session
+from ttc_llvm.arrays import gpu as arrays
+from ttc_llvm.gpu import driver, session
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu.launch import GpuImage, Launch, Slot
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.lowering.gpu.launch import GpuImage, Launch, Slot
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.runtime import backend
 
 HERE = Path(__file__).parent
 REAL_PYCUDA = bool(os.environ.get("TTC_TEST_PYCUDA"))  # the one that is installed, on the fake driver

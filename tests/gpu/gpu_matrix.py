@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from strategies import cases
 
-from ttc_llvm.canonical import Alpha, Canonical
 from ttc_llvm.errors import PlanError
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.lower import lower, register_block
-from ttc_llvm.gpu.plan import GpuPlan, Shared
-from ttc_llvm.gpu.runs import run_axes, run_of, sides, widest
-from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.lowering.gpu.lower import lower, register_block
+from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
+from ttc_llvm.lowering.gpu.runs import run_axes, run_of, sides, widest
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Alpha, Canonical
 
 TILES = (16, 32, 8, 64, 4, 2, 3, 5, 12, 24, 1)
 THREADS = (64, 128, 256, 32, 96, 1)

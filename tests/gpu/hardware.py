@@ -32,13 +32,13 @@ from hypothesis import strategies as st
 from strategies import problems
 from test_gpu_device import check_plan, check_problem
 
-from ttc_llvm import children
 from ttc_llvm.bench import facts, gpu_runner, peers, suites
 from ttc_llvm.bench.cases import Case, select
 from ttc_llvm.bench.results import to_line
 from ttc_llvm.errors import GpuError, TtcError, VerificationError
 from ttc_llvm.gpu import devices
 from ttc_llvm.gpu.devices import Device
+from ttc_llvm.runtime import children
 
 ROOT = Path(__file__).parents[2]
 SECONDS = {"tests": 140.0, "problems": 110.0, "bench": 200.0}  # of each part: no case of it begins later

@@ -13,11 +13,11 @@ from reference import Array
 from test_arithmetic import EQUAL, FACTORS, NUMBERS, TYPES, Door, agree, independent, numbers, square
 
 import ttc_llvm
-from ttc_llvm import kernel
-from ttc_llvm.gpu import compiling
+from ttc_llvm.compiling import gpu_compiling as compiling
+from ttc_llvm.compiling.gpu_solution import GpuSolution
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu.solution import GpuSolution
-from ttc_llvm.problem import Problem
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import kernel
 
 
 def solved(problem: Problem) -> GpuSolution:

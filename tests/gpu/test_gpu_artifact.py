@@ -14,17 +14,18 @@ from native_build import compiler
 from toolchain import assemblers_for
 
 import ttc_llvm
-from ttc_llvm import backend, cli
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm import cli
 from ttc_llvm.errors import ArtifactError, OptionError
 from ttc_llvm.gpu import artifact, tools
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import lower as gpu_lower
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.launch import Slot
 from ttc_llvm.ir_builders.gpu import module
-from ttc_llvm.names import stem
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu import lower as gpu_lower
+from ttc_llvm.lowering.gpu.launch import Slot
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.names import stem
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "cuda" / "transpose.c"

@@ -14,14 +14,14 @@ import pytest
 from gpu_matrix import matrix
 from toolchain import assemble, assemblers_for
 
-from ttc_llvm import backend
-from ttc_llvm.canonical import Canonical
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import lower as gpu_lower
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.launch import GpuImage
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.lowering.gpu import lower as gpu_lower
+from ttc_llvm.lowering.gpu.launch import GpuImage
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning import gpu_candidates
 
 MATRIX = matrix()

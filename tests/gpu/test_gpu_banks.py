@@ -9,12 +9,12 @@ from math import ceil
 
 import pytest
 
-from ttc_llvm.canonical import Canonical, canonicalise
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.lower import lower
-from ttc_llvm.gpu.nest import GpuNest, Phase
-from ttc_llvm.gpu.trace import accesses, rounds
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu.lower import lower
+from ttc_llvm.lowering.gpu.nest import GpuNest, Phase
+from ttc_llvm.lowering.gpu.trace import accesses, rounds
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning import gpu_candidates
 
 H100 = gpu_target.find("sm_90")

@@ -21,11 +21,11 @@ from ttc_llvm import cli
 from ttc_llvm.bench import cutensor, gpu_peers, gpu_runner, peers, suites
 from ttc_llvm.bench.contender import Contender, Found
 from ttc_llvm.bench.gpu_prepare import prepare, prepared
+from ttc_llvm.compiling.gpu_stage import Box, Side
+from ttc_llvm.compiling.gpu_trial import Built, Trial
 from ttc_llvm.errors import GpuError
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.stage import Box, Side
-from ttc_llvm.gpu.trial import Built, Trial
-from ttc_llvm.problem import Problem
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.problem import Problem
 
 SMALL = ("bench", "--architecture=cuda", "--bytes=4K", "--jobs=0", "--maxImplementations=2", "--peers=none")
 
@@ -48,8 +48,8 @@ def lines(path: Path) -> list[dict[str, object]]:
 def test_every_case_is_in_the_file_with_its_ceiling(
     gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ttc_llvm.gpu.trial.LEAST_RUNS", 2)
-    monkeypatch.setattr("ttc_llvm.gpu.trial.RUNS_SECONDS", 0)
+    monkeypatch.setattr("ttc_llvm.compiling.gpu_trial.LEAST_RUNS", 2)
+    monkeypatch.setattr("ttc_llvm.compiling.gpu_trial.RUNS_SECONDS", 0)
     gpu.set(l2=0)
     out = tmp_path / "results.jsonl"
     chosen = ("--suite=ttc57,small-dims", "--cases=::29", f"--output={out}")

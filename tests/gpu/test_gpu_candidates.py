@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from strategies import cases
 
 from ttc_llvm.bench import ttc57
-from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.errors import PlanError
-from ttc_llvm.gpu import plan as gpu_plan
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.lower import lower
-from ttc_llvm.gpu.plan import Shared
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu import plan as gpu_plan
+from ttc_llvm.lowering.gpu.lower import lower
+from ttc_llvm.lowering.gpu.plan import Shared
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning import gpu_candidates, gpu_cost
 from ttc_llvm.tuning.gpu_candidates import GpuForced
 

@@ -20,19 +20,21 @@ from fake_gpu import FakeGpu
 from guards import Guarded
 from native_build import compiler
 
-from ttc_llvm import backend, cli, naive
+from ttc_llvm import cli
 from ttc_llvm.bench.results import Result, from_line
 from ttc_llvm.compare import compilers, gpu_references, gpu_source
 from ttc_llvm.compare.builds import Builder, Job
-from ttc_llvm.dtypes import Kind
 from ttc_llvm.gpu import kernel
-from ttc_llvm.gpu import naive as grids
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.launch import GpuImage
-from ttc_llvm.gpu.target import GpuTarget
 from ttc_llvm.ir_builders.gpu import naive as nests
-from ttc_llvm.naive import Naive, Traverse
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu import naive as grids
+from ttc_llvm.lowering.gpu.launch import GpuImage
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem import naive
+from ttc_llvm.problem.dtypes import Kind
+from ttc_llvm.problem.naive import Naive, Traverse
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 
 SHIM = Path(__file__).parent / "cuda_shim.h"
 SM_90 = gpu_target.find("sm_90")
@@ -186,8 +188,8 @@ def test_nvcc_makes_cubins_for_the_device(nvcc: Path) -> None:
 def loads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gpu: FakeGpu) -> None:
     """The fake device runs naive kernels as well: LLVM's by their IR for this machine, libraries as they are."""
     monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.cubin", lambda ptx, target: ptx)
-    monkeypatch.setattr("ttc_llvm.gpu.trial.LEAST_RUNS", 2)
-    monkeypatch.setattr("ttc_llvm.gpu.trial.RUNS_SECONDS", 0)
+    monkeypatch.setattr("ttc_llvm.compiling.gpu_trial.LEAST_RUNS", 2)
+    monkeypatch.setattr("ttc_llvm.compiling.gpu_trial.RUNS_SECONDS", 0)
     made, run_of = gpu_references.image, gpu_references.run_of
 
     def image(nest: Naive, target: GpuTarget) -> GpuImage:

@@ -23,14 +23,14 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import ttc_llvm
-from ttc_llvm.dtypes import Kind
 from ttc_llvm.errors import GpuError
 from ttc_llvm.gpu.devices import Device, device
 from ttc_llvm.gpu.driver import Driver, driver
 from ttc_llvm.gpu.executable import Executable
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.dtypes import Kind
+from ttc_llvm.problem.problem import Problem
 
 GUARD = 512  # bytes around a tensor that nobody may write, and by which its alignment is kept
 LOOSE = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -9,12 +9,12 @@ from gpu_strategies import gpu_executions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttc_llvm.gpu import plan as gpu_plan
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.lower import unaligned
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu import plan as gpu_plan
+from ttc_llvm.lowering.gpu.lower import unaligned
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.problem import Problem
 
 FLUSH = st.sampled_from(("start", "end"))
 

@@ -13,8 +13,8 @@ import hardware
 import pytest
 from fake_gpu import LAUNCHER, FakeGpu
 
+from ttc_llvm.compiling.gpu_trial import Trial
 from ttc_llvm.gpu.driver import Driver
-from ttc_llvm.gpu.trial import Trial
 
 QUICK = ("--problems=6", "--cases=::29", "--bytes=4096", "--jobs=0")
 
@@ -24,8 +24,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small: the harness takes a thread of a kernel after the other; the fake device knows its kernels by their PTX."""
     monkeypatch.setattr(hardware, "MOST_ELEMENTS", 2000)
     monkeypatch.setattr("ttc_llvm.bench.gpu_prepare.cubin", lambda ptx, target: ptx)
-    monkeypatch.setattr("ttc_llvm.gpu.trial.LEAST_RUNS", 2)
-    monkeypatch.setattr("ttc_llvm.gpu.trial.RUNS_SECONDS", 0)
+    monkeypatch.setattr("ttc_llvm.compiling.gpu_trial.LEAST_RUNS", 2)
+    monkeypatch.setattr("ttc_llvm.compiling.gpu_trial.RUNS_SECONDS", 0)
 
 
 def run(tmp_path: Path, *arguments: str) -> tuple[int, dict[str, Any]]:

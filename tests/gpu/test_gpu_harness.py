@@ -15,16 +15,16 @@ import pytest
 from case import Case
 from forks import forked
 
-from ttc_llvm import backend
-from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import lower as gpu_lower
-from ttc_llvm.gpu import plan as gpu_plan
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.launch import Launch
-from ttc_llvm.gpu.plan import GpuPlan
 from ttc_llvm.ir_builders.gpu import module
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu import lower as gpu_lower
+from ttc_llvm.lowering.gpu import plan as gpu_plan
+from ttc_llvm.lowering.gpu.launch import Launch
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning import gpu_candidates
 
 H100 = gpu_target.find("sm_90")

@@ -7,14 +7,14 @@ import re
 import pytest
 from conftest import Golden
 
-from ttc_llvm import backend
-from ttc_llvm.canonical import Canonical, canonicalise
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import lower as gpu_lower
-from ttc_llvm.gpu import plan as gpu_plan
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.launch import GpuImage
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu import lower as gpu_lower
+from ttc_llvm.lowering.gpu import plan as gpu_plan
+from ttc_llvm.lowering.gpu.launch import GpuImage
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.problem import Problem
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning import gpu_candidates
 
 # One type of every element size: 1, 2, 4, 8 and 16 bytes.

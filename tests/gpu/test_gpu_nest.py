@@ -8,13 +8,13 @@ from case import Case
 from gpu_strategies import gpu_executions
 from hypothesis import given, settings
 
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu import trace as gpu_trace
-from ttc_llvm.gpu.lower import lower, unaligned
-from ttc_llvm.gpu.nest import GpuNest, Phase
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.gpu.trace import Index
+from ttc_llvm.lowering.gpu import trace as gpu_trace
+from ttc_llvm.lowering.gpu.lower import lower, unaligned
+from ttc_llvm.lowering.gpu.nest import GpuNest, Phase
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.lowering.gpu.trace import Index
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
 
 
 def walked(nest: GpuNest, phase: Phase, lengths: Index) -> list[Index]:

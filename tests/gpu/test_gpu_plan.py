@@ -11,19 +11,19 @@ from gpu_strategies import gpu_executions
 from hypothesis import given
 
 import ttc_llvm
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm.compiling.gpu_solution import GpuSolution
+from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.errors import PlanError, TargetError
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import plan as gpu_plan
-from ttc_llvm.gpu import residency
-from ttc_llvm.gpu import target as gpu_target
-from ttc_llvm.gpu.launch import Slot
-from ttc_llvm.gpu.lower import lower, unaligned
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.solution import GpuSolution
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.problem import Problem
-from ttc_llvm.solution import Solution
+from ttc_llvm.lowering.gpu import plan as gpu_plan
+from ttc_llvm.lowering.gpu import residency
+from ttc_llvm.lowering.gpu.launch import Slot
+from ttc_llvm.lowering.gpu.lower import lower, unaligned
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
 
 H100 = gpu_target.find("sm_90")
 GOOD = "gpu1 tile=64,64 block=4,4 order=1,0 threads=256 vector=4,4 shared=b padding=4 panel=none"

@@ -22,17 +22,18 @@ from gpu_strategies import gpu_executions
 from hypothesis import HealthCheck, given, settings
 
 import ttc_llvm
-from ttc_llvm.canonical import Kinds
+from ttc_llvm.compiling import gpu_compiling as compiling
 from ttc_llvm.errors import ArrayError, GpuError, ProblemError, TargetError
-from ttc_llvm.gpu import compiling, driver
+from ttc_llvm.gpu import driver
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.driver import Driver
 from ttc_llvm.gpu.executable import Executable, Loaded
 from ttc_llvm.gpu.handed import handed, is_on_device, stream_handle
-from ttc_llvm.gpu.plan import GpuPlan
-from ttc_llvm.gpu.target import GpuTarget
-from ttc_llvm.problem import Problem
+from ttc_llvm.lowering.gpu.plan import GpuPlan
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.problem.canonical import Kinds
+from ttc_llvm.problem.problem import Problem
 
 PROBLEM = Problem((2, 0, 1), (7, 5, 9), "s", alpha=2.0, beta=3.0)
 NVIDIA = tuple(name for name in gpu_target.names() if gpu_target.find(name).is_nvidia)

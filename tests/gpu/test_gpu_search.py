@@ -16,16 +16,16 @@ from fake_gpu import FakeGpu, Interface
 
 import ttc_llvm
 from ttc_llvm import cli
-from ttc_llvm.canonical import canonicalise
+from ttc_llvm.compiling.gpu_stage import Stage, boxes
+from ttc_llvm.compiling.gpu_trial import Trial
+from ttc_llvm.compiling.trial import Mode
 from ttc_llvm.errors import GpuError, OptionError, VerificationError
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu import target as gpu_target
 from ttc_llvm.gpu.devices import device
 from ttc_llvm.gpu.session import Session
-from ttc_llvm.gpu.stage import Stage, boxes
-from ttc_llvm.gpu.trial import Trial
-from ttc_llvm.problem import Problem
-from ttc_llvm.trial import Mode
+from ttc_llvm.machine import gpu_target as gpu_target
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning import gpu_candidates
 
 PROBLEM = Problem((1, 0), (96, 80), "s", alpha=2.0, beta=0.5)

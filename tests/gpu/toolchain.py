@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ttc_llvm.gpu.target import GpuTarget
+from ttc_llvm.machine.gpu_target import GpuTarget
 
 PLACES = ("/usr/local/cuda/bin/ptxas", f"{sys.prefix}/lib/python*/site-packages/nvidia/*/bin/ptxas")
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
-from ..any_size import Slots
-from ..canonical import Axis, Canonical, Kinds, Param, static
-from ..dtypes import DType
-from ..plan import CpuPlan
-from ..target import Target
+from ..lowering.any_size import Slots
+from ..lowering.plan import CpuPlan
+from ..machine.target import Target
+from ..problem.canonical import Axis, Canonical, Kinds, Param, static
+from ..problem.dtypes import DType
 
 RANKS = (2, 4, 8)  # axes that a kernel walks; layouts of more have no family
 EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time

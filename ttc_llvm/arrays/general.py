@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import backend, kernel, runtime
-from ..addresses import data_address
-from ..canonical import Canonical, Placed
-from ..executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound
-from ..kernel import Kernel
-from ..once import Recent
-from ..plan import CpuPlan
-from ..pool import Call
-from ..target import Target
+from ..lowering.plan import CpuPlan
+from ..machine.target import Target
+from ..problem.canonical import Canonical, Placed
+from ..runtime import backend, kernel, runtime
+from ..runtime.addresses import data_address
+from ..runtime.executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound
+from ..runtime.kernel import Kernel
+from ..runtime.once import Recent
+from ..runtime.pool import Call
 from . import family, objects
 from .family import Family
 

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from .. import backend, kernel
+from ..compiling.stored_plans import open_database
 from ..errors import CompileError
-from ..stored_plans import open_database
-from ..target import Target
+from ..machine.target import Target
+from ..runtime import backend, kernel
 from ..tuning.records import Record, Request
 
 _log = logging.getLogger(__name__)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import dtypes
-from ..addresses import data_address
-from ..canonical import COPY, Axis, Kinds, Placed, from_axes
 from ..errors import ArrayError, ProblemError
-from ..handed import exactly
-from ..problem import Problem
+from ..problem import dtypes
+from ..problem.canonical import COPY, Axis, Kinds, Placed, from_axes
+from ..problem.problem import Problem
+from ..runtime.addresses import data_address
+from ..runtime.handed import exactly
 
 Array = npt.NDArray[Any]
 ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most

@@ -9,11 +9,13 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from .. import locks, options, runtime
-from ..addresses import data_address
+from .. import locks
 from ..arguments import COUNT, one_of
+from ..compiling import options
 from ..errors import ArrayError, out_of_memory, states_memory
 from ..gpu.handed import is_on_device
+from ..runtime import runtime
+from ..runtime.addresses import data_address
 from . import shortcut
 from .checks import as_array, as_dtype, check_beta, check_result, converted, permuted, scaled
 from .pairs import PLAIN, Array, Scaling
@@ -154,7 +156,7 @@ def _on_device(
     if one_of("order", order, ORDERS, ArrayError) != "C":
         raise ArrayError(f"order {order!r} is for arrays on the host: results on a device are C-contiguous")
     with locks.LLVM:
-        from ..gpu import arrays as on_device
+        from . import gpu as on_device
 
     return on_device.transpose(x, axes, out, scale, stream, effort)
 

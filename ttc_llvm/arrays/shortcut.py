@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import addresses, backend, locks
-from ..addresses import data_address
-from ..executable import Direct, Executable
-from ..once import once
-from ..target import Target
+from .. import locks
+from ..machine.target import Target
+from ..runtime import addresses, backend
+from ..runtime.addresses import data_address
+from ..runtime.executable import Direct, Executable
+from ..runtime.once import once
 from . import objects, strided
 from .general import General
 from .pairs import Array

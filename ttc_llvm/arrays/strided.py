@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import backend, compiler, options
-from ..addresses import data_address
-from ..canonical import Placed
+from ..compiling import compiler, options
+from ..compiling.stored_plans import open_database
+from ..compiling.trial import Mode
 from ..errors import ArrayError
-from ..executable import SERIAL_BYTES, Executable
-from ..items import as_items
-from ..once import Recent
-from ..stored_plans import open_database
-from ..trial import Mode
+from ..lowering.items import as_items
+from ..problem.canonical import Placed
+from ..runtime import backend
+from ..runtime.addresses import data_address
+from ..runtime.executable import SERIAL_BYTES, Executable
+from ..runtime.once import Recent
 from ..tuning.choices import FREE, Forced
 from ..tuning.model import model_plan
 from . import family

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import dtypes
-from ..dtypes import Kind, is_native
-from ..problem import Problem, column_major
+from ..problem import dtypes
+from ..problem.dtypes import Kind, is_native
+from ..problem.problem import Problem, column_major
 from .contender import Contender
 from .workspace import Workspace, start_elements
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import prod
 
-from ..canonical import Canonical, canonicalise, static
-from ..dtypes import Kind
 from ..errors import OptionError
-from ..problem import Problem
+from ..problem.canonical import Canonical, canonicalise, static
+from ..problem.dtypes import Kind
+from ..problem.problem import Problem
 
 COPY, UPDATE = "copy", "update"
 KINDS = (COPY, UPDATE)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..canonical import Beta
-from ..dtypes import Kind
 from ..errors import VerificationError
+from ..problem.canonical import Beta
+from ..problem.dtypes import Kind
 from ..tuning import buffers, verify
 from ..tuning.crew import spread
 from .contender import Contender

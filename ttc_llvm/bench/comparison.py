@@ -11,7 +11,7 @@ from statistics import median_low
 from typing import Any
 
 from ..errors import TtcError
-from ..wording import problem_fields
+from ..problem.wording import problem_fields
 from .cases import Case, run_bytes
 from .contender import OURS, Agrees, Contender, NotBuilt, Peer, Timed
 from .results import Reference, Result, Timing

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..canonical import Canonical
+from ..problem.canonical import Canonical
 from .cases import Case
 from .results import Reference
 

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import interrupts, kernel, options, runtime
-from ..compiler import plan_canonical
-from ..measurement import GIB
-from ..options import Options
-from ..stored_plans import open_database
-from ..target import Target
-from ..trial import Mode, check_runs_here
+from ..compiling import options
+from ..compiling.compiler import plan_canonical
+from ..compiling.options import Options
+from ..compiling.stored_plans import open_database
+from ..compiling.trial import Mode, check_runs_here
+from ..machine.target import Target
+from ..runtime import interrupts, kernel, runtime
 from ..tuning import buffers
 from ..tuning.available import available_memory
+from ..tuning.measurement import GIB
 from ..tuning.search import Progress
 from . import facts, ours
 from .cases import Case, describe

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..canonical import Beta, Canonical, static
-from ..dtypes import DType
+from ..compiling.gpu_stage import Side
 from ..errors import TtcError
-from ..gpu.stage import Side
+from ..problem import dtypes
+from ..problem.canonical import Beta, Canonical, static
+from ..problem.dtypes import DType
 from .contender import Absent, Contender
 from .gpu_runner import GpuWorkspace
 

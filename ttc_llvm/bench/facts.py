@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__, backend
-from ..target import Target
-from ..wording import target_line
+from .. import __version__
+from ..machine.target import Target
+from ..problem.wording import target_line
+from ..runtime import backend
 
 
 def machine(target: Target) -> dict[str, Any]:

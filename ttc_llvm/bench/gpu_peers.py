@@ -9,10 +9,10 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from .. import dtypes
-from ..canonical import static
-from ..gpu.stage import Side
-from ..gpu.trial import Trial
+from ..compiling.gpu_stage import Side
+from ..compiling.gpu_trial import Trial
+from ..problem import dtypes
+from ..problem.canonical import static
 from .contender import Contender
 from .gpu_runner import GpuWorkspace
 

@@ -11,17 +11,17 @@ from functools import partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
 
-from .. import interrupts
-from ..canonical import Canonical
+from ..compiling.gpu_trial import ceiling_plans, flattened
 from ..errors import ArtifactError, GpuError
 from ..gpu import kernel as gpu_kernel
 from ..gpu.executable import ENTRY
-from ..gpu.launch import GpuImage
-from ..gpu.plan import GpuPlan
-from ..gpu.target import GpuTarget
 from ..gpu.tools import cubin
-from ..gpu.trial import ceiling_plans, flattened
-from ..interrupts import Undo
+from ..lowering.gpu.launch import GpuImage
+from ..lowering.gpu.plan import GpuPlan
+from ..machine.gpu_target import GpuTarget
+from ..problem.canonical import Canonical
+from ..runtime import interrupts
+from ..runtime.interrupts import Undo
 from ..tuning import gpu_candidates
 from .cases import Case
 

@@ -10,18 +10,18 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from .. import interrupts
-from ..canonical import Canonical
+from ..compiling import gpu_compiling as compiling
+from ..compiling.gpu_stage import boxes
+from ..compiling.gpu_trial import Built, Trial, ceiling_name
+from ..compiling.trial import Mode
 from ..errors import GpuError, TtcError, VerificationError
-from ..gpu import compiling
 from ..gpu.devices import Device
-from ..gpu.launch import GpuImage
-from ..gpu.plan import GpuPlan
 from ..gpu.session import Session
-from ..gpu.stage import boxes
-from ..gpu.target import GpuTarget
-from ..gpu.trial import Built, Trial, ceiling_name
-from ..trial import Mode
+from ..lowering.gpu.launch import GpuImage
+from ..lowering.gpu.plan import GpuPlan
+from ..machine.gpu_target import GpuTarget
+from ..problem.canonical import Canonical
+from ..runtime import interrupts
 from ..tuning.search import Limits, Outcome, search
 from . import facts
 from .cases import Case

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ..problem import Problem
+from ..problem.problem import Problem
 from .contender import Absent, Contender
 from .workspace import Workspace, foreign
 

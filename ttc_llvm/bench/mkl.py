@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..canonical import COPY, Canonical, static
+from ..problem.canonical import COPY, Canonical, static
 from .contender import Absent, Contender
 from .hptt import DoublePair
 from .workspace import Workspace

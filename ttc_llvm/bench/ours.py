@@ -6,17 +6,17 @@ import ctypes
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .. import backend, kernel
-from ..canonical import UPDATE, Beta, Canonical, Placed, canonicalise
-from ..dtypes import Kind
-from ..executable import Executable
-from ..kernel import Kernel
-from ..lower import lower
-from ..nest import Keep, Loop, Micro, Node, Shifted, Stage
-from ..plan import CpuPlan
-from ..stored_plans import Planned
-from ..target import Target
-from ..trial import scalars
+from ..compiling.stored_plans import Planned
+from ..compiling.trial import scalars
+from ..lowering.lower import lower
+from ..lowering.nest import Keep, Loop, Micro, Node, Shifted, Stage
+from ..lowering.plan import CpuPlan
+from ..machine.target import Target
+from ..problem.canonical import UPDATE, Beta, Canonical, Placed, canonicalise
+from ..problem.dtypes import Kind
+from ..runtime import backend, kernel
+from ..runtime.executable import Executable
+from ..runtime.kernel import Kernel
 from ..tuning import buffers, peak
 from ..tuning.peak import Ceiling
 from .contender import OURS, Contender

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
-from ..wording import aligned, count
+from ..problem.wording import aligned, count
 from .results import Result
 
 LONG_RUN = 128  # bytes: sub-tensors whose runs are shorter are summed up apart

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import interrupts
 from ..errors import OptionError
 from ..native.whole_file import read
+from ..runtime import interrupts
 from .results import BEGINNING, Result, from_line, to_line
 
 

@@ -10,8 +10,8 @@ from statistics import median
 from typing import Any
 
 from ..errors import OptionError
-from ..measurement import GIB
-from ..wording import printable
+from ..problem.wording import printable
+from ..tuning.measurement import GIB
 
 FORMAT = 1
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import isqrt
 
-from ..dtypes import dtype, parse_pair
 from ..errors import OptionError
-from ..problem import Problem
+from ..problem.dtypes import dtype, parse_pair
+from ..problem.problem import Problem
 from .cases import KINDS, Case, as_kind, enlarged
 from .ttc57 import SHAPES
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .. import items, runtime
-from ..canonical import Canonical
-from ..dtypes import DType
-from ..kernel import Kernel
-from ..pool import Call
-from ..target import Target
-from ..trial import HOT_SECONDS, flush, scalars
+from ..compiling.trial import HOT_SECONDS, flush, scalars
+from ..lowering import items
+from ..machine.target import Target
+from ..problem.canonical import Canonical
+from ..problem.dtypes import DType
+from ..runtime import runtime
+from ..runtime.kernel import Kernel
+from ..runtime.pool import Call
 from ..tuning import buffers
 from ..tuning.buffers import Tensor
 from .cases import Case

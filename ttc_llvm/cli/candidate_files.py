@@ -9,17 +9,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import kernel, names
-from .. import plan as plans
-from ..canonical import Canonical
+from ..compiling.solution import Solution
 from ..errors import OptionError
-from ..measurement import GIB
+from ..lowering import plan as plans
+from ..lowering.plan import CpuPlan
 from ..native import marks, whole_file
-from ..plan import CpuPlan
-from ..problem import Problem
-from ..solution import Solution
+from ..problem import names
+from ..problem.canonical import Canonical
+from ..problem.problem import Problem
+from ..runtime import kernel
 from ..tuning import candidates
 from ..tuning.choices import Forced
+from ..tuning.measurement import GIB
 from ..tuning.model import ranked
 
 LIST = "plans.txt"

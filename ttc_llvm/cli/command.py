@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arguments import cut, word
 from ..errors import OptionError, TtcError
-from .entry import say
+from .messages import say
 
 if TYPE_CHECKING:
     import argparse
@@ -66,8 +66,8 @@ def _command(argv: list[str]) -> int:
     if not argv:
         raise OptionError("--perm and --size are missing: ttc --help shows how they are given")
     command = read(argv)
-    from ..gpu import cli as gpu_cli
     from . import compile as cli_compile  # NumPy and the rest, not needed for help and mistakes
+    from . import gpu as gpu_cli
     from . import library as cli_library
 
     if gpu_cli.wanted(command) and command.manifest is None:
@@ -77,7 +77,7 @@ def _command(argv: list[str]) -> int:
 
 def _subcommand(argv: list[str]) -> int:
     if argv[0] == "explain":
-        from ..explain import cli as explain_cli  # takes the options of a compilation, by their own table
+        from . import explain as explain_cli  # takes the options of a compilation, by their own table
 
         return explain_cli.run(argv[1:])
     args = subcommands().parse_args(argv)
@@ -103,12 +103,12 @@ class _Command(NamedTuple):
 
 
 def _commands() -> dict[str, _Command]:
-    from .. import kernel
-    from ..bench import cli as bench_cli
-    from ..compare import cli as compare_cli
-    from ..report import cli as report_cli
+    from ..runtime import kernel
+    from . import bench as bench_cli
+    from . import compare as compare_cli
     from . import database as database_cli
     from . import info as cli_info
+    from . import report_pages as report_cli
 
     return {
         "info": _Command(cli_info.add_parser, cli_info.run),

@@ -9,21 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import affinity as affinities
-from .. import backend, interrupts, items, machines, options, runtime, target
-from ..affinity import Affinity
-from ..canonical import Canonical
-from ..compare import cli_single
+from ..compiling import library, machines, options
+from ..compiling.front import compile
+from ..compiling.gpu_solution import GpuSolution
+from ..compiling.options import Options
+from ..compiling.solution import Solution
+from ..compiling.trial import Mode
 from ..errors import OptionError, TargetError
-from ..front import compile
-from ..gpu.solution import GpuSolution
-from ..native import artifact, library, marks
-from ..options import Options
-from ..problem import Problem
-from ..solution import Solution
-from ..target import Target
-from ..trial import Mode
+from ..lowering import items
+from ..machine import target
+from ..machine.target import Target
+from ..native import artifact, marks
+from ..problem.canonical import Canonical
+from ..problem.problem import Problem
+from ..runtime import affinity as affinities
+from ..runtime import backend, interrupts, runtime
+from ..runtime.affinity import Affinity
 from . import candidate_files, decisions
+from . import compare_single as cli_single
 from . import report as cli_report
 from .progress import Progressing
 from .reading import Command

@@ -15,12 +15,12 @@ from typing import Any
 from ..errors import DatabaseError, OptionError
 from ..native import marks
 from ..native.whole_file import whole_file
+from ..problem.wording import printable
 from ..tuning import exchange
 from ..tuning.database import SolutionFile, choose_path
 from ..tuning.exchange import lines_of
 from ..tuning.records import EXHAUSTIVE, Record
 from ..tuning.solution_file import Cleared, Row
-from ..wording import printable
 
 Subparsers = Any  # argparse's own type of it is private
 Versions = Callable[[], str]

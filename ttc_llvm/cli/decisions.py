@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..canonical import Canonical
 from ..errors import OptionError
-from ..problem import Problem
-from ..target import Target
+from ..machine.target import Target
+from ..problem.canonical import Canonical
+from ..problem.problem import Problem
 from ..tuning import blocks
 from ..tuning.choices import Forced, can_stream
 from . import loop_order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from .messages import say
 
 TYPE_CHECKING = False  # as `typing` says, which nobody need wait for here
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status; nothing is raised. By default it is the process' own, which
     signals end from then on; with arguments the process is the caller's, and so are its signals."""
     try:
-        from .. import interrupts
+        from ..runtime import interrupts
 
         if arguments is None:
             interrupts.begin()
@@ -25,17 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(str(stop) or "interrupted before there was any result")
         status = 130
     if arguments is None:
-        from .. import interrupts
+        from ..runtime import interrupts
 
         interrupts.finish()
     return status
-
-
-def say(message: str) -> None:
-    """One line on stderr, if anybody reads it."""
-    if sys.stderr is None:  # closed by the caller
-        return
-    try:
-        print(f"ttc: {message}", file=sys.stderr, flush=True)
-    except OSError:
-        return

@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__, affinity, backend, machine_table, runtime, target
-from ..canonical import canonicalise
+from .. import __version__
+from ..compiling.trial import Mode, Trial
 from ..errors import DatabaseError, GpuError, TargetError
 from ..gpu import devices
-from ..gpu import target as gpu_target
-from ..problem import Problem
-from ..target import Target
-from ..trial import Mode, Trial
+from ..machine import gpu_target as gpu_target
+from ..machine import machine_table, target
+from ..machine.target import Target
+from ..problem.canonical import canonicalise
+from ..problem.problem import Problem
+from ..problem.wording import target_fields
+from ..runtime import affinity, backend, runtime
 from ..tuning.available import available_memory
 from ..tuning.database import SolutionFile, choose_path
 from ..tuning.peak import Ceiling
-from ..wording import target_fields
 from .report import print_object, print_rows
 
 CEILING_BYTES = 128 << 20  # per tensor, or an eighth of the free memory

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import interrupts, names, runtime, wording
+from ..compiling import library
+from ..compiling.library import Library
 from ..errors import OptionError, TtcError
-from ..native import library
-from ..native.library import Library
 from ..native.package_files import LIBRARIES
+from ..problem import names, wording
+from ..runtime import interrupts, runtime
 from . import compile as cli_compile
 from . import library_report as cli_library_report
 from . import manifest, reading

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import __version__, names
+from .. import __version__
 from ..bench.report import shape
-from ..native.library import Library
-from ..wording import aligned, count, problem_fields, target_fields, target_line
+from ..compiling.library import Library
+from ..problem import names
+from ..problem.wording import aligned, count, problem_fields, target_fields, target_line
 from .report import Outcome, measurement_fields, print_lines, print_object, print_rows
 
 HEAD = ("problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import groupby
 
-from ..canonical import Canonical, static
 from ..errors import OptionError
-from ..problem import Problem, column_major
+from ..problem.canonical import Canonical, static
+from ..problem.problem import Problem, column_major
 
 
 def to_axes(order: tuple[int, ...], problem: Problem, canonical: Canonical) -> tuple[int, ...]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..arguments import cut
-from ..dtypes import spellings
 from ..errors import OptionError
+from ..problem.dtypes import spellings
 from . import values
 
 LONGEST = 300  # characters of a sentence of argparse's, which repeats what it was given

@@ -7,7 +7,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..interrupts import Undo
+from ..runtime.interrupts import Undo
 from ..tuning.search import Progress
 
 if TYPE_CHECKING:

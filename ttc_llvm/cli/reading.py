@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import OptionError
-from ..gpu.target import is_gpu
+from ..machine.gpu_target import is_gpu
 from .options import OPTIONS, SUBCOMMANDS, Option, parser
 
 OBJECT_EMIT = ("obj", "header")

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import __version__, wording
-from ..canonical import Canonical
-from ..compare.cli_single import comparison_fields, comparison_rows
+from .. import __version__
 from ..compare.single import Comparison
-from ..gpu.solution import GpuSolution
-from ..measurement import Measurement
+from ..compiling.gpu_solution import GpuSolution
+from ..problem import wording
+from ..problem.canonical import Canonical
+from ..tuning.measurement import Measurement
+from .compare_single import comparison_fields, comparison_rows
 
 TOP = 10
 Rows = Sequence[tuple[str, Sequence[str]]]

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from .. import children, interrupts
 from ..errors import DatabaseError
-from ..pool import cpu_count
+from ..runtime import children, interrupts
+from ..runtime.pool import cpu_count
 from ..tuning import trust
 from ..tuning.crew import spread
 from ..tuning.database import user_path

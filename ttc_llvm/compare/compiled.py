@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import backend, dtypes
 from ..bench.contender import Contender, NotBuilt
 from ..bench.results import Reference
 from ..bench.workspace import Workspace, foreign
-from ..dtypes import Kind
-from ..naive import Traverse
-from ..problem import Problem
+from ..problem import dtypes
+from ..problem.dtypes import Kind
+from ..problem.naive import Traverse
+from ..problem.problem import Problem
+from ..runtime import backend
 from . import openmp, rehearsal, source
 from .builds import Build, Builder, Job
 from .compilers import LLVM, Compiler

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from .. import children
 from ..errors import OptionError
+from ..runtime import children
 
 LLVM = "llvm"  # LLVM's own optimiser and vectorisers, in this process
 PROBE_SECONDS = 20.0

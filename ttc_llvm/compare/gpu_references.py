@@ -7,19 +7,19 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from .. import naive
 from ..bench.contender import Contender, NotBuilt, Peer
 from ..bench.gpu_runner import GpuWorkspace
 from ..bench.results import Reference
+from ..compiling.gpu_stage import Side
+from ..compiling.gpu_trial import Trial
 from ..errors import GpuError, OptionError
 from ..gpu import kernel
-from ..gpu.launch import GpuImage
-from ..gpu.naive import launch
-from ..gpu.stage import Side
-from ..gpu.target import GpuTarget
-from ..gpu.trial import Trial
-from ..naive import Naive, Traverse
-from ..problem import Problem
+from ..lowering.gpu.launch import GpuImage
+from ..lowering.gpu.naive import launch
+from ..machine.gpu_target import GpuTarget
+from ..problem import naive
+from ..problem.naive import Naive, Traverse
+from ..problem.problem import Problem
 from . import compilers, gpu_source
 from .builds import Builder, Job
 from .compiled import ByCompiler, ByLlvm

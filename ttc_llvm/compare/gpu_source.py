@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..dtypes import Kind
-from ..gpu.launch import Slot
-from ..gpu.naive import BLOCK, parameters
-from ..naive import Naive
+from ..lowering.gpu.launch import Slot
+from ..lowering.gpu.naive import BLOCK, parameters
+from ..problem.dtypes import Kind
+from ..problem.naive import Naive
 from . import source
 
 _SLOTS = {Slot.F32: "float", Slot.F64: "double"}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from .. import affinity, runtime
+from ..runtime import affinity, runtime
 
 MOST_THREADS = 1024  # as of our own pool: OpenMP's libraries crash where there are too many
 # Workers of LLVM's and Intel's OpenMP poll for 200 ms after their work: others would be measured beside them.

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from .. import backend, naive, runtime
 from ..bench import contender
 from ..bench.contender import Contender, Peer
 from ..bench.workspace import Workspace
 from ..errors import OptionError
-from ..naive import Traverse
 from ..native.whole_file import read
-from ..pool import Call
-from ..problem import Problem
+from ..problem import naive
+from ..problem.naive import Traverse
+from ..problem.problem import Problem
+from ..runtime import backend, runtime
+from ..runtime.pool import Call
 from . import compilers, openmp, source
 from .builds import LIMIT_SECONDS, Builder, Job
 from .compiled import ByCompiler, ByLlvm, Compiled, Own, memory_of, scalars

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .. import children
-from ..problem import Problem
+from ..problem.problem import Problem
+from ..runtime import children
 from . import source
 from .builds import ending
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .. import names
 from ..bench import ours
 from ..bench.cases import Case, describe
 from ..bench.check import Check
@@ -14,10 +13,11 @@ from ..bench.contender import OURS, Agrees, Contender, Found, Timed
 from ..bench.cpu_runner import ROUNDS, fits
 from ..bench.results import Reference, Timing
 from ..bench.workspace import Memory, Workspace
+from ..compiling.solution import Solution
+from ..compiling.stored_plans import Planned
 from ..errors import TtcError
-from ..problem import Problem
-from ..solution import Solution
-from ..stored_plans import Planned
+from ..problem import names
+from ..problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

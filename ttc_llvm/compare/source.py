@@ -5,11 +5,11 @@ f16 and bf16 are moved as `uint16_t`, as in the headers: plain moves need no `_F
 
 from __future__ import annotations
 
-from ..dtypes import DType, Kind
-from ..interface import Entry
-from ..naive import INT_MAX, Index, Naive, Traverse, of
 from ..native import declarations
-from ..problem import Problem
+from ..problem.dtypes import DType, Kind
+from ..problem.interface import Entry
+from ..problem.naive import INT_MAX, Index, Naive, Traverse, of
+from ..problem.problem import Problem
 
 RUN, THREADS = "ttc_reference_run", "ttc_reference_threads"
 THREADED = """void run(void (*work)(void))

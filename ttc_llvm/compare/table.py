@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..bench import report
 from ..bench.report import Column
 from ..bench.results import Reference, Result, Timing
-from ..wording import aligned
+from ..problem.wording import aligned
 
 WIDEST = 300  # characters of a message
 CSV_COLUMNS = (

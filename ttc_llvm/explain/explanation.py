@@ -6,22 +6,23 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .. import arguments, items
-from .. import plan as plans
-from ..canonical import Canonical
+from .. import arguments
 from ..errors import OptionError, PlanError
-from ..nest import LoopNest
-from ..plan import CpuPlan
-from ..problem import Problem
-from ..target import Target
+from ..lowering import items
+from ..lowering import plan as plans
+from ..lowering.nest import LoopNest
+from ..lowering.plan import CpuPlan
+from ..machine.target import Target
+from ..problem.canonical import Canonical
+from ..problem.problem import Problem
 from ..tuning.cost import Model, Terms
 from ..tuning.model import ranked
 from . import machine_code, page, text
 from .machine_code import MachineCode
 
 if TYPE_CHECKING:
-    from ..measurement import Measurement
-    from ..solution import Solution
+    from ..compiling.solution import Solution
+    from ..tuning.measurement import Measurement
 
 RANKED = 10
 MOST = arguments.between(0, 10_000)  # plans of the ranking

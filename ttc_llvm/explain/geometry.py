@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 
-from ..canonical import Canonical, static
-from ..layout import run_axes
-from ..plan import CpuPlan
-from ..target import Target
+from ..lowering.layout import run_axes
+from ..lowering.plan import CpuPlan
+from ..machine.target import Target
+from ..problem.canonical import Canonical, static
 
 COUNTED = 1 << 15  # runs whose lines are counted; many more go on as these do
 

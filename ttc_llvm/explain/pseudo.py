@@ -6,9 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from ..canonical import Alpha, Beta, Canonical, Size
-from ..nest import Bind, Fence, Keep, Last, Loop, LoopNest, Micro, Node, Recall, Rest, Row, Shifted, Stage
-from ..operands import Prefetch, Space, View
+from ..lowering.nest import (
+    Bind,
+    Fence,
+    Keep,
+    Last,
+    Loop,
+    LoopNest,
+    Micro,
+    Node,
+    Recall,
+    Rest,
+    Row,
+    Shifted,
+    Stage,
+)
+from ..lowering.operands import Prefetch, Space, View
+from ..problem.canonical import Alpha, Beta, Canonical, Size
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
 INDENT = "  "

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from .. import arguments
-from ..measurement import GIB
+from ..problem.wording import aligned, bandwidth_rule, count, problem_line
 from ..tuning.cost import Terms
-from ..wording import aligned, bandwidth_rule, count, problem_line
+from ..tuning.measurement import GIB
 from . import geometry, pseudo
 from .machine_code import Class, MachineCode
 from .words import COLUMNS, elsewhere, factor, main_facts, measured_gibs, plan_lines, source, written

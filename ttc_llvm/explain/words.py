@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from math import exp
 from typing import TYPE_CHECKING
 
-from ..fallback import off_boundary, off_lines
-from ..kernel import name_of
-from ..plan import CpuPlan, Store
+from ..lowering.fallback import off_boundary, off_lines
+from ..lowering.plan import CpuPlan, Store
+from ..lowering.writing import resolve
+from ..runtime.kernel import name_of
 from ..tuning.cost import Terms
-from ..writing import resolve
 
 if TYPE_CHECKING:
     from .explanation import Explanation, Tried

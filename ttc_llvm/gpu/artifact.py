@@ -11,20 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __version__, arguments, backend, names
-from ..canonical import COPY, UPDATE, Alpha, Beta, Kinds, canonicalise
-from ..dtypes import Kind
+from .. import __version__, arguments
 from ..errors import OptionError
+from ..lowering.gpu import lower as gpu_lower
+from ..lowering.gpu.launch import GpuImage
 from ..native.marks import MARK, check, marked
 from ..native.publish import publish
-from ..problem import Problem
+from ..problem import names
+from ..problem.canonical import COPY, UPDATE, Alpha, Beta, Kinds, canonicalise
+from ..problem.dtypes import Kind
+from ..problem.problem import Problem
+from ..runtime import backend
 from . import header, tools
 from . import kernel as gpu_kernel
-from . import lower as gpu_lower
-from .launch import GpuImage
 
 if TYPE_CHECKING:
-    from .solution import GpuSolution
+    from ..compiling.gpu_solution import GpuSolution
 
 OWN = "kernel"  # the kind that means the machine's own form
 KINDS: dict[str, Kinds] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import GpuError, TargetError
-from . import target as gpu_target
+from ..machine import gpu_target as gpu_target
+from ..machine.gpu_target import GpuTarget
 from .driver import L2_BYTES, MAJOR, MINOR, Driver, driver
-from .target import GpuTarget
 
 PRESENT = ("cuda", "nvptx")  # spellings that mean the device at hand
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import locks
 from ..errors import GpuError
-from ..once import once
+from ..runtime.once import once
 
 LIBRARIES = {"win32": ("nvcuda.dll",)}
 DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")

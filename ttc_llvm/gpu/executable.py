@@ -9,15 +9,15 @@ from contextlib import suppress
 from typing import Any
 
 from .. import locks
-from ..canonical import Placed
 from ..errors import GpuError
+from ..lowering.gpu import lower as gpu_lower
+from ..lowering.gpu.launch import GpuImage, Launch, Slot
+from ..lowering.gpu.plan import GpuPlan
+from ..machine.gpu_target import GpuTarget
+from ..problem.canonical import Placed
 from . import kernel as gpu_kernel
-from . import lower as gpu_lower
 from .devices import running
 from .driver import Driver, driver
-from .launch import GpuImage, Launch, Slot
-from .plan import GpuPlan
-from .target import GpuTarget
 
 ENTRY = "kernel"
 _TYPES: dict[Slot, Callable[[float], Any]] = {Slot.F32: ctypes.c_float, Slot.F64: ctypes.c_double}

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import names
-from ..dtypes import DType, Kind
-from ..problem import Problem
-from .launch import Launch
-from .target import GpuTarget
+from ..lowering.gpu.launch import Launch
+from ..machine.gpu_target import GpuTarget
+from ..problem import names
+from ..problem.dtypes import DType, Kind
+from ..problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

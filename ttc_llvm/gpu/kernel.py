@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .. import backend
-from ..canonical import Canonical
 from ..ir_builders.gpu import module
-from .launch import GpuImage, Launch, parameters
-from .lower import lower
-from .nest import GpuNest
-from .plan import GpuPlan
-from .target import GpuTarget
+from ..lowering.gpu.launch import GpuImage, Launch, parameters
+from ..lowering.gpu.lower import lower
+from ..lowering.gpu.nest import GpuNest
+from ..lowering.gpu.plan import GpuPlan
+from ..machine.gpu_target import GpuTarget
+from ..problem.canonical import Canonical
+from ..runtime import backend
 
 
 def build(

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
-from .. import children
 from ..errors import ArtifactError
+from ..machine.gpu_target import GpuTarget
 from ..native.linker import made
-from .target import GpuTarget
+from ..runtime import children
 
 VARIABLE = "TTC_PTXAS"  # a list of assemblers that are tried first
 LEAST_LLD = 16

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import arguments, backend, locks, names
-from ..bodies import PlanFor, Version, choose
-from ..cpu_features import by_demand, checkable
+from .. import arguments, locks
 from ..errors import OptionError
-from ..interface import MAX_INT
-from ..plan import CpuPlan
-from ..problem import Problem
-from ..target import Target
+from ..lowering.bodies import PlanFor, Version, choose
+from ..lowering.plan import CpuPlan
+from ..machine.cpu_features import by_demand, checkable
+from ..machine.target import Target
+from ..problem import names
+from ..problem.interface import MAX_INT
+from ..problem.problem import Problem
+from ..runtime import backend
 from . import fortran, header, marks
 from .publish import publish
 

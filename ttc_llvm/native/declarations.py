@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .. import interface
-from ..dtypes import DType, Kind
-from ..interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role
-from ..problem import Problem
+from ..problem import interface
+from ..problem.dtypes import DType, Kind
+from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role
+from ..problem.problem import Problem
 
 _C_TYPES = {
     "s": "float", "d": "double", "c": "void", "z": "void", "f16": "uint16_t", "bf16": "uint16_t",

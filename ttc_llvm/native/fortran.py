@@ -9,10 +9,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from .. import interface, names
-from ..dtypes import DType, Kind
-from ..interface import Entry, Parameter, Role
-from ..problem import Problem
+from ..problem import interface, names
+from ..problem.dtypes import DType, Kind
+from ..problem.interface import Entry, Parameter, Role
+from ..problem.problem import Problem
 from . import header
 from .header import Described
 

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import interface, names
-from ..dtypes import DType, Kind
-from ..problem import Problem
+from ..problem import interface, names
+from ..problem.dtypes import DType, Kind
+from ..problem.problem import Problem
 from . import declarations
 
 _MEANINGS = {"c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16"}

@@ -13,9 +13,9 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .. import children
 from ..errors import ArtifactError
-from ..target import Target
+from ..machine.target import Target
+from ..runtime import children
 from . import elf
 from .archive import Member
 

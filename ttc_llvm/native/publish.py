@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from .. import interrupts
 from ..errors import OptionError
-from ..interrupts import Undo
+from ..runtime import interrupts
+from ..runtime.interrupts import Undo
 from . import marks
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from ..interrupts import Undo
+from ..runtime.interrupts import Undo
 
 LONGEST = 256 << 20  # bytes of what is read whole: devices such as /dev/zero never end
 

@@ -8,17 +8,17 @@ from statistics import StatisticsError, correlation, geometric_mean, median
 
 import numpy as np
 
-from .. import backend
-from .. import canonical as forms
-from .. import plan as plans
-from ..canonical import Canonical
+from ..compiling.trial import Mode
 from ..errors import PlanError, ProblemError, TargetError
-from ..measurement import GIB
-from ..target import Target
-from ..target import find as find_target
-from ..trial import Mode
+from ..lowering import plan as plans
+from ..machine.target import Target
+from ..machine.target import find as find_target
+from ..problem import canonical as forms
+from ..problem.canonical import Canonical
+from ..runtime import backend
 from ..tuning.cost import Model
 from ..tuning.features import kind
+from ..tuning.measurement import GIB
 from ..tuning.records import Record
 from .charts import Cloud
 from .inputs import Inputs

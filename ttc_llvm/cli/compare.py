@@ -1,0 +1,93 @@
+"""`ttc compare`: how far compilers are from our solutions, on the loop nest that one would write."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..bench import suites
+from ..bench.cpu_runner import Settings
+from ..bench.gpu_runner import GpuSettings
+from ..bench.results import Result
+from ..compare import gpu_references, references, table
+from ..compare.references import Found
+from ..errors import OptionError
+from ..native import marks, whole_file
+from ..problem.problem import Problem
+from . import bench_options as cli_options
+from . import bench_run as cli_run
+from .compare_references import add_references, wanted
+from .progress import Display
+
+SUITES = {False: cli_options.DEFAULT, True: cli_options.DEFAULT}
+CPU_ONLY = ("time_limit", "ignoreDatabase")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `compare` to the sub-commands of a parser."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="set solutions beside naive loop nests by other compilers, and by LLVM's own vectorisers",
+        description="Set tuned solutions beside the naive loop nest (perfectly nested, OpenMP parallel for and simd),"
+        " built by the compilers that are here and by LLVM's own optimiser in this process. All are checked, and"
+        " timed in turns on the same memory. --architecture=cuda does so on a GPU, with nvcc and LLVM's PTX.",
+        epilog=f"Suites: {', '.join(suites.SUITES)}. Results in a file given by --output are not measured again.",
+    )
+    cli_options.add_cases(parser, "update")
+    add_references(parser)
+    cli_options.add_search(parser)
+    cli_options.add_gpu(parser)
+    add = cli_options.add_output(parser).add_argument
+    add("--csv", metavar="FILE", help="write the results as comma-separated values")
+    add("--force", action="store_true", help="replace that file, also where ttc has not written it")
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
+    if args.csv is not None and args.report is None and not args.list:
+        _check_csv(Path(args.csv), args.force)
+    results = cli_run.results(args, SUITES, CPU_ONLY, _find, _build)
+    if results is not None:
+        _finish(args, results)
+    return 0
+
+
+def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> Found:
+    asked = wanted(args.compiler, args.compilerFlags, args.traverse, args.against, args.compile_limit)
+    found = gpu_references.find(asked, how.target) if isinstance(how, GpuSettings) else references.find(asked)
+    if not found.peers:
+        raise OptionError(f"--compiler={args.compiler}: no reference is left to compare with")
+    return found
+
+
+def _build(found: Found, problems: Sequence[Problem]) -> None:
+    """Compile everything first: nothing else runs while something is timed."""
+    with Display(sys.stderr.isatty(), None, label="compiling") as display:
+        found.prepare(problems, lambda done, total: display.draw(completed=done, total=total))
+    found.check_own(problems)
+
+
+def _finish(args: argparse.Namespace, results: Sequence[Result]) -> None:
+    if args.csv is not None:
+        try:
+            whole_file.write(args.csv, table.to_csv(results))
+        except OSError as error:
+            raise OptionError(f"--csv={args.csv} cannot be written: {error.strerror or error}") from None
+    print("\n".join(table.lines(results)))
+
+
+def _check_csv(path: Path, force: bool) -> None:
+    """Hours of measuring must not end at a mistyped folder, or at another's file."""
+    marks.check_file(path, force, lambda data: data.startswith(table.to_csv(()).encode()))
+    try:
+        is_new = not os.path.exists(path)
+        with open(path, "ab"):
+            pass
+        if is_new:
+            os.unlink(path)
+    except OSError as error:
+        raise OptionError(f"--csv={path} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,92 @@
+"""References on the command line of one problem: `ttc --perm=.. --size=.. --compiler=g++ --against=my.cpp`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ..compare.references import Found, Wanted, find
+from ..compare.single import Comparison, beside
+from ..compiling.solution import Solution
+from ..errors import OptionError, TargetError
+from ..machine.target import Target
+from ..problem.problem import Problem
+from ..runtime import backend
+from . import compare_references as cli_references
+from .reading import Command
+
+_log = logging.getLogger(__name__)
+
+
+def prepare(command: Command, problem: Problem, machine: Target) -> Found | None:
+    """The references that a command asks for, built: a mistake in a source is found before anything is tuned."""
+    wanted = asked(command, problem)
+    if wanted is None:
+        return None
+    if command.hot_a != command.hot_b:
+        raise OptionError(f"{_flag(command)} compares cold or hot runs: --hotA and --hotB have to come together")
+    if not backend.runs_here(machine):
+        raise TargetError(f"target {machine} cannot be timed here: this machine lacks its instructions")
+    return built(find(wanted), problem)
+
+
+def asked(command: Command, problem: Problem) -> Wanted | None:
+    """The references that a command asks for; None for none. OptionError for what cannot be compared."""
+    if command.compiler is None and command.against is None:
+        given = {"--compilerFlags": command.compiler_flags is not None, "--traverse": command.traverse != "output"}
+        flag = next((flag for flag, is_given in given.items() if is_given), None)
+        if flag is not None:
+            raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
+        return None
+    if command.generate_only:
+        raise OptionError(f"{_flag(command)} contradicts --generateOnly: a comparison times both sides")
+    if problem.elements == 0:
+        raise OptionError(f"{_flag(command)} has nothing to compare: the tensors have no elements")
+    names = cli_references.NONE if command.compiler is None else command.compiler
+    return cli_references.wanted(names, command.compiler_flags, command.traverse, command.against)
+
+
+def _flag(command: Command) -> str:
+    return "--compiler" if command.compiler is not None else "--against"
+
+
+def built(found: Found, problem: Problem) -> Found:
+    """The references, built for one problem."""
+    found.prepare([problem])
+    found.check_own([problem])
+    for notice in found.notices:
+        _log.warning("%s", notice)
+    return found
+
+
+def compare(command: Command, solution: Solution, found: Found) -> Comparison:
+    """Measure both sides, as the command says."""
+    return beside(solution, found, hot=command.hot_a, verify=not command.no_test)
+
+
+def comparison_rows(comparison: Comparison) -> Sequence[tuple[str, Sequence[str]]]:
+    """A row a reference: the speedup over it, or why there is none."""
+    own = comparison.ours.best * 1e3
+    rows = []
+    for name, made in comparison.references.items():
+        how = f"{made.version}, {' '.join(made.flags)}, compiled in {made.compile_s:.2f} s"
+        line = f"left out: {made.message}"
+        if not made.message:
+            runs = comparison.peers[name]
+            theirs = f"{runs.best * 1e3:.4g} ms ({runs.gibs:.1f} GiB/s)"
+            line = f"{comparison.speedup(name):.2f}, {own:.4g} ms against {theirs}"
+        rows.append((f"speedup over {name}", [line, how]))
+    return rows
+
+
+def comparison_fields(comparison: Comparison) -> dict[str, Any]:
+    """Seconds of our runs, and by name each reference: what it is, and where it was timed its runs and the speedup."""
+    found: dict[str, Any] = {}
+    for name, made in comparison.references.items():
+        found[name] = asdict(made)
+        if name in comparison.peers:
+            runs = comparison.peers[name]
+            found[name] |= {"speedup": comparison.speedup(name), "gibs": runs.gibs, "seconds": runs.seconds}
+    return {"seconds": comparison.ours.seconds, "gibs": comparison.ours.gibs, "references": found}

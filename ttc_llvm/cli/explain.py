@@ -1,0 +1,138 @@
+"""`ttc explain`: the whole way of one problem; takes the options of a compilation and times nothing."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from ..compiling.solution import Solution
+from ..compiling.stored_plans import open_database, stored
+from ..errors import OptionError
+from ..explain.explanation import RANKED, Explanation
+from ..explain.text import STAGES
+from ..lowering import plan as plans
+from ..machine.gpu_target import is_gpu
+from ..native import marks, whole_file
+from ..tuning.model import model_plan
+from . import values
+from .compile import Job, prepare
+from .options import OPTIONS, Parser, parser
+from .reading import Command, read
+
+MOST_PLANS = 10_000
+ALONE = ("--version", "--cmake-dir")
+FILES = ("emit", "output_dir", "keep", "json", "manifest", "name", "library_version", "list_files")
+COMPARED = ("compiler", "compiler_flags", "traverse", "against")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Explain what is asked for; returns the exit status. Raises TtcError subclasses.
+
+    arguments: those behind `explain`; options of a compilation are read by its own table.
+    """
+    if "--help" in arguments or "-h" in arguments:
+        print(explain_parser().format_help(), end="")
+        return 0
+    made = Parser(prog="ttc explain", add_help=False)
+    _add_own(made)
+    given, rest = made.parse_known_args(list(arguments))
+    stages, count = _stages(given.stage), _plans(given.plans)
+    _check_silent(rest)
+    job = prepare(replace(_check_cpu(read(rest)), generate_only=True, emit=()))
+    explanation = _solution(job, given.plan).explain(count)
+    if given.html is not None:
+        marks.check_file(Path(given.html), job.command.force)
+        _write(Path(given.html), explanation)
+    if stages:
+        print("\n\n".join(explanation.stage(name) for name in stages))
+    elif given.html is None:
+        print(explanation)
+    return 0
+
+
+def explain_parser() -> Parser:
+    """The parser of a whole command line behind `ttc explain`: a compilation's options and its own."""
+    made = parser()
+    made.prog = "ttc explain"
+    made.usage = "ttc explain --perm=P,.. --size=N,.. [options]"
+    made.description = (
+        "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, LLVM IR, assembly of the"
+        " micro-tile with instruction counts, candidates that were timed. Nothing is timed. Options are those of ttc."
+    )
+    made.epilog = None
+    _add_own(made)
+    return made
+
+
+def _add_own(made: argparse.ArgumentParser) -> None:
+    add = made.add_argument_group("explain's own").add_argument
+    add("--stage", metavar="NAME,..", help=f"only these forms, whole: {' '.join(STAGES)}")
+    add("--html", metavar="FILE", help="write a page with pictures instead of text")
+    add("--plan", metavar="TEXT", help="explain this plan; default: the stored one, or the model's first")
+    add("--plans", metavar="N", help=f"plans of the ranking, default {RANKED}")
+
+
+def _check_silent(arguments: Sequence[str]) -> None:
+    """Options that say which files a compilation writes are refused: they would do nothing."""
+    given = {argument.partition("=")[0] for argument in arguments}
+    for flag in ALONE:
+        if flag in given:
+            raise OptionError(f"{flag} stands alone: ttc {flag}")
+    for option in OPTIONS:
+        if option.field in FILES and option.flag in given:
+            raise OptionError(f"{option.flag} says what a compilation writes: explain prints, or writes --html")
+        if option.field in COMPARED and option.flag in given:
+            raise OptionError(f"{option.flag} is for runs that are timed: explain times nothing")
+
+
+def _check_cpu(command: Command) -> Command:
+    for name in (command.architecture, command.cpu):
+        if name is not None and is_gpu(name):
+            raise OptionError(f"{name} is a GPU, and explain is for CPUs: --emit=llvm,asm writes a GPU kernel's forms")
+    return command
+
+
+def _stages(text: str | None) -> tuple[str, ...]:
+    """The stages named; none where all are asked for."""
+    stages = tuple(word.strip() for word in (text or "").split(",") if word.strip())
+    for name in stages:
+        if name not in STAGES:
+            raise OptionError(f"--stage={name[:40]}: the choices are {', '.join(STAGES)}")
+    if text is not None and not stages:
+        raise OptionError(f"--stage={text}: at least one name is expected")
+    return stages
+
+
+def _plans(text: str | None) -> int:
+    if text is None:
+        return RANKED
+    with suppress(ValueError):
+        number = values.integer(text)
+        if 0 <= number <= MOST_PLANS:
+            return number
+    raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
+
+
+def _solution(job: Job, given: str | None) -> Solution:
+    """The plan given, the stored one, or the cost model's; whatever was timed comes along."""
+    options, canonical = replace(job.options, max_implementations=1), job.canonical
+    store = open_database(job.command.database, job.command.ignore_database)
+    known = stored(canonical, options, store)
+    if given is not None:
+        plan = plans.check(plans.parse(given), canonical)
+    elif known is not None:
+        plan = known.plan
+    else:
+        plan = model_plan(canonical, options.target, options.threads, options.forced)
+    measurement = None if known is None else known.measurement
+    return Solution(job.problem, options.target, plan, options.threads, measurement)
+
+
+def _write(path: Path, explanation: Explanation) -> None:
+    try:
+        whole_file.write(path, explanation.html())
+    except OSError as error:
+        raise OptionError(f"--html={path} cannot be written: {error.strerror or error}") from None

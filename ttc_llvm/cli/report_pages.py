@@ -1,0 +1,36 @@
+"""`ttc report`: a page with pictures out of what was measured."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..report import inputs, writer
+
+OUTPUT = "report"
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `report` to the sub-commands of a parser."""
+    parser = subparsers.add_parser(
+        "report",
+        help="a page with pictures out of results of bench and compare",
+        description="Write one self-contained page, and its pictures as PNG and SVG: bandwidth, speedups, affinity,"
+        " ranking quality, planning time, a table that can be sorted, and the data. Figures that lack data are left"
+        " out; the page says which command measures it. Needs matplotlib: pip install 'ttc_llvm[report]'.",
+    )
+    help = "results of ttc bench or ttc compare, an export of ttc database, or the database itself"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=help)
+    parser.add_argument("--output", metavar="DIR", default=OUTPUT, help=f"where files are written; default: {OUTPUT}/")
+    parser.add_argument("--page-only", action="store_true", help="no picture files beside the page")
+    parser.add_argument("--force", action="store_true", help="replace files of these names that ttc has not written")
+    parser.add_argument("--title", metavar="TEXT", default=writer.TITLE, help="of the page")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
+    found = inputs.read(args.files)
+    written = writer.write(found, Path(args.output), args.title, args.page_only, args.force)
+    print(f"{written[0]}: {len(found.results)} results, {len(written) - 1} picture files")
+    return 0

@@ -1,0 +1,1 @@
+"""From a problem to a solution: options, search, stored plans; `front` holds the public function."""

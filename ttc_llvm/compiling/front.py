@@ -1,0 +1,127 @@
+"""`ttc_llvm.compile`: one door for CPUs and GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from .. import arguments, locks
+from ..errors import OptionError, ProblemError, states_memory
+from ..machine.gpu_target import GpuTarget, Name, is_gpu
+from ..machine.target import Target
+from ..problem.problem import Problem
+from ..tuning.choices import FREE, Forced
+from ..tuning.gpu_candidates import GpuForced
+from ..tuning.search import Report
+from .compiler import solve
+from .machines import Wanted
+from .options import MAX_IMPLEMENTATIONS, checked
+from .solution import Solution
+from .trial import Mode
+
+if TYPE_CHECKING:
+    from .gpu_solution import GpuSolution
+
+
+@overload
+def compile(
+    problem: Problem,
+    max_implementations: int = ...,
+    threads: int | None = ...,
+    target: Target | Sequence[Target] | None = ...,
+    time_limit: float | None = ...,
+    *,
+    hot_a: bool = ...,
+    hot_b: bool = ...,
+    verify: bool = ...,
+    forced: Forced = ...,
+    database: str | Path | None = ...,
+    ignore_database: bool = ...,
+    progress: Report | None = ...,
+) -> Solution: ...
+
+
+@overload
+def compile(
+    problem: Problem,
+    max_implementations: int = ...,
+    threads: None = ...,
+    *,
+    target: GpuTarget | Name,
+    time_limit: float | None = ...,
+    hot_a: bool = ...,
+    hot_b: bool = ...,
+    verify: bool = ...,
+    forced: Forced | GpuForced = ...,
+    database: str | Path | None = ...,
+    ignore_database: bool = ...,
+    progress: Report | None = ...,
+) -> GpuSolution: ...
+
+
+@overload  # a name, CPU or GPU, that type checkers do not know; or several CPUs
+def compile(
+    problem: Problem,
+    max_implementations: int = ...,
+    threads: int | None = ...,
+    target: Wanted | GpuTarget = ...,
+    time_limit: float | None = ...,
+    *,
+    hot_a: bool = ...,
+    hot_b: bool = ...,
+    verify: bool = ...,
+    forced: Forced | GpuForced = ...,
+    database: str | Path | None = ...,
+    ignore_database: bool = ...,
+    progress: Report | None = ...,
+) -> Any: ...
+
+
+@states_memory
+def compile(
+    problem: Problem,
+    max_implementations: int = MAX_IMPLEMENTATIONS,
+    threads: int | None = None,
+    target: Wanted | GpuTarget = None,
+    time_limit: float | None = None,
+    *,
+    hot_a: bool = False,
+    hot_b: bool = False,
+    verify: bool = True,
+    forced: Forced | GpuForced = FREE,
+    database: str | Path | None = None,
+    ignore_database: bool = False,
+    progress: Report | None = None,
+) -> Any:
+    """The best solution for a problem: from the database, from the cost model, or by timing candidates.
+
+    max_implementations: candidates to consider, 1 = cost model only, nothing is timed, -1 = the paper's whole space;
+    threads: by default `ttc_llvm.set_num_threads`, OMP_NUM_THREADS or the CPUs at hand; target: a CPU, an
+    architecture or several (see `machines.chosen`), by default this machine, and others of its kind by objects;
+    time_limit: seconds of tuning; hot_a, hot_b: tensors that are in the caches when a run starts; verify: check the
+    winner's result, every element; forced: decisions already taken; database: path of the solutions database;
+    ignore_database: do not look there (the result is still stored).
+    Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
+    The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
+    needs a device, threads has no meaning, and forced is a GpuForced.
+    """
+    arguments.instance(Problem)("problem", problem, ProblemError)
+    mode = Mode.of(arguments.flag("hot_a", hot_a), arguments.flag("hot_b", hot_b))
+    if database is not None:
+        database = None if isinstance(database, str) and not database else arguments.path("database", database)
+    ignore_database = arguments.flag("ignore_database", ignore_database)
+    if not (progress is None or callable(progress)):
+        raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, or None")
+    if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
+        with locks.LLVM:
+            from . import gpu_compiling as compiling
+
+        return compiling.compile(
+            problem, max_implementations, target, time_limit, mode, verify=verify, forced=forced,
+            database=database, ignore_database=ignore_database, progress=progress,
+        )  # fmt: skip
+    if isinstance(forced, GpuForced):
+        raise OptionError(f"decisions {forced} are a GPU's: the target is a CPU")
+    options = checked(max_implementations, threads, target, time_limit, mode, verify=verify, forced=forced)
+    return solve(problem, options, database, ignore_database, progress)

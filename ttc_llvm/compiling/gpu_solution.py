@@ -1,0 +1,231 @@
+"""A solution for a GPU: the chosen plan of a problem, ready to be launched and to be written as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import arguments, locks
+from ..arguments import number
+from ..errors import ArrayError, OptionError, PlanError, ProblemError, states_memory
+from ..gpu.executable import Executable
+from ..gpu.handed import Handed, handed, stream_for
+from ..lowering.gpu import lower as gpu_lower
+from ..lowering.gpu.launch import GpuImage, Launch
+from ..lowering.gpu.nest import GpuNest
+from ..lowering.gpu.plan import GpuPlan, check, parse
+from ..machine.gpu_target import GpuTarget
+from ..problem import dtypes
+from ..problem.canonical import Kinds, canonicalise
+from ..problem.dtypes import Kind
+from ..problem.problem import Problem
+from ..runtime import backend
+from ..runtime.handed import END_OF_MEMORY, exactly
+from ..tuning import gpu_candidates
+from ..tuning.measurement import Measurement
+from .solution import KEPT_SCALARS, PICKLED, unmarked
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What a call with given scalars needs."""
+
+    executable: Executable
+    alpha: complex
+    beta: complex
+
+
+class GpuSolution:
+    """A tuned transposition on a GPU: call it, inspect it, write it. Safe to call from several threads; pickles.
+
+    problem, target, plan: what was solved, and for which machine; measurement: None where nothing was timed.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        target: GpuTarget,
+        plan: GpuPlan,
+        measurement: Measurement | None = None,
+        image: GpuImage | None = None,
+    ) -> None:
+        self.problem, self.target, self.plan, self.measurement = problem, target, plan, measurement
+        self._image = image
+        arguments.put(self, _RULES, OptionError)
+        check(plan, canonicalise(problem).canonical, target)
+        self._ready: dict[tuple[Any, Any], _Ready] = {}
+        self._executables: dict[Kinds, Executable] = {}  # of all threads: each loads its code once per context
+
+    def __repr__(self) -> str:
+        return f"GpuSolution({self.problem!r}, target={self.target}, plan='{self.plan}')"
+
+    def __reduce__(self) -> tuple[Callable[..., GpuSolution], tuple[Any, ...]]:
+        """The plan's text, and no code: pickles are copied between users and machines."""
+        return _unpickled, ((PICKLED, self.problem, self.target, str(self.plan), self.measurement),)
+
+    # --- calling ---
+
+    @states_memory
+    def __call__(
+        self, a: Any, b: Any, alpha: complex | None = None, beta: complex | None = None, *, stream: Any = None
+    ) -> Any:
+        """`B <- alpha * A + beta * B` on the tensors' storage on a device; returns b, before the device has finished.
+
+        a, b: arrays of pycuda, CuPy, PyTorch, Numba or whatever has `__cuda_array_interface__` or `__dlpack__`, whose
+        memory holds the padded column-major layout (any shape; dtype, contiguity and size are checked), or device
+        addresses (nothing can be checked); they are not copied. alpha, beta: by default the problem's. stream: of
+        pycuda, CuPy, PyTorch or Numba, or the driver's handle as an integer; by default the one on which the arrays'
+        library works. Raises ArrayError for memory that does not fit, ProblemError for scalars, GpuError and
+        TargetError where the device is missing, refuses, or is older than the target.
+        """
+        ready = self._find(alpha, beta)
+        found = [self._array(x, side) for side, x in enumerate((a, b))]
+        addresses = [x if isinstance(x, int) else x.address for x in found]
+        self._check_apart(*addresses)
+        queue, after = stream_for(stream, *(x for x in found if isinstance(x, Handed)))
+        ready.executable.run(addresses[0], addresses[1], ready.alpha, ready.beta, queue, after)
+        return b
+
+    def _find(self, alpha: Any, beta: Any) -> _Ready:
+        key = exactly("alpha", alpha), exactly("beta", beta)
+        return self._ready.get(key) or self._prepare(key, alpha, beta)
+
+    def _prepare(self, key: tuple[Any, Any], alpha: Any, beta: Any) -> _Ready:
+        """What a call with these scalars needs; the last few are kept."""
+        own = self.problem
+        checked = replace(
+            own,
+            alpha=own.alpha if alpha is None else number("alpha", alpha),
+            beta=own.beta if beta is None else number("beta", beta),
+        )
+        kinds = Kinds.of(checked.alpha, checked.beta)
+        executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self.executable(kinds))
+        ready = _Ready(executable, complex(checked.alpha), complex(checked.beta))
+        if len(self._ready) >= KEPT_SCALARS:
+            self._ready = {}
+        return self._ready.setdefault(key, ready)
+
+    def executable(self, kinds: Kinds) -> Executable:
+        """The code for these kinds of scalars."""
+        plan = self.plan_for(arguments.instance(Kinds)("kinds", kinds, ProblemError))
+        own = kinds == Kinds.of(self.problem.alpha, self.problem.beta)
+        return Executable(canonicalise(self.problem, kinds), plan, self.target, self._image if own else None)
+
+    def plan_for(self, kinds: Kinds) -> GpuPlan:
+        """The plan for other kinds of scalars: the solution's where it fits, or the model's."""
+        arguments.instance(Kinds)("kinds", kinds, ProblemError)
+        canonical = canonicalise(self.problem, kinds).canonical
+        if canonical.axes == canonicalise(self.problem).canonical.axes:
+            try:
+                gpu_lower.lower(canonical, self.plan, self.target)
+                return self.plan
+            except PlanError:
+                pass
+        return gpu_candidates.model_plan(canonical, self.target)
+
+    def _array(self, x: Any, side: int) -> Handed | int:
+        """An array, checked, or an address."""
+        name, wanted = "AB"[side], (self.problem.a, self.problem.b)[side]
+        elements = self.problem.storage(name.lower())
+        if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+            if not 0 < int(x) < END_OF_MEMORY and (elements or x):
+                raise ArrayError(f"{name} is the integer {arguments.shown(x)}, which is no device address")
+            return int(x)
+        if type(x).__name__ in ("DeviceAllocation", "PooledDeviceAllocation", "PointerHolderBase"):
+            return int(x)  # pycuda's plain memory: nothing can be checked
+        found = handed(x, name)
+        view = found.view
+        if not self._has_type(view.dtype, side):
+            raise ArrayError(f"{name} has dtype {view.dtype}: the problem's type is {dtypes.to_numpy(wanted)}")
+        if not view.flags.forc:
+            raise ArrayError(f"{name} is not contiguous (strides {view.strides}): pass its whole storage")
+        if view.size < elements:
+            raise ArrayError(f"{name} holds {view.size} elements: the problem needs {elements}")
+        if side == 1 and not found.writeable:
+            raise ArrayError("B is read-only: the result is written to it")
+        return found
+
+    def _has_type(self, np_type: np.dtype[Any], side: int) -> bool:
+        wanted = dtypes.to_numpy((self.problem.a, self.problem.b)[side])
+        if self.problem.compute.kind is not Kind.OPAQUE:
+            return np_type == wanted
+        return np_type.itemsize == wanted.itemsize and not np_type.hasobject
+
+    def _check_apart(self, a: int, b: int) -> None:
+        ends = [
+            start + self.problem.storage(side) * t.itemsize
+            for start, side, t in ((a, "a", self.problem.a), (b, "b", self.problem.b))
+        ]
+        if a < ends[1] and b < ends[0]:
+            raise ArrayError("A and B overlap in memory: the transposition is out of place")
+
+    # --- inspecting ---
+
+    @property
+    def nest(self) -> GpuNest:
+        """The loads and stores of every thread of a block, for the problem's own scalars."""
+        return gpu_lower.lower(canonicalise(self.problem).canonical, self.plan, self.target)
+
+    @property
+    def launch(self) -> Launch:
+        """Entry, grid, block, shared memory and parameters of the problem's own kernel."""
+        return self._own().launch
+
+    @property
+    def llvm_ir(self) -> str:
+        """The kernel's LLVM IR as built, before optimisation."""
+        with locks.LLVM:
+            from ..gpu import kernel as gpu_kernel
+            from ..gpu.executable import ENTRY
+
+        return gpu_kernel.build(canonicalise(self.problem).canonical, self.plan, self.target, ENTRY).llvm_ir
+
+    @property
+    def assembly(self) -> str:
+        """The kernel as PTX text for NVIDIA, as assembly for AMD."""
+        return backend.assembly(self.llvm_ir, self.target)
+
+    def _own(self) -> GpuImage:
+        return self.executable(Kinds.of(self.problem.alpha, self.problem.beta)).image(True)
+
+    # --- writing ---
+
+    @states_memory
+    def write(
+        self, directory: str | Path, emit: Sequence[str] | None = None, *, overwrite: bool = False
+    ) -> tuple[Path, ...]:
+        """Write the artifacts under their C names; returns their paths.
+
+        emit: for NVIDIA any of ptx, cubin, header, llvm, asm, by default ptx and header; for AMD any of hsaco, obj,
+        header, llvm, asm, by default header and hsaco, or obj where there is no ld.lld. overwrite: replace files of
+        these names that were not written by ttc_llvm. Raises OptionError for other words, for directories that cannot
+        be written or hold such a file, ArtifactError where a tool is missing or refuses.
+        """
+        with locks.LLVM:
+            from ..gpu.artifact import write
+
+        given = arguments.path("directory", directory)
+        return write(self, given, emit, arguments.flag("overwrite", overwrite))
+
+
+def _unpickled(*given: Any) -> GpuSolution:
+    """A solution from a pickle; with the model's plan where this program has no such plan for the problem."""
+    problem, target, text, measurement = unmarked(given, 4)
+    canonical = canonicalise(problem).canonical
+    try:
+        return GpuSolution(problem, target, check(parse(text), canonical, target), measurement)
+    except PlanError:
+        return GpuSolution(problem, target, gpu_candidates.model_plan(canonical, target))
+
+
+_RULES = {
+    "problem": arguments.instance(Problem),
+    "target": arguments.instance(GpuTarget),
+    "plan": arguments.instance(GpuPlan),
+    "measurement": arguments.optional(arguments.instance(Measurement)),
+    "_image": arguments.optional(arguments.instance(GpuImage)),
+}

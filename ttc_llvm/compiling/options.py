@@ -1,0 +1,82 @@
+"""Options of a compilation, checked once at the front door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import arguments
+from ..errors import OptionError
+from ..machine.target import Target
+from ..runtime import runtime
+from ..tuning.choices import FREE, Forced
+from . import machines
+from .machines import Wanted
+from .trial import Mode
+
+MAX_IMPLEMENTATIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything that steers a compilation.
+
+    max_implementations: plans to consider; 1 = the cost model alone, nothing is timed; -1 = the paper's whole
+    space; time_limit: seconds of search; mode: what the caches hold when a run starts; verify: check the
+    winner; forced: decisions taken by the user; others: further machines that objects serve.
+    """
+
+    target: Target
+    threads: int
+    max_implementations: int = MAX_IMPLEMENTATIONS
+    time_limit: float | None = None
+    mode: Mode = Mode.COLD
+    verify: bool = True
+    forced: Forced = FREE
+    others: tuple[Target, ...] = ()
+
+
+def checked(
+    max_implementations: int = MAX_IMPLEMENTATIONS,
+    threads: int | None = None,
+    target: Wanted = None,
+    time_limit: float | None = None,
+    mode: Mode = Mode.COLD,
+    *,
+    verify: bool = True,
+    forced: Forced = FREE,
+) -> Options:
+    """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
+    arguments.instance(Forced)("forced", forced, OptionError)
+    own, *others = machines.chosen(target)
+    return Options(
+        own,
+        runtime.num_threads() if threads is None else runtime.thread_count(threads),
+        candidate_count(max_implementations),
+        time_limit_of(time_limit),
+        mode,
+        arguments.flag("verify", verify),
+        forced,
+        tuple(others),
+    )
+
+
+def candidate_count(count: int) -> int:
+    """A given number of plans to consider, checked: OptionError if it is neither -1 nor an integer above 0."""
+    number = arguments.integer("maxImplementations", count)
+    if number > arguments.COUNT:
+        raise OptionError(f"maxImplementations {number} is more than {arguments.COUNT}")
+    if number < 1 and number != -1:
+        raise OptionError(
+            f"maxImplementations {number} is neither a count of at least 1 nor -1 (the whole space)"
+        )
+    return number
+
+
+def time_limit_of(seconds: float | None) -> float | None:
+    """A given time limit in seconds, checked: OptionError if it is no positive number."""
+    if seconds is None:
+        return None
+    limit = arguments.real("time limit", seconds)
+    if not limit > 0:
+        raise OptionError(f"time limit {arguments.shown(seconds)} s is not positive")
+    return limit

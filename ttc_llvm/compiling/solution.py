@@ -1,0 +1,243 @@
+"""A solution: the chosen plan of a problem, ready to be called and to be written as object and header."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import arguments, locks
+from ..errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
+from ..lowering import items
+from ..lowering.lower import lower
+from ..lowering.nest import LoopNest
+from ..lowering.plan import CpuPlan, check, parse
+from ..machine.target import Target
+from ..problem import dtypes
+from ..problem.canonical import Beta, Canonical, Kinds
+from ..problem.dtypes import Kind
+from ..problem.problem import Problem
+from ..runtime import backend, kernel, runtime
+from ..runtime.addresses import data_address
+from ..runtime.executable import Executable
+from ..runtime.handed import Storage, exactly
+from ..runtime.kernel import Objects
+from ..tuning.measurement import Measurement
+from ..tuning.model import model_plan
+from . import stored_plans
+
+if TYPE_CHECKING:
+    from ..explain import Explanation
+    from ..native.artifact import Spec
+
+KEPT_SCALARS = 16
+PICKLED = "ttc_llvm 1"  # what the state in a pickle begins with
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What a call with given scalars needs. values: alpha and beta; scalars: their address, 0 for none."""
+
+    executable: Executable
+    values: npt.NDArray[Any] | None
+    scalars: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scalars", 0 if self.values is None else data_address(self.values))
+
+
+class Solution:
+    """A tuned transposition: call it, inspect it, write it. Safe to call from several threads; pickles.
+
+    problem, target, plan, threads: what was solved, for which machine and how many threads;
+    measurement: None where nothing was timed; others: further machines that written objects serve.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        target: Target,
+        plan: CpuPlan,
+        threads: int,
+        measurement: Measurement | None = None,
+        objects: Objects | None = None,
+        others: tuple[Target, ...] = (),
+    ) -> None:
+        self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
+        self.measurement, self.others, self._objects = measurement, others, {} if objects is None else objects
+        arguments.put(self, _RULES, OptionError)
+        check(plan, self._canonical)
+        self._ready: dict[tuple[Any, Any], _Ready] = {}
+        self._executables: dict[Kinds, Executable] = {}
+        self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
+
+    def __repr__(self) -> str:
+        return f"Solution({self.problem!r}, target={self.target}, plan='{self.plan}')"
+
+    def __reduce__(self) -> tuple[Callable[..., Solution], tuple[Any, ...]]:
+        """The plan's text, and no code: pickles are copied between users and machines."""
+        state = (self.problem, self.target, str(self.plan), self.threads, self.measurement, self.others)
+        return _unpickled, ((PICKLED, *state),)
+
+    # --- calling ---
+
+    def __call__(
+        self,
+        a: Any,
+        b: Any,
+        alpha: complex | None = None,
+        beta: complex | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """`B <- alpha * A + beta * B` on the tensors' storage; returns b.
+
+        a, b: arrays or buffers whose memory holds the padded column-major layout (any shape; dtype, contiguity
+        and size are checked), or integer addresses (nothing can be checked). alpha, beta: by default the
+        problem's; threads: by default the solution's. Raises ArrayError for memory that does not fit,
+        ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
+        """
+        ready = self._find(alpha, beta)
+        (address_a, _keeps_a), (address_b, _keeps_b) = self._a.address(a), self._b.address(b)
+        if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
+            raise ArrayError("A and B overlap in memory: the transposition is out of place")
+        most = self.threads if threads is None else runtime.thread_count(threads)
+        try:
+            ready.executable.run(address_a, address_b, ready.scalars, most)
+        except MemoryError as error:
+            raise out_of_memory(error, "Solution") from error
+        return b
+
+    def _find(self, alpha: complex | None, beta: complex | None) -> _Ready:
+        key = exactly("alpha", alpha), exactly("beta", beta)
+        return self._ready.get(key) or self._prepare(key, alpha, beta)
+
+    def _prepare(self, key: tuple[Any, Any], alpha: complex | None, beta: complex | None) -> _Ready:
+        """What a call with these scalars needs; the last few are kept."""
+        own = self.problem
+        alpha_value, beta_value = (own.alpha if alpha is None else alpha, own.beta if beta is None else beta)
+        checked = replace(own, alpha=alpha_value, beta=beta_value)
+        kinds = Kinds.of(checked.alpha, checked.beta)
+        executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self._executable(kinds))
+        ready = _Ready(executable, _scalars(checked))
+        if len(self._ready) >= KEPT_SCALARS:
+            self._ready = {}
+        return self._ready.setdefault(key, ready)
+
+    def _executable(self, kinds: Kinds) -> Executable:
+        plan = self.plan_for(kinds)
+        own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
+        placed = items.placed(self.problem, self.target, kinds)
+        return Executable(placed, plan, self.target, self._objects if own else None)
+
+    def plan_for(self, kinds: Kinds) -> CpuPlan:
+        """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
+        arguments.instance(Kinds)("kinds", kinds, ProblemError)
+        own, other = self._canonical, items.placed(self.problem, self.target, kinds).canonical
+        if own.axes != other.axes:
+            return model_plan(other, self.target, self.threads)
+        return self.plan if kinds.beta is Beta.ZERO else self.plan.ordinary
+
+    # --- inspecting ---
+
+    @property
+    def _canonical(self) -> Canonical:
+        return items.placed(self.problem, self.target).canonical
+
+    @property
+    def nest(self) -> LoopNest:
+        """The loop nest of the problem's own scalars."""
+        return lower(self._canonical, self.plan, self.target)
+
+    @property
+    def llvm_ir(self) -> str:
+        """The kernel's LLVM IR as built, before optimisation."""
+        return kernel.ir_text(self._canonical, self.plan, self.target)
+
+    @property
+    def assembly(self) -> str:
+        """The kernel's assembly for the solution's target."""
+        return backend.assembly(self.llvm_ir, self.target)
+
+    @states_memory
+    def explain(self, count: int = 10) -> Explanation:
+        """The whole way from the problem to this plan's instructions: str() is text, notebooks show pictures.
+
+        count: plans of the cost model's ranking to list. Nothing is timed.
+        """
+        with locks.LLVM:
+            from ..explain import explain
+
+        return explain(self, count)
+
+    # --- writing ---
+
+    @states_memory
+    def write(
+        self, directory: str | Path, emit: Sequence[str] = ("obj", "header"), *, overwrite: bool = False
+    ) -> tuple[Path, ...]:
+        """Write the artifacts under their C names; returns their paths.
+
+        emit: any of obj, header, fortran, omp, asm, llvm, bitcode. overwrite: replace files of these names that were
+        not written by ttc_llvm. Raises OptionError for other words, where the directory cannot be written or holds such
+        a file, and where a leading dimension exceeds a C int.
+        """
+        with locks.LLVM:
+            from ..native import artifact
+
+        folder = arguments.path("directory", directory)
+        return artifact.write(self.spec, folder, emit, arguments.flag("overwrite", overwrite))
+
+    @property
+    def spec(self) -> Spec:
+        """The description of its artifacts."""
+        with locks.LLVM:
+            from ..native.artifact import Spec
+
+        gibs = None if self.measurement is None else self.measurement.gibs
+        forms = ((machine, items.placed(self.problem, machine).canonical) for machine in self.others)
+        others = tuple((machine, model_plan(form, machine, self.threads)) for machine, form in forms)
+        plan_for = partial(model_plan, threads=self.threads)
+        return Spec(self.problem, self.target, self.plan, gibs, others=others, plan_for=plan_for)
+
+
+_RULES = {
+    "problem": arguments.instance(Problem),
+    "target": arguments.instance(Target),
+    "plan": arguments.instance(CpuPlan),
+    "threads": arguments.between(1),
+    "measurement": arguments.optional(arguments.instance(Measurement)),
+    "others": arguments.each(arguments.instance(Target), "targets"),
+    "_objects": arguments.texts_to(bytes),
+}
+
+
+def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
+    """alpha and beta as kernels read them; None where plain moves need none."""
+    if problem.compute.kind is Kind.OPAQUE:
+        return None
+    return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
+
+
+def unmarked(given: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """The state that a pickle holds, without what later versions add to it; PlanError for pickles of other forms."""
+    match given:
+        case ((str(mark), *state),) if mark == PICKLED and len(state) >= count:
+            return tuple(state[:count])
+    raise PlanError("this pickle of a solution was made by another version of ttc_llvm: compile its problem anew")
+
+
+def _unpickled(*given: Any) -> Solution:
+    """A solution from a pickle, its code from this user's database; with the model's plan where this program has no
+    such plan for the problem."""
+    problem, target, text, threads, measurement, others = unmarked(given, 6)
+    canonical = items.placed(problem, target).canonical
+    try:
+        plan = check(parse(text), canonical)
+    except PlanError:
+        return Solution(problem, target, model_plan(canonical, target, threads), threads, None, None, others)
+    return Solution(problem, target, plan, threads, measurement, stored_plans.code(canonical, plan, target), others)

@@ -1,0 +1,222 @@
+"""One problem on the bench: its own buffers, compiled plans, cold or hot runs, and the check of every element."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import locks
+from ..errors import TargetError
+from ..lowering.plan import CpuPlan
+from ..machine.target import Target
+from ..problem import dtypes
+from ..problem.canonical import Beta, Canonical
+from ..problem.dtypes import Kind
+from ..runtime import backend, kernel, runtime
+from ..runtime.kernel import Kernel
+from ..runtime.once import once
+from ..runtime.pool import Call
+from ..tuning import available, buffers, peak, verify
+from ..tuning.measurement import GIB
+from ..tuning.peak import Ceiling
+
+_log = logging.getLogger(__name__)
+HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
+PROXY_BYTES = 1 << 30  # of both tensors of a proxy: far beyond the caches, and a run ends soon
+LEAST_PROXY_BYTES = 1 << 20  # where there is not even room for this, nothing can be timed
+SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exists
+
+
+class Mode(Enum):
+    """Contents of the caches when a run starts; the value is the database's and the report's word."""
+
+    COLD = "cold"
+    HOT_A = "hot-a"
+    HOT_B = "hot-b"
+    HOT = "hot-ab"
+
+    @classmethod
+    def of(cls, hot_a: bool, hot_b: bool) -> Mode:
+        """The mode that `--hotA` and `--hotB` ask for."""
+        return {(False, False): cls.COLD, (True, False): cls.HOT_A, (False, True): cls.HOT_B}.get(
+            (hot_a, hot_b), cls.HOT
+        )
+
+
+@once
+def _flush_kernel(target: Target) -> tuple[backend.Loaded, int] | None:
+    with locks.LLVM:
+        from ..ir_builders import flush
+
+    module = flush.build(target)
+    if module is None:
+        return None
+    loaded = backend.load(backend.compile_object(str(module), target), ("flush",))
+    return loaded, loaded.address("flush")
+
+
+def scalars(canonical: Canonical, alpha: complex, beta: complex) -> npt.NDArray[np.generic] | None:
+    """alpha and beta as the kernel reads them, or None where plain moves need none."""
+    if canonical.compute.kind is Kind.OPAQUE:
+        return None
+    return np.array([alpha, beta], dtypes.to_numpy(canonical.compute))
+
+
+@dataclass(slots=True)
+class Trial:
+    """A `tuning.search.Subject`: canonical problem (or its smaller proxy), threads, mode and scalars."""
+
+    canonical: Canonical
+    target: Target
+    threads: int
+    mode: Mode
+    alpha: complex
+    beta: complex
+    a: buffers.Tensor = field(init=False)
+    b: buffers.Tensor = field(init=False)
+    is_proxy: bool = field(init=False, default=False)
+    loads: int = field(init=False, default=0)  # as for `lower`
+
+    def __post_init__(self) -> None:
+        free = available.available_memory()
+        if free is not None and 3 * buffers.footprint(self.canonical) > 2 * free:
+            self._shrink(max(LEAST_PROXY_BYTES, min(free // 3, PROXY_BYTES)))
+        while True:
+            try:
+                self.a, self.b = self._tensors()
+                return
+            except MemoryError:  # less than the system said
+                whole = buffers.footprint(self.canonical)
+                if whole <= LEAST_PROXY_BYTES:
+                    raise
+                self._shrink(whole // 2)
+
+    def _tensors(self) -> tuple[buffers.Tensor, buffers.Tensor]:
+        a = buffers.tensor(self.canonical, "a", 1, self.threads)
+        return a, buffers.tensor(self.canonical, "b", 2, self.threads)
+
+    def _shrink(self, limit: int) -> None:
+        self.canonical, self.is_proxy = buffers.proxy(self.canonical, limit), True
+
+    def moved(self, by: int, loads: int) -> Trial:
+        """The same bench, on which B begins so many bytes further (`buffers.SPARE` at most). loads: as for `lower`."""
+        other = copy(self)
+        other.b, other.loads = self.b.moved(by), loads
+        return other
+
+    # --- Subject ---
+
+    def build(self, plan: CpuPlan) -> Kernel:
+        """Compile a plan for the problem on the bench; the tuned kernels do not enter the process' cache."""
+        return kernel.build(self.canonical, plan, self.target, None, self.loads)
+
+    def seconds(self, built: Kernel) -> float:
+        """One run on the bench's buffers; per call where both tensors are hot."""
+        if self.mode is Mode.HOT:
+            return self._hot_seconds(built)
+        self._prepare()
+        return self._timed(built, 1)
+
+    def seconds_alone(self, built: Kernel) -> float:
+        """The same on one thread, whose core then has the machine's memory for itself."""
+        self._prepare()
+        return self._timed(built, 1, threads=1)
+
+    def verify(self, built: Kernel) -> tuple[int, ...] | None:
+        """Run once on fresh data (B poisoned where it is not read) and compare every element."""
+        self.b.fill(3, self.threads)
+        view = buffers.strided(self.b, self.canonical, "b")
+        before = view
+        if self.canonical.kinds.beta is not Beta.ZERO:
+            before = buffers.strided(replace(self.b, memory=self.b.memory.copy()), self.canonical, "b")
+        elif view.dtype.kind in "fc":
+            view[...] = np.nan
+        self._timed(built, 1)
+        a = buffers.strided(self.a, self.canonical, "a")
+        return verify.mismatch(self.canonical, a, before, view, (self.alpha, self.beta), self.threads)
+
+    # --- ceilings ---
+
+    def ceiling(self, which: Ceiling, rounds: int = 3) -> float:
+        """GiB/s of our own copy or SAXPY over the same bytes, in the same mode: the best of some runs; 0 where the
+        buffers do not hold that many elements without gaps."""
+        return max((walk() for walk in self.walks(which) for _ in range(rounds)), default=0.0)
+
+    def walks(self, which: Ceiling) -> list[Callable[[], float]]:
+        """The ways to that ceiling, compiled: each call is one run, and gives its GiB/s."""
+        ways = [way for way in peak.walks(self.canonical, which, self.target) if self._fits(way[0])]
+        built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in ways]
+        return [partial(self._walk, flat, runnable) for flat, runnable in built]
+
+    def _walk(self, flat: Canonical, built: Kernel) -> float:
+        return flat.bytes_moved / self._ceiling_run(built, flat) / GIB
+
+    def _fits(self, flat: Canonical) -> bool:
+        """True where both buffers hold as many elements without gaps (a broadcast A does not)."""
+        return all(
+            len(t.memory) >= flat.elements * t.dtype.itemsize and flat.elements > 0 for t in (self.a, self.b)
+        )
+
+    def _ceiling_run(self, built: Kernel, flat: Canonical) -> float:
+        if self.mode is not Mode.HOT:
+            self._prepare()
+        values = scalars(flat, 2.0, 0.5)
+        address = 0 if values is None else values.ctypes.data
+        a, b = (int(t.memory.ctypes.data) for t in (self.a, self.b))
+        call = Call(built.address, a, b, address, 0, built.scratch, built.tasks)
+        repeats = 1 if self.mode is not Mode.HOT else 100
+        start = time.perf_counter()
+        runtime.run(call, self.threads, repeats)
+        return (time.perf_counter() - start) / repeats
+
+    # --- runs ---
+
+    def _timed(self, built: Kernel, repeats: int, threads: int | None = None) -> float:
+        values = scalars(self.canonical, self.alpha, self.beta)
+        address = 0 if values is None else values.ctypes.data
+        call = Call(built.address, self.a.address, self.b.address, address, 0, built.scratch, built.tasks)
+        start = time.perf_counter()
+        runtime.run(call, threads or self.threads, repeats)
+        return time.perf_counter() - start
+
+    def _hot_seconds(self, built: Kernel) -> float:
+        single = max(self._timed(built, 1), 1e-7)
+        repeats = max(1, round(HOT_SECONDS / single))
+        return self._timed(built, repeats) / repeats
+
+    def _prepare(self) -> None:
+        """Put the caches into the state that the mode asks for."""
+        for hot, tensor in ((Mode.HOT_A, self.a), (Mode.HOT_B, self.b)):
+            if self.mode is not hot:
+                flush(tensor.memory, self.target, self.threads)
+        for hot, tensor in ((Mode.HOT_A, self.a), (Mode.HOT_B, self.b)):
+            if self.mode is hot:
+                tensor.memory.max()
+
+
+def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
+    """Take memory out of all caches. It ends within mapped memory up to the next huge page (`buffers.allocate`), so
+    that whole blocks may be flushed."""
+    with locks.LLVM:
+        from ..ir_builders.flush import BLOCK
+
+    found = _flush_kernel(target)
+    if found is None:
+        buffers.allocate(SWEEP).fill(1)
+        return
+    tasks = -(-len(memory) // BLOCK)
+    runtime.run(Call(found[1], int(memory.ctypes.data), 0, 0, 0, 0, tasks), threads)
+
+
+def check_runs_here(target: Target) -> None:
+    """TargetError where kernels of this target cannot be executed on this machine."""
+    if not backend.runs_here(target):
+        raise TargetError(f"target {target} cannot be timed here: this machine lacks its instructions")

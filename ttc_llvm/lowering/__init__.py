@@ -1,0 +1,1 @@
+"""Plans and loop nests: the decisions of a plan, applied to a canonical form, give a nest."""

@@ -1,0 +1,123 @@
+"""The inner bodies that an object holds: one per kinds of alpha and beta, specialised and any-size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..machine.target import Target
+from ..problem.canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, static
+from ..problem.dtypes import Kind
+from ..problem.problem import Problem
+from . import any_size, items
+from .fallback import off_boundary
+from .lower import lower
+from .nest import LoopNest
+from .plan import CpuPlan
+from .writing import resolve
+
+SCALE = Kinds(Alpha.ANY, Beta.ZERO)
+ZERO = Kinds(Alpha.ZERO, Beta.ZERO)
+SCALE_B = Kinds(Alpha.ZERO, Beta.ANY)
+
+LANES = 16  # of the default plan's micro-tile's edge
+BLOCKS = 4  # of its tile's edge
+
+PlanFor = Callable[[Canonical, Target], CpuPlan]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A nest for given kinds and any address of B. streaming: with non-temporal stores, the one that demands most of
+    B's address first: a vector boundary, then an element's."""
+
+    kinds: Kinds
+    nest: LoopNest
+    streaming: tuple[LoopNest, ...] = ()
+
+    @property
+    def nests(self) -> tuple[LoopNest, ...]:
+        """All of them, in the order in which they are preferred."""
+        return (*self.streaming, self.nest)
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """All bodies of one object. specialised: for the generated shape, of the kinds that read A; any_size: for all
+    shapes and kinds. factor: units per item, by which the any-size bodies' strides are scaled."""
+
+    specialised: tuple[Body, ...]
+    any_size: tuple[Body, ...]
+    factor: int
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of scratch that the largest of them needs; any-size bodies need none."""
+        return max((nest.scratch for body in self.specialised for nest in body.nests), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The code of an object for one machine."""
+
+    target: Target
+    bodies: Bodies
+
+
+def possible_kinds(problem: Problem) -> tuple[Kinds, ...]:
+    """The kinds that run-time values of alpha and beta can take."""
+    return (COPY,) if problem.compute.kind is Kind.OPAQUE else (COPY, SCALE, UPDATE, ZERO, SCALE_B)
+
+
+def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | None = None) -> Bodies:
+    """The bodies of a problem whose own kinds are best served by `plan`.
+
+    Kinds whose canonical axes are those of the problem's own kinds share that plan; others get
+    `plan_for(canonical, target)`, by default `default_plan`. Raises PlanError where a plan does not fit.
+    """
+    kinds = possible_kinds(problem)
+    factor = any_size.units(problem, COPY)[2]
+    if problem.elements == 0:
+        return Bodies((), tuple(_any_size(problem, k, target) for k in kinds), factor)
+    own = items.placed(problem, target).canonical
+    others = plan_for or default_plan
+    read = [k for k in kinds if k.alpha is not Alpha.ZERO or k == own.kinds]
+    forms = {k: items.placed(problem, target, k).canonical for k in read}
+    plans = {k: plan if form.axes == own.axes else others(form, target) for k, form in forms.items()}
+    specialised = tuple(_body(forms[k], plans[k], target) for k in read)
+    counts = {k: forms[k].a.itemsize // any_size.units(problem, k)[0].itemsize for k in read}
+    rows = {k: items.as_rows(plans[k], count) for k, count in counts.items()}
+    return Bodies(specialised, tuple(_any_size(problem, k, target, rows.get(k)) for k in kinds), factor)
+
+
+def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
+    """A plain plan for a canonical form without parameters: square micro-tiles, tiles of a few of them."""
+    lanes = min(LANES, target.lanes(canonical.compute.itemsize))
+    axes = canonical.axes
+    near = [abs(static(a.stride_a)) == 1 or a.stride_b == 1 for a in axes]
+    block = tuple(max(1, min(lanes, e)) if n else 1 for n, e in zip(near, canonical.extents, strict=True))
+    tile = tuple(BLOCKS * edge if n else 1 for n, edge in zip(near, block, strict=True))
+    order = tuple(reversed(range(len(axes))))
+    return CpuPlan(tile, block, order, order, len(order))
+
+
+def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
+    nest = lower(canonical, plan, target)
+    if not resolve(canonical, plan, target).plan.non_temporal:
+        return Body(canonical.kinds, nest)
+    ordinary = lower(canonical, plan.ordinary, target)
+    if nest.params or nest.alignment <= canonical.b.itemsize:
+        return Body(canonical.kinds, ordinary, (nest,))
+    found = off_boundary(canonical, plan, target)
+    other = lower(canonical, found.plan, target, found.loads)
+    if found.plan.non_temporal:
+        return Body(canonical.kinds, ordinary, (nest, other))
+    return Body(canonical.kinds, other, (nest,))
+
+
+def _any_size(problem: Problem, kinds: Kinds, target: Target, own: CpuPlan | None = None) -> Body:
+    """own: the plan of the specialised body, where there is one."""
+    form = any_size.canonical(problem, kinds)
+    if own is None or kinds.alpha is Alpha.ZERO:
+        return _body(form, any_size.plan(form, target), target)
+    return _body(form, any_size.plan_like(own, problem, form, target), target)

@@ -1,0 +1,91 @@
+"""Runs of B that go on from one tile to the next.
+
+A tile ends within a line of B nearly everywhere. What it leaves of that line waits, in a slot for each of its rows,
+until the next tile of the same run brings the rest: lines are then written whole, and once. Only loops over tiles that
+one thread walks in order can hand a run on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+from ..machine.target import Target
+from ..problem.canonical import Canonical, static
+from .layout import run_axes
+from .operands import Buffer, Carry, Space
+from .plan import CpuPlan, Loops, grid
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Runs of B that continue from tile to tile. run: elements of a whole one; inside: loops over tiles inside of those
+    along which runs go on; buffer: the slots, at the start of scratch; carry: what a row needs to know of them."""
+
+    run: int
+    inside: int
+    buffer: Buffer
+    carry: Carry
+
+
+def run_of(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes along which a tile is one run of B, innermost first."""
+    return run_axes(plan.box(canonical.extents), canonical.strides("b"))
+
+
+@lru_cache(maxsize=512)
+def continued(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
+    """The chain of B's runs between tiles of these extents in these loops, the outermost `parallel` of which threads
+    share; None where runs do not continue from tile to tile, or where a tile's are shorter than a line. Remembered, for
+    planning asks several times."""
+    extents, run = canonical.extents, run_axes(tile, canonical.strides("b"))
+    elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
+    if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:
+        return None
+    begin, end = _continuing(canonical, tile, loops, len(grid(loops, parallel)), run[-1])
+    if begin == end:
+        return None
+    around = dict(loops[:end])  # the innermost step of each axis
+    rows = [1 if k in run else min(around.get(k, extent), extent) for k, extent in enumerate(extents)]
+    buffer = _slots(canonical, rows, elements, target.line)
+    panels = dict(loops[:begin])
+    whole = prod(min(panels.get(k, extents[k]), extents[k]) for k in {*run, *dict(loops[begin:end])})
+    carry = Carry(canonical.a, loops[begin:end], elements)
+    return Chain(whole, len(loops) - end, buffer, carry)
+
+
+def _continuing(
+    canonical: Canonical, tile: tuple[int, ...], loops: Loops, tasks: int, last: int
+) -> tuple[int, int]:
+    """Where those loops begin and end along which runs go on that a tile leaves along axis `last`: each of them steps
+    by a tile, just around the one that comes to its end before. Panels end a run, and so do the first `tasks` loops."""
+    whole = tile[last] >= canonical.extents[last]
+    wanted = _next(canonical, tile, last) if whole else (last, tile[last])
+    end = len(loops)
+    while end > tasks and loops[end - 1] != wanted:
+        end -= 1
+    begin = end
+    while begin > tasks and loops[begin - 1] == wanted:
+        begin -= 1
+        axis = loops[begin][0]
+        wanted = None if axis in dict(loops[:begin]) else _next(canonical, tile, axis)
+    return begin, end
+
+
+def _next(canonical: Canonical, tile: tuple[int, ...], axis: int) -> tuple[int, int] | None:
+    """The loop along which a run goes on that has come to the end of this axis; None where the tile has several rows
+    along it, or other memory lies between."""
+    extents, strides = canonical.extents, [static(stride) for stride in canonical.strides("b")]
+    length = strides[axis] * extents[axis]
+    return next(((k, 1) for k, stride in enumerate(strides) if stride == length and tile[k] == 1 < extents[k]), None)
+
+
+def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> Buffer:
+    """So many slots per axis, in B's order; one for the whole of a run."""
+    strides, step = [0] * len(rows), elements
+    for k in canonical.along("b")[::-1]:
+        strides[k] = step if rows[k] > 1 else 0
+        step *= rows[k]
+    unit = max(1, line // canonical.a.itemsize)
+    return Buffer(Space.CARRY, canonical.a, tuple(strides), -(-step // unit) * unit, line)

@@ -1,0 +1,109 @@
+"""Plans whose runs of B go on from tile to tile (`Store.COMBINED`): narrow tiles that walk along rows of A.
+
+A tile is a line or a few of B wide and goes through scratch in L1, or through registers (`Store.JOINED`). Tiles follow
+each other along rows of A, which the hardware fetches ahead, over as many rows of B as there are slots; then the next
+lines of all these rows are written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ..machine.target import Target
+from ..problem.canonical import Canonical
+from .plan import CpuPlan, Fetch, Store
+from .tile_sizes import cover, fitted, merge
+
+LONG = 4 << 10  # bytes: runs are hardly longer where threads can share what is beyond
+SHARED = 3  # loops that make the task grid, at most
+TASKS = 8  # at least, even if fewer rows wait at a time
+PIECES = 32  # tasks into which long runs are cut
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """How tiles follow each other: axes, and how much of each is done before threads may take over. shared: loops
+    outside; on: along B's run, outermost first; along: along A's rows, as far as there are slots, innermost first."""
+
+    shared: dict[int, int]
+    on: dict[int, int]
+    along: dict[int, int]
+
+    @property
+    def grid(self) -> dict[int, int]:
+        """Axis and step of the loops that threads can share."""
+        return {**self.shared, **self.on, **self.along}
+
+    def tasks(self, extents: tuple[int, ...]) -> int:
+        """What threads can share."""
+        return prod(-(-extents[k] // step) for k, step in self.grid.items())
+
+
+def carrying(
+    canonical: Canonical, block: tuple[int, ...], sizes: tuple[int, int, int], fetch: Fetch, distance: int
+) -> CpuPlan:
+    """The plan with runs of B and widths of A of about so many bytes and so many slots. Loops, outermost first: those
+    that threads share, along B's run, along A's."""
+    run, width, slots = sizes
+    b = cover(canonical, "b", max(1, run // canonical.b.itemsize))
+    a = cover(canonical, "a", max(1, width // canonical.a.itemsize))
+    extents, tile = canonical.extents, fitted(canonical, block, merge(a, b))
+    walk = _walk(canonical, tile, set(b), slots)
+    while walk.tasks(extents) < TASKS and slots > prod(tile[k] for k in walk.along):
+        slots //= 2
+        walk = _walk(canonical, tile, set(b), slots)
+    panel = tuple({**walk.on, **walk.along}.get(k, extent) for k, extent in enumerate(extents))
+    order = (*walk.shared, *walk.on, *reversed(walk.along))
+    rest = [k for k in range(len(extents)) if k not in order]  # where A has one row only
+    return CpuPlan(
+        tile,
+        block,
+        order=(*rest, *order),
+        inner=canonical.along("a"),
+        parallel=min(SHARED, sum(step < extents[k] for k, step in walk.grid.items())),
+        prefetch=distance,
+        store=Store.COMBINED,
+        fetch=fetch,
+        panel=() if panel == extents else panel,
+    )
+
+
+def line_block(canonical: Canonical, target: Target) -> tuple[int, ...]:
+    """A micro-tile that is a line of a row."""
+    return (max(1, target.line // canonical.b.itemsize), *[1] * (len(canonical.axes) - 1))
+
+
+def joined_rows(canonical: Canonical, target: Target, slots: int, fetch: Fetch, distance: int) -> CpuPlan:
+    """Rows that stay and go on from row to row, for registers to join: tiles of one row, in micro-tiles of a line."""
+    row = canonical.extents[0] * canonical.b.itemsize
+    return carrying(canonical, line_block(canonical, target), (row, row, slots), fetch, distance)
+
+
+def _walk(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int) -> _Walk:
+    """B's run has its axes first, as many as make it long, but for A's innermost one."""
+    by_a, extents = [k for k in canonical.along("a")[::-1] if canonical.axes[k].stride_a], canonical.extents
+    first = next((k for k in by_a if k not in run), None)
+    on: dict[int, int] = {}
+    length = canonical.b.itemsize
+    for k in canonical.along("b")[::-1]:
+        if k == first or length >= LONG:
+            break
+        on = {k: extents[k], **on}
+        length *= extents[k]
+    along: dict[int, int] = {}
+    for k in by_a:
+        room = slots // prod(along.values())
+        if k in run and tile[k] == extents[k]:
+            continue
+        if k in on or (along and room < 2 * tile[k]):
+            break
+        along[k] = extents[k] if extents[k] <= room else max(1, room // tile[k]) * tile[k]
+        if along[k] < extents[k]:
+            break
+    walk = _Walk({k: tile[k] for k in canonical.along("b") if k not in on and k not in along}, on, along)
+    pieces = min(PIECES // walk.tasks(extents), length // LONG)
+    if pieces > 1:
+        outermost = next(iter(on))
+        on[outermost] = -(-extents[outermost] // (pieces * tile[outermost])) * tile[outermost]
+    return walk

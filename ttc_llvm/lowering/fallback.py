@@ -1,0 +1,208 @@
+"""Fallback plans for A misaligned to the cache line, or B to the vector, as large arrays of NumPy and malloc are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from ..machine.target import Target
+from ..problem.canonical import Canonical
+from .carry import run_of
+from .carry_plans import carrying, joined_rows, line_block
+from .plan import CpuPlan, Fetch, Store
+from .tile_sizes import cover, fitted, merge
+from .writing import following, has_room, overwrites, resolve
+
+# Bytes of a run that pay: the lines at both ends of shorter ones cost as much as ordinary stores, of rows that stand
+# alone more than of what leaves scratch.
+PAYS = {Store.PEELED: 1 << 10, Store.COMBINED: 512, Store.BUFFERED: 512, Store.CACHED: 0}
+LONG_CALL = 256 << 10  # bytes moved, at least, where loads of A are kept short: caches hide most of it in shorter calls
+LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long
+LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
+TASKS = 64  # that threads can share, if there were as many with shorter tiles
+# Of tiles whose runs go on: bytes of B and of A that each has of a row, and how many rows wait; what is asked for.
+COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
+ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware fetches ahead
+WAITING = 256  # such rows that wait at a time, where lines are joined in registers
+JOINED = 2 << 10  # bytes of the longest rows that are joined: longer ones find their own boundaries
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A plan that serves where another one cannot, or should not. store: how it writes B, of `plan.FALLBACKS`; loads:
+    the most bytes of a load of A, 0 = a register's; run: bytes of B between two places where a line is written in
+    part."""
+
+    store: Store
+    plan: CpuPlan
+    loads: int = 0
+    run: int = 0
+
+    @property
+    def pays(self) -> bool:
+        """True where it should be faster than ordinary stores."""
+        return self.run >= PAYS[self.store]
+
+
+_Maker = Callable[[Canonical, CpuPlan, Target], Fallback | None]
+
+
+def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
+    """The fallback of a plan for a B that is misaligned for it: the one that it decides for, if there is one; else the
+    first that pays."""
+    found = fallbacks(canonical, plan, target)
+    if plan.fallback is not None:
+        found, again = itertools.tee(found)
+        decided = next((one for one in again if one.store is plan.fallback), None)
+        if decided is not None:
+            return decided
+    return by_rule(found)
+
+
+def short_loads(canonical: Canonical, target: Target) -> int:
+    """The most bytes of a load of A that is misaligned to the line: fewer than a register's where longer ones are slow
+    across lines, and where they are not across them anyway; else 0."""
+    steps = [axis.stride_a for axis in canonical.axes if axis.extent != 1]
+    size = canonical.a.itemsize
+    whole = all(isinstance(step, int) and (step == 1 or step * size % target.line == 0) for step in steps)
+    rows = canonical.axes[0].stride_a == 1
+    pays = whole and not rows and overwrites(canonical) and canonical.bytes_moved >= LONG_CALL
+    return target.across_lines if pays else 0
+
+
+def off_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
+    """The fallback for A misaligned to the line: the same plan, with short loads where these pay."""
+    return Fallback(plan.store, plan, short_loads(canonical, target))
+
+
+def instead(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Fallback, ...]:
+    """The fallbacks of this plan at the addresses that NumPy's large arrays have."""
+    lines = off_lines(canonical, plan, target)
+    found = [lines] if lines.loads else []
+    if resolve(canonical, plan, target).alignment > canonical.b.itemsize:
+        found.insert(0, off_boundary(canonical, plan, target))
+    return tuple(found)
+
+
+def by_rule(offered: Iterable[Fallback]) -> Fallback:
+    """The rule: the first that pays."""
+    return next(one for one in offered if one.pays)
+
+
+def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Fallback]:
+    """The fallbacks that there are, most promising first: micro-tiles, or rows of A that are rows of B, begin where B's
+    lines do; runs of B leave scratch as rows, which find the boundaries between their ends, and go on from tile to
+    tile, or do not; ordinary stores serve, always."""
+    plan = plan.by_rule
+    if not (plan.non_temporal and overwrites(canonical) and canonical.elements > 0):
+        yield Fallback(Store.CACHED, plan.ordinary)
+        return
+    rows = canonical.axes[0].stride_a == 1
+    makers: tuple[_Maker, ...] = (_joined, _in_place, _combined) if rows else (_peeled, _combined, _buffered)
+    found: dict[Store, Fallback] = {}  # a plan's decision names one of each kind: the first
+    for make in makers:
+        one = make(canonical, plan, target)
+        if one is not None:
+            found.setdefault(one.store, one)
+    found[Store.CACHED] = Fallback(Store.CACHED, _stored(canonical, plan, target))
+    loads = short_loads(canonical, target)
+    yield from (replace(one, loads=loads) for one in found.values())
+
+
+def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
+    """Rows of A that are rows of B: lines are joined from row to row."""
+    row = canonical.extents[0] * canonical.b.itemsize
+    if not _least(canonical, target) <= row <= JOINED:
+        return None
+    found = joined_rows(canonical, target, WAITING, Fetch.BLOCKS, 0)
+    writing = resolve(canonical, found, target)
+    if writing.store is not Store.JOINED or writing.chain is None:
+        return None
+    return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
+
+
+def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
+    """Rows of A that are rows of B: each finds its own boundaries."""
+    found = replace(plan, store=Store.PEELED)
+    if not resolve(canonical, found, target).by_rows:
+        return None
+    return Fallback(Store.PEELED, found, run=canonical.extents[0] * canonical.b.itemsize)
+
+
+def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
+    """The plan peeled. Where rows of B follow each other, all of them are one run."""
+    line, *_ = line_block(canonical, target)
+    extent = canonical.extents[0]
+    narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
+    block = (line, *plan.block[1:]) if narrow else plan.block
+    found = replace(plan, block=block, store=Store.PEELED)
+    if plan.fetch is Fetch.ROWS and plan.prefetch == 1:  # else more is prefetched already
+        found = _lengthened(canonical, found, "a", LONG_READ, target)
+    if resolve(canonical, found, target).store is not Store.PEELED:
+        return None
+    run = prod(canonical.extents[k] for k in (0, *following(canonical, found))) * canonical.b.itemsize
+    return Fallback(Store.PEELED, found, run=run)
+
+
+def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
+    if canonical.axes[0].stride_a != 1:
+        found = carrying(canonical, plan.block, *COLUMNS)
+    elif canonical.extents[0] * canonical.b.itemsize < 2 * _least(canonical, target):
+        return None
+    else:
+        found = carrying(canonical, line_block(canonical, target), *ROWS)
+    writing = resolve(canonical, found, target)
+    if writing.chain is None or not has_room(canonical, found, target):
+        return None
+    return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
+
+
+def _least(canonical: Canonical, target: Target) -> int:
+    """Bytes of the shortest rows that go on: of shorter ones each costs more than ordinary stores do. Rows of A that
+    lie apart come one by one from memory."""
+    follow = any(axis.stride_a == canonical.extents[0] for axis in canonical.axes)
+    return target.line if follow else 4 * target.line
+
+
+def _buffered(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
+    """The plan with long runs of B, put together in scratch."""
+    size = canonical.b.itemsize
+    long = _lengthened(canonical, plan, "b", LONG_RUN, target)
+    found = replace(long, panel=(), store=Store.COMBINED, prefetch=1, fetch=Fetch.ROWS)
+    run = prod(found.box(canonical.extents)[k] for k in run_of(canonical, found)) * size
+    rows = has_room(canonical, found, target) and resolve(canonical, found, target).by_rows
+    return Fallback(Store.BUFFERED, found, run=run) if rows else None
+
+
+def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+    """The plan with ordinary stores, whose tiles have long runs: caches put lines together that micro-tiles write in
+    part. Rows of the next tile are asked for where nothing was: streams of stores did without. Where rows of A are
+    rows of B, and are asked for, nothing is gained."""
+    if plan.prefetch and canonical.axes[0].stride_a == 1:
+        return plan.ordinary
+    found = plan.ordinary
+    for side in "ab":
+        found = _lengthened(canonical, found, side, LONG_RUN, target)
+    asks = plan.prefetch == 0 and target.prefetches and _is_small(canonical, found.tile, target)
+    return replace(found, fetch=Fetch.ROWS, prefetch=1) if asks else found
+
+
+def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int, target: Target) -> CpuPlan:
+    """The plan, whose tiles have so many bytes of each row of A or of B at least; the plan itself where they would
+    leave too little of L2, or threads too little to share."""
+    item = (canonical.a if side == "a" else canonical.b).itemsize
+    long = cover(canonical, side, max(1, size // item))
+    if all(plan.tile[k] >= length for k, length in long.items()):
+        return plan
+    tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
+    found = replace(plan, tile=tile, panel=())
+    shared = found.tasks(canonical.extents) >= min(TASKS, plan.tasks(canonical.extents))
+    return found if shared and _is_small(canonical, tile, target) else plan
+
+
+def _is_small(canonical: Canonical, tile: tuple[int, ...], target: Target) -> bool:
+    """True where a tile of A or B leaves half of L2."""
+    elements = prod(map(min, tile, canonical.extents))
+    return elements * max(canonical.a.itemsize, canonical.b.itemsize) <= target.l2 // 2

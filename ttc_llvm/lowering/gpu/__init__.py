@@ -1,0 +1,1 @@
+"""Plans and nests of GPU kernels."""

@@ -1,0 +1,117 @@
+"""The layout of a micro-tile's block of elements in the registers of one side: a run of memory per register."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+from ..problem.canonical import Size
+
+HOLE = -1  # a lane that holds no element
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """One register of a side. start: block index of lane 0's element; elements: flat block index (axis 0
+    fastest) per active lane; every active lane lies one element further in memory than the lane before."""
+
+    start: tuple[int, ...]
+    elements: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A block seen from one tensor. run: axes that make memory runs, innermost first; lanes: register width in
+    elements (a power of two); registers: rows first, then the chunks of each row."""
+
+    run: tuple[int, ...]
+    lanes: int
+    registers: tuple[Register, ...]
+
+
+def unflatten(flat: int, block: tuple[int, ...]) -> tuple[int, ...]:
+    """Block index of a flat element number, axis 0 fastest."""
+    index = []
+    for extent in block:
+        flat, i = divmod(flat, extent)
+        index.append(i)
+    return tuple(index)
+
+
+def flatten(index: tuple[int, ...], block: tuple[int, ...]) -> int:
+    """The inverse of `unflatten`."""
+    flat = 0
+    for i, extent in zip(reversed(index), reversed(block), strict=True):
+        flat = flat * extent + i
+    return flat
+
+
+def run_axes(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ...]:
+    """Axes along which the block is contiguous in memory, innermost first: stride +-1, then each next axis
+    whose stride continues the run. Empty where no axis has unit stride: every element is its own run."""
+    run: list[int] = []
+    length = 1
+    while True:
+        step = next(
+            (
+                k
+                for k, s in enumerate(strides)
+                if k not in run and block[k] > 1 and _continues(s, length, run)
+            ),
+            None,
+        )
+        if step is None:
+            return tuple(run)
+        run.append(step)
+        length *= block[step]
+
+
+def _continues(stride: Size, length: int, run: list[int]) -> bool:
+    return stride == length or (not run and stride == -1)
+
+
+def side(block: tuple[int, ...], strides: tuple[Size, ...], width: int, rows_apart: bool = False) -> Side:
+    """The registers, at most `width` elements wide, that hold the block as it lies in a tensor of these strides.
+    rows_apart: no register holds elements of two rows, although they follow each other in memory."""
+    run = run_axes(block, strides)
+    if rows_apart:
+        run = run[:1]
+    broadcast = tuple(k for k, stride in enumerate(strides) if stride == 0 and k not in run)
+    return _side(block, run, broadcast, bool(run) and strides[run[0]] == -1, width)
+
+
+@lru_cache(maxsize=512)
+def _side(
+    block: tuple[int, ...], run: tuple[int, ...], broadcast: tuple[int, ...], backwards: bool, width: int
+) -> Side:
+    """The side of a block with these runs: tensors differ in their strides, but hardly in those."""
+    weights = [prod(block[:k]) for k in range(len(block))]
+    offsets, rows = [0], [0]
+    for k in run:
+        steps = [i * weights[k] for i in range(block[k])]
+        offsets = [step + o for step in (steps[::-1] if backwards and k == run[0] else steps) for o in offsets]
+    for k in range(len(block)):
+        if k not in run and k not in broadcast:  # one address serves a broadcast axis: index 0 stands for all
+            rows = [i * weights[k] + row for i in range(block[k]) for row in rows]
+    lanes = min(width, 1 << (len(offsets) - 1).bit_length())
+    chunks = [offsets[first : first + lanes] for first in range(0, len(offsets), lanes)]
+    elements = (tuple([row + o for o in chunk]) for row in rows for chunk in chunks)
+    return Side(run, lanes, tuple(Register(unflatten(found[0], block), found) for found in elements))
+
+
+def sources(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ...]:
+    """For every element of the block, the element at whose address it is read (broadcast axes share index 0)."""
+    return _sources(block, tuple(stride == 0 for stride in strides))
+
+
+@lru_cache(maxsize=512)
+def _sources(block: tuple[int, ...], broadcast: tuple[bool, ...]) -> tuple[int, ...]:
+    if not any(broadcast):
+        return tuple(range(prod(block)))
+    found = []
+    for flat in range(prod(block)):
+        index = unflatten(flat, block)
+        kept = tuple(0 if shared else i for i, shared in zip(index, broadcast, strict=True))
+        found.append(flatten(kept, block))
+    return tuple(found)

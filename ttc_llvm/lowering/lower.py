@@ -1,0 +1,65 @@
+"""Lowering: a plan applied to a canonical form gives the loop nest. Pure; no LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..machine.target import Target
+from ..problem.canonical import Canonical, Param
+from .nest import Bind, Fence, Keep, Loop, LoopNest, Node, Stage
+from .plan import CpuPlan, Store, check
+from .stores.buffered import buffered
+from .stores.direct import micro_tiles, rows
+from .stores.joined import joined
+from .stores.peeled import peeled
+from .writing import Writing, resolve
+
+_TILES: dict[Store, Callable[[Canonical, Writing, Target, int], tuple[Node, ...]]] = {
+    Store.CACHED: micro_tiles,
+    Store.ALIGNED: micro_tiles,
+    Store.ROWS: rows,
+    Store.PEELED: peeled,
+    Store.BUFFERED: buffered,
+    Store.COMBINED: buffered,
+    Store.JOINED: joined,
+}
+
+
+def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> LoopNest:
+    """The nest of this plan. Raises PlanError where the plan does not fit the canonical form.
+
+    loads: bytes that a load of A has at most, where registers can be put together from several and no mask is needed;
+    0 = a register's. One plan serves every kind of alpha and beta (`resolve`).
+    """
+    check(plan, canonical)
+    if any(axis.extent == 0 for axis in canonical.axes):
+        return LoopNest(canonical, (), _params(canonical), 0)
+    writing = resolve(canonical, plan, target)
+    plan, chain = writing.plan, writing.chain
+    body = _TILES[writing.store](canonical, writing, target, loads)
+    sizes = tuple(axis.extent for axis in canonical.axes)
+    tasks = len(plan.grid(sizes))
+    around = list(enumerate(plan.loops(sizes)))
+    for number, (k, step) in reversed(around):
+        if chain and number == len(around) - chain.inside - 1:
+            body = (Keep(chain.buffer, body),)
+        body = (Loop(k, sizes[k], step, Bind.TASK if number < tasks else Bind.SERIAL, body),)
+    if plan.non_temporal:
+        body = (*body, Fence())
+    return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body), writing.alignment)
+
+
+def _params(canonical: Canonical) -> tuple[Param, ...]:
+    sizes = {s for axis in canonical.axes for s in (axis.extent, axis.stride_a, axis.stride_b)}
+    return tuple(sorted((s for s in sizes if isinstance(s, Param)), key=lambda p: p.index))
+
+
+def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
+    for node in nodes:
+        if isinstance(node, Loop):
+            return _scratch_bytes(node.body)
+        if isinstance(node, Keep):
+            return max(node.buffer.end, _scratch_bytes(node.body))
+        if isinstance(node, Stage):
+            return node.buffer.end
+    return 0

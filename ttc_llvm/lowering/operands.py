@@ -1,0 +1,91 @@
+"""Operands of a loop nest's nodes: views of memory, operations, scratch, prefetches, and partial lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ..problem.canonical import Alpha, Beta, Size
+from ..problem.dtypes import DType
+
+
+class Space(Enum):
+    """The memory that a view's elements are in."""
+
+    A = "a"
+    B = "b"
+    SCRATCH = "scratch"
+    CARRY = "carry"  # scratch, too: what waits for the next tile
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A strided window: element strides per axis, relative to the box in which it was opened."""
+
+    space: Space
+    dtype: DType
+    strides: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """Operations on an element between load and store: convert, conjugate, alpha, beta."""
+
+    alpha: Alpha
+    beta: Beta
+    conjugate: bool
+    compute: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Scratch of one tile, or slots of a carry: strides in elements per axis, elements in all, including padding;
+    offset: bytes from the start of a thread's scratch to the first element."""
+
+    space: Space
+    dtype: DType
+    strides: tuple[int, ...]
+    elements: int
+    align: int = 64
+    offset: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Of all its elements."""
+        return self.elements * self.dtype.itemsize
+
+    @property
+    def end(self) -> int:
+        """Bytes of scratch up to its end, which the caller has to provide, per thread."""
+        return self.offset + self.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """The prefetches of a micro-tile. distance: in micro-tiles, or in tiles of these extents, whose rows are
+    then asked for whole, each micro-tile its share; far: into L2 only, as rows always are."""
+
+    distance: int
+    tile: tuple[int, ...] = ()
+    far: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.distance} tiles" if self.tile else f"{self.distance}{' far' if self.far else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """Elements of a run of B that wait for its next tile, one slot for every row of B.
+
+    dtype: of the slots' elements, A's; loops: axis and step of the loops over tiles along which a run goes on,
+    outermost first; elements: of a slot, as many as a line of B has, or a vector where that is longer.
+    """
+
+    dtype: DType
+    loops: tuple[tuple[int, int], ...]
+    elements: int
+
+    @property
+    def bytes(self) -> int:
+        """Of a slot."""
+        return self.elements * self.dtype.itemsize

@@ -1,0 +1,248 @@
+"""A plan: the short tuple of decisions that turns a canonical form into one loop nest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from functools import lru_cache, wraps
+from math import prod
+from typing import Any, TypeVar
+
+from .. import arguments
+from ..errors import PlanError
+from ..problem.canonical import Canonical, Param, Size
+from .plan_text import read, shown, tuple_of
+
+Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
+
+VERSION = "cpu3"
+MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
+
+
+class Store(Enum):
+    """The way B is written. A plan decides for one of `DECISIONS`; `writing.resolve` finds the one that serves."""
+
+    CACHED = "cached"  # ordinary stores
+    ALIGNED = "aligned"  # non-temporal stores of whole micro-tiles; B has to begin on a vector boundary
+    ROWS = "rows"  # non-temporal stores, row by row, each from its own first boundary
+    PEELED = "peeled"  # non-temporal stores of micro-tiles that start at B's first cache-line boundary
+    BUFFERED = "buffered"  # a tile is gathered in scratch in B's order; its rows leave by non-temporal stores
+    COMBINED = "combined"  # the same, and a partial line passes on to the next tile of its run of B
+    JOINED = "joined"  # as COMBINED without scratch: lines are put together in registers
+
+    __hash__ = object.__hash__  # plans are hashed often, and Enum's own is Python code
+
+
+DECISIONS = (Store.CACHED, Store.ALIGNED, Store.PEELED, Store.COMBINED)
+FALLBACKS = (Store.CACHED, Store.PEELED, Store.BUFFERED, Store.COMBINED)
+
+
+class Fetch(Enum):
+    """The lines that a prefetch loads, the cache, and thereby the unit of its distance."""
+
+    BLOCKS = "blocks"  # the lines of one micro-tile: each from another row of memory
+    FAR = "far"  # the same lines, into L2 only: L1 has few buffers for lines on their way
+    ROWS = "rows"  # rows of a whole tile, line after line, its share with every micro-tile
+
+    __hash__ = object.__hash__
+
+
+Of = TypeVar("Of", bound="Plan")
+Extents = TypeVar("Extents")
+Found = TypeVar("Found")
+
+
+def _fitting(method: Callable[[Of, Extents], Found]) -> Callable[[Of, Extents], Found]:
+    """The method; PlanError for extents that are none, or not of the plan's axes."""
+
+    @wraps(method)
+    def checked(self: Of, extents: Extents) -> Found:
+        try:
+            return method(self, extents)
+        except (TypeError, ValueError, LookupError, ArithmeticError):
+            given = arguments.shown(extents)
+            raise PlanError(f"extents {given} are none that the plan {arguments.cut(str(self))} fits") from None
+
+    return checked
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Decisions that CPU and GPU plans share; every tuple runs over the canonical axes.
+
+    tile: macro-tile extents (1 = not tiled; >= extent = whole axis); block: micro-tile extents, each dividing
+    its tile unless the tile spans the axis; order: axes of the loops over tiles, outermost first.
+    """
+
+    tile: tuple[int, ...]
+    block: tuple[int, ...]
+    order: tuple[int, ...]
+
+    @_fitting
+    def box(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """The extents of a whole tile of axes with these extents."""
+        return tuple(map(min, self.tile, extents))
+
+
+@dataclass(frozen=True, slots=True)
+class CpuPlan(Plan):
+    """A plan for a CPU.
+
+    inner: axes of the loops over micro-tiles inside a tile, outermost first;
+    parallel: how many of the outermost tile loops make the task grid that threads share;
+    prefetch: distance in micro-tiles or tiles, 0 = none; store: how B is written, where beta = 0 (otherwise by ordinary
+    stores); fetch: what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one,
+    so that few pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
+    fallback: how B is written where it begins off the boundary that non-temporal stores need, None = by rule
+    (`fallback.off_boundary`).
+    """
+
+    inner: tuple[int, ...]
+    parallel: int = 1
+    prefetch: int = 0
+    store: Store = Store.CACHED
+    fetch: Fetch = Fetch.BLOCKS
+    panel: tuple[int, ...] = ()
+    fallback: Store | None = None
+
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, PlanError, "plan ")
+
+    def __str__(self) -> str:
+        decisions = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        return " ".join([VERSION, *(f"{name}={shown(value)}" for name, value in decisions if value is not None)])
+
+    @_fitting
+    def loops(self, extents: tuple[Size, ...]) -> Loops:
+        """The loops over panels and tiles, outermost first: axis and step. None where one step is the whole axis."""
+        return loops(self.tile, self.order, self.panel, extents)
+
+    @_fitting
+    def grid(self, extents: tuple[Size, ...]) -> Loops:
+        """Those of the loops that threads share."""
+        return grid(self.loops(extents), self.parallel)
+
+    @_fitting
+    def tasks(self, extents: tuple[int, ...]) -> int:
+        """The number of tasks that threads can share: steps of the grid."""
+        return prod(-(-extents[k] // step) for k, step in self.grid(extents))
+
+    @property
+    def non_temporal(self) -> bool:
+        """True where B is stored past the caches, if it is not read."""
+        return self.store is not Store.CACHED
+
+    @property
+    def ordinary(self) -> CpuPlan:
+        """The same plan with ordinary stores, which need no aligned B."""
+        return replace(self, store=Store.CACHED, fallback=None)
+
+    @property
+    def by_rule(self) -> CpuPlan:
+        """The same plan, for which the rule decides what runs off the boundary."""
+        return self if self.fallback is None else replace(self, fallback=None)
+
+    @property
+    def block_elements(self) -> int:
+        """Elements of one micro-tile."""
+        return prod(self.block)
+
+
+# Only what every plan has: whether it fits a canonical form is for `check`.
+SHAPE = {"tile": arguments.integers, "block": arguments.integers, "order": arguments.integers}
+_RULES = SHAPE | {
+    "inner": arguments.integers,
+    "parallel": arguments.integer,
+    "prefetch": arguments.integer,
+    "store": arguments.instance(Store),
+    "fetch": arguments.instance(Fetch),
+    "panel": arguments.integers,
+    "fallback": arguments.optional(arguments.instance(Store)),
+}
+
+
+@lru_cache(maxsize=1024)
+def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...], extents: tuple[Size, ...]) -> Loops:
+    """`CpuPlan.loops`, of what determines them; remembered, for planning asks several times."""
+    panels = [(k, panel[k]) for k in order if not spans(panel[k], extents[k])] if panel else []
+    tiles = [(k, tile[k]) for k in order if not spans(tile[k], extents[k])]
+    return (*panels, *(loop for loop in tiles if loop not in panels))
+
+
+def grid(around: Loops, parallel: int) -> Loops:
+    """Those of the loops that threads share: the outermost `parallel` of them, one per axis."""
+    axes = [k for k, _ in around[:parallel]]
+    count = next((i for i, k in enumerate(axes) if k in axes[:i]), len(axes))
+    return around[:count]
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "tile": tuple_of,
+    "block": tuple_of,
+    "order": tuple_of,
+    "inner": tuple_of,
+    "parallel": int,
+    "prefetch": int,
+    "store": Store,
+    "fetch": Fetch,
+    "panel": tuple_of,
+    "fallback": Store,
+}
+_OPTIONAL = ("fallback",)
+
+
+def parse(text: str) -> CpuPlan:
+    """The inverse of `str(plan)`, also for texts of earlier versions; PlanError for others, an unknown decision or a
+    malformed value."""
+    return CpuPlan(**read(text, VERSION, _READERS, _OPTIONAL))
+
+
+def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
+    """The plan itself if it fits this canonical form, else PlanError with the first rule broken."""
+    rank = len(canonical.axes)
+    for name in ("tile", "block"):
+        values = getattr(plan, name)
+        if len(values) != rank or min(values) < 1:
+            raise PlanError(f"plan {name}={shown(values)} needs {rank} positive extents")
+    for name in ("order", "inner"):
+        if sorted(getattr(plan, name)) != list(range(rank)):
+            raise PlanError(f"plan {name}={shown(getattr(plan, name))} is not a permutation of {rank} axes")
+    if len(plan.panel) not in (0, rank):
+        raise PlanError(f"plan panel={shown(plan.panel)} needs {rank} extents, or none")
+    _check_multiples(plan, canonical, ("tile", "block"))
+    _check_multiples(plan, canonical, ("panel", "tile"))
+    if plan.block_elements > MAX_BLOCK:
+        raise PlanError(
+            f"plan block={shown(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}"
+        )
+    if not 0 <= plan.parallel <= rank:
+        raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
+    if plan.prefetch < 0:
+        raise PlanError(f"plan prefetch={plan.prefetch} is negative")
+    for name, value, choices in (("store", plan.store, DECISIONS), ("fallback", plan.fallback, (None, *FALLBACKS))):
+        if value not in choices:
+            words = ", ".join(choice.value for choice in choices if choice)
+            raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
+    _check_static(plan, canonical)
+    return plan
+
+
+def _check_multiples(plan: CpuPlan, canonical: Canonical, names: tuple[str, str]) -> None:
+    outer, inner = (getattr(plan, name) for name in names)
+    for axis, whole, part in zip(canonical.axes, outer, inner, strict=False):
+        if not spans(whole, axis.extent) and (whole < 1 or whole % part):
+            raise PlanError(f"plan {names[0]} {whole} is not a multiple of its {names[1]} {part}")
+
+
+def _check_static(plan: CpuPlan, canonical: Canonical) -> None:
+    sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
+    if not any(isinstance(size, Param) for size in sizes):
+        return
+    if plan.store not in (Store.CACHED, Store.ALIGNED):
+        raise PlanError(f"plan store={plan.store.value} needs extents that are known when compiling")
+
+
+def spans(tile: int, extent: Size) -> bool:
+    """True where one tile is known to cover the whole axis."""
+    return not isinstance(extent, Param) and tile >= extent

@@ -1,0 +1,57 @@
+"""Tiles that are gathered in scratch in B's order and leave it in rows (BUFFERED, COMBINED)."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...machine.target import Target
+from ...problem.canonical import Alpha, Beta, Canonical
+from ..carry import run_of
+from ..nest import Micro, Node, Recall, Row, Stage
+from ..operands import Op, Space, View
+from ..plan import CpuPlan, Fetch, spans
+from ..tile_loops import Tile, loops
+from ..writing import Writing
+from .leaves import each_row, has_masks, operation, prefetch_of, row_axes, row_loops, views
+
+
+def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
+    """A tile goes through scratch as it is (A's type, no arithmetic); alpha and beta come on the way out."""
+    plan, buffer = writing.plan, writing.buffer
+    assert buffer is not None
+    source, sink = views(canonical)
+    scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
+    move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
+    ahead = prefetch_of(plan)
+    late = writing.by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while rows leave scratch
+    fill = Micro(source, scratch, move, plan.block, plan.block, prefetch=None if late else ahead, loads=loads)
+    filling = _phase(canonical, plan, fill, target)
+    if not writing.by_rows:
+        flat = _row_block(canonical, plan, target)
+        drain = Micro(scratch, sink, operation(canonical), flat, flat, streaming=True)
+        return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
+    run, order = run_of(canonical, plan), canonical.along("b")
+    width = prod(canonical.extents[k] for k in run[:-1])
+    carry = writing.chain.carry if writing.chain else None
+    row = Row(scratch, sink, operation(canonical), run, width, prefetch=ahead if late else None, carry=carry)
+    if carry:
+        filling = (*each_row(canonical, row_axes(plan, run, order), Recall(carry, scratch)), *filling)
+    return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
+
+
+def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
+    inner = plan.inner if leaf.block == plan.block else canonical.along("b")
+    masks = has_masks(leaf.block, (leaf.source, leaf.target), target)
+    return loops(Tile(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8))
+
+
+def _row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int, ...]:
+    """Whole vectors, up to four, along B's contiguous axis."""
+    width = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
+    block = [1] * len(plan.tile)
+    run = next((k for k, s in enumerate(canonical.strides("b")) if s == 1), 0)
+    count = max((n for n in (4, 2, 1) if plan.tile[run] % (n * width) == 0), default=1)
+    block[run] = min(count * width, plan.box(canonical.extents)[run])
+    if plan.tile[run] % block[run] and not spans(plan.tile[run], canonical.axes[run].extent):
+        block[run] = plan.block[run]
+    return tuple(block)

@@ -1,0 +1,24 @@
+"""Tiles straight from A to B: by micro-tiles (CACHED, ALIGNED), or row by row where rows of A are rows of B (ROWS)."""
+
+from __future__ import annotations
+
+from ...machine.target import Target
+from ...problem.canonical import Canonical
+from ..nest import Node, Row
+from ..tile_loops import Tile, loops
+from ..writing import Writing
+from .leaves import direct_leaf, has_masks, operation, row_loops, views
+
+
+def micro_tiles(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
+    """Micro-tiles of a tile."""
+    plan = writing.plan
+    leaf = direct_leaf(canonical, plan, loads)
+    masks = has_masks(leaf.block, views(canonical), target)
+    return loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8))
+
+
+def rows(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
+    """Rows of a tile, each of which finds its own first boundary."""
+    row = Row(*views(canonical), operation(canonical), (0,), 1)
+    return row_loops(canonical, writing.plan, row, writing.plan.inner)

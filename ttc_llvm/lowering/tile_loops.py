@@ -1,0 +1,118 @@
+"""Lowering inside a tile: loops over micro-tiles, and what becomes of the remainders along every axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import gcd
+
+from ..problem.canonical import Axis, Beta, Param
+from .layout import run_axes
+from .nest import Bind, Loop, Micro, Node
+
+OWN_EDGES = 2  # axes with remainders whose edges have bodies of their own: three beside that of whole blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The facts that the loops inside one tile need: the axes, the tile's extents, the order, the leaf to shrink,
+    whether masks serve its ragged edges, and the bytes of a vector."""
+
+    axes: tuple[Axis, ...]
+    tile: tuple[int, ...]
+    inner: tuple[int, ...]
+    leaf: Micro
+    masks: bool
+    vector: int
+
+
+def loops(t: Tile) -> tuple[Node, ...]:
+    """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule.
+
+    The last block may step back. Other remainders known now have bodies of their own, unless these are many:
+    run-time masks take twice the instructions, and so many fewer lines are on their way.
+    """
+    ragged = [k for k in t.inner if _remainder(t, k) != 0 and not _steps_back(t, k)]
+    shared = t.masks and (len(ragged) > OWN_EDGES or any(_remainder(t, k) is None for k in ragged))
+    return _nest(t, list(t.inner), t.leaf, shared)
+
+
+def _remainder(t: Tile, k: int) -> int | None:
+    """Elements left over by whole blocks along an axis; None where only run time knows."""
+    extent = t.axes[k].extent
+    if t.leaf.block[k] == 1:
+        return 0
+    return None if isinstance(extent, Param) else extent % t.leaf.block[k]
+
+
+def _steps_back(t: Tile, k: int) -> bool:
+    """True where the last block along an axis begins early, within the one before, so that there is no edge. It may
+    where B is not read, nor stored past the caches in whole vectors, and no tile is shorter than a block; it pays
+    where the edge would be half a block or more: code is made once, and masks cost as much as whole registers."""
+    extent, leaf = t.axes[k].extent, t.leaf
+    if isinstance(extent, Param) or leaf.op.beta is not Beta.ZERO or leaf.streaming:
+        return False
+    block, last = leaf.block[k], extent % t.tile[k] or min(t.tile[k], extent)
+    return last >= block and 2 * (extent % block) >= block
+
+
+def _nest(t: Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
+    if not axes:
+        return (leaf,)
+    k, rest = axes[0], axes[1:]
+    step = leaf.block[k]
+    if step == 1 and t.tile[k] == 1:
+        return _nest(t, rest, leaf, shared)
+    remainder = _remainder(t, k)
+    exact = t.tile[k] == step and remainder == 0
+    if exact:
+        return _nest(t, rest, leaf, shared)
+    if remainder and _steps_back(t, k):
+        leaf = replace(leaf, grain=_shrunk(leaf.grain, k, gcd(leaf.grain[k], remainder)))
+        return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, _nest(t, rest, leaf, shared), back=True),)
+    body = _nest(t, rest, leaf, shared)
+    tail = None if remainder == 0 else _tail(t, k, rest, leaf, shared)
+    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
+
+
+def _tail(t: Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
+    remainder = _remainder(t, k)
+    if remainder is None:  # edges are many then, in code, and few of the elements: nothing is fetched from there
+        leaf = replace(leaf, prefetch=None)
+    if remainder is None and _is_row_by_row(leaf, k):
+        single = replace(leaf, block=_shrunk(leaf.block, k, 1), grain=_shrunk(leaf.grain, k, 1))
+        return (Loop(k, t.axes[k].extent, 1, Bind.SERIAL, _nest(t, rest, single, shared)),)
+    if shared:
+        return _ragged(t, k, rest, leaf)
+    if remainder is not None:
+        return _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, remainder)), shared)
+    return _halves(t, k, rest, leaf, leaf.block[k] // 2)
+
+
+def _is_row_by_row(leaf: Micro, k: int) -> bool:
+    """True where a block's index along an axis only counts rows, which nothing but code size holds together."""
+    return all(k not in run_axes(leaf.block, view.strides) for view in (leaf.source, leaf.target))
+
+
+def _ragged(t: Tile, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:
+    """A masked edge. Whole vectors past the caches come first: a masked one would pass through them."""
+    edge = replace(leaf, ragged=(*leaf.ragged, k), streaming=False)
+    vector = t.vector // leaf.target.dtype.itemsize
+    if not leaf.streaming or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
+        return _nest(t, rest, edge, True)
+    grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], vector))
+    whole = _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, vector), grain=grain), True)
+    tail = _nest(t, rest, replace(edge, grain=grain), True)
+    return (Loop(k, t.axes[k].extent, vector, Bind.SERIAL, whole, tail),)
+
+
+def _halves(t: Tile, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
+    """A remainder known at run time only, without masks: blocks of half the size, a quarter, ... down to 1."""
+    grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], step))
+    narrow = replace(leaf, block=_shrunk(leaf.block, k, step), grain=grain)
+    body = _nest(t, rest, narrow, False)
+    tail = _halves(t, k, rest, leaf, step // 2) if step > 1 else None
+    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
+
+
+def _shrunk(block: tuple[int, ...], k: int, extent: int) -> tuple[int, ...]:
+    return (*block[:k], extent, *block[k + 1 :])

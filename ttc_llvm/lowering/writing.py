@@ -1,0 +1,200 @@
+"""The way in which a plan writes B, decided once: lowering, code, features, fallbacks and reports all ask `resolve`."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+from operator import attrgetter
+
+from ..machine.machine import Exchange
+from ..machine.target import Target
+from ..problem.canonical import Alpha, Beta, Canonical, static
+from .carry import Chain, continued, run_of
+from .layout import run_axes
+from .operands import Buffer, Space
+from .plan import CpuPlan, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The way in which B is written. plan: the plan, with the strategy that serves; alignment: bytes that B's base must
+    be a multiple of, 1 = any; chain: the loops that continue runs of B from tile to tile (COMBINED, JOINED); buffer:
+    scratch of a tile (BUFFERED, COMBINED); by_rows: rows of B find their own boundaries (ROWS, COMBINED, most of
+    BUFFERED); grain: elements between the boundaries at which micro-tiles begin (PEELED)."""
+
+    plan: CpuPlan
+    alignment: int = 1
+    chain: Chain | None = None
+    buffer: Buffer | None = None
+    by_rows: bool = False
+    grain: int = 0
+
+    @property
+    def store(self) -> Store:
+        """The strategy that serves."""
+        return self.plan.store
+
+
+@lru_cache(maxsize=1024)
+def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
+    """The way in which this plan writes B. Where B is read, by ordinary stores; where A is not, without scratch; what
+    cannot be had (a chain, rows that begin alike) is left out."""
+    if canonical.kinds.beta is not Beta.ZERO or plan.store is Store.CACHED:
+        return Writing(plan if plan.store is Store.CACHED else plan.ordinary)
+    reads = canonical.kinds.alpha is not Alpha.ZERO
+    if plan.store is Store.COMBINED and reads:
+        return _combined(canonical, plan, target)
+    grain = peeled_grain(canonical, plan, target) if plan.store is Store.PEELED and reads else 0
+    if grain:
+        return Writing(plan, canonical.b.itemsize, grain=grain)
+    if _is_by_rows(canonical, plan.store is Store.PEELED and reads, target):
+        return Writing(replace(plan, store=Store.ROWS), canonical.b.itemsize, by_rows=True)
+    return Writing(replace(plan, store=Store.ALIGNED), _whole_vectors(canonical, target))
+
+
+def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
+    """Through scratch, or through registers where a line of B is one; without a chain where none is possible, or where
+    its slots would not leave half of L2 to the tensors."""
+    size = canonical.b.itemsize
+    chain = continued(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
+    if chain and _joins(canonical, plan, target):
+        return Writing(replace(plan, store=Store.JOINED), size, chain)
+    buffer = _buffer(canonical, plan, target, chain)
+    if chain and buffer.end <= target.l2 // 2:
+        return Writing(plan, size, chain, buffer, by_rows=True)
+    rows = all(isinstance(s, int) for s in canonical.strides("b")) and bool(run_of(canonical, plan))
+    alignment = size if rows else _whole_vectors(canonical, target)
+    buffer = _buffer(canonical, plan, target, None)
+    return Writing(replace(plan, store=Store.BUFFERED), alignment, None, buffer, rows)
+
+
+room_depends_on = attrgetter("tile", "block", "order", "panel", "parallel", "store")  # of a plan, `has_room`
+
+
+def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
+    """True where scratch and slots, if the plan has any, leave half of L2 to the tensors."""
+    if plan.store is not Store.COMBINED:
+        return True
+    writing = resolve(canonical, plan, target)
+    buffer = writing.buffer or (writing.chain.buffer if writing.chain else None)
+    return buffer is None or buffer.end <= target.l2 // 2
+
+
+def _whole_vectors(canonical: Canonical, target: Target) -> int:
+    """Bytes that B's base must be a multiple of for stores of whole vectors past the caches."""
+    return max(target.vector_bits // 8, canonical.b.itemsize)
+
+
+# --- what problems allow ------------------------------------------------------------------------------------------
+
+
+def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
+    """True where every row of B starts on a boundary of vectors, so many bytes each, once B does."""
+    steps = [axis.stride_b for axis in canonical.axes if axis.extent != 1]
+    size = canonical.b.itemsize
+    return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[1:])
+
+
+def overwrites(canonical: Canonical) -> bool:
+    """True where B becomes alpha * A: A is read, and B is not."""
+    return canonical.kinds.beta is Beta.ZERO and canonical.kinds.alpha is not Alpha.ZERO
+
+
+def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
+    """True where rows of A are rows of B, which are then copied one by one: where that is wanted, or where they do not
+    all begin on vector boundaries."""
+    if not all(isinstance(s, int) for s in canonical.strides("b")):
+        return False
+    first = canonical.axes[0]
+    rows = first.stride_a == first.stride_b == 1
+    return rows and (wanted or not has_aligned_rows(canonical, target.vector_bits // 8))
+
+
+def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
+    """True where registers of B are lines, of A's type, no run is shorter, and the machine can take a line out of two
+    registers."""
+    size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
+    line = plan.block[0] * size == target.line == target.vector_bits // 8
+    panels = plan.panel and plan.panel[0] > plan.tile[0]
+    rest = canonical.extents[0] % plan.panel[0] if panels else 0  # in the last panel, where a run begins
+    long_enough = not 0 < rest < plan.block[0]
+    return long_enough and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
+
+
+def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
+    """Scratch in B's order; runs padded by one line, so that they never share a cache set, and at least by what is
+    recalled in front of them."""
+    extents = plan.box(canonical.extents)
+    line = max(1, target.line // canonical.a.itemsize)
+    strides = [0] * len(extents)
+    rows = max(1, len(run_axes(extents, canonical.strides("b"))))
+    step = 1
+    for number, k in enumerate(canonical.along("b")[::-1]):
+        strides[k] = step
+        step *= extents[k]
+        if number == rows - 1:
+            step = -(-step // line) * line + max(line, chain.carry.elements if chain else 0)
+    offset = chain.buffer.end + chain.carry.bytes if chain else 0
+    return Buffer(Space.SCRATCH, canonical.a, tuple(strides), max(step, prod(extents)), target.line, offset)
+
+
+# --- micro-tiles that begin at B's boundaries -----------------------------------------------------------------------
+
+
+def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
+    """Elements between the boundaries at which the plan's micro-tiles can begin: lines where all rows keep to them,
+    else vectors; 0 where they cannot. They can where they are whole lines or vectors of B, whose rows are whole numbers
+    of micro-tiles unless each stands alone, begin alike, and lie across those of A; where the machine has masks for
+    what is less than a line, and does not transpose while it stores."""
+    extent, block = canonical.axes[0].extent, plan.block[0]
+    if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
+        return 0
+    grain = _grain(canonical, plan, target)
+    whole = grain > 0 and (extent % block == 0 or not following(canonical, plan))
+    return grain if whole and _is_across(canonical, plan) and _has_masks(canonical, plan, target) else 0
+
+
+def _has_masks(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
+    sides = (canonical.a, canonical.strides("a")), (canonical.b, canonical.strides("b"))
+    return all(target.has_masks(t.itemsize) and run_axes(plan.block, strides) for t, strides in sides)
+
+
+def _is_across(canonical: Canonical, plan: CpuPlan) -> bool:
+    """True where no row of A goes on along axis 0 within a micro-tile, nor within a shorter one at an edge."""
+    pairs = list(zip(plan.block, canonical.extents, strict=True))[1:]
+    lengths = [{min(block, extent), extent % block or block} for block, extent in pairs]
+    blocks = itertools.product({plan.block[0]}, *lengths)
+    return all(0 not in run_axes(block, canonical.strides("a")) for block in blocks)
+
+
+def _grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
+    size, vector = canonical.b.itemsize, target.vector_bits // 8
+    for boundary in dict.fromkeys((max(target.line, vector), vector)):
+        if plan.block[0] * size % boundary == 0 and has_aligned_rows(canonical, boundary):
+            return boundary // size
+    return 0
+
+
+def following(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes along which rows of B follow each other in memory, innermost first: up to one along which micro-tiles
+    have several of them."""
+    found: list[int] = []
+    if static(canonical.axes[0].stride_a) == 0:  # one row of A serves all of a row of B: it cannot go on elsewhere
+        return ()
+    length = static(canonical.axes[0].extent)
+    while not found or plan.block[found[-1]] == 1:
+        steps = enumerate(canonical.axes)
+        k = next((k for k, axis in steps if axis.stride_b == length and axis.extent != 1 and k not in found), None)
+        if k is None or (plan.block[k] > 1 and not _are_neighbours(canonical, k)):
+            break
+        found.append(k)
+        length *= canonical.extents[k]
+    return tuple(found)
+
+
+def _are_neighbours(canonical: Canonical, k: int) -> bool:
+    """True where rows along an axis are neighbours in A, so that those that follow a micro-tile's are loaded one
+    element further; the element behind the last one, which is not used, is in front of another of A."""
+    return canonical.axes[k].stride_a == 1 and static(canonical.axes[0].stride_a) > 0

@@ -1,0 +1,1 @@
+"""Machines as rows of facts: CPUs and GPUs, by name, that plans are made for."""

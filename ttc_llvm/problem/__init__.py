@@ -1,0 +1,1 @@
+"""Problems: the user's terms, the canonical form, data types, names and wording."""

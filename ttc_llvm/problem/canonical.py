@@ -1,0 +1,254 @@
+"""The canonical form: axes of (extent, stride in A, stride in B); nothing later knows perm, lda or row-major.
+
+Axes of extent 1 are dropped, axes are flipped so that B's stride is positive, sorted by B's stride, and
+neighbours that are contiguous in both tensors are merged (TTC paper, footnote 5, generalised to strides).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+
+from ..errors import ProblemError
+from . import dtypes
+from .dtypes import DType
+from .problem import Problem, column_major
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A value that the kernel reads at run time from slot `index` of its parameter array."""
+
+    index: int
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Size = int | Param
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One loop of the problem: extent, and strides of A and B in their own elements."""
+
+    extent: Size
+    stride_a: Size
+    stride_b: Size
+
+    def __str__(self) -> str:
+        return f"{self.extent}:{self.stride_a}:{self.stride_b}"
+
+
+class Alpha(Enum):
+    """Kinds of alpha that inner bodies are compiled for."""
+
+    ZERO = "zero"  # A is never read
+    ONE = "one"  # plain copy or conversion
+    ANY = "any"
+
+
+class Beta(Enum):
+    """Kinds of beta that inner bodies are compiled for."""
+
+    ZERO = "zero"  # B is never read
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The pair of compiled-in scalar kinds; the values themselves stay run-time arguments."""
+
+    alpha: Alpha
+    beta: Beta
+
+    @classmethod
+    def of(cls, alpha: complex, beta: complex) -> Kinds:
+        """The kinds that serve these values. With beta != 0, alpha = 1 takes the general body, where 1 * x is x."""
+        kind_beta = Beta.ZERO if beta == 0 else Beta.ANY
+        if alpha == 0:
+            return cls(Alpha.ZERO, kind_beta)
+        return cls(Alpha.ONE if alpha == 1 and beta == 0 else Alpha.ANY, kind_beta)
+
+    def __str__(self) -> str:
+        return f"{self.alpha.value}-{self.beta.value}"
+
+
+COPY = Kinds(Alpha.ONE, Beta.ZERO)
+UPDATE = Kinds(Alpha.ANY, Beta.ANY)
+
+
+def is_move(kinds: Kinds, a: DType, b: DType, conjugate: bool) -> bool:
+    """True for a bit-exact copy, which needs no arithmetic type."""
+    return kinds == COPY and a == b and not conjugate
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """A problem as plans see it. axes: at least one, by ascending stride in B; str() is its part of every key.
+
+    No slots: planning asks for extents and strides ten thousand times, so that they are kept.
+    """
+
+    axes: tuple[Axis, ...]
+    a: DType
+    b: DType
+    kinds: Kinds
+    conjugate: bool = False
+
+    @property
+    def compute(self) -> DType:
+        """The type in which alpha, beta and the arithmetic live."""
+        return dtypes.compute_type(self.a, self.b)
+
+    @property
+    def is_move(self) -> bool:
+        """True for a bit-exact copy."""
+        return is_move(self.kinds, self.a, self.b, self.conjugate)
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        """Extents as integers; only for canonical forms without parameters."""
+        return tuple(static(axis.extent) for axis in self.axes)
+
+    def strides(self, side: str) -> tuple[Size, ...]:
+        """Strides of A (`"a"`) or B (`"b"`) in elements."""
+        return self._strides[side]
+
+    @cached_property
+    def _strides(self) -> dict[str, tuple[Size, ...]]:
+        return {"a": tuple(axis.stride_a for axis in self.axes), "b": tuple(axis.stride_b for axis in self.axes)}
+
+    def along(self, side: str) -> tuple[int, ...]:
+        """The axes in the order of loops that go along a side's memory, its smallest stride innermost."""
+        strides = self.strides(side)
+        return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
+
+    @property
+    def elements(self) -> int:
+        """Elements moved."""
+        total = 1
+        for extent in self.extents:
+            total *= extent
+        return total
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of A + bytes of B, B twice where it is read."""
+        read_a = self.a.itemsize if self.kinds.alpha is not Alpha.ZERO else 0
+        passes = 2 if self.kinds.beta is Beta.ANY else 1
+        return self.elements * (read_a + passes * self.b.itemsize)
+
+    def __str__(self) -> str:
+        conj = " conj" if self.conjugate else ""
+        return f"{self.a}>{self.b} {self.kinds}{conj} " + " ".join(map(str, self.axes))
+
+
+def parse(text: str) -> Canonical:
+    """The inverse of `str(canonical)` where all sizes are numbers; ProblemError for any other text."""
+    try:
+        types, kinds, *axes = text.split()
+        conjugate = axes[:1] == ["conj"]
+        a, b = map(dtypes.dtype, types.split(">"))
+        alpha, beta = kinds.split("-")
+        numbers = tuple(Axis(*map(int, axis.split(":"))) for axis in axes[conjugate:])
+        if not numbers:
+            raise ValueError
+        return Canonical(numbers, a, b, Kinds(Alpha(alpha), Beta(beta)), conjugate)
+    except (ValueError, TypeError):
+        raise ProblemError(f"{text[:60]!r} is no canonical form: types kinds extent:stride:stride ..") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A canonical form and where its element 0 lies: offsets in A's and B's elements from the given bases."""
+
+    canonical: Canonical
+    offset_a: int
+    offset_b: int
+
+
+def static(size: Size) -> int:
+    """The integer behind a size; a Param here is a defect of the caller."""
+    if isinstance(size, Param):
+        raise TypeError(f"{size.name} is known at run time only")
+    return size
+
+
+def canonicalise(problem: Problem, kinds: Kinds | None = None) -> Placed:
+    """The canonical form of a problem for these kinds (by default those of its own alpha and beta)."""
+    strides_a = column_major(problem.outer_a)
+    strides_b = column_major(problem.outer_b)
+    axes = [
+        Axis(problem.size[p], strides_a[p], strides_b[k]) for k, p in enumerate(problem.perm)
+    ]  # fmt: skip
+    wanted = Kinds.of(problem.alpha, problem.beta) if kinds is None else kinds
+    return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate)
+
+
+def from_axes(axes: Iterable[Axis], a: DType, b: DType, kinds: Kinds, conjugate: bool = False) -> Placed:
+    """The canonical form of any strided problem. Offsets move to the element that canonical index 0 means.
+
+    Strides are in elements and may be negative, and zero in A (a broadcast). B must not address one element
+    twice: a zero stride of B along an extent above 1 raises ProblemError.
+    """
+    kept = [axis for axis in axes if axis.extent != 1]
+    if any(axis.extent == 0 for axis in kept):
+        kept = [Axis(0, 1, 1)]  # nothing to move: strides mean nothing
+    if kinds.alpha is Alpha.ZERO:  # A is not read: walk it as B is walked, so that everything merges
+        kept = [replace(axis, stride_a=axis.stride_b) for axis in kept]
+        conjugate = False
+    flipped, offset_a, offset_b = _flip(kept)
+    merged = _merge(sorted(flipped, key=lambda axis: (static(axis.stride_b), static(axis.stride_a))))
+    if is_move(kinds, a, b, conjugate):
+        a, b, merged, factor = _as_moves(a, merged)
+        offset_a, offset_b = offset_a * factor, offset_b * factor
+    return Placed(Canonical(tuple(merged) or (Axis(1, 1, 1),), a, b, kinds, conjugate), offset_a, offset_b)
+
+
+def _flip(axes: Sequence[Axis]) -> tuple[list[Axis], int, int]:
+    flipped, offset_a, offset_b = [], 0, 0
+    for axis in axes:
+        extent, sa, sb = static(axis.extent), static(axis.stride_a), static(axis.stride_b)
+        if sb == 0 and extent > 1:
+            raise ProblemError(f"B has stride 0 along an axis of extent {extent}: its elements would overlap")
+        if sb < 0:
+            offset_a += (extent - 1) * sa
+            offset_b += (extent - 1) * sb
+            sa, sb = -sa, -sb
+        flipped.append(Axis(extent, sa, sb))
+    return flipped, offset_a, offset_b
+
+
+def _merge(axes: Sequence[Axis]) -> list[Axis]:
+    merged: list[Axis] = []
+    for axis in axes:
+        if merged and _contiguous(merged[-1], axis):
+            last = merged[-1]
+            merged[-1] = replace(last, extent=static(last.extent) * static(axis.extent))
+        else:
+            merged.append(axis)
+    return merged
+
+
+def _contiguous(inner: Axis, outer: Axis) -> bool:
+    extent = static(inner.extent)
+    return (
+        static(outer.stride_b) == extent * static(inner.stride_b)
+        and static(outer.stride_a) == extent * static(inner.stride_a)
+    )  # fmt: skip
+
+
+def _as_moves(t: DType, axes: list[Axis]) -> tuple[DType, DType, list[Axis], int]:
+    """A bit-exact copy needs no arithmetic type: items become opaque units, odd sizes one more axis of them."""
+    moved = dtypes.unit(t)
+    factor = t.itemsize // moved.itemsize
+    if factor == 1:
+        return moved, moved, axes, 1
+    scaled = [
+        Axis(axis.extent, static(axis.stride_a) * factor, static(axis.stride_b) * factor) for axis in axes
+    ]
+    return moved, moved, _merge([Axis(factor, 1, 1), *scaled]), factor

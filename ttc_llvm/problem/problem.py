@@ -1,0 +1,179 @@
+"""The problem: one transposition in the TTC paper's column-major terms."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+
+from .. import arguments
+from ..arguments import cut, shown
+from ..errors import ProblemError
+from . import dtypes
+from .dtypes import DType, Kind
+
+MAX_RANK = 64
+FLOAT_MAX = (2 - 2**-24) * 2.0**127  # from here on, rounding to single precision gives infinity
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`B[perm(i)] <- alpha * A[i] + beta * B[perm(i)]`, column-major: index 0 of A has stride 1.
+
+    perm: perm[k] = the index of A that is index k of B.
+    size, lda: extents and outer sizes in A's index order; ldb: outer sizes in B's order. None = no padding.
+    dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`).
+    alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
+    What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
+    conjugate: conjugate A (complex types only).
+
+    Raises ProblemError, one sentence, for anything invalid. Source: Springer, Sankaran, Bientinesi 2016, eq. 1.
+    """
+
+    perm: tuple[int, ...]
+    size: tuple[int, ...]
+    dtype: str = "s"
+    lda: tuple[int, ...] | None = None
+    ldb: tuple[int, ...] | None = None
+    alpha: complex = 1.0
+    beta: complex = 0.0
+    conjugate: bool = False
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        arguments.put(self, _RULES, ProblemError)
+        _check_shape(self)
+        _check_outer(self)
+        _check_bytes(self)
+        put(self, "alpha", _scalar("alpha", self.alpha, self.compute))
+        put(self, "beta", _scalar("beta", self.beta, self.compute))
+        _check_arithmetic(self)
+
+    @property
+    def a(self) -> DType:
+        """A's element type."""
+        return dtypes.parse_pair(self.dtype)[0]
+
+    @property
+    def b(self) -> DType:
+        """B's element type."""
+        return dtypes.parse_pair(self.dtype)[1]
+
+    @property
+    def compute(self) -> DType:
+        """The type of alpha, beta and of the arithmetic."""
+        return dtypes.compute_type(self.a, self.b)
+
+    @property
+    def outer_a(self) -> tuple[int, ...]:
+        """Outer sizes of A: lda, or the extents where no lda was given."""
+        return self.size if self.lda is None else self.lda
+
+    @property
+    def outer_b(self) -> tuple[int, ...]:
+        """Outer sizes of B in B's index order: ldb, or the permuted extents."""
+        return self.size_b if self.ldb is None else self.ldb
+
+    @property
+    def size_b(self) -> tuple[int, ...]:
+        """Extents in B's index order."""
+        return tuple(self.size[p] for p in self.perm)
+
+    @property
+    def elements(self) -> int:
+        """Elements moved."""
+        return math.prod(self.size)
+
+    def storage(self, side: str) -> int:
+        """Elements from the first to the last one of A (`"a"`) or B (`"b"`), padding in between included."""
+        arguments.one_of("side", side, ("a", "b"), ProblemError)
+        extents, outer = (self.size, self.outer_a) if side == "a" else (self.size_b, self.outer_b)
+        if 0 in extents:
+            return 0
+        return 1 + sum((e - 1) * s for e, s in zip(extents, column_major(outer), strict=True))
+
+    def bytes_moved(self, beta: complex | None = None) -> int:
+        """Bytes of A + bytes of B, B twice where beta != 0: the numerator of every bandwidth (design: conventions)."""
+        passes = 2 if (self.beta if beta is None else arguments.number("beta", beta)) != 0 else 1
+        return self.elements * (self.a.itemsize + passes * self.b.itemsize)
+
+
+def column_major(outer: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements of a column-major tensor with these outer sizes."""
+    strides, step = [], 1
+    for extent in outer:
+        strides.append(step)
+        step *= extent
+    return tuple(strides)
+
+
+_RULES = {
+    "perm": arguments.integers,
+    "size": arguments.integers,
+    "lda": arguments.optional(arguments.integers),
+    "ldb": arguments.optional(arguments.integers),
+    "conjugate": arguments.flag,
+}
+
+
+def _check_shape(p: Problem) -> None:
+    rank = len(p.perm)
+    if rank > MAX_RANK:
+        raise ProblemError(f"perm has {rank} indices: at most {MAX_RANK} are supported")
+    if sorted(p.perm) != list(range(rank)):
+        raise ProblemError(
+            f"perm {_show(p.perm)} is not a permutation of 0..{rank - 1}: each index must occur exactly once"
+        )
+    if len(p.size) != rank:
+        raise ProblemError(f"size {_show(p.size)} has {len(p.size)} extents, but perm has {rank} indices")
+    for k, extent in enumerate(p.size):
+        if extent < 0:
+            raise ProblemError(f"size[{k}] = {extent} is negative: extents are 0 or more")
+
+
+def _check_outer(p: Problem) -> None:
+    for name, outer, extents, meaning in (
+        ("lda", p.lda, p.size, "size[{k}]"),
+        ("ldb", p.ldb, p.size_b, "size[perm[{k}]]"),
+    ):
+        if outer is None:
+            continue
+        if len(outer) != len(extents):
+            raise ProblemError(
+                f"{name} {_show(outer)} has {len(outer)} entries, but perm has {len(extents)} indices"
+            )
+        for k, (got, least) in enumerate(zip(outer, extents, strict=True)):
+            if got < least:
+                rule = meaning.format(k=k)
+                raise ProblemError(
+                    f"{name}[{k}] = {got} is less than {rule} = {least}: outer sizes include the extent"
+                )
+
+
+def _check_bytes(p: Problem) -> None:
+    for name, outer, t in (("A", p.outer_a, p.a), ("B", p.outer_b, p.b)):
+        if math.prod(max(extent, 1) for extent in outer) * t.itemsize >= 1 << 63:
+            raise ProblemError(f"{name} of outer sizes {_show(outer)} exceeds 2^63 - 1 bytes")
+
+
+def _scalar(name: str, value: complex, compute: DType) -> complex:
+    number = arguments.number(name, value)
+    if compute.kind is not Kind.COMPLEX and number.imag != 0:
+        raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {compute} is real")
+    if compute.real_bits == 32:
+        if any(FLOAT_MAX <= abs(x) < math.inf for x in (number.real, number.imag)):
+            raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {compute}")
+        rounded = complex(*(ctypes.c_float(part).value for part in (number.real, number.imag)))
+        number = rounded if rounded in (0, 1) else number
+    return number if compute.kind is Kind.COMPLEX else number.real
+
+
+def _check_arithmetic(p: Problem) -> None:
+    if p.compute.kind is Kind.OPAQUE and (p.alpha != 1 or p.beta != 0):
+        raise ProblemError(f"data type {p.dtype} admits plain moves only: alpha must be 1 and beta 0")
+    if p.conjugate and p.compute.kind is not Kind.COMPLEX:
+        raise ProblemError(f"conjugate needs a complex data type, not {p.dtype}")
+
+
+def _show(values: tuple[int, ...]) -> str:
+    return cut(",".join(map(str, values))) or "()"

@@ -1,0 +1,97 @@
+"""Problems, canonical forms and targets in words: lines for people, fields of JSON for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..machine.target import Target
+from .canonical import Alpha, Beta, Canonical
+from .problem import Problem
+
+
+def bandwidth_rule(canonical: Canonical) -> str:
+    """The numerator of the problem's bandwidth, in words."""
+    read_a = [] if canonical.kinds.alpha is Alpha.ZERO else ["bytes of A"]
+    return " + ".join([*read_a, "2 x bytes of B" if canonical.kinds.beta is Beta.ANY else "bytes of B"])
+
+
+def problem_line(problem: Problem) -> str:
+    """The computation in one line, with permutation, sizes and type."""
+    name = "conj(A)" if problem.conjugate else "A"
+    update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
+    parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]
+    parts += [
+        f"{key} {_join(outer, 'x')}" for key, outer in (("lda", problem.lda), ("ldb", problem.ldb)) if outer
+    ]
+    return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+
+
+def merged_line(canonical: Canonical) -> str:
+    """The axes that are left after merging."""
+    axes = " ".join(map(str, canonical.axes))
+    return f"{count(len(canonical.axes), 'axis', 'axes')} (extent:stride in A:stride in B) {axes}"
+
+
+def target_line(target: Target, others: tuple[Target, ...] = ()) -> str:
+    """A target in one line. others: further machines that the object serves."""
+    also = f"; objects also serve {', '.join(map(str, others))}" if others else ""
+    return f"{target} ({target.cpu}, {target.vector_bits}-bit vectors){also}"
+
+
+def _join(values: Sequence[int], by: str) -> str:
+    return by.join(map(str, values)) or "()"
+
+
+def number(value: complex) -> str:
+    """A scalar as the command line takes it."""
+    if isinstance(value, complex) and value.imag != 0:
+        return str(value)
+    return f"{value.real:.12g}"
+
+
+def problem_fields(problem: Problem) -> dict[str, Any]:
+    """A problem under the command line's own names."""
+    return {
+        "perm": problem.perm,
+        "size": problem.size,
+        "dataType": problem.dtype,
+        "lda": problem.lda,
+        "ldb": problem.ldb,
+        "alpha": _scalar_field(problem.alpha),
+        "beta": _scalar_field(problem.beta),
+        "conjugate": problem.conjugate,
+    }
+
+
+def target_fields(target: Target) -> dict[str, Any]:
+    """The facts of a target that name it."""
+    names = ("name", "triple", "cpu", "features", "vector_bits", "registers", "masked")
+    return {name: getattr(target, name) for name in names}
+
+
+def _scalar_field(value: complex) -> Any:
+    """A number, [real, imaginary], or text for what JSON has no number for."""
+    if isinstance(value, complex) and value.imag != 0:
+        return [_scalar_field(value.real), _scalar_field(value.imag)]
+    return value.real if math.isfinite(value.real) else str(value.real)
+
+
+def printable(text: str) -> str:
+    """A text from a file, for a terminal: no control sequence reaches it, no tab breaks a column."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number and its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def aligned(rows: Sequence[Sequence[str]], texts: int = 0) -> list[str]:
+    """Columns of one width: the first few flush left, numbers flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(f"{cell:{'<' if k < texts else '>'}{widths[k]}}" for k, cell in enumerate(row)).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""Machine code in the process: LLVM, kernels, threads, arguments' addresses, forks and interrupts."""

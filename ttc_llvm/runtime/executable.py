@@ -1,0 +1,180 @@
+"""A planned transposition as machine code, and the shortest way into it from Python."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .. import locks
+from ..errors import CompileError, TargetError
+from ..lowering.fallback import Fallback, off_boundary, off_lines, short_loads
+from ..lowering.plan import CpuPlan
+from ..lowering.writing import resolve
+from ..machine.target import Target
+from ..problem.canonical import Placed
+from . import backend, kernel, runtime
+from .kernel import Kernel, Objects
+from .pool import Call
+
+SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
+HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
+FOR_EVER = 1 << 62
+
+_log = logging.getLogger(__name__)
+_ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
+_RELEASING = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
+_HOLDING = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
+
+Entry = Callable[[int, int, int, int, int, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A kernel and its entry, bound once: making the ctypes function costs as much as calling it.
+
+    alone: this thread may call the entry itself, no scratch is needed."""
+
+    kernel: Kernel
+    entry: Entry
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """A call that any thread may make alone, at any address of B: what to pass besides the tensors' addresses.
+
+    kernel: what runs; offset_a, offset_b: bytes to add to the tensors' addresses; params: their address, whose
+    memory the maker keeps; tasks: size of the task grid; held: too short to give the interpreter lock away for.
+    """
+
+    kernel: Kernel
+    offset_a: int
+    offset_b: int
+    params: int
+    tasks: int
+    held: bool
+
+
+def bound(made: Kernel, held: bool) -> Entry:
+    """The kernel as a function of Python, which keeps it. held: the interpreter lock is kept during the call."""
+    return made.loaded.function(kernel.NAME, _HOLDING if held else _RELEASING)
+
+
+class Executable:
+    """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
+
+    placed, plan, target, loads: what runs (`lower`); objects: object code of its plan and of its fallbacks, where it is
+    known: linked, not compiled; parts: threads that are worth their while.
+    """
+
+    # As in `General`: a kernel of its own serves a layout for good.
+    weight: ClassVar[int] = 1
+    returned: ClassVar[bool] = True
+
+    __slots__ = (
+        "_alignment", "_items", "_line", "_loads", "_objects", "_off_boundary", "_off_lines", "_offsets", "_ordinary",
+        "_streaming", "left", "parts", "placed", "plan", "target",
+    )  # fmt: skip
+
+    def __init__(
+        self, placed: Placed, plan: CpuPlan, target: Target, objects: Objects | None = None, loads: int = 0
+    ) -> None:
+        canonical = placed.canonical
+        self.placed, self.plan, self.target, self._objects, self._loads = placed, plan, target, objects or {}, loads
+        self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
+        self.left = FOR_EVER
+        self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
+        writing = resolve(canonical, plan, target)
+        self._alignment = writing.alignment if writing.plan.non_temporal else 0
+        # Bytes of an item where `_off_boundary` serves; else 0.
+        self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
+        # Bytes of a line where `_off_lines` serves; else 0.
+        self._line = target.line if not loads and short_loads(canonical, target) else 0
+        self._off_boundary: Executable | None = None
+        self._off_lines: Executable | None = None
+        self._ordinary: _Body | None = None
+        self._streaming: _Body | None = None
+
+    def run(self, a: int, b: int, scalars: int, threads: int) -> None:
+        """Transpose from address a to address b, on `threads` threads at most.
+
+        scalars: the address of alpha and beta, 0 for plain moves. The caller keeps all memory alive.
+        Raises TargetError where code of the target cannot run on this machine.
+        """
+        a += self._offsets[0]
+        b += self._offsets[1]
+        odd = b % self._alignment if self._alignment else 1
+        if odd and self._items and b % self._items == 0:
+            (self._off_boundary or self._made_off_boundary()).run(a, b, scalars, threads)
+            return
+        if self._line and a % self._line:
+            (self._off_lines or self._made_off_lines()).run(a, b, scalars, threads)
+            return
+        body = (self._ordinary or self._made(False)) if odd else (self._streaming or self._made(True))
+        made = body.kernel
+        if body.alone and (threads < 2 or self.parts < 2):
+            body.entry(a, b, scalars, 0, 0, 0, made.tasks)
+        else:
+            call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
+            runtime.run(call, min(threads, self.parts))
+
+    def direct(self) -> Direct | None:
+        """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""
+        if self.parts > 1 or self._alignment:
+            return None
+        body = self._ordinary or self._made(False)
+        made, held = body.kernel, self._is_held()
+        return Direct(made, *self._offsets, 0, made.tasks, held) if body.alone else None
+
+    def _is_held(self) -> bool:
+        return self.placed.canonical.bytes_moved < HELD_BYTES
+
+    def _made_off_boundary(self) -> Executable:
+        """What streams wherever B begins, or has ordinary stores where that is not worth it."""
+        with locks.CODE:
+            if self._off_boundary is None:
+                self._off_boundary = self._other(off_boundary(self.placed.canonical, self.plan, self.target))
+            return self._off_boundary
+
+    def _made_off_lines(self) -> Executable:
+        """The plan with loads that are fast across lines."""
+        with locks.CODE:
+            if self._off_lines is None:
+                self._off_lines = self._other(off_lines(self.placed.canonical, self.plan, self.target))
+            return self._off_lines
+
+    def _other(self, found: Fallback) -> Executable:
+        placed = Placed(self.placed.canonical, 0, 0)
+        return Executable(placed, found.plan, self.target, self._objects, found.loads)
+
+    def _made(self, streams: bool) -> _Body:
+        """The body with streaming stores or without, made by the first thread that needs it."""
+        with locks.CODE:
+            if streams:
+                self._streaming = self._streaming or self._body(streams)
+                return self._streaming
+            self._ordinary = self._ordinary or self._body(streams)
+            return self._ordinary
+
+    def _body(self, streams: bool) -> _Body:
+        if not backend.runs_here(self.target):
+            raise TargetError(
+                f"code for target {self.target} cannot run here: this machine lacks instructions"
+            )
+        made = self._kernel(streams)
+        return _Body(made, bound(made, self._is_held()), made.scratch == 0)
+
+    def _kernel(self, streams: bool) -> Kernel:
+        """Where B is not aligned, the plan without its streaming stores serves."""
+        plan = self.plan if streams else self.plan.ordinary
+        stored = self._objects.get(kernel.name_of(plan, self._loads))
+        canonical = self.placed.canonical
+        if stored is not None:
+            try:
+                return kernel.cache.obtain(canonical, plan, self.target, stored, self._loads)
+            except CompileError as error:
+                _log.warning("stored object code is ignored: %s", error)
+        return kernel.cache.obtain(canonical, plan, self.target, None, self._loads)

@@ -1,0 +1,121 @@
+"""Arguments of a call: the memory of tensors, as an address, and scalars."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import number, reason, shown
+from ..errors import ArrayError
+from ..problem import dtypes
+from ..problem.dtypes import Kind
+from ..problem.problem import Problem
+from .addresses import data_address
+
+END_OF_MEMORY = 1 << 64
+_REALS = frozenset((int, float, type(None)))
+_PARTS = struct.Struct("2d")
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Requirements on the memory of a tensor.
+
+    dtype: of its elements, and exact: no other of that size; elements: their least number, outer sizes included;
+    bytes: what they take; written: it must not be read-only.
+    """
+
+    name: Literal["A", "B"]
+    dtype: np.dtype[Any]
+    exact: bool
+    elements: int
+    written: bool
+    bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bytes", self.elements * self.dtype.itemsize)
+
+    @classmethod
+    def of(cls, problem: Problem, name: Literal["A", "B"]) -> Storage:
+        """A or B of a problem. Plain moves take any items of that size: unsigned integers, ml_dtypes' bfloat16 ..."""
+        own = problem.a if name == "A" else problem.b
+        exact = problem.compute.kind is not Kind.OPAQUE
+        elements = problem.storage("a" if name == "A" else "b")
+        return cls(name, dtypes.to_numpy(own), exact, elements, written=name == "B")
+
+    def address(self, x: Any) -> tuple[int, Any]:
+        """Its address, and the object that keeps that memory alive: x is an array, a buffer or an integer address.
+        ArrayError for memory that does not fit."""
+        if type(x) is np.ndarray:  # what most calls bring, checked in no time
+            flags = x.flags
+            fits = x.dtype == self.dtype and x.size >= self.elements and flags.forc
+            if fits and (flags.writeable or not self.written):
+                return data_address(x), x
+        elif type(x) is int and 0 < x < END_OF_MEMORY:
+            return x, None
+        return self._checked(x)
+
+    def _checked(self, x: Any) -> tuple[int, Any]:
+        """The address of anything else that may be handed over, or the rule that it breaks. Some objects make the
+        memory that they show, as images of PIL do: the array holds it."""
+        if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+            return self._checked_integer(int(x)), None
+        array = x if isinstance(x, np.ndarray) else _as_array(x, self.name, self.dtype)
+        if not self._admits(array.dtype):
+            raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.dtype}")
+        if not array.flags.forc:
+            raise ArrayError(f"{self.name} is not contiguous (strides {array.strides}): pass its whole storage")
+        if array.size < self.elements:
+            raise ArrayError(f"{self.name} holds {array.size} elements: the problem needs {self.elements}")
+        if self.written and not array.flags.writeable:
+            raise ArrayError(f"{self.name} is read-only: the result is written to it")
+        return data_address(array), array
+
+    def _checked_integer(self, address: int) -> int:
+        if not 0 < address < END_OF_MEMORY and (self.elements or address):
+            raise ArrayError(f"{self.name} is the integer {shown(address)}, which is no address")
+        return address
+
+    def _admits(self, dtype: np.dtype[Any]) -> bool:
+        if self.exact:
+            return dtype == self.dtype
+        return dtype.itemsize == self.dtype.itemsize and not dtype.hasobject
+
+
+def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
+    """An array over the memory of any other buffer: ctypes arrays, memoryviews, array.array, bytearray ..."""
+    choices = "pass an array (of a tensor, its numpy()), a buffer or an integer address"
+    if isinstance(x, (np.generic, bool, float, complex, str)):
+        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}")
+    if isinstance(x, ctypes._Pointer):
+        raise ArrayError(f"{name} is a ctypes pointer: pass its address as an integer")
+    try:
+        return _read(x, wanted)
+    except TypeError:
+        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}") from None
+    except Exception as error:  # items that NumPy has no dtype for; whatever the object itself raises
+        raise ArrayError(f"{name} is a {type(x).__name__}: {reason(error)}") from None
+
+
+def _read(x: Any, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
+    if hasattr(type(x), "__array_interface__") or hasattr(x, "__array_interface__"):  # of instances it may be a copy
+        return np.asarray(x)
+    view = memoryview(x)
+    if view.format not in ("B", "b", "c"):
+        return np.asarray(view)
+    return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)
+
+
+def exactly(name: str, value: Any) -> Any:
+    """An optional scalar as part of a cache's key; ProblemError as `number`. Complex numbers go by their bits: 3 + 0j
+    equals 3 - 0j, but makes other zeros. The sign of a real zero changes nothing: zeros are kinds of their own."""
+    kind = type(value)
+    if kind in _REALS:
+        return value
+    given = value if kind is complex else number(name, value)
+    return _PARTS.pack(given.real, given.imag)

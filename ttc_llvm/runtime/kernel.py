@@ -1,0 +1,114 @@
+"""Kernels: compiled plans in executable memory, and the bounded cache that owns them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from .. import __version__, locks
+from ..lowering import plan as plans
+from ..lowering.lower import lower
+from ..lowering.nest import LoopNest
+from ..lowering.plan import CpuPlan
+from ..machine.target import Target
+from ..problem.canonical import Canonical
+from . import backend
+from .once import Recent
+
+NAME = "kernel"
+CAPACITY = 256
+# Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
+CODE = 3  # a complex 1 does not multiply
+
+Objects = Mapping[str, bytes]  # object code, by `name_of`
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Executable code of one plan. tasks: size of its task grid, 0 where parameters decide; scratch: bytes per
+    thread; alignment: bytes that B's base must be a multiple of (1 = any); code: the object file behind it.
+    Whoever keeps the address keeps the kernel."""
+
+    address: int
+    tasks: int
+    scratch: int
+    alignment: int
+    code: bytes
+    loaded: backend.Loaded  # keeps the executable memory alive
+
+
+def name_of(plan: CpuPlan, loads: int = 0) -> str:
+    """The name of a plan's code. loads: as for `lower`."""
+    return f"{plan} loads={loads}" if loads else str(plan)
+
+
+def ir_text(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> str:
+    """The LLVM IR of a plan's kernel, before optimisation. loads: as for `lower`."""
+    return _text(lower(canonical, plan, target, loads), target)
+
+
+def _text(nest: LoopNest, target: Target) -> str:
+    with _uncollected():
+        return str(_builder().build(nest, target, NAME))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage collection while a module is built: thousands of objects that all live would start several. Forks
+    wait: their children would never collect any."""
+    with locks.LLVM:
+        enabled = gc.isenabled()
+        try:
+            gc.disable()
+            yield
+        finally:
+            if enabled:
+                gc.enable()
+
+
+@lru_cache(maxsize=1)
+def _builder() -> Any:
+    with locks.LLVM:
+        from ..ir_builders import module
+    return module
+
+
+def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0) -> Kernel:
+    """Compile a plan, or link it from its stored object code without running LLVM's optimiser. loads: of `lower`."""
+    nest = lower(canonical, plan, target, loads)
+    if code is None:
+        code = backend.compile_object(_text(nest, target), target)
+    loaded = backend.load(code, (NAME,))
+    tasks = 0 if nest.params else nest.tasks
+    return Kernel(loaded.address(NAME), tasks, nest.scratch, nest.alignment, code, loaded)
+
+
+class KernelCache:
+    """The last `capacity` kernels at most, by (canonical form, plan, target)."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._kernels: Recent[Kernel] = Recent(capacity)
+
+    def obtain(
+        self, canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0
+    ) -> Kernel:
+        """The kernel of this plan, compiled (or linked from `code`) if it is not cached. loads: as for `lower`."""
+        key = (canonical, plan, target.key, loads)
+        return self._kernels.obtain(key, lambda: build(canonical, plan, target, code, loads))
+
+
+cache = KernelCache()
+
+
+def revision(plan_version: str = plans.VERSION) -> str:
+    """The revision that object code shares with this program to run in it. plan_version: of the plans' texts."""
+    return f"{plan_version} code{CODE} ttc{__version__}"
+
+
+def versions(plan_version: str = plans.VERSION) -> str:
+    """The versions that stored object code depends on: another release may build other code."""
+    return f"{revision(plan_version)} llvm{backend.llvm_version()}"

@@ -1,0 +1,222 @@
+"""Worker threads, and the memory through which they get their jobs.
+
+Workers are daemon threads of Python that spend their lives in native code (`ir_builders.dispatch`) without
+the interpreter lock. After a job they poll for the next one for `POLL_SECONDS`, then park on a lock in
+Python: no futex, no OpenMP, nothing that other runtimes in the process could collide with. A caller never
+waits for a worker that has taken nothing; what no worker takes in time, the caller runs itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ir_builders import dispatch
+from ..ir_builders import pool_layout as layout
+from . import affinity, backend
+from .affinity import Affinity
+from .once import once
+
+POLL_SECONDS = 150e-6  # how long an idle worker polls before it parks
+PATIENCE_SECONDS = 20e-6  # how long a caller polls for others' parts before it offers its CPU
+CROWDED_POLLS = 64  # the same for everybody, in polls, where there are more participants than CPUs
+PAGE = 4096
+GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
+NEVER = 1 << 62
+
+_log = logging.getLogger(__name__)
+_ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int64
+_NATIVE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # result and arguments of what `dispatch.build` defines
+    "work": (None, (_ADDRESS, _INT)),
+    "submit": (_INT, (*[_ADDRESS] * 7, *[_INT] * 4)),
+    "resume": (_INT, (_ADDRESS, _INT, _INT)),
+    "repeat_call": (None, (*[_ADDRESS] * 6, *[_INT] * 3)),
+    "pauses": (None, (_INT,)),
+}
+
+
+class Call(NamedTuple):
+    """One run of a kernel. A tuple, not a dataclass: it is built on every call, four times as fast.
+
+    kernel, a, b, scalars, params: addresses; scratch: bytes needed per thread; tasks: size of the task grid.
+    Whoever calls keeps what the addresses point to alive.
+    """
+
+    kernel: int
+    a: int
+    b: int
+    scalars: int
+    params: int
+    scratch: int
+    tasks: int
+
+
+def cpu_count() -> int:
+    """The CPUs that this thread, and threads it starts, may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class Scratch:
+    """A page-aligned block that grows on demand."""
+
+    block: Any = None
+    size: int = 0
+    start: int = 0
+
+    def address(self, size: int) -> int:
+        """The address of at least `size` bytes; 0 for none."""
+        if size > self.size:
+            self.block, self.start = aligned(size)
+            self.size = size
+        return self.start if size else 0
+
+
+def aligned(size: int) -> tuple[Any, int]:
+    """A block of zeros, and the address of its first page boundary, behind which `size` bytes follow."""
+    block = np.zeros(size + PAGE, np.uint8)
+    return block, -(-block.ctypes.data // PAGE) * PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """The dispatcher's entries, and polls per second on this machine."""
+
+    work: Callable[..., None]
+    submit: Callable[..., int]
+    resume: Callable[..., int]
+    repeat_call: Callable[..., None]
+    pauses: Callable[..., None]
+    rate: float
+
+
+@once
+def native() -> Native:
+    """The dispatcher, compiled and loaded on first use."""
+    target = backend.host_target()
+    module = dispatch.build(target.triple)
+    code = backend.load(backend.compile_object(str(module), target), tuple(_NATIVE))
+    entries: dict[str, Any] = {
+        name: code.function(name, ctypes.CFUNCTYPE(result, *arguments))
+        for name, (result, arguments) in _NATIVE.items()
+    }
+    return Native(**entries, rate=_poll_rate(entries["pauses"]))
+
+
+def _poll_rate(pauses: Callable[..., None], polls: int = 1000) -> float:
+    """Polls per second: a pause takes 10 to 140 cycles, depending on the processor."""
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        pauses(polls)
+        return time.perf_counter() - start
+
+    return polls / max(min(seconds() for _ in range(5)), 1e-9)
+
+
+def _yield_address() -> int | None:
+    """The C library's function that offers this CPU to other threads; None where there is none."""
+    try:
+        return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value
+    except (AttributeError, OSError, TypeError):
+        return None
+
+
+class Pool:
+    """Worker threads and their memory; used by one caller at a time."""
+
+    def __init__(self, placement: Affinity) -> None:
+        self.native = native()
+        self.placement = placement
+        self.stopped = False
+        self.wakes: list[threading.Lock] = []
+        self.threads: list[threading.Thread] = []
+        self.scratch = Scratch()
+        self.block, self.start = aligned(layout.POOL_BYTES)
+        first = self.start - self.block.ctypes.data + layout.STATES
+        self.states = memoryview(self.block)[first : first + layout.MAX_PARTICIPANTS]
+        self.yield_address = _yield_address()
+
+    def run(self, call: Call, parts: int, repeats: int) -> None:
+        """Share the parts with all workers that come in time, and wake those that are parked."""
+        kernel, a, b, scalars, params, scratch, tasks = call
+        stride = -(-scratch // PAGE) * PAGE + GAP if scratch else 0
+        block = self.scratch.address(stride * parts)
+        job = (kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
+        try:
+            left = self.native.submit(self.start, *job)
+            while left:
+                self._wake(self.states[1:parts].tobytes())
+                left = self.native.resume(self.start, parts, left)
+        except BaseException:  # Ctrl-C: workers may be at it, and must not outlive the caller's arrays
+            self.native.resume(self.start, parts, 1)
+            raise
+
+    def grow(self, participants: int) -> None:
+        """Start workers until there are enough; where the system allows no more, callers do their parts."""
+        mask = affinity.process_mask() or frozenset()
+        places = affinity.cpus(self.placement, participants - 1, mask, affinity.read_topology())
+        self._configure(participants)
+        for number in range(len(self.threads) + 1, participants):
+            wake = threading.Lock()
+            wake.acquire()
+            self.wakes.append(wake)
+            arguments = (self, number, wake, places[number - 1])
+            thread = threading.Thread(target=_serve, args=arguments, name=f"ttc-worker-{number}", daemon=True)
+            self.threads.append(thread)
+            try:
+                thread.start()
+            except (RuntimeError, MemoryError) as error:
+                _log.warning("worker thread %d cannot be started (%s): callers do its parts", number, error)
+
+    def stop(self, patience: float) -> None:
+        """End all workers and wait for them, `patience` seconds at most."""
+        self.stopped = True
+        ctypes.c_int64.from_address(self.start + layout.WORD).value = layout.STOP
+        self._wake(bytes([layout.PARKED]) * len(self.wakes))
+        deadline = time.monotonic() + patience
+        for thread in self.threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _wake(self, states: bytes) -> None:
+        for number, state in enumerate(states, 1):
+            if state != layout.PARKED:
+                continue
+            self.states[number] = layout.ACTIVE
+            try:
+                self.wakes[number - 1].release()
+            except RuntimeError:  # woken before, and not yet asleep again
+                continue
+
+    def _configure(self, participants: int) -> None:
+        rate = self.native.rate
+        polls, patience = int(rate * POLL_SECONDS), int(rate * PATIENCE_SECONDS)
+        values = {"worker_polls": polls, "worker_yields": NEVER, "submitter_yields": patience}
+        if participants > cpu_count():
+            values = dict.fromkeys(values, CROWDED_POLLS) | {"worker_polls": 4 * CROWDED_POLLS}
+        if self.yield_address is None:
+            values |= {"worker_yields": NEVER, "submitter_yields": NEVER}
+        values["yield"] = self.yield_address or 0
+        slots = (ctypes.c_int64 * len(values)).from_address(self.start + layout.CONFIG)
+        slots[:] = [values[name] for name in layout.CONFIG_FIELDS]
+
+
+def _serve(pool: Pool, number: int, wake: threading.Lock, cpu: int | None) -> None:
+    """A worker's life: native while there are jobs, parked in Python while there are none."""
+    if cpu is not None and not affinity.pin(cpu):
+        _log.warning("worker thread %d cannot be bound to CPU %d", number, cpu)
+    while not pool.stopped:
+        pool.native.work(pool.start, number)
+        if not pool.stopped:
+            wake.acquire()

@@ -1,0 +1,166 @@
+"""Running kernels: alone in this thread, or in parts with the help of the pool's workers."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import logging
+import os
+import threading
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from .. import arguments
+from ..errors import OptionError
+from ..ir_builders.pool_layout import MAX_PARTICIPANTS
+from . import affinity
+from .affinity import Affinity
+from .pool import Call, Pool, Scratch, cpu_count, native
+
+__all__ = ["Call", "num_threads", "placement", "run", "set_affinity", "set_num_threads", "thread_count"]
+
+_log = logging.getLogger(__name__)
+_KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
+
+
+def run(call: Call, threads: int, repeats: int = 1) -> None:
+    """Run all tasks of a call on up to `threads` threads, this one included; `repeats` times in native code.
+
+    Where the pool is busy with another thread's call, or threads cannot be had, this thread runs everything.
+    """
+    if call.tasks < 1:
+        return
+    parts = min(threads, call.tasks, MAX_PARTICIPANTS)
+    if parts < 2 or not _run_shared(call, parts, repeats):
+        _run_alone(call, repeats)
+
+
+def num_threads() -> int:
+    """Threads used by default: `set_num_threads`, else OMP_NUM_THREADS, else the CPUs this thread may use."""
+    return _chosen[0] if _chosen else _omp_num_threads() or cpu_count()
+
+
+def set_num_threads(threads: int) -> None:
+    """Fix the default number of threads of this process. OptionError if it is no integer or less than 1."""
+    _chosen[:] = [thread_count(threads)]
+
+
+def thread_count(threads: int) -> int:
+    """A given number of threads, checked: OptionError if it is no integer or less than 1."""
+    return int(_COUNT("number of threads", threads, OptionError))
+
+
+def set_affinity(wanted: Affinity) -> None:
+    """Place workers as wanted from the next call on. OptionError where this platform cannot pin threads."""
+    if wanted.policy is not affinity.Policy.NONE and affinity.process_mask() is None:
+        raise OptionError(
+            f"affinity {wanted} cannot be honoured: this platform cannot pin threads, only none"
+        )
+    with _shared.lock:
+        _shared.retire()
+        _shared.affinity = wanted
+
+
+_COUNT = arguments.between(1)
+_chosen: list[int] = []
+
+
+@lru_cache(maxsize=1)
+def _omp_num_threads() -> int | None:
+    """The first number of OMP_NUM_THREADS, read once as OpenMP does; None where it is unset or malformed."""
+    text = os.environ.get("OMP_NUM_THREADS", "").strip()
+    if not text:
+        return None
+    first = text.partition(",")[0].strip()
+    if first.isascii() and first.isdecimal() and int(first[:9]) > 0:
+        return int(first[:9])
+    _log.warning("OMP_NUM_THREADS=%r is ignored: it does not begin with a positive number", text)
+    return None
+
+
+def placement() -> Affinity:
+    """The placement of workers: the last argument of `set_affinity`."""
+    return _shared.affinity
+
+
+def _run_shared(call: Call, parts: int, repeats: int) -> bool:
+    """Run a call with the pool; False, and nothing has run, where the pool is busy or closed."""
+    shared = _shared
+    if not shared.lock.acquire(blocking=False):
+        return False
+    try:
+        if shared.closed:
+            return False
+        shared.ready(parts).run(call, parts, repeats)
+        return True
+    finally:
+        shared.lock.release()
+
+
+class _Local(threading.local):
+    """What a thread needs to run kernels alone."""
+
+    def __init__(self) -> None:
+        self.scratch = Scratch()
+
+
+_local = _Local()
+
+
+def _run_alone(call: Call, repeats: int) -> None:
+    kernel, a, b, scalars, params, scratch, tasks = call
+    block = _local.scratch.address(scratch) if scratch else 0
+    if repeats == 1:
+        _KERNEL(kernel)(a, b, scalars, params, block, 0, tasks)
+    else:
+        native().repeat_call(kernel, a, b, scalars, params, block, 0, tasks, repeats)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """The process' one pool, made on first use. lock: held by the thread whose call the pool runs."""
+
+    affinity: Affinity = affinity.NONE
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    pool: Pool | None = None
+    closed: bool = False
+
+    def ready(self, participants: int) -> Pool:
+        """The pool, with enough workers; called with the lock held."""
+        if self.pool is None:
+            self.pool = Pool(self.affinity)
+        if len(self.pool.threads) < participants - 1:
+            self.pool.grow(participants)
+        return self.pool
+
+    def retire(self) -> None:
+        """End the pool; the next call makes a new one. Called with the lock held."""
+        if self.pool is not None:
+            self.pool.stop(patience=1.0)
+            self.pool = None
+
+
+_shared = _Shared()
+
+
+@atexit.register
+def _close() -> None:
+    """Leave no worker in native code while the interpreter goes down."""
+    shared = _shared
+    shared.closed = True
+    if shared.lock.acquire(timeout=0.1):
+        try:
+            if shared.pool is not None:
+                shared.pool.stop(patience=0.1)
+        finally:
+            shared.lock.release()
+
+
+def _forget() -> None:
+    """In a forked child: its parent's workers do not exist here, and whoever held the lock may not either."""
+    global _shared
+    _shared = _Shared(_shared.affinity)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
