@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.nest import Loop, Micro
+from ttc_llvm.lowering.nodes import Loop, Micro
 from ttc_llvm.lowering.operands import Space
 
 from .ahead import Step

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.nest import Micro
+from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.machine.target import Target
 
 from .emission import Emission

@@ -8,7 +8,7 @@ from functools import partial
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.nest import (
+from ttc_llvm.lowering.nodes import (
     Bind,
     Fence,
     Keep,
@@ -21,6 +21,7 @@ from ttc_llvm.lowering.nest import (
     Row,
     Shifted,
     Stage,
+    assert_never,
 )
 from ttc_llvm.lowering.operands import Buffer, Carry, Prefetch, Space, View
 from ttc_llvm.machine.target import Target
@@ -57,29 +58,32 @@ class Emitter:
     def nodes(self, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box, views: dict[Space, View]) -> None:
         """Emit a sequence of nodes; views: the strides by which each space's pointer moves."""
         for node in nodes:
-            if isinstance(node, Loop):
-                self.loop(b, node, box, views)
-            elif isinstance(node, Stage):
-                self.stage(b, node, box, views)
-            elif isinstance(node, Micro):
-                self.micro(b, node, box, views)
-            elif isinstance(node, Row):
-                self.row(b, node, box, views)
-            elif isinstance(node, Keep):
-                inside, wider = self._opened(b, node.buffer, box, views)
-                self.nodes(b, node.body, inside, wider)
-            elif isinstance(node, Last):
-                with guarded(b, self._kept(b, node.carry, box).last, "last"):
-                    self.nodes(b, node.body, box, views)
-            elif isinstance(node, Rest):
-                self.rest(b, node, box)
-            elif isinstance(node, Shifted):
-                self.shifted(b, node, box, views)
-            elif isinstance(node, Recall):
-                pointers = (box.pointers[Space.CARRY], box.pointers[node.target.space])
-                recall(b, self.machine, node.carry, pointers)
-            elif isinstance(node, Fence):
-                fence(self.module, b, self.machine)
+            match node:
+                case Loop():
+                    self.loop(b, node, box, views)
+                case Stage():
+                    self.stage(b, node, box, views)
+                case Micro():
+                    self.micro(b, node, box, views)
+                case Row():
+                    self.row(b, node, box, views)
+                case Keep():
+                    inside, wider = self._opened(b, node.buffer, box, views)
+                    self.nodes(b, node.body, inside, wider)
+                case Last():
+                    with guarded(b, self._kept(b, node.carry, box).last, "last"):
+                        self.nodes(b, node.body, box, views)
+                case Rest():
+                    self.rest(b, node, box)
+                case Shifted():
+                    self.shifted(b, node, box, views)
+                case Recall():
+                    pointers = (box.pointers[Space.CARRY], box.pointers[node.target.space])
+                    recall(b, self.machine, node.carry, pointers)
+                case Fence():
+                    fence(self.module, b, self.machine)
+                case _:
+                    assert_never(node)
 
     # --- loops ---
 

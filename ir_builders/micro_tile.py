@@ -9,7 +9,7 @@ from math import prod
 from llvmlite import ir
 
 from ttc_llvm.lowering.layout import Side, run_axes, side, sources
-from ttc_llvm.lowering.nest import Micro
+from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.lowering.operands import View
 from ttc_llvm.machine.machine import Exchange
 from ttc_llvm.machine.target import Target

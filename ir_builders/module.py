@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.nest import Keep, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.nodes import Loop, Micro, Node, Rest, Row, every
 from ttc_llvm.lowering.operands import Op, Space, View
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Size
@@ -90,19 +91,7 @@ def _outer_views(nest: LoopNest) -> tuple[View, View]:
 
 def _operations(nodes: tuple[Node, ...]) -> list[Op]:
     """Every operation of the nest, once, in order."""
-    found: dict[Op, None] = {}
-    for node in nodes:
-        if isinstance(node, Micro | Row):
-            found[node.op] = None
-        elif isinstance(node, Loop):
-            found |= dict.fromkeys(_operations(node.body + (node.tail or ())))
-        elif isinstance(node, Keep):
-            found |= dict.fromkeys(_operations(node.body))
-        elif isinstance(node, Stage):
-            found |= dict.fromkeys(_operations(node.fill + node.drain))
-        elif isinstance(node, Shifted):
-            found[node.body.op] = None
-    return list(found)
+    return list(dict.fromkeys(node.op for node in every(nodes) if isinstance(node, Micro | Row | Rest)))
 
 
 def _task_box(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ttc_llvm.lowering.layout import Register
-from ttc_llvm.lowering.nest import Row
+from ttc_llvm.lowering.nodes import Row
 from ttc_llvm.lowering.operands import Carry, View
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha

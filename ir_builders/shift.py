@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ttc_llvm.lowering.layout import Register
-from ttc_llvm.lowering.nest import Shifted
+from ttc_llvm.lowering.nodes import Shifted
 from ttc_llvm.problem.canonical import Axis, static
 
 from .ahead import Move

@@ -36,7 +36,7 @@ def _trips(b: ir.IRBuilder, extent: Int, step: int) -> Int:
 def add_edge(module: ir.Module) -> ir.Function:
     """`edge(tasks, number, parts)` = tasks * number / parts, rounded down: where part `number` begins.
 
-    The rule of `nest.part_range`, split so that no product overflows.
+    So parts are balanced and contiguous. Split so that no product overflows.
     """
     edge = internal(module, EDGE_TYPE, "edge", ("tasks", "number", "parts"))
     tasks, number, parts = edge.args

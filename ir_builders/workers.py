@@ -35,7 +35,7 @@ def build_workers(module: ir.Module, pause: ir.Function) -> ir.Function:
 
 
 def _build_run_part(module: ir.Module) -> ir.Function:
-    """`run_part(pool, part, parts)`: run the tasks of one part, as `nest.part_range` divides them."""
+    """`run_part(pool, part, parts)`: run the tasks of one part, as `edge` divides them."""
     builder = function(module, "run_part", [(PTR, "pool"), (I64, "part"), (I64, "parts")])
     pool, part, parts = builder.function.args
     job = {name: load_job(builder, pool, name) for name in JOB_FIELDS}

@@ -16,12 +16,12 @@ import reference
 from case import Case, windows
 from reference import Array
 
-from ttc_llvm.lowering.nest import (
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.nodes import (
     Fence,
     Keep,
     Last,
     Loop,
-    LoopNest,
     Micro,
     Node,
     Recall,
@@ -29,6 +29,7 @@ from ttc_llvm.lowering.nest import (
     Row,
     Shifted,
     Stage,
+    assert_never,
 )
 from ttc_llvm.lowering.operands import Buffer, Carry, Space, View
 from ttc_llvm.problem.canonical import Alpha, Beta, Param, Placed, Size, static
@@ -102,28 +103,30 @@ class Interpreter:
     def nodes(self, nodes: tuple[Node, ...], box: Box, views: dict[Space, View]) -> None:
         """Execute a sequence of nodes."""
         for node in nodes:
-            if isinstance(node, Loop):
-                self._loop(node, box, views)
-            elif isinstance(node, Stage):
-                self._stage(node, box, views)
-            elif isinstance(node, Micro):
-                self._micro(node, box, views)
-            elif isinstance(node, Row):
-                self._row(node, box)
-            elif isinstance(node, Keep):
-                assert node.buffer.offset == 0
-                self.nodes(node.body, *self._opened(node.buffer, box, views))
-            elif isinstance(node, Recall):
-                self._recall(node, box)
-            elif isinstance(node, Last):
-                if self._ends(node.carry, box)[1]:
-                    self.nodes(node.body, box, views)
-            elif isinstance(node, Rest):
-                self._rest(node, box)
-            elif isinstance(node, Shifted):
-                self._shifted(node, box, views)
-            else:
-                assert isinstance(node, Fence)
+            match node:
+                case Loop():
+                    self._loop(node, box, views)
+                case Stage():
+                    self._stage(node, box, views)
+                case Micro():
+                    self._micro(node, box, views)
+                case Row():
+                    self._row(node, box)
+                case Keep():
+                    assert node.buffer.offset == 0
+                    self.nodes(node.body, *self._opened(node.buffer, box, views))
+                case Recall():
+                    self._recall(node, box)
+                case Last():
+                    self.nodes(node.body if self._ends(node.carry, box)[1] else (), box, views)
+                case Rest():
+                    self._rest(node, box)
+                case Shifted():
+                    self._shifted(node, box, views)
+                case Fence():
+                    pass
+                case _:
+                    assert_never(node)
 
     def _loop(self, node: Loop, box: Box, views: dict[Space, View]) -> None:
         length = box.lengths[node.axis]

@@ -17,7 +17,8 @@ from guards import Guarded
 
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.nest import Loop, LoopNest, part_range
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.nodes import Loop
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine import target
 from ttc_llvm.machine.target import Target
@@ -27,6 +28,11 @@ from ttc_llvm.runtime import backend
 
 ROWS = ("sse2", "avx", "avx2", "avx512", "knl")
 SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
+
+
+def part_range(tasks: int, part: int, parts: int) -> tuple[int, int]:
+    """The tasks [begin, end) of one part: balanced and contiguous."""
+    return tasks * part // parts, tasks * (part + 1) // parts
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,7 @@ AVX512 = replace(target.find("avx512"), insert_bits=0)  # straight rows are load
 def nest_of(form: Canonical, plan: CpuPlan) -> tuple[LoopNest, LoopNest]:
     """A plan's nest, and the same without permutation."""
     nest = lower(form, plan, AVX512)
-    return nest, replace(nest, body=straightened(nest.body))
+    return nest, replace(nest, body=tuple(map(straightened, nest.body)))
 
 
 def counts(nest: LoopNest) -> dict[str, int]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import dedent
 
 import pytest
+from machine import part_range
 
 from ttc_llvm.errors import PlanError
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.nest import Loop, LoopNest, Micro, Node, Row, Stage, part_range
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.nodes import Micro, Row, every
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import target
 from ttc_llvm.problem import dtypes
@@ -156,22 +157,13 @@ def test_tiles_leave_scratch_in_micro_tiles_where_b_has_no_rows() -> None:
 
 def test_arithmetic_happens_on_the_way_out_of_scratch() -> None:
     nest = lower(form(kinds=Kinds(Alpha.ANY, Beta.ZERO)), BUFFERED, AVX2)
-    (fill,), (drain,) = _micros(nest), [node for node in _every(nest.body) if isinstance(node, Row)]
+    (fill,), (drain,) = _micros(nest), [node for node in every(nest.body) if isinstance(node, Row)]
     assert (fill.op.alpha, fill.op.beta) == (Alpha.ONE, Beta.ZERO)
     assert (fill.source.dtype, drain.op.alpha, drain.op.beta) == (S, Alpha.ANY, Beta.ZERO)
 
 
 def _micros(nest: LoopNest) -> list[Micro]:
-    return [node for node in _every(nest.body) if isinstance(node, Micro)]
-
-
-def _every(nodes: tuple[Node, ...]) -> Iterator[Node]:
-    for node in nodes:
-        yield node
-        if isinstance(node, Loop):
-            yield from _every(node.body + (node.tail or ()))
-        elif isinstance(node, Stage):
-            yield from _every(node.fill + node.drain)
+    return [node for node in every(nest.body) if isinstance(node, Micro)]
 
 
 @pytest.mark.parametrize(

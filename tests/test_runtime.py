@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from forks import forked
+from machine import part_range
 from processes import PATIENCE
 
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import pool_layout
-from ttc_llvm.lowering import nest
 from ttc_llvm.runtime import affinity, backend, pool, runtime
 from ttc_llvm.runtime.once import once
 from ttc_llvm.runtime.runtime import Call
@@ -180,7 +180,7 @@ def test_parts_are_those_of_the_nest_and_get_the_arguments() -> None:
         b = np.full(8 * tasks, -1, np.int64)
         runtime.run(Call(loaded().address("note"), 7, b.ctypes.data, 5, 3, 0, tasks), threads)
         parts = min(threads, tasks)
-        wanted = [nest.part_range(tasks, part, parts) for part in range(parts)]
+        wanted = [part_range(tasks, part, parts) for part in range(parts)]
         assert [(begin, end) for begin, end, *_ in b.reshape(-1, 8).tolist() if begin >= 0] == wanted
         assert all(tuple(b[8 * begin : 8 * begin + 4]) == (begin, end, 0, 357) for begin, end in wanted)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,8 @@ from machine import ROWS, parametrised
 
 from ttc_llvm.lowering import writing
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.nest import Keep, Last, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.nodes import Keep, Micro, Row, Shifted, Stage, every
 from ttc_llvm.lowering.operands import Buffer, Carry, Space
 from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Store, check
 from ttc_llvm.lowering.writing import resolve
@@ -38,26 +38,12 @@ def written(draw: st.DrawFn) -> tuple[Canonical, CpuPlan, Target]:
     return parametrised(c)[0] if parametric else c, plan, wanted
 
 
-def nodes(body: tuple[Node, ...]) -> Iterator[Node]:
-    """Every node of a nest."""
-    for node in body:
-        yield node
-        if isinstance(node, (Loop, Keep, Last)):
-            yield from nodes(node.body)
-        if isinstance(node, Loop):
-            yield from nodes(node.tail or ())
-        if isinstance(node, Stage):
-            yield from nodes((*node.fill, *node.drain))
-        if isinstance(node, Shifted):
-            yield from nodes((node.body,))
-
-
 def buffers(nest: LoopNest, kind: type[Stage] | type[Keep]) -> set[Buffer]:
-    return {node.buffer for node in nodes(nest.body) if isinstance(node, kind)}
+    return {node.buffer for node in every(nest.body) if isinstance(node, kind)}
 
 
 def carries(nest: LoopNest) -> set[Carry]:
-    found = (node.carry for node in nodes(nest.body) if isinstance(node, (Micro, Row)))
+    found = (node.carry for node in every(nest.body) if isinstance(node, (Micro, Row)))
     return {carry for carry in found if carry is not None}
 
 
@@ -91,8 +77,8 @@ def test_the_nest_is_what_is_said_of_it(drawn: tuple[Canonical, CpuPlan, Target]
     assert buffers(nest, Keep) == ({found.chain.buffer} if found.chain else set())
     assert carries(nest) == ({found.chain.carry} if found.chain else set())
     assert nest.scratch == max((one.end for one in (*buffers(nest, Stage), *buffers(nest, Keep))), default=0)
-    assert any(isinstance(node, Row) for node in nodes(nest.body)) is found.by_rows
-    assert {node.grain for node in nodes(nest.body) if isinstance(node, Shifted)} == {found.grain} - {0}
+    assert any(isinstance(node, Row) for node in every(nest.body)) is found.by_rows
+    assert {node.grain for node in every(nest.body) if isinstance(node, Shifted)} == {found.grain} - {0}
     assert ("fence" in str(nest)) is found.plan.non_temporal
 
 
@@ -140,8 +126,8 @@ def test_each_strategy_serves(name: str) -> None:
     found, nest = resolve(c, plan, wanted), lower(c, plan, wanted)
     assert (found.store, found.alignment, nest.alignment) == (store, alignment, alignment)
     assert (found.buffer is not None, found.chain is not None) == (Stage in kept, Keep in kept)
-    assert tuple(kind for kind in (Stage, Keep) if any(isinstance(node, kind) for node in nodes(nest.body))) == kept
-    spaces = {node.target.space for node in nodes(nest.body) if isinstance(node, Micro)}
+    assert tuple(kind for kind in (Stage, Keep) if any(isinstance(node, kind) for node in every(nest.body))) == kept
+    spaces = {node.target.space for node in every(nest.body) if isinstance(node, Micro)}
     assert spaces == ({Space.SCRATCH} if Stage in kept else set() if found.store is Store.ROWS else {Space.B})
 
 

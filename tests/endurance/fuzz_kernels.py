@@ -16,7 +16,8 @@ from fuzz_plans import LOADS, free_plan, plan
 from machine import Run
 
 from ttc_llvm.ir_builders.micro_tile import Tile
-from ttc_llvm.lowering.nest import Keep, Last, Loop, LoopNest, Micro, Node, Row, Shifted, Stage
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.nodes import Loop, Micro, Node, Row, Shifted, every
 from ttc_llvm.lowering.operands import Prefetch, Space
 from ttc_llvm.machine import target
 from ttc_llvm.machine.machine_table import CPUS, ROWS, X86
@@ -168,25 +169,11 @@ def of_nest(drawn: Drawn) -> Iterator[str]:
     yield f"target={run.target.name}"
     yield f"grid={min(3, len(drawn.nest.grid))}"
     yield from ("plan=any-size",) * run.parametric
-    loops = [node for node in nodes(drawn.nest.body) if isinstance(node, Loop)]
+    loops = [node for node in every(drawn.nest.body) if isinstance(node, Loop)]
     panels = run.plan.panel and any(loop.step > run.plan.tile[loop.axis] for loop in loops)
     yield from ("plan=panel",) * bool(panels)
-    for node in nodes(drawn.nest.body):
+    for node in every(drawn.nest.body):
         yield from _of_node(node, run)
-
-
-def nodes(body: Iterable[Node]) -> Iterator[Node]:
-    """Every node of a nest."""
-    for node in body:
-        yield node
-        if isinstance(node, (Loop, Keep, Last)):
-            yield from nodes(node.body)
-        if isinstance(node, Loop):
-            yield from nodes(node.tail or ())
-        if isinstance(node, Stage):
-            yield from nodes((*node.fill, *node.drain))
-        if isinstance(node, Shifted):
-            yield from nodes((node.body, node.edge))
 
 
 def _of_node(node: Node, run: Run) -> Iterator[str]:
@@ -220,7 +207,7 @@ def _of_prefetch(prefetch: Prefetch | None, kind: str) -> Iterator[str]:
 
 def of_registers(drawn: Drawn) -> Iterator[str]:
     """Features of micro-tiles that only their networks of shuffles tell."""
-    leaves = [node for node in nodes(drawn.nest.body) if isinstance(node, Micro)]
+    leaves = [node for node in every(drawn.nest.body) if isinstance(node, Micro)]
     for leaf in leaves:
         sides, tile = [n for n in leaf.block if n > 1], Tile.of(leaf, drawn.run.target)
         shape = "square" if len(set(sides)) == 1 else "oblong"

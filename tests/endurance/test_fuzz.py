@@ -21,10 +21,10 @@ import fuzz_kernels
 import fuzz_plans
 import machine
 import pytest
+from machine import part_range
 
 import ttc_llvm
 from ttc_llvm.arrays import strided
-from ttc_llvm.lowering.nest import part_range
 from ttc_llvm.machine.target import find
 from ttc_llvm.runtime.backend import runs_here
 

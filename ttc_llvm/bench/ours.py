@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..compiling.stored_plans import Planned
 from ..compiling.trial import scalars
 from ..lowering.lower import lower
-from ..lowering.nest import Keep, Loop, Micro, Node, Shifted, Stage
+from ..lowering.nodes import Micro, Node
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import UPDATE, Beta, Canonical, Placed, canonicalise
@@ -131,27 +131,12 @@ def _straight(canonical: Canonical, plan: CpuPlan, target: Target) -> Kernel:
     from ..ir_builders import module
 
     nest = lower(canonical, plan, target)
-    nest = replace(nest, body=straightened(nest.body))
+    nest = replace(nest, body=tuple(map(straightened, nest.body)))
     code = backend.compile_object(str(module.build(nest, target, kernel.NAME)), target)
     loaded = backend.load(code, (kernel.NAME,))
     return Kernel(loaded.address(kernel.NAME), nest.tasks, nest.scratch, nest.alignment, code, loaded)
 
 
-def straightened(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The same nodes with straight micro-tiles."""
-    return tuple(map(_straightened, nodes))
-
-
-def _straightened(node: Node) -> Node:
-    if isinstance(node, Micro):
-        return replace(node, straight=True)
-    if isinstance(node, Loop):
-        tail = None if node.tail is None else straightened(node.tail)
-        return replace(node, body=straightened(node.body), tail=tail)
-    if isinstance(node, Keep):
-        return replace(node, body=straightened(node.body))
-    if isinstance(node, Shifted):
-        return replace(node, body=replace(node.body, straight=True), edge=replace(node.edge, straight=True))
-    if isinstance(node, Stage):
-        return replace(node, fill=straightened(node.fill), drain=straightened(node.drain))
-    return node
+def straightened(node: Node) -> Node:
+    """The same node with straight micro-tiles."""
+    return replace(node, straight=True) if isinstance(node, Micro) else node.map(straightened)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from ..lowering.nest import (
+from ..lowering.nest import LoopNest
+from ..lowering.nodes import (
     Bind,
     Fence,
     Keep,
     Last,
     Loop,
-    LoopNest,
     Micro,
     Node,
     Recall,
@@ -20,6 +20,7 @@ from ..lowering.nest import (
     Row,
     Shifted,
     Stage,
+    assert_never,
 )
 from ..lowering.operands import Prefetch, Space, View
 from ..problem.canonical import Alpha, Beta, Canonical, Size
@@ -53,32 +54,35 @@ def lines(nest: LoopNest) -> tuple[str, ...]:
 
 def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iterator[str]:
     for node in nodes:
-        if isinstance(node, Loop):
-            yield from _loop(node, place, canonical)
-        elif isinstance(node, Stage):
-            yield from _stage(node, place, canonical)
-        elif isinstance(node, Micro):
-            yield from (place.pad() + line for line in _micro(node, place))
-        elif isinstance(node, Row):
-            yield from (place.pad() + line for line in _row(node, place))
-        elif isinstance(node, Keep):
-            slots = node.buffer.bytes
-            yield f"{place.pad()}with slots for what waits for the rest of its line ({slots} bytes)"
-            yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
-        elif isinstance(node, Last):
-            yield f"{place.pad()}if the tile's runs end with it"
-            yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
-        elif isinstance(node, Rest):
-            yield f"{place.pad()}elements that wait in the row's slot -> B, ordinary stores"
-        elif isinstance(node, Shifted):
-            deeper = replace(place, depth=place.depth + 1)
-            yield f"{place.pad()}from B's next boundary on, one every {node.grain} elements, and on in its next row"
-            yield from _nodes((node.body,), deeper, canonical)
-            yield f"{place.pad()}before the first boundary, and behind the last: fewer elements, ordinary stores"
-        elif isinstance(node, Recall):
-            yield f"{place.pad()}{node.carry.elements} elements from the row's slot go in front of it"
-        elif isinstance(node, Fence):
-            yield place.pad() + "fence: non-temporal stores are complete"
+        match node:
+            case Loop():
+                yield from _loop(node, place, canonical)
+            case Stage():
+                yield from _stage(node, place, canonical)
+            case Micro():
+                yield from (place.pad() + line for line in _micro(node, place))
+            case Row():
+                yield from (place.pad() + line for line in _row(node, place))
+            case Keep():
+                slots = node.buffer.bytes
+                yield f"{place.pad()}with slots for what waits for the rest of its line ({slots} bytes)"
+                yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
+            case Last():
+                yield f"{place.pad()}if the tile's runs end with it"
+                yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
+            case Rest():
+                yield f"{place.pad()}elements that wait in the row's slot -> B, ordinary stores"
+            case Shifted():
+                deeper = replace(place, depth=place.depth + 1)
+                yield f"{place.pad()}from B's next boundary on, one every {node.grain} elements, and on in its next row"
+                yield from _nodes((node.body,), deeper, canonical)
+                yield f"{place.pad()}before the first boundary, and behind the last: fewer elements, ordinary stores"
+            case Recall():
+                yield f"{place.pad()}{node.carry.elements} elements from the row's slot go in front of it"
+            case Fence():
+                yield place.pad() + "fence: non-temporal stores are complete"
+            case _:
+                assert_never(node)
 
 
 def _loop(loop: Loop, place: _Place, canonical: Canonical) -> Iterator[str]:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Param
-from .nest import Bind, Fence, Keep, Loop, LoopNest, Node, Stage
+from .nest import LoopNest
+from .nodes import Bind, Fence, Keep, Loop, Node, Stage, every
 from .plan import CpuPlan, Store, check
 from .stores.buffered import buffered
 from .stores.direct import micro_tiles, rows
@@ -55,11 +56,4 @@ def _params(canonical: Canonical) -> tuple[Param, ...]:
 
 
 def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
-    for node in nodes:
-        if isinstance(node, Loop):
-            return _scratch_bytes(node.body)
-        if isinstance(node, Keep):
-            return max(node.buffer.end, _scratch_bytes(node.body))
-        if isinstance(node, Stage):
-            return node.buffer.end
-    return 0
+    return max((node.buffer.end for node in every(nodes) if isinstance(node, Keep | Stage)), default=0)

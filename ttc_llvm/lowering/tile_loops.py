@@ -7,7 +7,7 @@ from math import gcd
 
 from ..problem.canonical import Axis, Beta, Param
 from .layout import run_axes
-from .nest import Bind, Loop, Micro, Node
+from .nodes import Bind, Loop, Micro, Node
 
 OWN_EDGES = 2  # axes with remainders whose edges have bodies of their own: three beside that of whole blocks
 

@@ -7,7 +7,7 @@ from math import prod
 from ...machine.target import Target
 from ...problem.canonical import Alpha, Beta, Canonical
 from ..carry import run_of
-from ..nest import Micro, Node, Recall, Row, Stage
+from ..nodes import Micro, Node, Recall, Row, Stage
 from ..operands import Op, Space, View
 from ..plan import CpuPlan, Fetch, spans
 from ..tile_loops import Tile, loops

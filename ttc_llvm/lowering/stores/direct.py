@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...machine.target import Target
 from ...problem.canonical import Canonical
-from ..nest import Node, Row
+from ..nodes import Node, Row
 from ..tile_loops import Tile, loops
 from ..writing import Writing
 from .leaves import direct_leaf, has_masks, operation, row_loops, views

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..carry import run_of
-from ..nest import Last, Node, Rest
+from ..nodes import Last, Node, Rest
 from ..tile_loops import Tile, loops
 from ..writing import Writing
 from .leaves import direct_leaf, each_row, row_axes

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical, static
 from ..layout import run_axes
-from ..nest import Bind, Loop, Micro, Node, Row
+from ..nodes import Bind, Loop, Micro, Node, Row
 from ..operands import Op, Prefetch, Space, View
 from ..plan import CpuPlan, Fetch
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ...machine.target import Target
 from ...problem.canonical import Canonical
-from ..nest import Loop, Micro, Node, Shifted
+from ..nodes import Micro, Node, Shifted
 from ..tile_loops import Tile, loops
 from ..writing import Writing, following
 from .leaves import direct_leaf
@@ -24,17 +24,13 @@ def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -
     leaf = direct_leaf(canonical, plan, loads)
     inside = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
     edge = replace(leaf, ragged=(0, *on[-1:]), streaming=False, prefetch=None)
-    return _each(inside, Shifted(leaf, edge, writing.grain, on))
+    shift = Shifted(leaf, edge, writing.grain, on)
+    return tuple(_shifted(node, shift) for node in inside)
 
 
-def _each(nodes: tuple[Node, ...], shift: Shifted) -> tuple[Node, ...]:
-    """The same nodes with shifted micro-tiles."""
-    found: list[Node] = []
-    for node in nodes:
-        if isinstance(node, Loop):
-            tail = None if node.tail is None else _each(node.tail, shift)
-            found.append(replace(node, body=_each(node.body, shift), tail=tail))
-        elif isinstance(node, Micro):
-            edge = replace(shift.edge, block=(shift.edge.block[0], *node.block[1:]), grain=node.grain)
-            found.append(replace(shift, body=node, edge=edge))
-    return tuple(found)
+def _shifted(node: Node, shift: Shifted) -> Node:
+    """The same node with shifted micro-tiles."""
+    if isinstance(node, Micro):
+        edge = replace(shift.edge, block=(shift.edge.block[0], *node.block[1:]), grain=node.grain)
+        return replace(shift, body=node, edge=edge)
+    return node.map(lambda inner: _shifted(inner, shift))

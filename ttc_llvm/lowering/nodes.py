@@ -1,0 +1,200 @@
+"""The kinds of nodes of a loop nest.
+
+Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of
+`step`; a chunk is the interval its body sees. A `Loop` with a tail gives its body full chunks only and
+what is left over to the tail; one without gives its body the shorter last chunk as well, or, if it steps
+back, a whole last chunk that begins within the one before. `Micro` permutes one block of elements in
+registers. Extents and strides may be parameters: the same tree, with run-time values in place of
+numbers, is the any-size body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import ClassVar, NoReturn, TypeVar
+
+from ..problem.canonical import Param, Size
+from .operands import Buffer, Carry, Op, Prefetch, View
+
+
+class Bind(Enum):
+    """Who executes a loop's iterations."""
+
+    SERIAL = "serial"
+    TASK = "task"  # spread over threads: part of the task grid
+
+
+_AnyNode = TypeVar("_AnyNode", bound="_Base")
+
+
+class _Base:
+    """A node. inside: names of the fields that hold nodes: several, one, or None."""
+
+    __slots__ = ()
+    inside: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The nodes right inside this one, in the order of execution."""
+        held = (getattr(self, name) or () for name in self.inside)
+        return tuple(node for one in held for node in (one if isinstance(one, tuple) else (one,)))
+
+    def map(self: _AnyNode, change: Callable[[Node], Node]) -> _AnyNode:
+        """The same node with each of its children changed."""
+        held = {name: getattr(self, name) for name in self.inside}
+        changed = {
+            name: tuple(map(change, one)) if isinstance(one, tuple) else change(one)
+            for name, one in held.items()
+            if one is not None
+        }
+        return replace(self, **changed) if changed else self  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, slots=True)
+class Micro(_Base):
+    """Permute one block through registers.
+
+    block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
+    ragged: axes whose interval may be shorter than the block, known at run time only;
+    streaming: non-temporal stores; straight: registers are stored as they come, nothing is permuted: a yardstick's;
+    loads: bytes that a load of A has at most, 0 = a register's;
+    carry: registers are lines of B that lie anywhere: each is joined to what waits in its row's slot, the line that is
+    whole then leaves past the caches, and the register waits instead; of a run's first one, what is in front of the
+    first boundary leaves at once.
+    """
+
+    source: View
+    target: View
+    op: Op
+    block: tuple[int, ...]
+    grain: tuple[int, ...]
+    ragged: tuple[int, ...] = ()
+    prefetch: Prefetch | None = None
+    streaming: bool = False
+    straight: bool = False
+    loads: int = 0
+    carry: Carry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keep(_Base):
+    """Open the slots of a carry: the box at this point has one for each of its rows of B."""
+
+    inside: ClassVar[tuple[str, ...]] = ("body",)
+    buffer: Buffer
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall(_Base):
+    """Put what waits in a row's slot in front of the row's first element in scratch."""
+
+    carry: Carry
+    target: View
+
+
+@dataclass(frozen=True, slots=True)
+class Row(_Base):
+    """Copy what the box holds along these axes, innermost first, which make one run of memory on both sides: whole
+    vectors past the caches, wherever the target's boundaries lie, and ordinary stores before and behind them.
+
+    width: elements that all axes but the last hold together; following: elements of the target to the next run,
+    0 = there is none; prefetch: rows of A of a later tile, each run asks for its share; carry: the row is part of a
+    longer run, and whole lines of B are written only, except at both ends of that run.
+    """
+
+    source: View
+    target: View
+    op: Op
+    axes: tuple[int, ...]
+    width: int
+    following: int = 0
+    prefetch: Prefetch | None = None
+    carry: Carry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(_Base):
+    """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis, or of a tile that is known
+    to be whole; back: the last chunk begins early where it would be short, and elements are then written twice, the
+    same both times."""
+
+    inside: ClassVar[tuple[str, ...]] = ("body", "tail")
+    axis: int
+    extent: Size
+    step: int
+    bind: Bind
+    body: tuple[Node, ...]
+    tail: tuple[Node, ...] | None = None
+    back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(_Base):
+    """Fill a scratch tile, then drain it: both see the box at this point and address the buffer relative to it."""
+
+    inside: ClassVar[tuple[str, ...]] = ("fill", "drain")
+    buffer: Buffer
+    fill: tuple[Node, ...]
+    drain: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Last(_Base):
+    """Nodes for the last tile of runs only."""
+
+    inside: ClassVar[tuple[str, ...]] = ("body",)
+    carry: Carry
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rest(_Base):
+    """Store what waits in a row's slot, the elements behind the last boundary: the row ends its run."""
+
+    carry: Carry
+    target: View
+    op: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted(_Base):
+    """A micro-tile as many elements further along axis 0, B's own, as are before B's first boundary of `grain`
+    elements, which only run time knows. One that passes the axis' end takes the rest from the row of B that follows in
+    memory: a step along one of the axes `following`, innermost first, where the others start again. edge: serves what
+    is before a row's first boundary and behind its last one, where no row comes before or follows."""
+
+    inside: ClassVar[tuple[str, ...]] = ("body", "edge")
+    body: Micro
+    edge: Micro
+    grain: int
+    following: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fence(_Base):
+    """Order all non-temporal stores before what follows."""
+
+
+Node = Loop | Micro | Row | Recall | Stage | Keep | Last | Rest | Shifted | Fence
+
+
+def trips(loop: Loop) -> int:
+    """Iterations of a loop over its whole axis."""
+    if isinstance(loop.extent, Param):
+        raise TypeError(f"{loop.extent.name} is known at run time only")
+    return -(-loop.extent // loop.step)
+
+
+def every(nodes: Iterable[Node]) -> Iterator[Node]:
+    """These nodes and all inside them, each before those inside it."""
+    for node in nodes:
+        yield node
+        yield from every(node.children)
+
+
+def assert_never(node: NoReturn) -> NoReturn:
+    """Never called: type checkers prove that every kind of node was handled before (`typing`'s is of Python 3.11)."""
+    raise AssertionError(f"unknown node {node!r}")
