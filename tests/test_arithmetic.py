@@ -270,12 +270,12 @@ def test_stored_code_of_the_old_rule_is_not_run(tmp_path: Path, monkeypatch: pyt
         built.append(given[3])
         return original(*given)
 
-    original, current = kernel.build, kernel.CODE
-    monkeypatch.setattr(kernel, "CODE", 2)
+    original, current = kernel.build, kernel.REVISION
+    monkeypatch.setattr(kernel, "REVISION", 2)
     ttc_llvm.compile(problem, 2, database=path)
     monkeypatch.setattr(kernel, "build", build)
     for revision in (2, current):
-        monkeypatch.setattr(kernel, "CODE", revision)
+        monkeypatch.setattr(kernel, "REVISION", revision)
         monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
         solution = ttc_llvm.compile(problem, 2, database=path)
         solution(*(x.copy() for x in numbers(problem)))

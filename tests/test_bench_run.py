@@ -23,6 +23,7 @@ from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.compiling.stored_plans import Planned
 from ttc_llvm.errors import OptionError, VerificationError
 from ttc_llvm.ir_builders.flush import BLOCK
+from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
@@ -147,7 +148,7 @@ def workspace_of(case: Case, threads: int = 2) -> Workspace:
     return Workspace.of(case, backend.host_target(), threads, Memory())
 
 
-def planned(s: Workspace) -> Planned:
+def planned(s: Workspace) -> Planned[CpuPlan]:
     """The cost model's plan."""
     return Planned(model_plan(s.canonical, s.target, s.threads))
 

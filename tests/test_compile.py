@@ -19,7 +19,10 @@ from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm.arrays import strided
+from ttc_llvm.compiling.compiler import CpuTask
+from ttc_llvm.compiling.options import checked
 from ttc_llvm.compiling.solution import Solution
+from ttc_llvm.compiling.solve import request_of
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.compiling.trial import Mode, Trial
 from ttc_llvm.errors import OptionError, OutOfMemoryError, TargetError, TtcError, VerificationError
@@ -198,7 +201,7 @@ def test_the_fallback_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyP
     def fallback_found(outcome: Outcome[CpuPlan, Kernel], *_: object) -> Outcome[CpuPlan, Kernel]:
         return replace(outcome, best=replace(outcome.best, plan=replace(outcome.best.plan, fallback=Store.BUFFERED)))
 
-    monkeypatch.setattr("ttc_llvm.compiling.compiler.decided", fallback_found)
+    monkeypatch.setattr("ttc_llvm.compiling.trial.decided", fallback_found)
     found = ttc_llvm.compile(SMALL, 3, threads=1).plan
     assert found.fallback is Store.BUFFERED
     assert rows(path)[0].plan == str(found)
@@ -236,18 +239,18 @@ def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
         assert np.array_equal(b.reshape(256, 512), source.reshape(512, 256).T)
 
 
-@pytest.mark.parametrize("where", ["ttc_llvm.compiling.compiler.decided", "ttc_llvm.compiling.stored_plans.elsewhere"])
+@pytest.mark.parametrize("where", ["trial.decided", "compiler.CpuTask.fallback_code"])
 def test_ctrl_c_behind_a_search_keeps_its_result(monkeypatch: pytest.MonkeyPatch, path: Path, where: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(where, interrupted)
+    monkeypatch.setattr(f"ttc_llvm.compiling.{where}", interrupted)
     ttc_llvm.compile(Problem((1, 0), (256, 512)), 3, threads=1, forced=Forced(streaming=True))
     assert objects_of(path) == [kernel.NAME]
 
 
 def test_an_interrupted_search_compiles_nothing_more(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    monkeypatch.setattr("ttc_llvm.compiling.compiler.decided", lambda outcome, *_: replace(outcome, interrupted=True))
+    monkeypatch.setattr("ttc_llvm.compiling.trial.decided", lambda outcome, *_: replace(outcome, interrupted=True))
     ttc_llvm.compile(Problem((1, 0), (256, 512)), 3, threads=1, forced=Forced(streaming=True))
     assert objects_of(path) == [kernel.NAME]
 
@@ -282,11 +285,33 @@ def test_a_known_plan_is_a_candidate_of_a_longer_search(monkeypatch: pytest.Monk
     assert str(odd) in dict(timed.timings)
 
 
-def rows_request(threads: int) -> Any:
-    from ttc_llvm.compiling.options import checked
-    from ttc_llvm.compiling.stored_plans import request
+@pytest.mark.parametrize(
+    ("change", "seconds", "taken"),
+    [
+        ({"options": "unverified"}, 1.0, True),
+        ({"options": "unverified"}, None, False),
+        ({"options": "streaming=False"}, 1.0, False),
+        ({"threads": 2}, 1.0, False),
+        ({"mode": "hot-ab"}, 1.0, False),
+    ],
+)
+def test_where_nothing_is_timed_a_plan_that_was_is_preferred_to_the_models(
+    change: dict[str, Any], seconds: float | None, taken: bool
+) -> None:
+    """Of a search under options that say nothing against it."""
+    model = model_plan(canonicalise(SMALL).canonical, backend.host_target(), 1)
+    odd = CpuPlan((70, 45), (1, 1), model.order, model.inner, 1)
+    open_database(None).store(Record(replace(rows_request(1), **change), 20, str(odd), seconds))
+    solution = ttc_llvm.compile(SMALL, 1, threads=1)
+    assert solution.plan == (odd if taken else model)
+    assert solution.measurement is None
+    assert is_right(solution)
+    forced = ttc_llvm.compile(SMALL, 1, threads=1, forced=Forced(prefetch=(4,)))
+    assert forced.plan not in (odd, model)
 
-    return request(canonicalise(SMALL).canonical, checked(threads=threads))
+
+def rows_request(threads: int) -> Any:
+    return request_of(CpuTask(canonicalise(SMALL).canonical, checked(threads=threads)))
 
 
 def test_threads_and_targets_have_solutions_of_their_own(path: Path) -> None:
@@ -595,7 +620,7 @@ def test_another_release_does_not_run_stored_code(path: Path, monkeypatch: pytes
     stored = open_database(path)
     (before,) = [row.record.request.versions for row in stored.file.rows()] if stored.file else []
     assert f"ttc{ttc_llvm.__version__} " in before
-    monkeypatch.setattr(kernel, "CODE", kernel.CODE + 1)
+    monkeypatch.setattr(kernel, "REVISION", kernel.REVISION + 1)
     assert kernel.versions() != before
     monkeypatch.undo()
     monkeypatch.setattr(kernel, "__version__", "99.0")

@@ -27,7 +27,7 @@ import ttc_llvm
 from ttc_llvm import cli
 from ttc_llvm.compiling import stored_plans
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import code, exchange, file_access, notices, rows, signing, trust
+from ttc_llvm.tuning import code, connection, exchange, file_access, notices, rows, signing, trust
 from ttc_llvm.tuning.database import Database
 from ttc_llvm.tuning.records import Record, Request, Timing
 from ttc_llvm.tuning.solution_file import SolutionFile
@@ -212,7 +212,7 @@ def test_a_record_that_cannot_be_stored_is_given_up_and_the_others_are_stored(
 ) -> None:
     encode = rows.encode
 
-    def failing(record: Record) -> rows.Row:
+    def failing(record: Record) -> connection.Row:
         if record.request == REQUEST:
             raise error
         return encode(record)

@@ -163,7 +163,7 @@ def test_code_of_other_versions_is_kept_beside(place: Path) -> None:
 
 def test_a_newer_program_answers_from_the_row_and_builds_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(place, monkeypatch)
-    monkeypatch.setattr(kernel, "CODE", kernel.CODE + 1)
+    monkeypatch.setattr(kernel, "REVISION", kernel.REVISION + 1)
     assert solved(monkeypatch)
     (row,) = SolutionFile(place).rows()
     assert row.record.effort == 7

@@ -20,8 +20,9 @@ import pytest
 
 import ttc_llvm
 from ttc_llvm import Problem, cli
+from ttc_llvm.compiling.compiler import CpuTask
 from ttc_llvm.compiling.options import checked
-from ttc_llvm.compiling.stored_plans import request
+from ttc_llvm.compiling.solve import request_of
 from ttc_llvm.lowering.plan_text import modern
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.runtime import backend
@@ -46,7 +47,7 @@ def execute(path: Path, statement: str, *values: object) -> list[tuple[object, .
 
 
 def asked(problem: Problem, threads: int = 1) -> Request:
-    return request(canonicalise(problem).canonical, checked(threads=threads, target="haswell"))
+    return request_of(CpuTask(canonicalise(problem).canonical, checked(threads=threads, target="haswell")))
 
 
 def as_old_programs(path: Path, wanted: Request, effort: int, plan: str) -> None:
@@ -74,7 +75,7 @@ def test_of_several_versions_the_best_answers(path: Path) -> None:
 
 
 def test_a_compilation_is_answered_without_a_search(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttc_llvm.compiling.compiler._tuned", lambda *_: pytest.fail("it was searched anew"))
+    monkeypatch.setattr("ttc_llvm.compiling.solve._tuned", lambda *_: pytest.fail("it was searched anew"))
     solution = ttc_llvm.compile(TUNED, 6, threads=1, target="haswell", database=path)
     assert str(solution.plan) == modern(PLAN)
     assert solution.measurement is not None and len(solution.measurement.timings) == 6

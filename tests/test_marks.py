@@ -13,7 +13,6 @@ import pytest
 
 import ttc_llvm
 from ttc_llvm import Library, OptionError, Problem, Solution, cli
-from ttc_llvm.compiling import gpu_compiling as compiling
 from ttc_llvm.compiling import library
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine import target
@@ -70,7 +69,7 @@ def test_files_of_others_stay_where_a_library_goes(tmp_path: Path, solution: Sol
 
 @pytest.mark.parametrize(("name", "kinds"), [("sm_80", ("ptx", "header", "llvm", "asm")), ("gfx90a", ("obj", "asm"))])
 def test_files_of_others_stay_where_a_gpu_s_go(tmp_path: Path, name: str, kinds: tuple[str, ...]) -> None:
-    solution, out = compiling.compile(PROBLEM, 1, name), tmp_path / "out"
+    solution, out = ttc_llvm.compile(PROBLEM, 1, target=name), tmp_path / "out"
     written = solution.write(out, kinds)
     from ttc_llvm.gpu import artifact as gpu_artifact
 

@@ -40,6 +40,9 @@ class GpuForced:
     def __post_init__(self) -> None:
         arguments.put(self, _RULES, OptionError, "forced ")
 
+    def __str__(self) -> str:
+        return "" if self == FREE else repr(self)
+
 
 _RULES = {
     "threads": arguments.optional(arguments.between(1)),
@@ -57,7 +60,7 @@ def plans(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Iterator
     for plan in seeds(c, target, forced):
         walk.push(plan)
     if not walk.heap:
-        decided = "" if forced == FREE else f" with {forced}"
+        decided = f" with {forced}" if str(forced) else ""
         raise PlanError(f"no plan for {target} fits{decided}: {walk.refused}")
     while walk.heap:
         found = walk.pop()

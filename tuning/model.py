@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -25,10 +25,15 @@ def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = 
     return candidates.enumerate_plans(canonical, target, settled(forced, target), model.costs)
 
 
-def scouts(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Scouts:
-    """Seeds of every habit, for a search on a machine that the model may not know."""
+def scouts(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Scouts[CpuPlan]:
+    """Seeds of every strategy class, for a search on a machine that the model may not know."""
     model, forced = Model(canonical, target, threads), settled(forced, target)
-    return Scouts(candidates.starts(canonical, target, forced), model.costs)
+    return Scouts(candidates.starts(canonical, target, forced), model.costs, strategy)
+
+
+def strategy(plan: CpuPlan) -> Hashable:
+    """A plan's strategy class: how it stores, and what it asks for."""
+    return plan.store, plan.fetch if plan.prefetch else None
 
 
 def onwards(

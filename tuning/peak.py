@@ -31,17 +31,21 @@ def of(canonical: Canonical, hot: bool = False) -> Ceiling:
     return Ceiling.COPY if hot else Ceiling.STREAM
 
 
+def flattened(canonical: Canonical, update: bool) -> Canonical:
+    """As many elements of the same types without a permutation. update: y <- alpha x + beta y, else a copy."""
+    kinds, (a, b) = UPDATE if update and canonical.a.real_bits else COPY, (canonical.a, canonical.b)
+    if kinds == COPY and a == b and a.itemsize <= 8:
+        a = b = carrier(a.itemsize)
+    return Canonical((Axis(canonical.elements, 1, 1),), a, b, kinds)
+
+
 def walks(canonical: Canonical, ceiling: Ceiling, target: Target) -> tuple[tuple[Canonical, CpuPlan], ...]:
     """Copies of as many bytes with the problem's types, without permutation: one run after the other, and STREAMS
     runs side by side, which some machines move much faster. The ceiling is the best of them."""
-    kinds = UPDATE if ceiling is Ceiling.SAXPY and canonical.a.real_bits else COPY
-    a, b = canonical.a, canonical.b
-    if kinds == COPY and a == b and a.itemsize <= 8:
-        a = b = carrier(a.itemsize)
     store = Store.ALIGNED if ceiling is Ceiling.STREAM else Store.CACHED
-    problem = Canonical((Axis(canonical.elements, 1, 1),), a, b, kinds)
+    problem = flattened(canonical, update=ceiling is Ceiling.SAXPY)
     w = width(problem, target)
-    run = max(4 * w, RUN_BYTES // max(a.itemsize, b.itemsize))
+    run = max(4 * w, RUN_BYTES // max(problem.a.itemsize, problem.b.itemsize))
     single = (problem, CpuPlan((STREAMS * run,), (4 * w,), (0,), (0,), 1, 0, store))
     groups = canonical.elements // (STREAMS * run)
     if groups < 2:

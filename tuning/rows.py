@@ -9,6 +9,7 @@ from typing import Any
 
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.code import MAX_PACKED, Code, Objects
+from ttc_llvm.tuning.connection import Row
 from ttc_llvm.tuning.exchange import timings
 from ttc_llvm.tuning.records import (
     KIND,
@@ -31,7 +32,6 @@ from ttc_llvm.tuning.schema import (
     Session,
 )
 
-Row = tuple[Any, ...]
 Linkable = Callable[[Request, str], Objects]
 Ignored = Callable[[Any, DatabaseError], None]  # told of the ID of a malformed row, and what is wrong with it
 

@@ -1,48 +1,46 @@
-"""Plans that a search sends ahead, whatever the cost model thinks of them.
+"""Plans that a search sends ahead, whatever the cost model thinks of them: diversity seeds.
 
 The model knows the machines that it was fitted to. Others like something else: what the model puts last there may be
 the fastest by far, and among the first hundred plans nothing would tell. So a search also times the best seeds of
-every habit; where one is fast, the search goes on from there.
+every strategy class; where one is fast, the search goes on from there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import cached_property
+from typing import Generic
 
-from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-
-from .candidates import Costs
-
-Habit = tuple[Store, Fetch | None]  # how a plan stores, and what it asks for: what machines differ in most
+from .standings import P
 
 
-class Scouts:
-    """Seeds of plans, by habit; they are drawn, and their costs asked for, when the first one is wanted."""
+class Scouts(Generic[P]):
+    """Seeds of plans, by strategy class; they are drawn, and their costs asked for, when the first one is wanted.
 
-    def __init__(self, seeds: Iterable[CpuPlan], costs: Costs) -> None:
-        self._seeds, self._costs = seeds, costs
+    costs: seconds expected of each; strategy: a plan's class, by the decisions in which machines differ most.
+    """
 
-    def __call__(self, timed: Collection[CpuPlan]) -> CpuPlan | None:
-        """The cheapest seed not timed yet of the habit that was timed least; None where there is none."""
-        count = Counter(map(_habit, timed))
-        for habit in sorted(self._waiting, key=count.__getitem__):
-            fresh = next((plan for plan in self._waiting[habit] if plan not in timed), None)
+    def __init__(
+        self, seeds: Iterable[P], costs: Callable[[Sequence[P]], Sequence[float]], strategy: Callable[[P], Hashable]
+    ) -> None:
+        self._seeds, self._costs, self._strategy = seeds, costs, strategy
+
+    def __call__(self, timed: Collection[P]) -> P | None:
+        """The cheapest seed not timed yet of the class that was timed least; None where there is none."""
+        count = Counter(map(self._strategy, timed))
+        for strategy in sorted(self._waiting, key=count.__getitem__):
+            fresh = next((plan for plan in self._waiting[strategy] if plan not in timed), None)
             if fresh is not None:
                 return fresh
         return None
 
     @cached_property
-    def _waiting(self) -> dict[Habit, list[CpuPlan]]:
-        """The cheapest seed first, within a habit and among habits."""
+    def _waiting(self) -> dict[Hashable, list[P]]:
+        """The cheapest seed first, within a class and among classes."""
         seeds = list(dict.fromkeys(self._seeds))
         cost = dict(zip(seeds, self._costs(seeds), strict=True))
-        found: dict[Habit, list[CpuPlan]] = {}
+        found: dict[Hashable, list[P]] = {}
         for plan in sorted(seeds, key=cost.__getitem__):
-            found.setdefault(_habit(plan), []).append(plan)
+            found.setdefault(self._strategy(plan), []).append(plan)
         return found
-
-
-def _habit(plan: CpuPlan) -> Habit:
-    return plan.store, plan.fetch if plan.prefetch else None

@@ -24,7 +24,7 @@ _ID_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Listed:
     """One line of a listing: a record without its objects, and the bytes that all of its code takes in the file."""
 
     record: Record
@@ -47,7 +47,7 @@ class Cleared:
     moved: Path | None = None
 
 
-def _place(row: Row) -> tuple[str, ...]:
+def _place(row: Listed) -> tuple[str, ...]:
     request = row.record.request
     return request.problem, request.target, request.id
 
@@ -91,10 +91,10 @@ class SolutionFile:
         """
         return [one.changed for one in self._put(records, refused)]
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[Listed]:
         """Every solution, by problem, without objects."""
         found = self._access.read(lambda s: rows.listed(s, self._ignored)) or []
-        return sorted((Row(*one) for one in found), key=_place)
+        return sorted((Listed(*one) for one in found), key=_place)
 
     def show(self, prefix: str, versions: str | None = None) -> Record:
         """The solution whose ID begins so, with the code of these versions; DatabaseError for none or several."""

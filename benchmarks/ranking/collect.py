@@ -24,7 +24,7 @@ from data import KERNELS
 from draws import KINDS, problems, random_plan, small_problems
 
 from ttc_llvm import Problem
-from ttc_llvm.compiling.trial import GIB, Mode, Trial
+from ttc_llvm.compiling.trial import Mode, Trial
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.lowering.writing import has_room
 from ttc_llvm.machine.target import Target
@@ -33,6 +33,7 @@ from ttc_llvm.runtime import affinity, backend, runtime
 from ttc_llvm.runtime.kernel import Kernel
 from ttc_llvm.tuning import neighbours, peak
 from ttc_llvm.tuning.choices import FREE
+from ttc_llvm.tuning.measurement import GIB
 from ttc_llvm.tuning.model import ranked
 
 LONGEST = 1 << 21  # elements of a tile, at most

@@ -18,7 +18,7 @@ from processes import attempt
 
 from ttc_llvm import cli
 from ttc_llvm.bench import comparison
-from ttc_llvm.compiling import compiler
+from ttc_llvm.compiling import trial
 from ttc_llvm.runtime import interrupts
 
 ROOT = campaign.ROOT
@@ -49,7 +49,7 @@ def struck_once(calls: list[None]) -> Any:
 def test_ctrl_c_behind_a_search_ends_a_bench(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """The search keeps its result; the bench must not go on to the next case."""
     calls: list[None] = []
-    monkeypatch.setattr(compiler, "decided", struck_once(calls))
+    monkeypatch.setattr(trial, "decided", struck_once(calls))
     assert cli.main(QUICK) == 130
     assert len(calls) == 1
     assert capsys.readouterr().err == SAID

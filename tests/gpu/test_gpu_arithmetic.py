@@ -13,7 +13,6 @@ from reference import Array
 from test_arithmetic import EQUAL, FACTORS, NUMBERS, TYPES, Door, agree, independent, numbers, square
 
 import ttc_llvm
-from ttc_llvm.compiling import gpu_compiling as compiling
 from ttc_llvm.compiling.gpu_solution import GpuSolution
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.problem.problem import Problem
@@ -21,7 +20,7 @@ from ttc_llvm.runtime import kernel
 
 
 def solved(problem: Problem) -> GpuSolution:
-    return compiling.compile(problem, 1, "sm_80")
+    return ttc_llvm.compile(problem, 1, target="sm_80")
 
 
 def called(gpu: FakeGpu, solution: GpuSolution, alpha: Any, beta: Any) -> Array:
@@ -65,9 +64,9 @@ def test_arrays_do_not_remember_equal_scalars(gpu: FakeGpu) -> None:
 
 def test_stored_kernels_of_another_revision_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, path = Problem((1, 0), (8, 8), "c", alpha=2, beta=1), tmp_path / "ttc.db"
-    compiling.compile(problem, 1, "sm_80", database=path)
+    ttc_llvm.compile(problem, 1, target="sm_80", database=path)
     monkeypatch.setattr(gpu_kernel, "build", lambda *_: pytest.fail("compiled"))
-    compiling.compile(problem, 1, "sm_80", database=path)
-    monkeypatch.setattr(kernel, "CODE", kernel.CODE + 1)
+    ttc_llvm.compile(problem, 1, target="sm_80", database=path)
+    monkeypatch.setattr(kernel, "REVISION", kernel.REVISION + 1)
     with pytest.raises(pytest.fail.Exception, match="compiled"):
-        compiling.compile(problem, 1, "sm_80", database=path)
+        ttc_llvm.compile(problem, 1, target="sm_80", database=path)

@@ -41,7 +41,7 @@ NVIDIA = tuple(name for name in gpu_target.names() if gpu_target.find(name).is_n
 
 def solved(problem: Problem = PROBLEM, **options: Any) -> Any:
     """The cost model's solution."""
-    return compiling.compile(problem, 1, "sm_80", **options)
+    return ttc_llvm.compile(problem, 1, target="sm_80", **options)
 
 
 def tensors(problem: Problem = PROBLEM) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -71,6 +71,16 @@ def test_addresses_and_values_of_the_call(gpu: FakeGpu) -> None:
     again = pickle.loads(pickle.dumps(solution))
     again(a.ctypes.data, b.ctypes.data, alpha=1, beta=0)
     assert b.tobytes() == expected(Case.of(Problem((2, 0, 1), (7, 5, 9), "s")), a, b).tobytes()
+
+
+def test_pickled_solutions_take_their_code_from_the_database(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, wanted = tensors()
+    pickled = pickle.dumps(solved())
+    with monkeypatch.context() as patch:
+        patch.setattr(gpu_kernel, "build", lambda *_: pytest.fail("compiled"))
+        again = pickle.loads(pickled)
+        again(Interface(gpu, a), Interface(gpu, b))
+    assert b.tobytes() == wanted.tobytes()
 
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
@@ -247,7 +257,7 @@ def test_a_device_older_than_the_code(gpu: FakeGpu) -> None:
 
 def test_amd_code_does_not_run(gpu: FakeGpu) -> None:
     a, b, _ = tensors()
-    solution = compiling.compile(PROBLEM, 1, "gfx90a")
+    solution = ttc_llvm.compile(PROBLEM, 1, target="gfx90a")
     with pytest.raises(TargetError, match="code for gfx90a cannot run here"):
         solution(Interface(gpu, a), Interface(gpu, b))
 
@@ -265,7 +275,7 @@ def test_machines_without_a_device(gpu: FakeGpu, machine: dict[str, Any], words:
     with pytest.raises(GpuError, match=words):
         solution(1 << 20, 1 << 21)
     with pytest.raises(GpuError, match=words):
-        compiling.compile(PROBLEM, 10, "sm_80")
+        ttc_llvm.compile(PROBLEM, 10, target="sm_80")
 
 
 def test_machines_without_a_driver(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,17 +284,17 @@ def test_machines_without_a_driver(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(GpuError, match=r"there is no NVIDIA driver on this machine: libnothing\.so"):
         solved()(1 << 20, 1 << 21)
     assert solved().target.name == "sm_80"
-    assert compiling.compile(PROBLEM, 1, "cuda").target.name == gpu_target.DEFAULT
+    assert ttc_llvm.compile(PROBLEM, 1, target="cuda").target.name == gpu_target.DEFAULT
 
 
 def test_the_device_present_is_the_default(gpu: FakeGpu) -> None:
     gpu.set(capability=(8, 9))
-    assert compiling.compile(PROBLEM, 1, "cuda").target.name == "sm_89"
+    assert ttc_llvm.compile(PROBLEM, 1, target="cuda").target.name == "sm_89"
     gpu.set(capability=(12, 1))
-    assert compiling.compile(PROBLEM, 1, "cuda").target.name == "sm_120"
+    assert ttc_llvm.compile(PROBLEM, 1, target="cuda").target.name == "sm_120"
     gpu.set(capability=(3, 0))
     with pytest.raises(TargetError, match=r"compute capability 3\.0 is not supported"):
-        compiling.compile(PROBLEM, 1, "cuda")
+        ttc_llvm.compile(PROBLEM, 1, target="cuda")
 
 
 def test_what_the_driver_refuses_is_told(gpu: FakeGpu) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import sqlite3
 import sys
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,15 +21,18 @@ import ttc_llvm
 from ttc_llvm import cli
 from ttc_llvm.compiling.gpu_stage import Stage, boxes
 from ttc_llvm.compiling.gpu_trial import Trial
-from ttc_llvm.compiling.trial import Mode
+from ttc_llvm.compiling.trial import Mode, stand_in
 from ttc_llvm.errors import GpuError, OptionError, VerificationError
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.gpu.devices import device
 from ttc_llvm.gpu.session import Session
+from ttc_llvm.lowering.gpu import plan as gpu_plan
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning import gpu_candidates
+from ttc_llvm.tuning.database import default_path
+from ttc_llvm.tuning.gpu_scouts import strategy
 
 PROBLEM = Problem((1, 0), (96, 80), "s", alpha=2.0, beta=0.5)
 
@@ -106,10 +112,40 @@ def test_a_measurement_is_many_runs_without_a_pause(gpu: FakeGpu) -> None:
 
 
 def test_too_little_memory(gpu: FakeGpu) -> None:
+    """Nor for a stand-in that any plan fits."""
+    gpu.set(memory=64 << 20)
+    problem = Problem((1, 0), (2048, 2048), "s")
+    with pytest.raises(GpuError, match=r"Fake GPU 0 \(sm_90\) has too little memory to time this: .* 32 MiB, 0 MiB"):
+        tuned(problem)
+    assert tuned(problem, 1).measurement is None
+
+
+def test_what_does_not_fit_is_tuned_on_a_stand_in(gpu: FakeGpu, caplog: pytest.LogCaptureFixture) -> None:
+    """Its code is not the problem's: that is built when it is called. The database knows what was timed."""
     gpu.set(memory=80 << 20)
-    with pytest.raises(GpuError, match=r"Fake GPU 0 \(sm_90\) has too little memory to time this: .* 32 MiB, 16 MiB"):
-        tuned(Problem((1, 0), (2048, 2048), "s"))
-    assert tuned(Problem((1, 0), (2048, 2048), "s"), 1).measurement is None
+    problem = Problem((1, 0), (1030, 2048), "s")
+    for session in range(2):
+        found, measured = (one := tuned(problem)), one.measurement
+        assert measured is not None and measured.proxy and len(measured.timings) == 3
+        small = stand_in(canonicalise(problem).canonical, 16 << 20)
+        assert measured.gibs * measured.seconds * (1 << 30) == pytest.approx(small.bytes_moved)
+        assert measured.ceiling == "device copy of Fake GPU 0 (sm_90)"
+        assert ("in the memory of Fake GPU 0 (sm_90): tuned on a smaller stand-in" in caplog.text) == (session == 0)
+        caplog.clear()
+    a = np.random.default_rng(3).random((2048, 1030), np.float32)
+    b = np.empty((1030, 2048), np.float32)
+    found(Interface(gpu, a), Interface(gpu, b))
+    assert np.array_equal(b, a.T)
+
+
+def test_a_search_times_plans_that_the_model_does_not_like(gpu: FakeGpu) -> None:
+    """It likes one strategy class alone for this problem; a diversity seed of another is timed beside it."""
+    c, machine = canonicalise(PROBLEM).canonical, gpu_target.find("sm_90")
+    first = {strategy(plan) for plan in islice(gpu_candidates.plans(c, machine), 12)}
+    assert len(first) == 1
+    measured = tuned(PROBLEM, 12).measurement
+    assert measured is not None and len(measured.timings) == 12
+    assert len({strategy(gpu_plan.parse(text)) for text, _ in measured.timings}) == 2
 
 
 def test_without_pycuda(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +161,19 @@ def test_plans_timed_elsewhere_serve_where_nothing_can_be_timed(gpu: FakeGpu) ->
     found = ttc_llvm.compile(PROBLEM, 4, target="sm_90", verify=False)
     gpu.set(devices=0)
     assert ttc_llvm.compile(PROBLEM, 1, target="sm_90").plan == found.plan
+
+
+@pytest.mark.parametrize("options", [{"forced": ttc_llvm.GpuForced(threads=64)}, {"hot_a": True, "hot_b": True}])
+def test_plans_of_other_circumstances_do_not(gpu: FakeGpu, options: dict[str, Any]) -> None:
+    """Decisions that somebody took once, and caches of which the model knows nothing."""
+    model = gpu_candidates.model_plan(canonicalise(PROBLEM).canonical, gpu_target.find("sm_90"))
+    offered = islice(gpu_candidates.plans(canonicalise(PROBLEM).canonical, gpu_target.find("sm_90")), 9)
+    other = next(plan for plan in offered if plan != model)
+    tuned(PROBLEM, 3, **options)
+    with sqlite3.connect(default_path()) as database:
+        database.execute("UPDATE solutions_v2 SET plan = ?", (str(other),))
+    database.close()
+    assert tuned(PROBLEM, 1).plan == model
 
 
 def test_decisions_of_the_user(gpu: FakeGpu) -> None:

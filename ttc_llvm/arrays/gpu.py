@@ -6,6 +6,7 @@ from typing import Any
 
 from ..compiling import gpu_compiling as compiling
 from ..errors import ArrayError
+from ..gpu import kernel as gpu_kernel
 from ..gpu.devices import device
 from ..gpu.driver import driver
 from ..gpu.executable import Executable
@@ -76,7 +77,8 @@ def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable
         return known
     placed = _placed(of, to, scale, odd)
     planned = compiling.plan(placed.canonical, here.target, (scale.alpha, scale.beta), effort, here)
-    made = Executable(placed, planned.plan, here.target, planned.image)  # loaded by its first run: of two, none is yet
+    image = gpu_kernel.stored(placed.canonical, planned.plan, here.target, planned.objects)
+    made = Executable(placed, planned.plan, here.target, image)  # loaded by its first run: of two, none is yet
     return recent.obtain(key, lambda: made)
 
 

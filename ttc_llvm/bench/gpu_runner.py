@@ -10,11 +10,11 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from ..compiling import gpu_compiling as compiling
 from ..compiling.gpu_stage import boxes
 from ..compiling.gpu_trial import Built, Trial, ceiling_name
 from ..compiling.trial import Mode
 from ..errors import GpuError, TtcError, VerificationError
+from ..gpu import kernel
 from ..gpu.devices import Device
 from ..gpu.session import Session
 from ..lowering.gpu.launch import GpuImage
@@ -65,7 +65,7 @@ class GpuSettings(ComparisonSettings):
     def key(self, case: Case) -> str:
         """A text that is equal for results of this case with these settings, on this machine and version."""
         return self.digest(
-            case, self.device, self.target.key, self.max_implementations, self.rounds, self.verify, compiling.versions()
+            case, self.device, self.target.key, self.max_implementations, self.rounds, self.verify, kernel.versions()
         )
 
 

@@ -26,7 +26,7 @@ MEMCPY, TILED, PATTERN = "memcpy", "tiled copy", "pattern"
 CEILING_SCALARS = (2.0, 0.5)  # repeated, y <- 2 x + y / 2 neither grows nor vanishes
 
 
-def solution(workspace: Workspace, planned: Planned) -> Contender:
+def solution(workspace: Workspace, planned: Planned[CpuPlan]) -> Contender:
     """Our plan: as Python calls it where cold, in a native loop where hot."""
     addresses = workspace.a.address, workspace.b.address
     if workspace.case.hot:

@@ -20,7 +20,7 @@ from ..tuning import exchange
 from ..tuning.database import SolutionFile, choose_path
 from ..tuning.exchange import lines_of
 from ..tuning.records import EXHAUSTIVE, Record
-from ..tuning.solution_file import Cleared, Row
+from ..tuning.solution_file import Cleared, Listed
 
 Subparsers = Any  # argparse's own type of it is private
 Versions = Callable[[], str]
@@ -64,12 +64,12 @@ def _list(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> i
     return 0
 
 
-def _summary(row: Row) -> dict[str, Any]:
+def _summary(row: Listed) -> dict[str, Any]:
     fields = {"id": row.record.request.id, "packed_object_bytes": row.packed_bytes}
     return fields | exchange.to_fields(row.record, objects=False)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Listed) -> tuple[str, ...]:
     record, request = row.record, row.record.request
     cells = (
         request.id[:_ID_DIGITS],

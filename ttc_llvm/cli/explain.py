@@ -8,8 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from ..compiling.compiler import CpuTask
 from ..compiling.solution import Solution
-from ..compiling.stored_plans import open_database, stored
+from ..compiling.solve import stored
+from ..compiling.stored_plans import open_database
 from ..errors import OptionError
 from ..explain.explanation import RANKED, Explanation
 from ..explain.text import STAGES
@@ -120,7 +122,7 @@ def _solution(job: Job, given: str | None) -> Solution:
     """The plan given, the stored one, or the cost model's; whatever was timed comes along."""
     options, canonical = replace(job.options, max_implementations=1), job.canonical
     store = open_database(job.command.database, job.command.ignore_database)
-    known = stored(canonical, options, store)
+    known = stored(CpuTask(canonical, options), store)
     if given is not None:
         plan = plans.check(plans.parse(given), canonical)
     elif known is not None:

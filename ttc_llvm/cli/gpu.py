@@ -7,10 +7,9 @@ import time
 from typing import Any
 
 from .. import __version__
-from ..compiling import gpu_compiling as compiling
+from ..compiling.front import compile
 from ..compiling.gpu_solution import GpuSolution
 from ..compiling.options import candidate_count
-from ..compiling.trial import Mode
 from ..errors import OptionError
 from ..gpu import artifact, devices
 from ..machine.gpu_target import GpuTarget, is_gpu
@@ -52,12 +51,13 @@ def run(command: Command) -> int:
     references = gpu_single.prepare(command, problem, target)
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet) as progress, interrupts.raised():
-        solution = compiling.compile(
+        solution = compile(
             problem,
             1 if command.generate_only else command.max_implementations,
-            target,
-            command.time_limit,
-            Mode.of(command.hot_a, command.hot_b),
+            target=target,
+            time_limit=command.time_limit,
+            hot_a=command.hot_a,
+            hot_b=command.hot_b,
             verify=not command.no_test,
             forced=forced,
             database=command.database,

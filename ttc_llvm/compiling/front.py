@@ -18,6 +18,7 @@ from .compiler import solve
 from .machines import Wanted
 from .options import MAX_IMPLEMENTATIONS, checked
 from .solution import Solution
+from .stored_plans import open_database
 from .trial import Mode
 
 if TYPE_CHECKING:
@@ -115,13 +116,11 @@ def compile(
         raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, or None")
     if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
         with locks.LLVM:
-            from . import gpu_compiling as compiling
+            from . import gpu_compiling
 
-        return compiling.compile(
-            problem, max_implementations, target, time_limit, mode, verify=verify, forced=forced,
-            database=database, ignore_database=ignore_database, progress=progress,
-        )  # fmt: skip
+        wanted = gpu_compiling.checked(max_implementations, target, time_limit, mode, verify=verify, forced=forced)
+        return gpu_compiling.solve(problem, wanted, open_database(database, ignore_database), progress)
     if isinstance(forced, GpuForced):
-        raise OptionError(f"decisions {forced} are a GPU's: the target is a CPU")
+        raise OptionError(f"decisions {forced!r} are a GPU's: the target is a CPU")
     options = checked(max_implementations, threads, target, time_limit, mode, verify=verify, forced=forced)
-    return solve(problem, options, database, ignore_database, progress)
+    return solve(problem, options, open_database(database, ignore_database), progress)

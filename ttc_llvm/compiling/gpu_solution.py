@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import arguments, locks
-from ..arguments import number
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, states_memory
-from ..gpu.executable import Executable
+from ..gpu import kernel as gpu_kernel
+from ..gpu.executable import ENTRY, Executable
 from ..gpu.handed import Handed, handed, stream_for
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage, Launch
 from ..lowering.gpu.nest import GpuNest
 from ..lowering.gpu.plan import GpuPlan, check, parse
 from ..machine.gpu_target import GpuTarget
-from ..problem import dtypes
 from ..problem.canonical import Kinds, canonicalise
-from ..problem.dtypes import Kind
 from ..problem.problem import Problem
 from ..runtime import backend
-from ..runtime.handed import END_OF_MEMORY, exactly
+from ..runtime.handed import OVERLAP, Storage
 from ..tuning import gpu_candidates
 from ..tuning.measurement import Measurement
-from .solution import KEPT_SCALARS, PICKLED, unmarked
+from . import stored_plans
+from .by_scalars import ByScalars
+from .solution import PICKLED, unmarked
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class _Ready:
     beta: complex
 
 
-class GpuSolution:
+class GpuSolution(ByScalars[Executable, _Ready]):
     """A tuned transposition on a GPU: call it, inspect it, write it. Safe to call from several threads; pickles.
 
     problem, target, plan: what was solved, and for which machine; measurement: None where nothing was timed.
@@ -56,9 +54,8 @@ class GpuSolution:
         self.problem, self.target, self.plan, self.measurement = problem, target, plan, measurement
         self._image = image
         arguments.put(self, _RULES, OptionError)
+        super().__init__(problem)  # executables of all threads: each loads its code once per context
         check(plan, canonicalise(problem).canonical, target)
-        self._ready: dict[tuple[Any, Any], _Ready] = {}
-        self._executables: dict[Kinds, Executable] = {}  # of all threads: each loads its code once per context
 
     def __repr__(self) -> str:
         return f"GpuSolution({self.problem!r}, target={self.target}, plan='{self.plan}')"
@@ -83,31 +80,19 @@ class GpuSolution:
         TargetError where the device is missing, refuses, or is older than the target.
         """
         ready = self._find(alpha, beta)
-        found = [self._array(x, side) for side, x in enumerate((a, b))]
-        addresses = [x if isinstance(x, int) else x.address for x in found]
-        self._check_apart(*addresses)
+        found = _array(a, self._a), _array(b, self._b)
+        address_a, address_b = (x if isinstance(x, int) else x.address for x in found)
+        if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
+            raise ArrayError(OVERLAP)
         queue, after = stream_for(stream, *(x for x in found if isinstance(x, Handed)))
-        ready.executable.run(addresses[0], addresses[1], ready.alpha, ready.beta, queue, after)
+        ready.executable.run(address_a, address_b, ready.alpha, ready.beta, queue, after)
         return b
 
-    def _find(self, alpha: Any, beta: Any) -> _Ready:
-        key = exactly("alpha", alpha), exactly("beta", beta)
-        return self._ready.get(key) or self._prepare(key, alpha, beta)
+    def _bound(self, executable: Executable, problem: Problem) -> _Ready:
+        return _Ready(executable, complex(problem.alpha), complex(problem.beta))
 
-    def _prepare(self, key: tuple[Any, Any], alpha: Any, beta: Any) -> _Ready:
-        """What a call with these scalars needs; the last few are kept."""
-        own = self.problem
-        checked = replace(
-            own,
-            alpha=own.alpha if alpha is None else number("alpha", alpha),
-            beta=own.beta if beta is None else number("beta", beta),
-        )
-        kinds = Kinds.of(checked.alpha, checked.beta)
-        executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self.executable(kinds))
-        ready = _Ready(executable, complex(checked.alpha), complex(checked.beta))
-        if len(self._ready) >= KEPT_SCALARS:
-            self._ready = {}
-        return self._ready.setdefault(key, ready)
+    def _executable(self, kinds: Kinds) -> Executable:
+        return self.executable(kinds)
 
     def executable(self, kinds: Kinds) -> Executable:
         """The code for these kinds of scalars."""
@@ -127,42 +112,6 @@ class GpuSolution:
                 pass
         return gpu_candidates.model_plan(canonical, self.target)
 
-    def _array(self, x: Any, side: int) -> Handed | int:
-        """An array, checked, or an address."""
-        name, wanted = "AB"[side], (self.problem.a, self.problem.b)[side]
-        elements = self.problem.storage(name.lower())
-        if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
-            if not 0 < int(x) < END_OF_MEMORY and (elements or x):
-                raise ArrayError(f"{name} is the integer {arguments.shown(x)}, which is no device address")
-            return int(x)
-        if type(x).__name__ in ("DeviceAllocation", "PooledDeviceAllocation", "PointerHolderBase"):
-            return int(x)  # pycuda's plain memory: nothing can be checked
-        found = handed(x, name)
-        view = found.view
-        if not self._has_type(view.dtype, side):
-            raise ArrayError(f"{name} has dtype {view.dtype}: the problem's type is {dtypes.to_numpy(wanted)}")
-        if not view.flags.forc:
-            raise ArrayError(f"{name} is not contiguous (strides {view.strides}): pass its whole storage")
-        if view.size < elements:
-            raise ArrayError(f"{name} holds {view.size} elements: the problem needs {elements}")
-        if side == 1 and not found.writeable:
-            raise ArrayError("B is read-only: the result is written to it")
-        return found
-
-    def _has_type(self, np_type: np.dtype[Any], side: int) -> bool:
-        wanted = dtypes.to_numpy((self.problem.a, self.problem.b)[side])
-        if self.problem.compute.kind is not Kind.OPAQUE:
-            return np_type == wanted
-        return np_type.itemsize == wanted.itemsize and not np_type.hasobject
-
-    def _check_apart(self, a: int, b: int) -> None:
-        ends = [
-            start + self.problem.storage(side) * t.itemsize
-            for start, side, t in ((a, "a", self.problem.a), (b, "b", self.problem.b))
-        ]
-        if a < ends[1] and b < ends[0]:
-            raise ArrayError("A and B overlap in memory: the transposition is out of place")
-
     # --- inspecting ---
 
     @property
@@ -178,10 +127,6 @@ class GpuSolution:
     @property
     def llvm_ir(self) -> str:
         """The kernel's LLVM IR as built, before optimisation."""
-        with locks.LLVM:
-            from ..gpu import kernel as gpu_kernel
-            from ..gpu.executable import ENTRY
-
         return gpu_kernel.build(canonicalise(self.problem).canonical, self.plan, self.target, ENTRY).llvm_ir
 
     @property
@@ -212,14 +157,30 @@ class GpuSolution:
         return write(self, given, emit, arguments.flag("overwrite", overwrite))
 
 
+def _array(x: Any, wanted: Storage) -> Handed | int:
+    """An array, checked, or an address."""
+    address = wanted.integer(x, "device address")
+    if address is not None:
+        return address
+    if type(x).__name__ in ("DeviceAllocation", "PooledDeviceAllocation", "PointerHolderBase"):
+        return int(x)  # pycuda's plain memory: nothing can be checked
+    found = handed(x, wanted.name)
+    wanted.check(found.view, found.writeable)
+    return found
+
+
 def _unpickled(*given: Any) -> GpuSolution:
-    """A solution from a pickle; with the model's plan where this program has no such plan for the problem."""
+    """A solution from a pickle, its code from this user's database; with the model's plan where this program has no
+    such plan for the problem."""
     problem, target, text, measurement = unmarked(given, 4)
     canonical = canonicalise(problem).canonical
     try:
-        return GpuSolution(problem, target, check(parse(text), canonical, target), measurement)
+        plan = check(parse(text), canonical, target)
+        objects = stored_plans.code(str(canonical), plan, target.key, gpu_kernel.versions())
+        image = gpu_kernel.stored(canonical, plan, target, objects)
     except PlanError:
         return GpuSolution(problem, target, gpu_candidates.model_plan(canonical, target))
+    return GpuSolution(problem, target, plan, measurement, image)
 
 
 _RULES = {

@@ -15,11 +15,13 @@ from ..gpu.session import Session
 from ..lowering.gpu.launch import GpuImage
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget
-from ..problem.canonical import COPY, UPDATE, Axis, Beta, Canonical
-from ..problem.dtypes import DType, carrier
-from ..tuning import gpu_candidates
+from ..problem.canonical import COPY, Beta, Canonical
+from ..problem.dtypes import DType
+from ..tuning import gpu_candidates, peak
 from ..tuning.measurement import GIB
+from ..tuning.search import Limits, Outcome
 from .gpu_stage import DRAWN, WHOLE, Box, Side, Stage, boxes
+from .stored_plans import Where
 from .trial import Mode
 
 LEAST_RUNS, MOST_RUNS = 5, 50
@@ -41,10 +43,10 @@ class Built:
 
 @dataclass(slots=True)
 class Trial:
-    """The search's subject: a canonical form on the tuner's own tensors. Used inside `session.active`.
+    """A `solve.Bench`: a canonical form on the tuner's own tensors. Used inside `session.active`.
 
     prepared: images that were compiled beforehand, by the text of their plan, those of ceilings behind the form's text;
-    filled: the types whose values fill the tensors.
+    filled: the types whose values fill the tensors; is_proxy: the form is a smaller stand-in of the problem's.
     """
 
     canonical: Canonical
@@ -55,6 +57,7 @@ class Trial:
     beta: complex
     prepared: Mapping[str, GpuImage] = field(default_factory=dict)
     filled: tuple[DType, DType] | None = None
+    is_proxy: bool = False
     stage: Stage = field(init=False)
     _events: list[Any] = field(init=False)
 
@@ -63,6 +66,19 @@ class Trial:
         self._events = self.session.events(2 * MOST_RUNS)
 
     # --- what the search asks for ---
+
+    @property
+    def where(self) -> Where:
+        """The device, and what a run moves."""
+        return Where(str(self.session.device), self.canonical.bytes_moved, self.is_proxy)
+
+    @property
+    def alone(self) -> None:
+        """A kernel has all of the device, or none of it."""
+
+    def decided(self, outcome: Outcome[GpuPlan, Built], limits: Limits) -> Outcome[GpuPlan, Built]:
+        """The outcome: a search decides everything."""
+        return outcome
 
     def build(self, plan: GpuPlan) -> Built:
         """Compile a plan, unless that was done beforehand, and load it."""
@@ -161,8 +177,4 @@ def ceiling_plans(flat: Canonical, target: GpuTarget) -> list[GpuPlan]:
 
 def flattened(canonical: Canonical) -> Canonical:
     """As many elements of the same types without a permutation: SAXPY where B is read, else a copy."""
-    a, b = canonical.a, canonical.b
-    update = canonical.kinds.beta is Beta.ANY and bool(a.real_bits)
-    if not update and a == b and a.itemsize <= 8:
-        a = b = carrier(a.itemsize)
-    return Canonical((Axis(canonical.elements, 1, 1),), a, b, UPDATE if update else COPY)
+    return peak.flattened(canonical, update=canonical.kinds.beta is Beta.ANY)

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 from .. import arguments
 from ..errors import OptionError
+from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..runtime import runtime
 from ..tuning.choices import FREE, Forced
+from ..tuning.gpu_candidates import FREE as ANY
+from ..tuning.gpu_candidates import GpuForced
 from . import machines
 from .machines import Wanted
 from .trial import Mode
@@ -17,22 +20,38 @@ MAX_IMPLEMENTATIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """Everything that steers a compilation.
+class Asked:
+    """The options of a search, on CPUs and GPUs.
 
-    max_implementations: plans to consider; 1 = the cost model alone, nothing is timed; -1 = the paper's whole
-    space; time_limit: seconds of search; mode: what the caches hold when a run starts; verify: check the
-    winner; forced: decisions taken by the user; others: further machines that objects serve.
+    threads: of a call, 1 where the word has no meaning; max_implementations: plans to consider; 1 = the cost model
+    alone, nothing is timed; -1 = the whole space, the paper's on CPUs; time_limit: seconds of search; mode: what the
+    caches hold when a run starts; verify: check the winner; forced: decisions taken by the user, "" = none.
     """
 
-    target: Target
-    threads: int
+    target: Target | GpuTarget
+    threads: int = 1
     max_implementations: int = MAX_IMPLEMENTATIONS
     time_limit: float | None = None
     mode: Mode = Mode.COLD
     verify: bool = True
+    forced: Forced | GpuForced = FREE
+
+
+@dataclass(frozen=True, slots=True)
+class Options(Asked):
+    """Everything that steers a compilation for CPUs. others: further machines that objects serve."""
+
+    target: Target
     forced: Forced = FREE
     others: tuple[Target, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GpuOptions(Asked):
+    """Everything that steers a compilation for a GPU."""
+
+    target: GpuTarget
+    forced: GpuForced = ANY
 
 
 def checked(
@@ -48,16 +67,9 @@ def checked(
     """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
     arguments.instance(Forced)("forced", forced, OptionError)
     own, *others = machines.chosen(target)
-    return Options(
-        own,
-        runtime.num_threads() if threads is None else runtime.thread_count(threads),
-        candidate_count(max_implementations),
-        time_limit_of(time_limit),
-        mode,
-        arguments.flag("verify", verify),
-        forced,
-        tuple(others),
-    )
+    count = runtime.num_threads() if threads is None else runtime.thread_count(threads)
+    tried, limit = candidate_count(max_implementations), time_limit_of(time_limit)
+    return Options(own, count, tried, limit, mode, arguments.flag("verify", verify), forced, tuple(others))
 
 
 def candidate_count(count: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,17 +25,17 @@ from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
 from ..runtime.addresses import data_address
 from ..runtime.executable import Executable
-from ..runtime.handed import Storage, exactly
+from ..runtime.handed import OVERLAP
 from ..runtime.kernel import Objects
 from ..tuning.measurement import Measurement
 from ..tuning.model import model_plan
 from . import stored_plans
+from .by_scalars import ByScalars
 
 if TYPE_CHECKING:
     from ..explain import Explanation
     from ..native.artifact import Spec
 
-KEPT_SCALARS = 16
 PICKLED = "ttc_llvm 1"  # what the state in a pickle begins with
 
 
@@ -51,7 +51,7 @@ class _Ready:
         object.__setattr__(self, "scalars", 0 if self.values is None else data_address(self.values))
 
 
-class Solution:
+class Solution(ByScalars[Executable, _Ready]):
     """A tuned transposition: call it, inspect it, write it. Safe to call from several threads; pickles.
 
     problem, target, plan, threads: what was solved, for which machine and how many threads;
@@ -71,10 +71,8 @@ class Solution:
         self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
         self.measurement, self.others, self._objects = measurement, others, {} if objects is None else objects
         arguments.put(self, _RULES, OptionError)
+        super().__init__(problem)
         check(plan, self._canonical)
-        self._ready: dict[tuple[Any, Any], _Ready] = {}
-        self._executables: dict[Kinds, Executable] = {}
-        self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
 
     def __repr__(self) -> str:
         return f"Solution({self.problem!r}, target={self.target}, plan='{self.plan}')"
@@ -104,7 +102,7 @@ class Solution:
         ready = self._find(alpha, beta)
         (address_a, _keeps_a), (address_b, _keeps_b) = self._a.address(a), self._b.address(b)
         if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
-            raise ArrayError("A and B overlap in memory: the transposition is out of place")
+            raise ArrayError(OVERLAP)
         most = self.threads if threads is None else runtime.thread_count(threads)
         try:
             ready.executable.run(address_a, address_b, ready.scalars, most)
@@ -112,23 +110,11 @@ class Solution:
             raise out_of_memory(error, "Solution") from error
         return b
 
-    def _find(self, alpha: complex | None, beta: complex | None) -> _Ready:
-        key = exactly("alpha", alpha), exactly("beta", beta)
-        return self._ready.get(key) or self._prepare(key, alpha, beta)
-
-    def _prepare(self, key: tuple[Any, Any], alpha: complex | None, beta: complex | None) -> _Ready:
-        """What a call with these scalars needs; the last few are kept."""
-        own = self.problem
-        alpha_value, beta_value = (own.alpha if alpha is None else alpha, own.beta if beta is None else beta)
-        checked = replace(own, alpha=alpha_value, beta=beta_value)
-        kinds = Kinds.of(checked.alpha, checked.beta)
-        executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self._executable(kinds))
-        ready = _Ready(executable, _scalars(checked))
-        if len(self._ready) >= KEPT_SCALARS:
-            self._ready = {}
-        return self._ready.setdefault(key, ready)
+    def _bound(self, executable: Executable, problem: Problem) -> _Ready:
+        return _Ready(executable, _scalars(problem))
 
     def _executable(self, kinds: Kinds) -> Executable:
+        """The code for these kinds of scalars, compiled or linked by its first calls."""
         plan = self.plan_for(kinds)
         own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
         placed = items.placed(self.problem, self.target, kinds)
@@ -240,4 +226,5 @@ def _unpickled(*given: Any) -> Solution:
         plan = check(parse(text), canonical)
     except PlanError:
         return Solution(problem, target, model_plan(canonical, target, threads), threads, None, None, others)
-    return Solution(problem, target, plan, threads, measurement, stored_plans.code(canonical, plan, target), others)
+    objects = stored_plans.code(str(canonical), plan, target.key, kernel.versions())
+    return Solution(problem, target, plan, threads, measurement, objects, others)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..lowering.fallback import Fallback, by_rule, fallbacks
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve
 from ..runtime.kernel import Kernel
 from ..tuning.search import Limits, Outcome, check_result, search
-from .trial import Trial
+
+if TYPE_CHECKING:
+    from .trial import Trial
 
 USUAL = 16  # bytes behind a line: where NumPy's large arrays and malloc's begin
 WORTH = 1.05  # times as fast as the fallback by rule, at least: else that one stays

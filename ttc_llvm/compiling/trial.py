@@ -27,6 +27,9 @@ from ..runtime.pool import Call
 from ..tuning import available, buffers, peak, verify
 from ..tuning.measurement import GIB
 from ..tuning.peak import Ceiling
+from ..tuning.search import Limits, Outcome
+from .stored_plans import Where
+from .timed_fallbacks import decided
 
 _log = logging.getLogger(__name__)
 HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
@@ -72,7 +75,7 @@ def scalars(canonical: Canonical, alpha: complex, beta: complex) -> npt.NDArray[
 
 @dataclass(slots=True)
 class Trial:
-    """A `tuning.search.Subject`: canonical problem (or its smaller proxy), threads, mode and scalars."""
+    """A `solve.Bench`: canonical problem (or its smaller proxy), threads, mode and scalars."""
 
     canonical: Canonical
     target: Target
@@ -88,7 +91,7 @@ class Trial:
     def __post_init__(self) -> None:
         free = available.available_memory()
         if free is not None and 3 * buffers.footprint(self.canonical) > 2 * free:
-            self._shrink(max(LEAST_PROXY_BYTES, min(free // 3, PROXY_BYTES)))
+            self.canonical, self.is_proxy = stand_in(self.canonical, free), True
         while True:
             try:
                 self.a, self.b = self._tensors()
@@ -97,14 +100,16 @@ class Trial:
                 whole = buffers.footprint(self.canonical)
                 if whole <= LEAST_PROXY_BYTES:
                     raise
-                self._shrink(whole // 2)
+                self.canonical, self.is_proxy = buffers.proxy(self.canonical, whole // 2), True
 
     def _tensors(self) -> tuple[buffers.Tensor, buffers.Tensor]:
         a = buffers.tensor(self.canonical, "a", 1, self.threads)
         return a, buffers.tensor(self.canonical, "b", 2, self.threads)
 
-    def _shrink(self, limit: int) -> None:
-        self.canonical, self.is_proxy = buffers.proxy(self.canonical, limit), True
+    @property
+    def where(self) -> Where:
+        """This machine, and what a run moves."""
+        return Where("", self.canonical.bytes_moved, self.is_proxy)
 
     def moved(self, by: int, loads: int) -> Trial:
         """The same bench, on which B begins so many bytes further (`buffers.SPARE` at most). loads: as for `lower`."""
@@ -125,6 +130,11 @@ class Trial:
         self._prepare()
         return self._timed(built, 1)
 
+    @property
+    def alone(self) -> Callable[[Kernel], float] | None:
+        """Seconds of a run on one thread, where that tells more than the caches' speed."""
+        return self.seconds_alone if self.threads > 1 and self.mode is not Mode.HOT else None
+
     def seconds_alone(self, built: Kernel) -> float:
         """The same on one thread, whose core then has the machine's memory for itself."""
         self._prepare()
@@ -143,12 +153,18 @@ class Trial:
         a = buffers.strided(self.a, self.canonical, "a")
         return verify.mismatch(self.canonical, a, before, view, (self.alpha, self.beta), self.threads)
 
+    def decided(self, outcome: Outcome[CpuPlan, Kernel], limits: Limits) -> Outcome[CpuPlan, Kernel]:
+        """The outcome, whose winner also decides for a fallback."""
+        return decided(outcome, self, limits)
+
     # --- ceilings ---
 
-    def ceiling(self, which: Ceiling, rounds: int = 3) -> float:
+    def ceiling(self, which: Ceiling | None = None, rounds: int = 3) -> float:
         """GiB/s of our own copy or SAXPY over the same bytes, in the same mode: the best of some runs; 0 where the
-        buffers do not hold that many elements without gaps."""
-        return max((walk() for walk in self.walks(which) for _ in range(rounds)), default=0.0)
+        buffers do not hold that many elements without gaps. which: by default the one that results are compared with.
+        """
+        found = which or peak.of(self.canonical, hot=self.mode is Mode.HOT)
+        return max((walk() for walk in self.walks(found) for _ in range(rounds)), default=0.0)
 
     def walks(self, which: Ceiling) -> list[Callable[[], float]]:
         """The ways to that ceiling, compiled: each call is one run, and gives its GiB/s."""
@@ -156,36 +172,25 @@ class Trial:
         built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in ways]
         return [partial(self._walk, flat, runnable) for flat, runnable in built]
 
-    def _walk(self, flat: Canonical, built: Kernel) -> float:
-        return flat.bytes_moved / self._ceiling_run(built, flat) / GIB
-
     def _fits(self, flat: Canonical) -> bool:
         """True where both buffers hold as many elements without gaps (a broadcast A does not)."""
         return all(
             len(t.memory) >= flat.elements * t.dtype.itemsize and flat.elements > 0 for t in (self.a, self.b)
         )
 
-    def _ceiling_run(self, built: Kernel, flat: Canonical) -> float:
+    def _walk(self, flat: Canonical, built: Kernel) -> float:
         if self.mode is not Mode.HOT:
             self._prepare()
-        values = scalars(flat, 2.0, 0.5)
-        address = 0 if values is None else values.ctypes.data
-        a, b = (int(t.memory.ctypes.data) for t in (self.a, self.b))
-        call = Call(built.address, a, b, address, 0, built.scratch, built.tasks)
+        starts = int(self.a.memory.ctypes.data), int(self.b.memory.ctypes.data)
         repeats = 1 if self.mode is not Mode.HOT else 100
-        start = time.perf_counter()
-        runtime.run(call, self.threads, repeats)
-        return (time.perf_counter() - start) / repeats
+        seconds = _timed(built, starts, scalars(flat, 2.0, 0.5), self.threads, repeats)
+        return flat.bytes_moved * repeats / seconds / GIB
 
     # --- runs ---
 
     def _timed(self, built: Kernel, repeats: int, threads: int | None = None) -> float:
         values = scalars(self.canonical, self.alpha, self.beta)
-        address = 0 if values is None else values.ctypes.data
-        call = Call(built.address, self.a.address, self.b.address, address, 0, built.scratch, built.tasks)
-        start = time.perf_counter()
-        runtime.run(call, threads or self.threads, repeats)
-        return time.perf_counter() - start
+        return _timed(built, (self.a.address, self.b.address), values, threads or self.threads, repeats)
 
     def _hot_seconds(self, built: Kernel) -> float:
         single = max(self._timed(built, 1), 1e-7)
@@ -202,6 +207,16 @@ class Trial:
                 tensor.memory.max()
 
 
+def _timed(
+    built: Kernel, tensors: tuple[int, int], values: npt.NDArray[np.generic] | None, threads: int, repeats: int
+) -> float:
+    """Seconds of all repeats on tensors at these addresses."""
+    call = Call(built.address, *tensors, 0 if values is None else values.ctypes.data, 0, built.scratch, built.tasks)
+    start = time.perf_counter()
+    runtime.run(call, threads, repeats)
+    return time.perf_counter() - start
+
+
 def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
     """Take memory out of all caches. It ends within mapped memory up to the next huge page (`buffers.allocate`), so
     that whole blocks may be flushed."""
@@ -214,6 +229,11 @@ def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
         return
     tasks = -(-len(memory) // BLOCK)
     runtime.run(Call(found[1], int(memory.ctypes.data), 0, 0, 0, 0, tasks), threads)
+
+
+def stand_in(canonical: Canonical, free: int) -> Canonical:
+    """A smaller form with the same strides' low bits, for so many bytes of free memory."""
+    return buffers.proxy(canonical, max(LEAST_PROXY_BYTES, min(free // 3, PROXY_BYTES)))
 
 
 def check_runs_here(target: Target) -> None:

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .. import locks
 from ..errors import GpuError
-from ..runtime.once import once
+from ..runtime.once import obtain, once
 
 LIBRARIES = {"win32": ("nvcuda.dll",)}
 DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
@@ -135,11 +134,9 @@ class Driver:
 
     def primary(self, ordinal: int) -> int:
         """A device's primary context, which CUDA's run time, CuPy and PyTorch use; retained until the process ends."""
-        if ordinal not in self._primary:
-            with locks.CODE:
-                if ordinal not in self._primary:
-                    self._primary[ordinal] = self._handle("cuDevicePrimaryCtxRetain", self._device(ordinal))
-        return self._primary[ordinal]
+        return obtain(
+            self._primary, ordinal, lambda: self._handle("cuDevicePrimaryCtxRetain", self._device(ordinal))
+        )
 
     def current(self) -> int:
         """The calling thread's context, 0 for none."""

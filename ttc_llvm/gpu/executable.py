@@ -6,20 +6,22 @@ import ctypes
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from .. import locks
 from ..errors import GpuError
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage, Launch, Slot
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Placed
+from ..runtime import kernel
+from ..runtime.once import obtain
 from . import kernel as gpu_kernel
 from .devices import running
 from .driver import Driver, driver
 
-ENTRY = "kernel"
+ENTRY = kernel.NAME
 _TYPES: dict[Slot, Callable[[float], Any]] = {Slot.F32: ctypes.c_float, Slot.F64: ctypes.c_double}
 
 
@@ -75,11 +77,7 @@ class Executable:
 
     def image(self, aligned: bool) -> GpuImage:
         """The plan's kernel, or that of its form for addresses that are multiples of an element only."""
-        if aligned not in self._images:
-            with locks.CODE:
-                if aligned not in self._images:
-                    self._images[aligned] = self._built(aligned)
-        return self._images[aligned]
+        return obtain(self._images, aligned, partial(self._built, aligned))
 
     def _built(self, aligned: bool) -> GpuImage:
         canonical = self.placed.canonical
@@ -107,10 +105,8 @@ class Executable:
             loaded.enqueue(found, stream, values(loaded.launch, a, b, alpha, beta))
 
     def _in(self, found: Driver, context: int, aligned: bool) -> Loaded:
-        key = context, aligned
-        if key not in self._loaded:
-            with locks.CODE:
-                if key not in self._loaded:
-                    running(self.target, found.current_ordinal())
-                    self._loaded[key] = Loaded(found, context, self.image(aligned))
-        return self._loaded[key]
+        return obtain(self._loaded, (context, aligned), partial(self._load, found, context, aligned))
+
+    def _load(self, found: Driver, context: int, aligned: bool) -> Loaded:
+        running(self.target, found.current_ordinal())
+        return Loaded(found, context, self.image(aligned))

@@ -8,10 +8,11 @@ from ..ir_builders.gpu import module
 from ..lowering.gpu.launch import GpuImage, Launch, parameters
 from ..lowering.gpu.lower import lower
 from ..lowering.gpu.nest import GpuNest
-from ..lowering.gpu.plan import GpuPlan
+from ..lowering.gpu.plan import VERSION, GpuPlan
 from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Canonical
-from ..runtime import backend
+from ..runtime import backend, kernel
+from ..runtime.kernel import Objects
 
 
 def build(
@@ -28,6 +29,22 @@ def build(
     nest = lower(canonical, plan, target)
     text = mark(str(module.build(nest, target, entry)))
     return GpuImage(target, str(plan), launch(nest, entry), text, code(text, target))
+
+
+def stored(canonical: Canonical, plan: GpuPlan, target: GpuTarget, objects: Objects) -> GpuImage | None:
+    """The kernel of a plan by its stored code, which is not compiled again; None where there is none.
+
+    objects: code by the plan's text. PlanError where the plan does not fit.
+    """
+    found = objects.get(str(plan))
+    if found is None:
+        return None
+    return GpuImage(target, str(plan), launch(lower(canonical, plan, target), kernel.NAME), "", found)
+
+
+def versions() -> str:
+    """The versions that stored code depends on."""
+    return kernel.versions(VERSION)
 
 
 def launch(nest: GpuNest, entry: str) -> Launch:

@@ -6,17 +6,18 @@ import ctypes
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
-from .. import locks
 from ..errors import CompileError, TargetError
 from ..lowering.fallback import Fallback, off_boundary, off_lines, short_loads
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve
 from ..machine.target import Target
-from ..problem.canonical import Placed
+from ..problem.canonical import Canonical, Placed
 from . import backend, kernel, runtime
 from .kernel import Kernel, Objects
+from .once import attribute
 from .pool import Call
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
@@ -134,30 +135,20 @@ class Executable:
 
     def _made_off_boundary(self) -> Executable:
         """What streams wherever B begins, or has ordinary stores where that is not worth it."""
-        with locks.CODE:
-            if self._off_boundary is None:
-                self._off_boundary = self._other(off_boundary(self.placed.canonical, self.plan, self.target))
-            return self._off_boundary
+        return attribute(self, "_off_boundary", partial(self._other, off_boundary))
 
     def _made_off_lines(self) -> Executable:
         """The plan with loads that are fast across lines."""
-        with locks.CODE:
-            if self._off_lines is None:
-                self._off_lines = self._other(off_lines(self.placed.canonical, self.plan, self.target))
-            return self._off_lines
+        return attribute(self, "_off_lines", partial(self._other, off_lines))
 
-    def _other(self, found: Fallback) -> Executable:
+    def _other(self, fallback: Callable[[Canonical, CpuPlan, Target], Fallback]) -> Executable:
         placed = Placed(self.placed.canonical, 0, 0)
+        found = fallback(placed.canonical, self.plan, self.target)
         return Executable(placed, found.plan, self.target, self._objects, found.loads)
 
     def _made(self, streams: bool) -> _Body:
-        """The body with streaming stores or without, made by the first thread that needs it."""
-        with locks.CODE:
-            if streams:
-                self._streaming = self._streaming or self._body(streams)
-                return self._streaming
-            self._ordinary = self._ordinary or self._body(streams)
-            return self._ordinary
+        """The body with streaming stores or without."""
+        return attribute(self, "_streaming" if streams else "_ordinary", partial(self._body, streams))
 
     def _body(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):

@@ -18,6 +18,7 @@ from ..problem.problem import Problem
 from .addresses import data_address
 
 END_OF_MEMORY = 1 << 64
+OVERLAP = "A and B overlap in memory: the transposition is out of place"
 _REALS = frozenset((int, float, type(None)))
 _PARTS = struct.Struct("2d")
 
@@ -63,23 +64,31 @@ class Storage:
     def _checked(self, x: Any) -> tuple[int, Any]:
         """The address of anything else that may be handed over, or the rule that it breaks. Some objects make the
         memory that they show, as images of PIL do: the array holds it."""
-        if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
-            return self._checked_integer(int(x)), None
+        address = self.integer(x)
+        if address is not None:
+            return address, None
         array = x if isinstance(x, np.ndarray) else _as_array(x, self.name, self.dtype)
+        self.check(array, array.flags.writeable)
+        return data_address(array), array
+
+    def integer(self, x: Any, what: str = "address") -> int | None:
+        """An integer address; None for what is no integer. ArrayError where it cannot be one. what: it must be."""
+        if not isinstance(x, (int, np.integer)) or isinstance(x, bool):
+            return None
+        if not 0 < int(x) < END_OF_MEMORY and (self.elements or x):
+            raise ArrayError(f"{self.name} is the integer {shown(x)}, which is no {what}")
+        return int(x)
+
+    def check(self, array: npt.NDArray[Any], writeable: bool) -> None:
+        """ArrayError for an array of other elements, of too few, or that may not be written to as it must be."""
         if not self._admits(array.dtype):
             raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.dtype}")
         if not array.flags.forc:
             raise ArrayError(f"{self.name} is not contiguous (strides {array.strides}): pass its whole storage")
         if array.size < self.elements:
             raise ArrayError(f"{self.name} holds {array.size} elements: the problem needs {self.elements}")
-        if self.written and not array.flags.writeable:
+        if self.written and not writeable:
             raise ArrayError(f"{self.name} is read-only: the result is written to it")
-        return data_address(array), array
-
-    def _checked_integer(self, address: int) -> int:
-        if not 0 < address < END_OF_MEMORY and (self.elements or address):
-            raise ArrayError(f"{self.name} is the integer {shown(address)}, which is no address")
-        return address
 
     def _admits(self, dtype: np.dtype[Any]) -> bool:
         if self.exact:

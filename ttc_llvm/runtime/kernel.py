@@ -22,7 +22,7 @@ from .once import Recent
 NAME = "kernel"
 CAPACITY = 256
 # Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
-CODE = 3  # a complex 1 does not multiply
+REVISION = 3  # a complex 1 does not multiply
 
 Objects = Mapping[str, bytes]  # object code, by `name_of`
 
@@ -106,7 +106,7 @@ cache = KernelCache()
 
 def revision(plan_version: str = plans.VERSION) -> str:
     """The revision that object code shares with this program to run in it. plan_version: of the plans' texts."""
-    return f"{plan_version} code{CODE} ttc{__version__}"
+    return f"{plan_version} code{REVISION} ttc{__version__}"
 
 
 def versions(plan_version: str = plans.VERSION) -> str:

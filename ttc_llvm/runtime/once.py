@@ -7,13 +7,34 @@ whoever holds its address would jump there. What threads share is made here, and
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import wraps
-from typing import Generic, ParamSpec, TypeVar
+from functools import partial, wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from .. import locks
 
 P = ParamSpec("P")
+H = TypeVar("H", bound=Hashable)
 V = TypeVar("V")
+
+
+def obtain(known: dict[H, V], key: H, make: Callable[[], V]) -> V:
+    """The value under this key, made by the first thread that asks for it; what is known is found without a lock."""
+    if key not in known:
+        with locks.CODE:
+            if key not in known:
+                known[key] = make()
+    return known[key]
+
+
+def attribute(owner: Any, name: str, make: Callable[[], V]) -> V:
+    """An attribute of an object, None until the first thread that asks for it has made it. Callers ask only while it is
+    None: what is known takes no call."""
+    with locks.CODE:
+        value: V | None = getattr(owner, name)
+        if value is None:
+            value = make()
+            setattr(owner, name, value)
+        return value
 
 
 def once(make: Callable[P, V]) -> Callable[P, V]:
@@ -24,11 +45,7 @@ def once(make: Callable[P, V]) -> Callable[P, V]:
     def found(*args: P.args, **named: P.kwargs) -> V:
         if named:  # they would not be part of the key
             raise TypeError(f"{make.__name__} takes its arguments by position")
-        if args not in made:
-            with locks.CODE:
-                if args not in made:
-                    made[args] = make(*args, **named)
-        return made[args]
+        return made[args] if args in made else obtain(made, args, partial(make, *args, **named))
 
     return found
 

@@ -1,0 +1,51 @@
+"""The common part of solutions for CPUs and GPUs: whatever a call needs, made once per alpha and beta."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from ..problem.canonical import Kinds
+from ..problem.problem import Problem
+from ..runtime.handed import Storage, exactly
+
+KEPT_SCALARS = 16
+
+E = TypeVar("E")  # the code of one kind of scalars
+R = TypeVar("R")  # what a call with given scalars needs
+
+
+class ByScalars(Generic[E, R]):
+    """The code of a problem by the kinds of its scalars, and what the last few scalars need. Safe in several threads:
+    of two that make the same, the first one's serves both."""
+
+    problem: Problem
+
+    def __init__(self, problem: Problem) -> None:
+        self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
+        self._ready: dict[tuple[Any, Any], R] = {}
+        self._executables: dict[Kinds, E] = {}
+
+    def _executable(self, kinds: Kinds) -> E:
+        """The code for these kinds of scalars."""
+        raise NotImplementedError
+
+    def _bound(self, executable: E, problem: Problem) -> R:
+        """What a call with the problem's scalars needs."""
+        raise NotImplementedError
+
+    def _find(self, alpha: complex | None, beta: complex | None) -> R:
+        """What a call needs; None stands for the problem's own scalars. ProblemError where they are none."""
+        key = exactly("alpha", alpha), exactly("beta", beta)
+        return self._ready.get(key) or self._prepare(key, alpha, beta)
+
+    def _prepare(self, key: tuple[Any, Any], alpha: complex | None, beta: complex | None) -> R:
+        own = self.problem
+        alpha, beta = own.alpha if alpha is None else alpha, own.beta if beta is None else beta
+        checked = replace(own, alpha=alpha, beta=beta)
+        kinds = Kinds.of(checked.alpha, checked.beta)
+        executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self._executable(kinds))
+        ready = self._bound(executable, checked)
+        if len(self._ready) >= KEPT_SCALARS:
+            self._ready = {}
+        return self._ready.setdefault(key, ready)
