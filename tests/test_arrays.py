@@ -21,7 +21,7 @@ from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm.arrays import strided
-from ttc_llvm.arrays.overlaps import overlaps_itself
+from ttc_llvm.arrays.checks import overlaps_itself
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TtcError
 from ttc_llvm.problem import dtypes
 from ttc_llvm.runtime.once import Recent

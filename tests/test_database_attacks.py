@@ -432,7 +432,8 @@ PATIENT = """
 import os, sys
 from pathlib import Path
 from ttc_llvm.tuning import file_access
-from ttc_llvm.tuning.database import Database, Record, Request
+from ttc_llvm.tuning.database import Database
+from ttc_llvm.tuning.records import Record, Request
 file_access.PATIENCE = 0.05
 database = Database(Path(sys.argv[1]))
 database.store(Record(Request("late", "target", 1, "cold", "", "cpu1"), 1, "plan"))

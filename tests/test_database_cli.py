@@ -15,6 +15,7 @@ import pytest
 from ttc_llvm import cli
 from ttc_llvm.cli import database as database_cli
 from ttc_llvm.errors import TtcError
+from ttc_llvm.runtime import kernel
 from ttc_llvm.tuning.records import EXHAUSTIVE, Record, Request, Timing
 from ttc_llvm.tuning.solution_file import SolutionFile
 
@@ -34,6 +35,12 @@ OLD = replace(
 )
 
 
+@pytest.fixture(autouse=True)
+def versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The versions that the records of these tests have."""
+    monkeypatch.setattr(kernel, "versions", lambda: "cpu1")
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "solutions.sqlite3"
@@ -46,7 +53,7 @@ def ttc(*words: str | Path) -> int:
     parser = argparse.ArgumentParser(prog="ttc")
     database_cli.add_parser(parser.add_subparsers(dest="command"))
     try:
-        return database_cli.run(parser.parse_args(["database", *map(str, words)]), lambda: "cpu1")
+        return database_cli.run(parser.parse_args(["database", *map(str, words)]))
     except TtcError as error:
         print(f"ttc: {error}", file=sys.stderr)
         return 2

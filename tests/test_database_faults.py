@@ -35,7 +35,8 @@ ROOT = str(Path(next(iter(ttc_llvm.__path__))).parent)
 WRITER = """
 import sys
 from pathlib import Path
-from ttc_llvm.tuning.database import Database, Record, Request
+from ttc_llvm.tuning.database import Database
+from ttc_llvm.tuning.records import Record, Request
 path, who, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import ttc_llvm
 from ttc_llvm.arrays import family, general, pairs, shortcut, strided
+from ttc_llvm.arrays.checks import overlaps_itself
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.general import General
-from ttc_llvm.arrays.overlaps import overlaps_itself
 from ttc_llvm.arrays.shortcut import Shortcut
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.machine.target import Target

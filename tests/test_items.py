@@ -18,7 +18,7 @@ import ttc_llvm
 from ttc_llvm import Problem
 from ttc_llvm.bench.cases import Case as Benched
 from ttc_llvm.bench.workspace import Memory, Workspace
-from ttc_llvm.cli import loop_order
+from ttc_llvm.cli.decisions import to_axes
 from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.lowering import items
 from ttc_llvm.lowering.bodies import choose, default_plan
@@ -132,9 +132,9 @@ def test_a_loop_order_has_no_loop_for_what_is_inside_an_item() -> None:
     problem = Problem((0, 1, 3, 2, 4), (2, 2, 30, 50, 7))
     form = items.placed(problem, AVX512).canonical
     assert str(form) == "v16>v16 one-zero 50:30:1 30:1:50 7:1500:1500"
-    assert loop_order.to_axes((4, 0, 2, 1, 3), problem, form) == (2, 1, 0)
+    assert to_axes((4, 0, 2, 1, 3), problem, form) == (2, 1, 0)
     single = Problem((0, 1), (2, 2))
-    assert loop_order.to_axes((0, 1), single, items.placed(single, AVX512).canonical) == (0,)
+    assert to_axes((0, 1), single, items.placed(single, AVX512).canonical) == (0,)
 
 
 def test_tensors_that_begin_inside_an_item_are_measured_by_elements() -> None:

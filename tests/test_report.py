@@ -66,7 +66,7 @@ def test_files_of_both_kinds_are_read_and_later_results_win(tmp_path: Path) -> N
 
 
 def test_a_database_is_read_as_it_is(tmp_path: Path) -> None:
-    from ttc_llvm.tuning.database import SolutionFile
+    from ttc_llvm.tuning.solution_file import SolutionFile
 
     path = tmp_path / "solutions.sqlite3"
     SolutionFile(path).put([solution()])

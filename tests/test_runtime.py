@@ -451,7 +451,7 @@ def test_workers_pin_themselves_and_leave_the_caller_alone(fresh: None, text: st
     runtime.set_affinity(wanted)
     b = np.zeros(9, np.int64)
     runtime.run(count(b, 9), 3)
-    places = affinity.cpus(wanted, 2, mask, affinity.read_topology())
+    places = affinity.places(wanted, 3, mask, affinity.read_topology())[1:]
     deadline = time.monotonic() + PATIENCE
     while pins() != [{cpu} for cpu in places] and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -512,15 +512,15 @@ def test_places_follow_the_topology() -> None:
     every = range(8)
 
     def places(text: str, workers: int, mask: range | set[int] = every) -> tuple[int | None, ...]:
-        return affinity.cpus(affinity.parse(text, mask), workers, mask, topology)
+        return affinity.places(affinity.parse(text, mask), workers + 1, mask, topology)[1:]
 
     assert places("none", 3) == (None, None, None)
     assert places("compact", 8) == (4, 1, 5, 2, 6, 3, 7, 0)
     assert places("scatter", 8) == (2, 1, 3, 4, 6, 5, 7, 0)
     assert places("6,2,4", 4) == (2, 4, 6, 2)
     assert places("compact", 2, {3, 7}) == (7, 3)
-    assert affinity.cpus(affinity.parse("compact", {1, 5}), 2, {1, 5}, {}) == (5, 1)
-    assert affinity.cpus(affinity.Affinity(affinity.Policy.EXPLICIT, (6,)), 1, {0, 1}, {}) == (None,)
+    assert affinity.places(affinity.parse("compact", {1, 5}), 3, {1, 5}, {}) == (1, 5, 1)
+    assert affinity.places(affinity.Affinity(affinity.Policy.EXPLICIT, (6,)), 2, {0, 1}, {}) == (None, None)
 
 
 def test_topology_is_read(tmp_path: Path) -> None:

@@ -56,72 +56,39 @@ from . import locks  # noqa: E402
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # as `typing` says, whose import takes longer than all that `ttc` does before it minds Ctrl-C
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from typing import Any
 
-    from .arrays.public import ascontiguousarray, asfortranarray, transpose
-    from .compiling.front import compile
-    from .compiling.gpu_solution import GpuSolution
-    from .compiling.library import Library
-    from .compiling.solution import Solution
-    from .errors import (
-        ArrayError,
-        ArtifactError,
-        CompileError,
-        DatabaseError,
-        GpuError,
-        ModelError,
-        OptionError,
-        OutOfMemoryError,
-        PlanError,
-        ProblemError,
-        TargetError,
-        TtcError,
-        VerificationError,
-    )
-    from .lowering.gpu.plan import GpuPlan
-    from .lowering.plan import CpuPlan
-    from .machine.gpu_target import GpuTarget
-    from .machine.target import Target
-    from .problem.problem import Problem
-    from .runtime.runtime import num_threads, set_num_threads
-    from .tuning.choices import Forced
-    from .tuning.gpu_candidates import GpuForced
-    from .tuning.measurement import Measurement
-
-__all__ = [
-    "ArrayError",
-    "ArtifactError",
-    "CompileError",
-    "CpuPlan",
-    "DatabaseError",
-    "Forced",
-    "GpuError",
-    "GpuForced",
-    "GpuPlan",
-    "GpuSolution",
-    "GpuTarget",
-    "Library",
-    "Measurement",
-    "ModelError",
-    "OptionError",
-    "OutOfMemoryError",
-    "PlanError",
-    "Problem",
-    "ProblemError",
-    "Solution",
-    "Target",
-    "TargetError",
-    "TtcError",
-    "VerificationError",
-    "__version__",
-    "ascontiguousarray",
-    "asfortranarray",
-    "compile",
-    "num_threads",
-    "set_num_threads",
-    "transpose",
-]
+    from .arrays.public import ascontiguousarray as ascontiguousarray
+    from .arrays.public import asfortranarray as asfortranarray
+    from .arrays.public import transpose as transpose
+    from .compiling.front import compile as compile
+    from .compiling.gpu_solution import GpuSolution as GpuSolution
+    from .compiling.library import Library as Library
+    from .compiling.solution import Solution as Solution
+    from .errors import ArrayError as ArrayError
+    from .errors import ArtifactError as ArtifactError
+    from .errors import CompileError as CompileError
+    from .errors import DatabaseError as DatabaseError
+    from .errors import GpuError as GpuError
+    from .errors import ModelError as ModelError
+    from .errors import OptionError as OptionError
+    from .errors import OutOfMemoryError as OutOfMemoryError
+    from .errors import PlanError as PlanError
+    from .errors import ProblemError as ProblemError
+    from .errors import TargetError as TargetError
+    from .errors import TtcError as TtcError
+    from .errors import VerificationError as VerificationError
+    from .lowering.gpu.plan import GpuPlan as GpuPlan
+    from .lowering.plan import CpuPlan as CpuPlan
+    from .machine.gpu_target import GpuTarget as GpuTarget
+    from .machine.target import Target as Target
+    from .problem.problem import Problem as Problem
+    from .runtime.runtime import num_threads as num_threads
+    from .runtime.runtime import set_num_threads as set_num_threads
+    from .tuning.choices import Forced as Forced
+    from .tuning.gpu_candidates import GpuForced as GpuForced
+    from .tuning.measurement import Measurement as Measurement
 
 _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
@@ -144,6 +111,7 @@ _HOMES = {
     "tuning.gpu_candidates": ("GpuForced",),
 }  # fmt: skip
 _LAZY = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted((*_LAZY, "__version__"))
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,8 @@ print it as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -64,6 +65,15 @@ class OutOfMemoryError(TtcError, MemoryError):
 
 class GpuError(TtcError, RuntimeError):
     """A GPU cannot be used: no driver, no device, no pycuda, too little memory, or the driver refuses something."""
+
+
+@contextmanager
+def os_errors(fact: str, kind: type[TtcError] = OptionError) -> Iterator[None]:
+    """Inside, an OSError becomes an error of ours: the fact, and the system's reason."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{fact}: {error.strerror or error}") from error
 
 
 def out_of_memory(error: MemoryError, where: str) -> OutOfMemoryError:

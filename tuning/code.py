@@ -1,4 +1,5 @@
-"""Machine code as the database stores it: packed, bounded, tied to its plan, signed."""
+"""Machine code as the database stores it: packed, bounded, tied to its plan, signed. What may not be linked here, or is
+not worth storing, is left out, which is said once."""
 
 from __future__ import annotations
 
@@ -6,11 +7,14 @@ import hmac
 import json
 import zlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
+from ttc_llvm.tuning import trust
+from ttc_llvm.tuning.notices import warn_once
 from ttc_llvm.tuning.records import Record, Request, are_objects
-from ttc_llvm.tuning.signing import signature
+from ttc_llvm.tuning.signing import own_secret, signature
 
 MAX_CODE = 16 << 20  # bytes of all objects of a row
 MAX_HEAD = 1 << 16  # bytes of their names and sizes
@@ -34,6 +38,11 @@ class Code:
     digest: Any
     extra: Any = "{}"
 
+    def signature(self, secret: bytes, request: Request) -> bytes:
+        """The digest that it has if it is the code of this request."""
+        fields = (self.versions, self.objects, self.image, self.extra)
+        return signature(secret, (request.kind, request.id, self.plan, request.target, *fields))
+
     def is_signed(self, secret: bytes | None, request: Request) -> bool:
         """True where it is the code of this request, signed with this secret."""
         fields = (self.versions, self.plan, self.objects, self.image, self.extra)
@@ -41,20 +50,47 @@ class Code:
             return False
         if not all(one is None or isinstance(one, (str, bytes)) for one in fields):
             return False
-        return hmac.compare_digest(self.digest, _signed(secret, request, *fields))
+        return hmac.compare_digest(self.digest, self.signature(secret, request))
 
 
-def packed(record: Record, secret: bytes) -> Code:
-    """The code of a record, signed; DatabaseError where it exceeds the bounds."""
-    unsigned = Code(record.request.versions, record.plan, pack(record.plan, record.objects), None, b"")
-    fields = (unsigned.versions, unsigned.plan, unsigned.objects, unsigned.image, unsigned.extra)
-    return replace(unsigned, digest=_signed(secret, record.request, *fields))
+def linkable(path: Path, place: Path, request: Request, code: Code | None) -> Objects:
+    """The objects that this request may link: of its versions, and signed by this user or in a trusted file.
+
+    path, place: the database as it was named, and with all symbolic links resolved.
+    """
+    if code is None or code.versions != request.versions or code.objects is None:
+        return ()
+    found = trust.standing(place)
+    if not found.safe:
+        warn_once(path, "shared", trust.shared(path))
+        return ()
+    if not found.trusted and not code.is_signed(own_secret(), request):
+        if own_secret() is not None:
+            unsigned = "holds machine code that this user has not signed: it is not run, but built anew"
+            warn_once(path, "signature", f"solutions database {path} {unsigned}")
+        return ()
+    try:
+        return unpack(code.plan, code.objects)
+    except DatabaseError as error:
+        warn_once(path, request.id, f"solutions database {path}: code of row {request.id} is ignored: {error}")
+        return ()
 
 
-def _signed(
-    secret: bytes, request: Request, versions: str | bytes | None, plan: str | bytes | None, *code: str | bytes | None
-) -> bytes:
-    return signature(secret, (request.kind, request.id, plan, request.target, versions, *code))
+def signed(path: Path, record: Record) -> Code | None:
+    """A record's code as it is stored; None where it could not be run later."""
+    secret = own_secret()
+    try:
+        if secret is None:
+            return None
+        made = Code(record.request.versions, record.plan, pack(record.plan, record.objects), None, b"")
+        return replace(made, digest=made.signature(secret, record.request))
+    except DatabaseError as error:
+        key = record.request.id
+        warn_once(path, key, f"solutions database {path}: code of row {key} is left out: {error}")
+        return None
+
+
+# --- packing -----------------------------------------------------------------------------------------------
 
 
 def fits(objects: Objects) -> bool:

@@ -23,24 +23,9 @@ from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import schema, trust
 from ttc_llvm.tuning.code import Objects, fits
 from ttc_llvm.tuning.notices import warn_once
-from ttc_llvm.tuning.records import EXHAUSTIVE, MODES, Answer, Record, Request, Timing, covers, merge
+from ttc_llvm.tuning.records import Answer, Record, Request, covers, merge
 from ttc_llvm.tuning.signing import own_secret
 from ttc_llvm.tuning.solution_file import SolutionFile
-
-__all__ = [
-    "EXHAUSTIVE",
-    "MODES",
-    "Answer",
-    "Database",
-    "Record",
-    "Request",
-    "SolutionFile",
-    "Timing",
-    "choose_path",
-    "covers",
-    "default_path",
-    "merge",
-]
 
 T = TypeVar("T")
 

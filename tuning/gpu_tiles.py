@@ -14,7 +14,7 @@ BYTES = (16 << 10, 8 << 10, 32 << 10, 4 << 10)  # of a tile
 WASTE = 6.0  # how much more a remainder counts than the distance from the wanted size, both in log
 GRAIN = 0.7  # what a length that vectors do not divide counts, where they divide the axis
 MOST_SINGLE, MOST_THREADS = 8, 1024  # elements of a thread that are moved one by one; threads of a block
-LEAST = 2 << 10  # bytes below which a tile is too small to be worth a block
+VECTOR = 16  # bytes of an access
 
 
 def tiles(c: Canonical, direct: bool) -> Iterator[tuple[int, ...]]:
@@ -40,7 +40,7 @@ def _tile(c: Canonical, run_a: int, run_b: int, size: int) -> tuple[int, ...]:
     """Runs of these bytes, then axes in B's and A's order until the tile has its size."""
     tile = [1] * len(c.axes)
     for side, wanted, item in (("b", run_b, c.b.itemsize), ("a", run_a, c.a.itemsize)):
-        grow(c, tile, _order(c, side), max(1, wanted // item), _vector(item))
+        grow(c, tile, _order(c, side), max(1, wanted // item), max(1, VECTOR // item))
     room = size // max(c.a.itemsize, c.b.itemsize)
     both = [k for pair in zip(_order(c, "a"), _order(c, "b"), strict=True) for k in pair]
     for k in both:
@@ -79,9 +79,4 @@ def cut(extent: int, wanted: int, grain: int) -> int:
 
 def _order(c: Canonical, side: str) -> tuple[int, ...]:
     """All axes in a tensor's order."""
-    found = by_stride(tuple(max(2, extent) for extent in c.extents), sides(c, side))
-    return found
-
-
-def _vector(item: int) -> int:
-    return max(1, 16 // item)
+    return by_stride(tuple(max(2, extent) for extent in c.extents), sides(c, side))

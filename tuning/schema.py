@@ -29,57 +29,19 @@ VERSION = 2
 APPLICATION = 0x54544331  # "TTC1" in the file's header: the mark of our own files
 SOLUTIONS, CODE, OLDER = "solutions_v2", "code_v2", "solutions_v1"
 
-_SOLUTION = {
-    "id": "TEXT PRIMARY KEY",
-    "kind": "TEXT",
-    "problem": "TEXT",
-    "target": "TEXT",
-    "threads": "INTEGER",
-    "mode": "TEXT",
-    "options": "TEXT",
-    "versions": "TEXT",
-    "effort": "INTEGER",
-    "plan": "TEXT",
-    "seconds": "REAL",
-    "timings": "TEXT",
-    "provisional": "INTEGER",
-    "created": "TEXT",
-    "ceiling_gibs": "REAL",
-    "note": "TEXT",
-    "extra": "TEXT",
-}
-_CODE = {
-    "id": "TEXT",
-    "versions": "TEXT",
-    "plan": "TEXT",
-    "objects": "BLOB",
-    "image": "BLOB",
-    "digest": "BLOB",
-    "extra": "TEXT",
-}
-_OLDER = {
-    "id": "TEXT PRIMARY KEY",
-    "problem": "TEXT",
-    "target": "TEXT",
-    "threads": "INTEGER",
-    "mode": "TEXT",
-    "options": "TEXT",
-    "versions": "TEXT",
-    "effort": "INTEGER",
-    "plan": "TEXT",
-    "seconds": "REAL",
-    "timings": "TEXT",
-    "created": "TEXT",
-    "ceiling_gibs": "REAL",
-    "note": "TEXT",
-    "objects": "BLOB",
-}
-SOLUTION_COLUMNS, CODE_COLUMNS = tuple(_SOLUTION), tuple(_CODE)
-OLDER_COLUMNS = tuple(name for name in _OLDER if name != "objects")  # code of that schema is never run
+_KEY = "problem TEXT, target TEXT, threads INTEGER, mode TEXT, options TEXT, versions TEXT"
+_FOUND = "effort INTEGER, plan TEXT, seconds REAL, timings TEXT"
+_TOLD = "created TEXT, ceiling_gibs REAL, note TEXT"
+_SOLUTION = f"id TEXT PRIMARY KEY, kind TEXT, {_KEY}, {_FOUND}, provisional INTEGER, {_TOLD}, extra TEXT"
+_CODE = "id TEXT, versions TEXT, plan TEXT, objects BLOB, image BLOB, digest BLOB, extra TEXT"
+_OLDER = f"id TEXT PRIMARY KEY, {_KEY}, {_FOUND}, {_TOLD}"
 
 
-def _table(name: str, columns: dict[str, str], key: str = "") -> str:
-    return f"CREATE TABLE {name} ({', '.join(f'{column} {kind}' for column, kind in columns.items())}{key})"
+def _names(columns: str) -> tuple[str, ...]:
+    return tuple(column.split()[0] for column in columns.split(", "))
+
+
+SOLUTION_COLUMNS, CODE_COLUMNS, OLDER_COLUMNS = map(_names, (_SOLUTION, _CODE, _OLDER))
 
 
 def _index(table: str) -> str:
@@ -87,11 +49,14 @@ def _index(table: str) -> str:
 
 
 _CREATE = {
-    SOLUTIONS: _table(SOLUTIONS, _SOLUTION),
+    SOLUTIONS: f"CREATE TABLE {SOLUTIONS} ({_SOLUTION})",
     f"{SOLUTIONS}_problem": _index(SOLUTIONS),
-    CODE: _table(CODE, _CODE, ", PRIMARY KEY (id, versions)"),
+    CODE: f"CREATE TABLE {CODE} ({_CODE}, PRIMARY KEY (id, versions))",
 }
-_OURS = _CREATE | {OLDER: _table(OLDER, _OLDER), f"{OLDER}_problem": _index(OLDER)}
+_OURS = _CREATE | {
+    OLDER: f"CREATE TABLE {OLDER} ({_OLDER}, objects BLOB)",  # code of that schema is never run
+    f"{OLDER}_problem": _index(OLDER),
+}
 
 # SQLite's words for what is wrong in a file, and around it.
 _DAMAGE = ("not a database", "malformed")

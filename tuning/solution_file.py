@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import exchange, rows, schema, trust
-from ttc_llvm.tuning.code import Objects
+from ttc_llvm.tuning import exchange, rows, schema
+from ttc_llvm.tuning.code import Objects, linkable, signed
 from ttc_llvm.tuning.file_access import FileAccess
-from ttc_llvm.tuning.linkable import linkable, signed
 from ttc_llvm.tuning.notices import warn_once
 from ttc_llvm.tuning.records import Record, Request, merge
 from ttc_llvm.tuning.schema import CODE, SOLUTIONS, Session
@@ -52,36 +51,27 @@ def _place(row: Listed) -> tuple[str, ...]:
     return request.problem, request.target, request.id
 
 
-class SolutionFile:
-    """The SQLite file at `path`, which need not exist: reading finds nothing then, writing creates it.
+class SolutionFile(FileAccess):
+    """The solutions in the SQLite file at `path`.
 
-    Every method is one or more short transactions, safe with other processes and threads at work, and raises
-    DatabaseError as `FileAccess` does. Code is given out where it may run only (`trust.py`), and kept where it may
-    run later.
+    Every method is one or more short transactions, safe with other processes and threads at work. Code is given out
+    where it may run only (`trust.py`), and kept where it may run later.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._access = FileAccess(path)
-        self.path = self._access.path
-
-    def standing(self) -> trust.Standing:
-        """Who can write the file, and so what its code is worth."""
-        return self._access.standing()
 
     def get(self, request: Request) -> Record | None:
         """The stored solution of this request, whatever versions made it, with their code that asks.
 
         A malformed row counts as none, with one warning.
         """
-        return self._access.read(lambda s: self._get(s, request))
+        return self.read(lambda s: self._get(s, request))
 
     def code_of(self, problem: str, target: str, plan: str, versions: str) -> Objects:
         """The code of this plan of a problem for these versions, whatever request it belongs to."""
-        return self._access.read(lambda s: self._code_of(s, problem, target, plan, versions)) or ()
+        return self.read(lambda s: self._code_of(s, problem, target, plan, versions)) or ()
 
     def plans(self, request: Request) -> tuple[str, ...]:
         """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first."""
-        found = self._access.read(lambda s: rows.plans(s, request)) or []
+        found = self.read(lambda s: rows.plans(s, request)) or []
         return tuple(dict.fromkeys(plan for plan in found if isinstance(plan, str)))[:MAX_HINTS]
 
     def put(self, records: Iterable[Record], refused: Collection[tuple[str, str]] = ()) -> list[bool]:
@@ -93,13 +83,13 @@ class SolutionFile:
 
     def rows(self) -> list[Listed]:
         """Every solution, by problem, without objects."""
-        found = self._access.read(lambda s: rows.listed(s, self._ignored)) or []
+        found = self.read(lambda s: rows.listed(s, self._ignored)) or []
         return sorted((Listed(*one) for one in found), key=_place)
 
     def show(self, prefix: str, versions: str | None = None) -> Record:
         """The solution whose ID begins so, with the code of these versions; DatabaseError for none or several."""
         (key,) = self._resolve([prefix])
-        found = self._access.read(lambda s: self._by_id(s, key, versions) or rows.older(s, self._ignored).get(key))
+        found = self.read(lambda s: self._by_id(s, key, versions) or rows.older(s, self._ignored).get(key))
         if found is None:
             raise DatabaseError(f"solution {key} of {self.path} was removed meanwhile, or is malformed")
         return found
@@ -112,7 +102,7 @@ class SolutionFile:
         listed = [row.record for row in self.rows()]
         for one in listed:
             key = one.request.id
-            found = self._access.read(lambda s, key=key: self._by_id(s, key, versions)) if objects else None  # type: ignore[misc]
+            found = self.read(lambda s, key=key: self._by_id(s, key, versions)) if objects else None  # type: ignore[misc]
             stream.write(exchange.to_line(found or one, objects=objects))
         return len(listed)
 
@@ -160,7 +150,7 @@ class SolutionFile:
         except DatabaseError as error:
             if not schema.is_damage(error.__cause__):
                 raise
-            return Cleared(0, self._access.move_aside())
+            return Cleared(0, self.move_aside())
 
     # --- inside one transaction ---
 
@@ -187,7 +177,7 @@ class SolutionFile:
 
     def _put(self, records: Iterable[Record], refused: Collection[tuple[str, str]] = ()) -> list[Stored]:
         given = list(records)
-        return self._access.write(lambda s: [self._merge(s, record, refused) for record in given]) if given else []
+        return self.write(lambda s: [self._merge(s, record, refused) for record in given]) if given else []
 
     def _merge(self, s: Session, record: Record, refused: Collection[tuple[str, str]]) -> Stored:
         old = self._get(s, record.request)
@@ -225,7 +215,7 @@ class SolutionFile:
         return list({key for (key,) in found if isinstance(key, str)} | rows.older(s, self._ignored).keys())
 
     def _resolve(self, prefixes: Sequence[str]) -> list[str]:
-        keys = self._access.read(self._keys) or []
+        keys = self.read(self._keys) or []
         return [self._one(prefix, [key for key in keys if key.startswith(prefix)]) for prefix in prefixes]
 
     def _one(self, prefix: str, matches: list[str]) -> str:
@@ -237,13 +227,13 @@ class SolutionFile:
         return matches[0]
 
     def _remove(self, operation: Callable[[Session], int]) -> int:
-        if self._access.read(lambda s: True) is None:
+        if self.read(lambda s: True) is None:
             return 0
 
         def checked(s: Session) -> int:
             schema.check(s)  # first: what is removed as a whole is not counted while it is removed
             return operation(s)
 
-        removed = self._access.write(checked)
-        self._access.shrink()
+        removed = self.write(checked)
+        self.shrink()
         return removed

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from llvmlite import ir
 
 from ttc_llvm.lowering.gpu.nest import Body, Phase
-from ttc_llvm.lowering.gpu.residency import spread
+from ttc_llvm.lowering.gpu.residency import BATCH, spread
 from ttc_llvm.lowering.gpu.trace import Round
+from ttc_llvm.problem.canonical import Beta
 
+from .. import scale
+from ..values import guarded
 from . import words
-from .place import Place
-from .store import Store
-from .tile import Tile, batches
+from .sums import Place
+from .tile import ADDRESS, Tile, batches
 from .walk import Walk
 from .words import Words
 
@@ -69,3 +72,107 @@ def _to_shared(
     for inside, column in enumerate(words.transpose(b, rows, source, target)):
         offset = walk.sums.times(walk.shared(turn, shared, inside), size)
         words.store(b, column, place.at(offset), align)
+
+
+class Store:
+    """The walk in which B is written: rounds of one vector each."""
+
+    def __init__(self, b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
+        self.b, self.tile, self.walk = b, tile, walk
+        self.place = tile.device_place(b, walk, "b")
+        self.shared = None if tile.storage is None else tile.shared_place(b, walk)
+        c = tile.canonical
+        self.source = Words(c.a.itemsize, walk.phase.run.vector)
+        self.target = Words(c.b.itemsize, walk.phase.run.vector)
+        self.strides = tile.strides("b")
+        self.reads_old = c.kinds.beta is Beta.ANY
+
+    def directly(self) -> None:
+        """Every thread loads from A what it stores."""
+        place = None if self.tile.a is None else self.tile.device_place(self.b, self.walk, "a")
+        held = self.source.registers + (self.target.registers if self.reads_old else 0)
+        for batch in batches(self.walk.rounds(), held, self.walk.own_addresses):
+            found = [self._element_of_a(turn, place) if place else None for turn in batch]
+            old = [self._old(turn) for turn in batch] if self.reads_old else [None] * len(batch)
+            for turn, value, before in zip(batch, found, old, strict=True):
+                self._write(turn, value, before)
+
+    def old_elements(self) -> list[ir.Value] | None:
+        """B's elements, asked for before anything waits for A, so that both latencies overlap; None where they and
+        their addresses would take too many registers, or where B is not read."""
+        each = self.target.registers + (ADDRESS if self.walk.own_addresses else 0)
+        if not self.reads_old or self.walk.phase.rounds * each > BATCH:
+            return None
+        return [self._old(turn) for turn in self.walk.rounds()]
+
+    def from_shared(self, early: Sequence[ir.Value] | None) -> None:
+        """Read the tile back in B's order and store it. early: B's elements, where they are loaded already."""
+        late = self.reads_old and early is None
+        held = self.source.registers + (self.target.registers if late else 0)
+        if spread(self.tile.nest, self.walk.phase):
+            held += self.source.count
+        ready = iter(early) if early is not None else None
+        own = self.walk.own_addresses if late else self.walk.own_slots
+        for batch in batches(self.walk.rounds(), held, own):
+            found = [self._from_shared(turn) for turn in batch]
+            old: list[ir.Value | None] = [None] * len(batch)
+            if self.reads_old:
+                old = [self._old(turn) if ready is None else next(ready) for turn in batch]
+            for turn, value, before in zip(batch, found, old, strict=True):
+                self._write(turn, value, before)
+
+    def _element_of_a(self, turn: Round, place: Place) -> list[ir.Value]:
+        """A's elements of one vector of B: one access where they are neighbours, else one for each."""
+        strides, size = self.tile.strides("a"), self.source.itemsize
+        start = self.walk.load_offset(turn, strides, place.sums)
+        along = self.walk.phase.run.axes[0] if self.walk.phase.run.axes else -1
+        if self.source.count == 1 or strides[along] == size:
+            align = size * min(self.source.count, self.tile.nest.align[0])
+            return words.load(self.b, place.at(start), self.source, align, True, "a")
+        single = Words(size, 1)
+        steps = range(self.source.count)
+        addresses = [place.at(start.plus(k * strides[along])) for k in steps]
+        elements = [words.load(self.b, address, single, size, True, "a") for address in addresses]
+        return words.join(self.b, elements, self.source)
+
+    def _from_shared(self, turn: Round) -> list[ir.Value]:
+        shared, place, size = self.tile.shared, self.shared, self.source.itemsize
+        assert place is not None
+        if shared.holds(self.walk.phase.run, self.tile.nest.tile):
+            address = place.at(self.walk.sums.times(self.walk.shared(turn, shared), size))
+            align = self.tile.alignment(self.walk.phase.run.axes, self.source)
+            return words.load(self.b, address, self.source, align, name="s")
+        single = Words(size, 1)
+        offsets = [self.walk.shared(turn, shared, inside) for inside in range(self.source.count)]
+        addresses = [place.at(self.walk.sums.times(offset, size)) for offset in offsets]
+        elements = [words.load(self.b, address, single, size, name="s") for address in addresses]
+        return words.join(self.b, elements, self.source)
+
+    def _old(self, turn: Round) -> ir.Value:
+        address = self.place.at(self.walk.load_offset(turn, self.strides, self.place.sums))
+        carrier = scale.carrier_type(self.tile.canonical.b, self.target.count)
+        return self.b.load(address, typ=carrier, align=self._align, name="b")
+
+    @property
+    def _align(self) -> int:
+        return self.target.itemsize * self.target.count
+
+    def _write(self, turn: Round, value: list[ir.Value] | None, old: ir.Value | None) -> None:
+        result = self._result(value, old)
+        address = self.place.at(self.walk.store_offset(turn, self.strides, self.place.sums))
+        exists = self.walk.exists(turn)
+        with nullcontext() if exists is None else guarded(self.b, exists, "store"):
+            self.b.store(result, address, align=self._align)
+
+    def _result(self, value: list[ir.Value] | None, old: ir.Value | None) -> ir.Value:
+        """What is stored: the very words of a plain move, else the result of the arithmetic as B's carrier."""
+        c, op, b = self.tile.canonical, self.tile.op, self.b
+        if value is not None and c.is_move:
+            return value[0] if len(value) == 1 else words.vector(b, value)
+        count = self.target.count
+        x = None
+        if value is not None:
+            carried = b.bitcast(words.vector(b, value), scale.carrier_type(c.a, count))
+            x = scale.convert(b, carried, c.a, op.compute)
+        before = None if old is None else scale.convert(b, old, c.b, op.compute)
+        return scale.convert(b, scale.apply(b, op, self.tile.scalars, x, before, count), op.compute, c.b)

@@ -6,14 +6,19 @@ barrier and shared memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
 
+from ttc_llvm.lowering.gpu.launch import Parameter, Slot
+from ttc_llvm.machine.gpu_target import GpuTarget
+
 from ..seam import attribute
-from ..values import I32
+from ..values import F32, F64, I32
 
 VOID = ir.VoidType()
+_SLOTS = {Slot.F32: F32, Slot.F64: F64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +77,18 @@ class Machine:
     threads: int
     blocks: int
 
-    @property
-    def device(self) -> ir.PointerType:
-        """A pointer to device memory."""
-        return ir.PointerType(addrspace=self.row.device)
-
-    def kernel(self, name: str, arguments: list[ir.Type]) -> ir.Function:
-        """The kernel's function, its limit on threads stated as the row does."""
-        function = ir.Function(self.module, ir.FunctionType(VOID, arguments), name)
+    def begun(self, parameters: Sequence[Parameter], align: tuple[int, int]) -> ir.IRBuilder:
+        """The kernel's function, named as its module, and a builder in its first block; its limit on threads is stated
+        as the row does. align: bytes of which the addresses of A and B are multiples."""
+        device = ir.PointerType(addrspace=self.row.device)
+        kinds = [_SLOTS.get(p.slot, device) for p in parameters]
+        function = ir.Function(self.module, ir.FunctionType(VOID, kinds), self.module.name)
         function.calling_convention = self.row.convention
+        for argument, parameter in zip(function.args, parameters, strict=True):
+            argument.name = parameter.name
+        for argument, multiple in zip(function.args[:2], align, strict=True):
+            argument.add_attribute("noalias")
+            argument.attributes.align = multiple
         for key, value in self.row.limit:
             attribute(function, f'"{key}"="{value.format(self.threads)}"')
         for flag in self.row.flags:
@@ -90,7 +98,7 @@ class Machine:
             for fact, number in facts.items():
                 node = self.module.add_metadata([function, fact, ir.Constant(I32, number)])
                 self.module.add_named_metadata("nvvm.annotations", node)
-        return function
+        return ir.IRBuilder(function.append_basic_block("entry"))
 
     def _flag(self, behaviour: int, name: str, value: int) -> None:
         node = self.module.add_metadata([ir.Constant(I32, behaviour), name, ir.Constant(I32, value)])
@@ -134,3 +142,16 @@ class Machine:
         if isinstance(known, ir.Function):
             return known
         return ir.Function(self.module, ir.FunctionType(result, []), name)
+
+
+def machine(target: GpuTarget, entry: str, threads: int, blocks: int = 0) -> Machine:
+    """A module for the kernel `entry` on this GPU, and the row of its intrinsics. Numbers as for `Machine`."""
+    module = ir.Module(entry, context=ir.Context())
+    module.triple = target.triple
+    return Machine(ROWS[target.intrinsics], module, threads, blocks)
+
+
+def scalar(function: ir.Function, name: str) -> tuple[ir.Argument, ...]:
+    """The parts of alpha or beta as the parameters hand them over."""
+    named = {argument.name: argument for argument in function.args}
+    return tuple(named[part] for part in (name, f"{name}_imag") if part in named)

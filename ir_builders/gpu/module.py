@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.gpu.launch import Slot, parameters
+from ttc_llvm.lowering.gpu.launch import parameters
 from ttc_llvm.lowering.gpu.nest import GpuNest
 from ttc_llvm.lowering.gpu.residency import asked_for
 from ttc_llvm.lowering.operands import Op
@@ -14,32 +14,20 @@ from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Alpha, Axis, static
 
 from ..scale import Scalars
-from ..values import F32, F64, I8, I32, I64
+from ..values import I8, I32, I64
 from .body import emit
-from .intrinsics import ROWS, Machine
+from .intrinsics import Machine, machine, scalar
 from .tile import Tile
-
-_SLOTS = {Slot.F32: F32, Slot.F64: F64}
 
 
 def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
     """The kernel `entry` of a nest. Its parameters are those of `gpu.launch.parameters`."""
-    module = ir.Module(entry, context=ir.Context())
-    module.triple = target.triple
-    machine = Machine(ROWS[target.intrinsics], module, nest.threads, asked_for(nest, target))
-    kinds = [_SLOTS.get(p.slot, machine.device) for p in parameters(nest.canonical)]
-    kernel = machine.kernel(entry, kinds)
-    for argument, parameter in zip(kernel.args, parameters(nest.canonical), strict=True):
-        argument.name = parameter.name
-    for argument, count, t in zip(
-        kernel.args[:2], nest.align, (nest.canonical.a, nest.canonical.b), strict=True
-    ):
-        argument.add_attribute("noalias")
-        argument.attributes.align = count * t.itemsize
-    b = ir.IRBuilder(kernel.append_basic_block("entry"))
-    _bodies(b, machine, nest)
+    c, (count_a, count_b) = nest.canonical, nest.align
+    found = machine(target, entry, nest.threads, asked_for(nest, target))
+    b = found.begun(parameters(c), (count_a * c.a.itemsize, count_b * c.b.itemsize))
+    _bodies(b, found, nest)
     b.ret_void()
-    return module
+    return found.module
 
 
 def _bodies(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> None:
@@ -116,7 +104,8 @@ def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[Tile, _Corn
     thread = machine.thread(b)
     source = None if c.kinds.alpha is Alpha.ZERO else bases[0]
     op = Op(c.kinds.alpha, c.kinds.beta, c.conjugate, c.compute)
-    return Tile(machine, nest, op, _scalars(nest, function), thread, source, bases[1], storage), corner
+    scalars = Scalars(c.compute, scalar(function, "alpha"), scalar(function, "beta"))
+    return Tile(machine, nest, op, scalars, thread, source, bases[1], storage), corner
 
 
 def _bytes(axes: tuple[Axis, ...], side: str, size: int) -> tuple[int, ...]:
@@ -142,13 +131,3 @@ def _leave_overshoots(b: ir.IRBuilder, nest: GpuNest, corner: _Corner) -> None:
         beyond = b.icmp_signed("<=", corner.left(b, k), ir.Constant(I64, 0))
         with b.if_then(beyond):
             b.ret_void()
-
-
-def _scalars(nest: GpuNest, function: ir.Function) -> Scalars:
-    """alpha and beta as the parameters hand them over."""
-    named = {a.name: a for a in function.args}
-    parts = [
-        tuple(named[name] for name in (scalar, f"{scalar}_imag") if name in named)
-        for scalar in ("alpha", "beta")
-    ]
-    return Scalars(nest.canonical.compute, parts[0], parts[1])

@@ -19,8 +19,7 @@ from ttc_llvm.problem.canonical import Canonical
 from ..scale import Scalars
 from ..values import I64
 from .intrinsics import Machine
-from .place import Place
-from .sums import Arithmetic
+from .sums import Arithmetic, Place
 from .walk import Walk
 from .words import Words
 

@@ -26,7 +26,7 @@ from ttc_llvm.compare import compilers, gpu_references, gpu_source
 from ttc_llvm.compare.builds import Builder, Job
 from ttc_llvm.gpu import kernel
 from ttc_llvm.ir_builders.gpu import naive as nests
-from ttc_llvm.lowering.gpu import naive as grids
+from ttc_llvm.lowering.gpu import launch as grids
 from ttc_llvm.lowering.gpu.launch import GpuImage
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine.gpu_target import GpuTarget
@@ -81,7 +81,7 @@ def computes(built: Any, nest: Naive, problem: Problem) -> None:
         plain = np.isfinite(storage) & (np.abs(storage) > 1e-3)
         storage[~plain] = 0.75  # what is fused is fused for infinities, too
     wanted, before = expected(case, a, b), a.copy()
-    launch = grids.launch(nest, "kernel")
+    launch = grids.naive_launch(nest, "kernel")
     run(built, launch, guarded[0].address, guarded[1].address, scalars_of(case, launch))
     if problem.compute.kind is Kind.OPAQUE or case.plain:
         assert b.tobytes() == wanted.tobytes()
@@ -108,7 +108,7 @@ def test_large_tensors_are_numbered_in_64_bits() -> None:
     small, large = (naive.of(Problem((1, 0), (65536, size))) for size in (30000, 40000))
     assert " unsigned rest" in gpu_source.reference(small, "k") and " uint64_t rest" in gpu_source.reference(large, "k")
     assert "mul.lo.s64" not in kernel.code(str(nests.build(small, SM_90, "k")), SM_90).decode()
-    assert grids.blocks(large) == 65536 * 40000 // 256
+    assert grids.naive_blocks(large) == 65536 * 40000 // 256
 
 
 @pytest.mark.parametrize("name", ["sm_35", "sm_90", "gfx90a"])

@@ -36,7 +36,7 @@ class General:
         canonical = placed.canonical
         form, plan = family.canonical_form(of), family.plan(of, target)
         values = family.values(of, canonical)
-        made = _obtain(form, plan, target)
+        made = _kernels.obtain((form, plan, target.key), lambda: _linked(form, plan, target))
         self._kernel = made  # keeps the code in memory
         self._values = np.array(values, np.int64)
         self._call = (made.address, data_address(self._values), family.tasks(form, plan, values))
@@ -69,12 +69,8 @@ class General:
 _kernels: Recent[Kernel] = Recent(FAMILIES)
 
 
-def _obtain(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
-    """The kernel of a family: in memory, from the solutions database, or compiled."""
-    return _kernels.obtain((form, plan, target.key), lambda: _linked(form, plan, target))
-
-
 def _linked(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
+    """The kernel of a family: from the solutions database, or compiled."""
     return objects.linked(
         str(form),
         str(plan),

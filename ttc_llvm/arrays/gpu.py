@@ -16,8 +16,7 @@ from ..problem.canonical import Placed
 from ..problem.dtypes import NATIVE
 from ..runtime.once import Recent
 from . import pairs
-from .checks import check_beta, check_result, permuted, scaled
-from .overlaps import overlaps_itself, share
+from .checks import check_beta, check_result, overlaps_itself, permuted, scaled, share
 from .pairs import ALIGNED, PLAIN, Scaling
 
 CAPACITY = 256  # layouts remembered, with their kernels

@@ -171,9 +171,7 @@ def _copied(view: Array, scale: Scaling, order: Order, threads: int | None, effo
     if _is_masked(view):
         return _masked(view, scale, order, threads, effort)
     made = _new(view.view(np.ndarray), scale, order, threads, effort)
-    return np.ndarray.__array_wrap__(
-        view, made
-    )  # the base class's: type and __array_finalize__, as in a copy
+    return np.ndarray.__array_wrap__(view, made)  # the base class's: type and __array_finalize__, as in a copy
 
 
 def _is_masked(x: Any) -> bool:
@@ -194,7 +192,7 @@ def _masked(view: Any, scale: Scaling, order: Order, threads: int | None, effort
 
 def _usual(x: Array, axes: Any, view: Array, threads: int | None) -> Array:
     """A copy of the view, which is x with permuted axes; layouts that return get a shortcut."""
-    result = _checked_empty(view, "C")
+    result = _empty(view, "C")
     ready = assign(view, result, PLAIN, _threads(threads, view), 1, fresh=True)
     if ready is not None:
         with suppress(MemoryError):  # there is a result, and the next call is served without, too
@@ -203,19 +201,14 @@ def _usual(x: Array, axes: Any, view: Array, threads: int | None) -> Array:
 
 
 def _new(view: Array, scale: Scaling, order: Order, threads: int | None, effort: int) -> Array:
-    result = _checked_empty(view, order)
+    result = _empty(view, order)
     assign(view, result, scale, _threads(threads, view), effort, fresh=True)
     return result
 
 
-def _checked_empty(view: Array, order: Order) -> Array:
-    if view.dtype.hasobject:
-        raise ArrayError(f"dtype {view.dtype} holds Python objects: only fixed-size plain data can be moved")
-    return _empty(view, order)
-
-
 def _empty(view: Array, order: Order) -> Array:
     """Memory for a copy. NumPy's allocator reuses pages that are there already: half the time of fresh ones."""
+    _check_plain(view)
     one_of("order", order, ORDERS, ArrayError)
     if order == "A":
         order = "F" if view.flags.fnc else "C"
@@ -228,9 +221,7 @@ def _empty(view: Array, order: Order) -> Array:
 
 def _aligned(view: Array, order: Order) -> Array:
     raw = np.empty(view.nbytes + LINE, np.uint8)
-    strides = None
-    if order == "K":
-        strides = np.empty_like(view, order="K", subok=False).strides  # allocated, never touched
+    strides = np.empty_like(view, order="K", subok=False).strides if order == "K" else None  # never touched
     start = -data_address(raw) % LINE
     return cast(Array, np.ndarray(view.shape, view.dtype, raw, start, strides, order))
 
@@ -244,9 +235,13 @@ def _check_out(out: Any, view: Array) -> None:
     if _is_masked(out) or _is_masked(view):
         raise ArrayError("out and masked arrays do not go together: transpose data and mask one by one")
     check_result(out.shape, out.flags.writeable, view)
-    for x in (view, out):
-        if x.dtype.hasobject:
-            raise ArrayError(f"dtype {x.dtype} holds Python objects: only fixed-size plain data can be moved")
+    _check_plain(view)
+    _check_plain(out)
+
+
+def _check_plain(x: Array) -> None:
+    if x.dtype.hasobject:
+        raise ArrayError(f"dtype {x.dtype} holds Python objects: only fixed-size plain data can be moved")
 
 
 def _threads(threads: int | None, view: Array) -> int:

@@ -25,8 +25,8 @@ from ..runtime.once import Recent
 from ..tuning.choices import FREE, Forced
 from ..tuning.model import model_plan
 from . import family
+from .checks import overlaps_itself, share
 from .general import General
-from .overlaps import overlaps_itself, share
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 
 CAPACITY = 512  # layouts and shortcuts remembered, with their machine code

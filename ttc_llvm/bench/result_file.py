@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import OptionError
+from ..errors import OptionError, os_errors
 from ..native.whole_file import read
 from ..runtime import interrupts
 from .results import BEGINNING, Result, from_line, to_line
@@ -41,27 +41,19 @@ class ResultFile:
     def prepare(self) -> None:
         """Make the file appendable: hours of measuring must not end at a mistyped folder. Drops a torn last line.
         OptionError where it holds something else, too."""
-        try:
-            with open(self.path, "ab") as stream:
-                self.read()
-                kept = self._bytes().rfind(b"\n") + 1
-                stream.truncate(kept)
-        except OSError as error:
-            raise OptionError(f"{self.path} cannot be written: {error.strerror or error}") from None
+        with os_errors(f"{self.path} cannot be written"), open(self.path, "ab") as stream:
+            self.read()
+            kept = self._bytes().rfind(b"\n") + 1
+            stream.truncate(kept)
 
     def append(self, result: Result) -> Result:
         """Add a result; it is in the file when this returns. As `read` will give it: its figures are rounded there, and
         those that are shown now and by a later report must not differ."""
         line = to_line(result)
-        try:
-            with interrupts.held(), open(self.path, "ab") as stream:
-                stream.write(line.encode() + b"\n")
-        except OSError as error:
-            raise OptionError(f"{self.path} cannot be written: {error.strerror or error}") from None
+        with os_errors(f"{self.path} cannot be written"), interrupts.held(), open(self.path, "ab") as stream:
+            stream.write(line.encode() + b"\n")
         return from_line(line)
 
     def _bytes(self) -> bytes:
-        try:
+        with os_errors(f"{self.path} cannot be read"):
             return read(self.path)
-        except OSError as error:
-            raise OptionError(f"{self.path} cannot be read: {error.strerror or error}") from None

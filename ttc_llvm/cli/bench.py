@@ -43,7 +43,7 @@ def _add_peers(parser: argparse.ArgumentParser) -> None:
     add("--mkl", metavar="PATH", help="libmkl_rt, where it is not found by itself")
 
 
-def run_command(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
     results = cli_run.results(args, DEFAULT, CPU_ONLY, _find)
     if results is not None:

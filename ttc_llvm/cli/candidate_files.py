@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..compiling.solution import Solution
-from ..errors import OptionError
+from ..errors import OptionError, os_errors
 from ..lowering import plan as plans
 from ..lowering.plan import CpuPlan
 from ..native import marks, whole_file
@@ -71,7 +71,7 @@ def write(
     """
     check(directory, solution.problem, overwrite)
     folder = directory / _name(solution.problem)
-    try:
+    with os_errors(f"directory {folder} cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / LIST).exists():
             whole_file.write(folder / LIST, HEADING)  # the folder is ours from now on
@@ -84,8 +84,6 @@ def write(
                 listing.write(_line(number, candidate, canonical).encode())
                 text = kernel.ir_text(canonical, candidate.plan, solution.target)
                 whole_file.write(folder / f"{number:03}.ll", text)
-    except OSError as error:
-        raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
     return folder
 
 

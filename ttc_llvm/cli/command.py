@@ -14,15 +14,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ..arguments import cut, word
 from ..errors import OptionError, TtcError
 from .messages import say
 
 if TYPE_CHECKING:
-    import argparse
-
     from .options import Parser
 
 LONGEST = 1000  # characters of an error, which may hold a path of any length
@@ -81,7 +80,7 @@ def _subcommand(argv: list[str]) -> int:
 
         return explain_cli.run(argv[1:])
     args = subcommands().parse_args(argv)
-    return _commands()[args.command].run(args)
+    return int(_commands()[args.command].run(args))
 
 
 def subcommands() -> Parser:
@@ -97,26 +96,11 @@ def subcommands() -> Parser:
     return top
 
 
-class _Command(NamedTuple):
-    add_parser: Callable[[Any], None]
-    run: Callable[[argparse.Namespace], int]
+def _commands() -> dict[str, ModuleType]:
+    """The modules of sub-commands: each has `add_parser` and `run`."""
+    from . import bench, compare, database, info, report_pages
 
-
-def _commands() -> dict[str, _Command]:
-    from ..runtime import kernel
-    from . import bench as bench_cli
-    from . import compare as compare_cli
-    from . import database as database_cli
-    from . import info as cli_info
-    from . import report_pages as report_cli
-
-    return {
-        "info": _Command(cli_info.add_parser, cli_info.run),
-        "database": _Command(database_cli.add_parser, lambda args: database_cli.run(args, kernel.versions)),
-        "bench": _Command(bench_cli.add_parser, bench_cli.run_command),
-        "compare": _Command(compare_cli.add_parser, compare_cli.run_command),
-        "report": _Command(report_cli.add_parser, report_cli.run),
-    }
+    return {"info": info, "database": database, "bench": bench, "compare": compare, "report": report_pages}
 
 
 def _guarded(work: Callable[[], int]) -> int:
@@ -129,14 +113,12 @@ def _guarded(work: Callable[[], int]) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return 141
-    except TtcError as error:
+    except (TtcError, OSError) as error:
         return _fail(f"error: {error}")
     except MemoryError:
         return _fail("error: out of memory")
     except ImportError as error:
         return _fail(f"error: {_first_cause(error)}")
-    except OSError as error:
-        return _fail(f"error: {error}")
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # so Python up to 3.11 wraps one that strikes __set_name__
             raise error.__cause__ from None

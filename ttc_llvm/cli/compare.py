@@ -15,7 +15,7 @@ from ..bench.gpu_runner import GpuSettings
 from ..bench.results import Result
 from ..compare import gpu_references, references, table
 from ..compare.references import Found
-from ..errors import OptionError
+from ..errors import OptionError, os_errors
 from ..native import marks, whole_file
 from ..problem.problem import Problem
 from . import bench_options as cli_options
@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
     add("--force", action="store_true", help="replace that file, also where ttc has not written it")
 
 
-def run_command(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
     if args.csv is not None and args.report is None and not args.list:
         _check_csv(Path(args.csv), args.force)
@@ -73,21 +73,17 @@ def _build(found: Found, problems: Sequence[Problem]) -> None:
 
 def _finish(args: argparse.Namespace, results: Sequence[Result]) -> None:
     if args.csv is not None:
-        try:
+        with os_errors(f"--csv={args.csv} cannot be written"):
             whole_file.write(args.csv, table.to_csv(results))
-        except OSError as error:
-            raise OptionError(f"--csv={args.csv} cannot be written: {error.strerror or error}") from None
     print("\n".join(table.lines(results)))
 
 
 def _check_csv(path: Path, force: bool) -> None:
     """Hours of measuring must not end at a mistyped folder, or at another's file."""
     marks.check_file(path, force, lambda data: data.startswith(table.to_csv(()).encode()))
-    try:
+    with os_errors(f"--csv={path} cannot be written"):
         is_new = not os.path.exists(path)
         with open(path, "ab"):
             pass
         if is_new:
             os.unlink(path)
-    except OSError as error:
-        raise OptionError(f"--csv={path} cannot be written: {error.strerror or error}") from None

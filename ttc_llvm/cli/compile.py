@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..compiling import library, machines, options
@@ -15,9 +15,10 @@ from ..compiling.gpu_solution import GpuSolution
 from ..compiling.options import Options
 from ..compiling.solution import Solution
 from ..compiling.trial import Mode
-from ..errors import OptionError, TargetError
+from ..errors import OptionError, TargetError, os_errors
 from ..lowering import items
 from ..machine import target
+from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..native import artifact, marks
 from ..problem.canonical import Canonical
@@ -25,11 +26,14 @@ from ..problem.problem import Problem
 from ..runtime import affinity as affinities
 from ..runtime import backend, interrupts, runtime
 from ..runtime.affinity import Affinity
+from ..tuning.choices import Forced
+from ..tuning.gpu_candidates import GpuForced
 from . import candidate_files, decisions
 from . import compare_single as cli_single
 from . import report as cli_report
 from .progress import Progressing
 from .reading import Command
+from .report import Outcome
 
 _log = logging.getLogger(__name__)
 
@@ -58,33 +62,25 @@ def run(command: Command) -> int:
     _log.info("merged problem: %s", job.canonical)
     machine, threads = job.options.target, job.options.threads
     _log.info("target %s (%s), %d threads, affinity %s", machine, machine.cpu, threads, job.affinity)
-    start = time.perf_counter()
-    with Progressing(command.verbose or command.quiet) as progress:
-        solution = compiled(job, progress)
-    elapsed = time.perf_counter() - start
-    comparison = None if references is None else cli_single.compare(command, solution, references)
-    written = solution.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
-    files = (*written, *kept(job, solution))
-    source = source_of(solution, progress.batches)
-    outcome = cli_report.Outcome(
-        solution, job.canonical, str(job.affinity), source, elapsed, files, not command.no_test, comparison
-    )
-    if command.json:
-        cli_report.print_json(outcome)
-    elif not command.quiet:
-        cli_report.print_summary(outcome, command.verbose)
+    outcome = compiled(job)
+    comparison = None if references is None else cli_single.compare(command, outcome.solution, references)
+    files = (*written(command, outcome.solution), *kept(job, outcome.solution))
+    cli_report.show(replace(outcome, files=files, comparison=comparison), command)
     return 0
 
 
 def prepare(command: Command) -> Job:
     """Check a command against the problem, the machine and itself; nothing is written. Raises TtcError subclasses."""
-    _check_emit(command)
+    for kind in command.emit:
+        if kind not in library.kinds():
+            raise OptionError(f"--emit={kind}: the choices are {', '.join(library.kinds())}")
     if command.threads_per_block is not None:
         raise OptionError("--threadsPerBlock is for GPUs: the threads of a CPU are --numThreads")
     problem = problem_of(command)
     wanted, *others = _targets(command)
     canonical = items.placed(problem, wanted).canonical
-    if not (_untimed(command) or canonical.elements == 0 or backend.runs_here(wanted)):
+    untimed = command.generate_only or command.max_implementations == 1 or canonical.elements == 0
+    if not (untimed or backend.runs_here(wanted)):
         raise TargetError(
             f"target {wanted} cannot be timed here: this machine lacks its instructions;"
             " --generateOnly takes the cost model's plan"
@@ -101,10 +97,6 @@ def prepare(command: Command) -> Job:
     if not {"obj", "header", "static", "shared"}.isdisjoint(command.emit):
         artifact.check_int(problem)
     return Job(command, problem, canonical, chosen, _affinity(command))
-
-
-def _untimed(command: Command) -> bool:
-    return command.generate_only or command.max_implementations == 1
 
 
 def problem_of(command: Command) -> Problem:
@@ -164,39 +156,44 @@ def _affinity(command: Command) -> Affinity:
 # --- compiling and writing -------------------------------------------------------------------------------
 
 
-def compiled(job: Job, progress: Progressing) -> Solution:
-    """The job's solution, as `compile` finds it."""
-    command, chosen = job.command, job.options
-    with interrupts.raised():
-        found: Solution = compile(
-            job.problem,
-            1 if command.generate_only else chosen.max_implementations,
-            chosen.threads,
-            (chosen.target, *chosen.others),
-            chosen.time_limit,
+def compiled(job: Job, label: str = "tuning") -> Outcome:
+    """The job's solution, as `compile` finds it. label: of its progress."""
+    chosen = job.options
+    machines = (chosen.target, *chosen.others)
+    return solved(job.command, job.problem, job.canonical, machines, chosen.forced, chosen.threads, job.affinity, label)
+
+
+def solved(
+    command: Command, problem: Problem, canonical: Canonical, target: GpuTarget | Sequence[Target],
+    forced: Forced | GpuForced, threads: int | None = None, affinity: Affinity = affinities.NONE, label: str = "tuning",
+) -> Outcome:  # fmt: skip
+    """The solution of a checked command, for CPUs or a GPU."""
+    start = time.perf_counter()
+    with Progressing(command.verbose or command.quiet, label) as progress, interrupts.raised():
+        solution = compile(
+            problem,
+            1 if command.generate_only else command.max_implementations,
+            threads,
+            target,
+            command.time_limit,
             hot_a=command.hot_a,
             hot_b=command.hot_b,
-            verify=chosen.verify,
-            forced=chosen.forced,
+            verify=not command.no_test,
+            forced=forced,
             database=command.database,
             ignore_database=command.ignore_database,
             progress=progress.report,
         )
-    return found
+    elapsed = time.perf_counter() - start
+    measured, source = solution.measurement, "cost model"
+    if measured is not None:
+        source = "tuned" if progress.batches or measured.interrupted else "database"
+    return Outcome(solution, canonical, str(affinity), source, elapsed, (), not command.no_test)
 
 
-def source_of(solution: Solution | GpuSolution, batches: int) -> str:
-    """The origin of a solution, in words. batches: how often its search reported."""
-    measured = solution.measurement
-    if measured is None:
-        return "cost model"
-    return "tuned" if batches or measured.interrupted else "database"
-
-
-def _check_emit(command: Command) -> None:
-    for kind in command.emit:
-        if kind not in library.kinds():
-            raise OptionError(f"--emit={kind}: the choices are {', '.join(library.kinds())}")
+def written(command: Command, solution: Solution | GpuSolution) -> tuple[Path, ...]:
+    """The files that a command wants, written."""
+    return solution.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
 
 
 def check_folder(command: Command, names: Sequence[str]) -> None:
@@ -205,10 +202,8 @@ def check_folder(command: Command, names: Sequence[str]) -> None:
     folder = Path(command.output_dir)
     if not command.emit and not command.keep:
         return
-    try:
+    with os_errors(f"--output-dir={folder} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"--output-dir={folder} cannot be made: {error.strerror or error}") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OptionError(f"--output-dir={folder} cannot be written")
     marks.check(folder, names, command.force)

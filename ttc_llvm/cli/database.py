@@ -6,24 +6,23 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from ..errors import DatabaseError, OptionError
+from ..errors import DatabaseError, OptionError, os_errors
 from ..native import marks
 from ..native.whole_file import whole_file
 from ..problem.wording import printable
+from ..runtime import kernel
 from ..tuning import exchange
-from ..tuning.database import SolutionFile, choose_path
+from ..tuning.database import choose_path
 from ..tuning.exchange import lines_of
 from ..tuning.records import EXHAUSTIVE, Record
-from ..tuning.solution_file import Cleared, Listed
+from ..tuning.solution_file import Cleared, Listed, SolutionFile
 
 Subparsers = Any  # argparse's own type of it is private
-Versions = Callable[[], str]
+Action = Callable[[SolutionFile, argparse.Namespace], "int | None"]
 
 _ID_DIGITS = 10
 _HEADINGS = ("id", "problem", "target", "threads", "mode", "options", "effort", "ms", "KiB", "created")
@@ -35,25 +34,41 @@ def add_parser(subparsers: Subparsers) -> None:
     common.add_argument("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
     top = subparsers.add_parser("database", parents=[common], help="list, export, import, clear solutions")
     actions = top.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, action in _ACTIONS.items():
-        parser = actions.add_parser(name, parents=[common], help=action.help, description=action.help)
-        action.configure(parser)
+
+    def action(name: str, help: str, carry_out: Action) -> Callable[..., Any]:
+        parser = actions.add_parser(name, parents=[common], help=help, description=help)
+        parser.set_defaults(carry_out=carry_out)
+        return cast(Callable[..., Any], parser.add_argument)
+
+    add = action("list", "list all solutions", _list)
+    add("--json", action="store_true", help="as JSON, with timings")
+    add = action("show", "show one solution with its timings", _show)
+    add("id", help="of a solution; its first digits suffice")
+    add("--json", action="store_true", help="as JSON")
+    add = action("export", "write all solutions to a file", _export)
+    add("file", metavar="FILE", help="JSON lines; - is the standard output")
+    add("--no-objects", action="store_true", help="leave the machine code out")
+    add("--force", action="store_true", help="replace FILE, also where it is no export")
+    add = action("import", "merge an export: plans and timings", _import)
+    add("file", metavar="FILE", help="an export; - is the standard input")
+    add("--with-code", action="store_true", help="machine code, too: it will run here as yours")
+    add("--no-objects", action="store_true", help=argparse.SUPPRESS)
+    add = action("clear", "remove solutions", _clear)
+    add("ids", metavar="ID", nargs="*", help="remove these; first digits suffice")
+    add("--all", action="store_true", help="remove all; a damaged file is moved aside")
+    add("--older", action="store_true", help="remove what other versions of ttc or LLVM made")
+    add("--yes", action="store_true", help="do not ask")
+    action("path", "print the path of the database", lambda file, args: print(file.path))
 
 
-def run(args: argparse.Namespace, versions: Versions) -> int:
-    """Carry out what `add_parser` has parsed and return the exit status.
-
-    versions: gives the text that requests of the running program carry. Raises DatabaseError or OptionError.
-    """
+def run(args: argparse.Namespace) -> int:
+    """Carry out what `add_parser` has parsed and return the exit status. Raises DatabaseError or OptionError."""
     file = SolutionFile(choose_path(getattr(args, "database", None)))
-    return _ACTIONS[args.action].run(file, args, versions)
+    carry_out: Action = args.carry_out
+    return carry_out(file, args) or 0
 
 
-def _configure_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON, with timings")
-
-
-def _list(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
+def _list(file: SolutionFile, args: argparse.Namespace) -> None:
     rows = file.rows()
     if args.json:
         print(json.dumps([_summary(row) for row in rows], indent=1))
@@ -61,7 +76,6 @@ def _list(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> i
         print(f"no solutions in {file.path}")
     else:
         _print_table([_cells(row) for row in rows])
-    return 0
 
 
 def _summary(row: Listed) -> dict[str, Any]:
@@ -102,18 +116,13 @@ def _print_table(rows: list[tuple[str, ...]]) -> None:
     Console().print(table)
 
 
-def _configure_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="of a solution; its first digits suffice")
-    parser.add_argument("--json", action="store_true", help="as JSON")
-
-
-def _show(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
-    record = file.show(args.id, versions())
+def _show(file: SolutionFile, args: argparse.Namespace) -> None:
+    record = file.show(args.id, kernel.versions())
     fields = {"id": record.request.id} | exchange.to_fields(record, objects=False)
     sizes = {name: len(data) for name, data in record.objects}
     if args.json:
         print(json.dumps(fields | {"object_bytes": sizes}, indent=1))
-        return 0
+        return
     del fields["timings"], fields["format"]
     for name, value in fields.items():
         print(f"{name + ':':14}{printable('' if value is None else str(value))}".rstrip())
@@ -122,80 +131,49 @@ def _show(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> i
     for timing in sorted(record.timings, key=lambda t: min(t.seconds, default=float("inf"))):
         best = _milliseconds(min(timing.seconds, default=None))
         print(f"{'timing:':14}{best} ms (best of {len(timing.seconds)}) {printable(timing.plan)}")
-    return 0
 
 
-def _configure_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="JSON lines; - is the standard output")
-    parser.add_argument("--no-objects", action="store_true", help="leave the machine code out")
-    parser.add_argument("--force", action="store_true", help="replace FILE, also where it is no export")
-
-
-def _export(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
+def _export(file: SolutionFile, args: argparse.Namespace) -> None:
     if args.file == "-":
-        file.export(sys.stdout.buffer, versions(), objects=not args.no_objects)
+        file.export(sys.stdout.buffer, kernel.versions(), objects=not args.no_objects)
         sys.stdout.buffer.flush()
-        return 0
+        return
     if os.path.exists(args.file) and file.path.exists() and os.path.samefile(args.file, file.path):
         raise OptionError(f"{args.file} is the database itself: export to another file")
     marks.check_file(Path(args.file), args.force, exchange.is_export)
-    with _failing(f"export to {args.file}"), whole_file(args.file) as stream:
-        count = file.export(stream, versions(), objects=not args.no_objects)
+    with os_errors(f"export to {args.file} failed", DatabaseError), whole_file(args.file) as stream:
+        count = file.export(stream, kernel.versions(), objects=not args.no_objects)
     print(f"exported {_count(count)} to {args.file}")
-    return 0
 
 
-def _configure_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="an export; - is the standard input")
-    parser.add_argument("--with-code", action="store_true", help="machine code, too: it will run here as yours")
-    parser.add_argument("--no-objects", action="store_true", help=argparse.SUPPRESS)
-
-
-def _import(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
+def _import(file: SolutionFile, args: argparse.Namespace) -> None:
     if args.no_objects:
         raise OptionError("import takes no machine code any more, unless --with-code is given: leave --no-objects out")
     if args.file == "-":
         found = file.import_(lines_of(sys.stdin.buffer), "standard input", objects=args.with_code)
     else:
-        with _failing(f"import of {args.file}"), open(args.file, "rb") as stream:
+        with os_errors(f"import of {args.file} failed", DatabaseError), open(args.file, "rb") as stream:
             found = file.import_(lines_of(stream), args.file, objects=args.with_code)
     coded = f", {sum(one.coded for one in found)} stored with code" if args.with_code else ""
     changed = sum(one.changed for one in found)
     print(f"read {_count(len(found))}, {changed} of them new or better than what was stored{coded}")
-    return 0
 
 
-@contextmanager
-def _failing(what: str) -> Iterator[None]:
-    """Files that cannot be opened, read or written are errors of the database's own kind."""
-    try:
-        yield
-    except OSError as error:
-        raise DatabaseError(f"{what} failed: {error.strerror}") from None
-
-
-def _configure_clear(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="*", help="remove these; first digits suffice")
-    parser.add_argument("--all", action="store_true", help="remove all; a damaged file is moved aside")
-    parser.add_argument("--older", action="store_true", help="remove what other versions of ttc or LLVM made")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-
-
-def _clear(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
+def _clear(file: SolutionFile, args: argparse.Namespace) -> int:
     if [bool(args.ids), args.all, args.older].count(True) != 1:
         raise OptionError("clear needs exactly one of --all, --older and IDs: nothing was removed")
     what = "all solutions" if args.all else "those of other versions" if args.older else " ".join(args.ids)
     if not args.yes and sys.stdin.isatty() and not _confirmed(f"remove {what} from {file.path}?"):
         print("nothing was removed")
         return 1
-    print(_outcome(file, _cleared(file, args, versions)))
+    print(_outcome(file, _cleared(file, args)))
     return 0
 
 
-def _cleared(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> Cleared:
+def _cleared(file: SolutionFile, args: argparse.Namespace) -> Cleared:
     if args.all:
         return file.clear()
-    return file.clear_older(versions()) if args.older else file.delete(args.ids)
+    return file.clear_older(kernel.versions()) if args.older else file.delete(args.ids)
 
 
 def _outcome(file: SolutionFile, cleared: Cleared) -> str:
@@ -209,11 +187,6 @@ def _confirmed(question: str) -> bool:
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         return False
-
-
-def _path(file: SolutionFile, args: argparse.Namespace, versions: Versions) -> int:
-    print(file.path)
-    return 0
 
 
 def _count(number: int) -> str:
@@ -232,20 +205,3 @@ def _effort(record: Record) -> str:
 
 def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.4g}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Action:
-    help: str
-    run: Callable[[SolutionFile, argparse.Namespace, Versions], int]
-    configure: Callable[[argparse.ArgumentParser], None] = lambda parser: None
-
-
-_ACTIONS = {
-    "list": _Action("list all solutions", _list, _configure_list),
-    "show": _Action("show one solution with its timings", _show, _configure_show),
-    "export": _Action("write all solutions to a file", _export, _configure_export),
-    "import": _Action("merge an export: plans and timings", _import, _configure_import),
-    "clear": _Action("remove solutions", _clear, _configure_clear),
-    "path": _Action("print the path of the database", _path),
-}

@@ -12,8 +12,8 @@ from ..compiling.compiler import CpuTask
 from ..compiling.solution import Solution
 from ..compiling.solve import stored
 from ..compiling.stored_plans import open_database
-from ..errors import OptionError
-from ..explain.explanation import RANKED, Explanation
+from ..errors import OptionError, os_errors
+from ..explain.explanation import RANKED
 from ..explain.text import STAGES
 from ..lowering import plan as plans
 from ..machine.gpu_target import is_gpu
@@ -47,7 +47,8 @@ def run(arguments: Sequence[str]) -> int:
     explanation = _solution(job, given.plan).explain(count)
     if given.html is not None:
         marks.check_file(Path(given.html), job.command.force)
-        _write(Path(given.html), explanation)
+        with os_errors(f"--html={given.html} cannot be written"):
+            whole_file.write(given.html, explanation.html())
     if stages:
         print("\n\n".join(explanation.stage(name) for name in stages))
     elif given.html is None:
@@ -131,10 +132,3 @@ def _solution(job: Job, given: str | None) -> Solution:
         plan = model_plan(canonical, options.target, options.threads, options.forced)
     measurement = None if known is None else known.measurement
     return Solution(job.problem, options.target, plan, options.threads, measurement)
-
-
-def _write(path: Path, explanation: Explanation) -> None:
-    try:
-        whole_file.write(path, explanation.html())
-    except OSError as error:
-        raise OptionError(f"--html={path} cannot be written: {error.strerror or error}") from None

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import logging
-import time
-from typing import Any
+from dataclasses import replace
 
-from .. import __version__
-from ..compiling.front import compile
-from ..compiling.gpu_solution import GpuSolution
 from ..compiling.options import candidate_count
 from ..errors import OptionError
 from ..gpu import artifact, devices
 from ..machine.gpu_target import GpuTarget, is_gpu
 from ..problem.canonical import Canonical, canonicalise
 from ..problem.problem import Problem
-from ..problem.wording import problem_fields
-from ..runtime import interrupts
 from ..tuning.gpu_candidates import GpuForced
 from . import compare_gpu_single as gpu_single
 from . import compile as cli_compile
-from . import loop_order
 from . import report as cli_report
-from .progress import Progressing
+from .decisions import to_axes
 from .reading import Command
 
 _log = logging.getLogger(__name__)
@@ -49,32 +42,10 @@ def run(command: Command) -> int:
         _log.info("device %s", devices.timing(target))
     cli_compile.check_folder(command, artifact.file_names(problem, target.is_nvidia, command.emit))
     references = gpu_single.prepare(command, problem, target)
-    start = time.perf_counter()
-    with Progressing(command.verbose or command.quiet) as progress, interrupts.raised():
-        solution = compile(
-            problem,
-            1 if command.generate_only else command.max_implementations,
-            target=target,
-            time_limit=command.time_limit,
-            hot_a=command.hot_a,
-            hot_b=command.hot_b,
-            verify=not command.no_test,
-            forced=forced,
-            database=command.database,
-            ignore_database=command.ignore_database,
-            progress=progress.report,
-        )
-    elapsed = time.perf_counter() - start
-    comparison = None if references is None else gpu_single.compare(command, solution, references)
-    files = solution.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
-    source = cli_compile.source_of(solution, progress.batches)
-    outcome = cli_report.Outcome(
-        solution, canonical, "none", source, elapsed, files, not command.no_test, comparison
-    )
-    if command.json:
-        cli_report.print_object(_fields(outcome, solution))
-    elif not command.quiet:
-        cli_report.print_summary(outcome, command.verbose)
+    outcome = cli_compile.solved(command, problem, canonical, target, forced)
+    comparison = None if references is None else gpu_single.compare(command, outcome.solution, references)
+    files = cli_compile.written(command, outcome.solution)
+    cli_report.show(replace(outcome, files=files, comparison=comparison), command)
     return 0
 
 
@@ -119,28 +90,6 @@ def _order(command: Command, problem: Problem, canonical: Canonical) -> tuple[in
         return None
     if len(orders) > 1:
         raise OptionError("--loopPerm: one order of the blocks is taken for a GPU")
-    return loop_order.to_axes(orders[0], problem, canonical)
+    return to_axes(orders[0], problem, canonical)
 
 
-# --- what comes out ---------------------------------------------------------------------------------------
-
-
-def _fields(outcome: cli_report.Outcome, solution: GpuSolution) -> dict[str, Any]:
-    """The summary as one JSON object, under the names that a CPU's has."""
-    launch, target = solution.launch, solution.target
-    return {
-        "version": __version__,
-        "problem": problem_fields(solution.problem),
-        "merged": {
-            "text": str(outcome.canonical),
-            "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
-        },
-        "target": {"name": target.name, "triple": target.triple, "cpu": target.cpu, "features": target.features},
-        "launch": {"grid": launch.grid, "block": launch.block, "shared": launch.shared},
-        "plan": str(solution.plan),
-        "source": outcome.source,
-        "elapsed_s": outcome.elapsed,
-        "measurement": cli_report.measurement_fields(outcome),
-        "comparison": cli_report.compared_fields(outcome),
-        "files": [str(path) for path in outcome.files],
-    }

@@ -22,8 +22,9 @@ from ..problem.problem import Problem
 from ..problem.wording import target_fields
 from ..runtime import affinity, backend, runtime
 from ..tuning.available import available_memory
-from ..tuning.database import SolutionFile, choose_path
+from ..tuning.database import choose_path
 from ..tuning.peak import Ceiling
+from ..tuning.solution_file import SolutionFile
 from .report import print_object, print_rows
 
 CEILING_BYTES = 128 << 20  # per tensor, or an eighth of the free memory

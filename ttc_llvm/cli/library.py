@@ -22,7 +22,6 @@ from . import report as cli_report
 from .compile import Job
 from .manifest import Entry
 from .options import OPTIONS, Option
-from .progress import Progressing
 from .reading import Command
 from .report import Outcome
 
@@ -62,7 +61,7 @@ def run(command: Command) -> int:
     for one in listed:
         cli_compile.check_kept(one.job)
     start = time.perf_counter()
-    outcomes = _compiled(command, listed)
+    outcomes = _compiled(listed)
     made = Library(name, tuple(outcome.solution for outcome in outcomes), command.library_version)
     written = made.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
     kept = [path for one, outcome in zip(listed, outcomes, strict=True)
@@ -160,7 +159,7 @@ def _name(command: Command, listed: tuple[Listed, ...]) -> str:
 # --- compiling --------------------------------------------------------------------------------------------
 
 
-def _compiled(command: Command, listed: tuple[Listed, ...]) -> list[Outcome]:
+def _compiled(listed: tuple[Listed, ...]) -> list[Outcome]:
     """Solutions in the order of the manifest. Ctrl-C ends the run: what is finished is in the database."""
     runtime.set_affinity(listed[0].job.affinity)
     outcomes: list[Outcome] = []
@@ -169,7 +168,7 @@ def _compiled(command: Command, listed: tuple[Listed, ...]) -> list[Outcome]:
             _log.info("problem %d of %d: %s", number, len(listed), one.stem)
             try:
                 with _placed(one.entry):
-                    outcomes.append(_outcome(command, one, f"{number}/{len(listed)} {one.stem}"))
+                    outcomes.append(cli_compile.compiled(one.job, f"{number}/{len(listed)} {one.stem}"))
                 if seen:
                     raise KeyboardInterrupt
             except KeyboardInterrupt:
@@ -178,12 +177,3 @@ def _compiled(command: Command, listed: tuple[Listed, ...]) -> list[Outcome]:
                     " the same command goes on there"
                 ) from None
     return outcomes
-
-
-def _outcome(command: Command, one: Listed, label: str) -> Outcome:
-    start = time.perf_counter()
-    with Progressing(command.verbose or command.quiet, label) as progress:
-        solution = cli_compile.compiled(one.job, progress)
-    source = cli_compile.source_of(solution, progress.batches)
-    elapsed, verified = time.perf_counter() - start, not one.job.command.no_test
-    return Outcome(solution, one.job.canonical, str(one.job.affinity), source, elapsed, (), verified)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..runtime.interrupts import Undo
@@ -20,15 +19,15 @@ _log = logging.getLogger(__name__)
 D = TypeVar("D", bound="Display")
 
 
-class Display:
+class Display(Undo):
     """A bar on stderr for as long as a context lasts, or nothing.
 
     It is drawn when `draw` is called only: a thread that draws would disturb what is timed.
     """
 
     def __init__(self, shown: bool, total: int | None, done: int = 0, label: str = "") -> None:
+        super().__init__(self._end)
         self._shown, self._start = shown, (total, done, label)
-        self._undo = Undo(self._end)
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
@@ -41,14 +40,9 @@ class Display:
     def __enter__(self: D) -> D:
         if self._shown:
             self._bar, self._task = _bar(*self._start)
-            self._undo.__enter__()
+            Undo.__enter__(self)
             self._bar.start()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._undo.__exit__()
 
     def _end(self) -> None:
         if self._bar is not None:

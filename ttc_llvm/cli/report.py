@@ -16,6 +16,7 @@ from ..problem import wording
 from ..problem.canonical import Canonical
 from ..tuning.measurement import Measurement
 from .compare_single import comparison_fields, comparison_rows
+from .reading import Command
 
 TOP = 10
 Rows = Sequence[tuple[str, Sequence[str]]]
@@ -67,6 +68,14 @@ def print_object(fields: dict[str, Any]) -> None:
     print(json.dumps(fields, indent=1))
 
 
+def show(outcome: Outcome, command: Command) -> None:
+    """Print the report that a command wants, if any."""
+    if command.json:
+        print_json(outcome)
+    elif not command.quiet:
+        print_summary(outcome, command.verbose)
+
+
 # --- for people -------------------------------------------------------------------------------------------
 
 
@@ -79,7 +88,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
         *_machine_rows(outcome),
         ("plan", [str(solution.plan)]),
         *_measured_rows(outcome),
-        *_compared_rows(outcome),
+        *([] if outcome.comparison is None else comparison_rows(outcome.comparison)),
         ("files", [str(path) for path in outcome.files]),
     ]
     if verbose and solution.measurement is not None:
@@ -143,15 +152,11 @@ def _best_lines(measured: Measurement) -> list[str]:
     ]
 
 
-def _compared_rows(outcome: Outcome) -> Rows:
-    return [] if outcome.comparison is None else comparison_rows(outcome.comparison)
-
-
 # --- for programs -----------------------------------------------------------------------------------------
 
 
 def print_json(outcome: Outcome) -> None:
-    """Print the summary as one JSON object; measurement is null where nothing was timed. For CPUs."""
+    """Print the summary as one JSON object; measurement is null where nothing was timed."""
     solution = outcome.solution
     print_object(
         {
@@ -161,15 +166,12 @@ def print_json(outcome: Outcome) -> None:
                 "text": str(outcome.canonical),
                 "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],
             },
-            "target": wording.target_fields(solution.target),
-            "others": [machine.name for machine in solution.others],
-            "threads": solution.threads,
-            "affinity": outcome.affinity,
+            **_machine_fields(outcome),
             "plan": str(solution.plan),
             "source": outcome.source,
             "elapsed_s": outcome.elapsed,
             "measurement": measurement_fields(outcome),
-            "comparison": compared_fields(outcome),
+            "comparison": None if outcome.comparison is None else comparison_fields(outcome.comparison),
             "files": [str(path) for path in outcome.files],
         }
     )
@@ -195,8 +197,17 @@ def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
     }
 
 
-def compared_fields(outcome: Outcome) -> dict[str, Any] | None:
-    """The comparison's fields; None without `--compiler`."""
-    return None if outcome.comparison is None else comparison_fields(outcome.comparison)
-
-
+def _machine_fields(outcome: Outcome) -> dict[str, Any]:
+    solution, target = outcome.solution, outcome.solution.target
+    if isinstance(solution, GpuSolution):
+        launch = solution.launch
+        return {
+            "target": {"name": target.name, "triple": target.triple, "cpu": target.cpu, "features": target.features},
+            "launch": {"grid": launch.grid, "block": launch.block, "shared": launch.shared},
+        }
+    return {
+        "target": wording.target_fields(target),
+        "others": [machine.name for machine in solution.others],
+        "threads": solution.threads,
+        "affinity": outcome.affinity,
+    }

@@ -14,8 +14,7 @@ from ..compiling.gpu_stage import Side
 from ..compiling.gpu_trial import Trial
 from ..errors import GpuError, OptionError
 from ..gpu import kernel
-from ..lowering.gpu.launch import GpuImage
-from ..lowering.gpu.naive import launch
+from ..lowering.gpu.launch import GpuImage, naive_launch
 from ..machine.gpu_target import GpuTarget
 from ..problem import naive
 from ..problem.naive import Naive, Traverse
@@ -62,7 +61,7 @@ class Compiled(ByCompiler):
         build = self._builder.obtain(self.job(problem))
         if build.library is None:
             raise NotBuilt(self._reference(build, build.message))
-        started = launch(naive.of(problem, self._traverse), ENTRY)
+        started = naive_launch(naive.of(problem, self._traverse), ENTRY)
         image = GpuImage(workspace.trial.target, ENTRY, started, "", build.library.read_bytes())
         return _contender(workspace, self.name, image, partial(self._reference, build))
 
@@ -92,7 +91,7 @@ def image(nest: Naive, target: GpuTarget) -> GpuImage:
     from ..ir_builders.gpu import naive as nests
 
     text = str(nests.build(nest, target, ENTRY))
-    return GpuImage(target, ENTRY, launch(nest, ENTRY), text, kernel.code(text, target))
+    return GpuImage(target, ENTRY, naive_launch(nest, ENTRY), text, kernel.code(text, target))
 
 
 def run_of(trial: Trial, found: GpuImage) -> Callable[[tuple[Side, Side]], None]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..lowering.gpu.launch import Slot
-from ..lowering.gpu.naive import BLOCK, parameters
+from ..lowering.gpu.launch import BLOCK, Slot, naive_parameters
 from ..problem.dtypes import Kind
 from ..problem.naive import Naive
 from . import source
@@ -12,8 +11,8 @@ _SLOTS = {Slot.F32: "float", Slot.F64: "double"}
 
 
 def reference(nest: Naive, entry: str) -> str:
-    """A whole source: the kernel `entry`, to be launched as `gpu.naive.launch` says."""
-    scalars = [f"{_SLOTS[p.slot]} {p.name}" for p in parameters(nest)[2:]]
+    """A whole source: the kernel `entry`, to be launched as `naive_launch` says."""
+    scalars = [f"{_SLOTS[p.slot]} {p.name}" for p in naive_parameters(nest)[2:]]
     tensors = ["const type_a *__restrict__ from", "type_b *__restrict__ into"]
     counter = "unsigned" if nest.fits_int else "uint64_t"
     return "\n".join(

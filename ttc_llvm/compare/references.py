@@ -11,7 +11,7 @@ from pathlib import Path
 from ..bench import contender
 from ..bench.contender import Contender, Peer
 from ..bench.workspace import Workspace
-from ..errors import OptionError
+from ..errors import OptionError, os_errors
 from ..native.whole_file import read
 from ..problem import naive
 from ..problem.naive import Traverse
@@ -98,10 +98,8 @@ def _serial(compiler: Compiler) -> str:
 
 def _own(builder: Builder, present: Sequence[Compiler], given: str) -> Compiled:
     path = Path(given).absolute()
-    try:
+    with os_errors(f"--against={given} cannot be read"):
         content = read(path)
-    except OSError as error:
-        raise OptionError(f"--against={given} cannot be read: {error.strerror or error}") from None
     if not present:
         raise OptionError(f"--against={given} cannot be built: no compiler is found")
     if not str(path).isprintable() or set(str(path)) & set('"\\'):

@@ -5,12 +5,16 @@ f16 and bf16 are moved as `uint16_t`, as in the headers: plain moves need no `_F
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..native import declarations
+from ..native.whole_file import filled
 from ..problem.dtypes import DType, Kind
 from ..problem.interface import Entry
 from ..problem.naive import INT_MAX, Index, Naive, Traverse, of
 from ..problem.problem import Problem
 
+SHIM = Path(__file__).with_name("shim.cpp.in")
 RUN, THREADS = "ttc_reference_run", "ttc_reference_threads"
 THREADED = """void run(void (*work)(void))
 {
@@ -48,9 +52,8 @@ def shim(problem: Problem) -> str:
     a, b = declarations.c_type(problem.a), declarations.c_type(problem.b)
     call = ", ".join(arguments).format(a, b)
     outer = [_ints(name, sizes) for name, sizes in (("lda", problem.outer_a), ("ldb", problem.outer_b))]
-    return _SHIM.format(
-        prototype=prototype(problem), outer="\n".join(outer), entry=entry(problem), call=call
-    )
+    values = {"PROTOTYPE": prototype(problem), "OUTER": "\n".join(outer), "ENTRY": entry(problem), "CALL": call}
+    return filled(SHIM, values)
 
 
 def _scalars(problem: Problem) -> list[str]:
@@ -77,39 +80,6 @@ namespace {
 template <typename T> struct complex_of { T re, im; };
 template <int N> struct item { unsigned char byte[N]; };
 }"""
-
-_SHIM = """
-#include <stdint.h>
-
-extern "C" {prototype};
-#ifdef _OPENMP
-extern "C" int omp_get_thread_num(void);
-extern "C" void omp_set_num_threads(int);
-#endif
-
-{outer}
-
-extern "C" void ttc_reference_run(const void *a, void *b, const void *scalars)
-{{
-    (void)scalars;
-    {entry}({call});
-}}
-
-extern "C" void ttc_reference_threads(int threads, void (*place)(int))
-{{
-#ifdef _OPENMP
-    omp_set_num_threads(threads);
-    if (place) {{
-#pragma omp parallel
-        place(omp_get_thread_num());
-    }}
-#else
-    (void)threads;
-    (void)place;
-#endif
-}}
-"""
-
 
 # --- the nest ---------------------------------------------------------------------------------------------
 

@@ -117,11 +117,7 @@ def kinds() -> tuple[str, ...]:
 
 def checked_kinds(emit: str | Iterable[str]) -> tuple[str, ...]:
     """The kinds, each once; OptionError for unknown ones."""
-    wanted = tuple(dict.fromkeys(arguments.texts("emit", emit)))
-    for kind in wanted:
-        if kind not in kinds():
-            raise OptionError(f"unknown kind of artifact {arguments.shown(kind)}: the choices are {', '.join(kinds())}")
-    return wanted
+    return artifact.checked_kinds(emit, kinds())
 
 
 def check_target(target: Target, wanted: Sequence[str]) -> None:

@@ -32,8 +32,8 @@ class Planned(Generic[P]):
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The circumstances of a search: the device ("" = this machine), and the bytes that a run moves, of a smaller stand-in
-    or of the problem itself."""
+    """The circumstances of a search: the device ("" = this machine), and the bytes that a run moves, of a smaller
+    stand-in or of the problem itself."""
 
     place: str
     bytes_moved: int

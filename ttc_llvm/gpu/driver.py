@@ -16,7 +16,7 @@ from ..runtime.once import obtain, once
 
 LIBRARIES = {"win32": ("nvcuda.dll",)}
 DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
-NO_DEVICE, OUT_OF_MEMORY = 100, 2
+NO_DEVICE = 100
 MAJOR, MINOR, L2_BYTES = 75, 76, 38  # of CUdevice_attribute
 OWNER, ORDINAL = 1, 9  # of CUpointer_attribute: the context that allocated, the device
 LOG_BYTES = 4096
@@ -221,11 +221,9 @@ def driver() -> Driver:
     except AttributeError as error:
         raise GpuError(f"NVIDIA's driver is too old: {error}") from None
     status = library.cuInit(0)
-    if status == NO_DEVICE:
-        raise GpuError("there is no CUDA device: NVIDIA's driver finds none that this process may use")
-    if status:
+    if status not in (0, NO_DEVICE):
         raise GpuError(f"NVIDIA's driver cannot be started: {found.words(status)}")
-    if not found.count:
+    if status == NO_DEVICE or not found.count:
         raise GpuError("there is no CUDA device: NVIDIA's driver finds none that this process may use")
     return found
 

@@ -16,7 +16,7 @@ from ..locks import imported
 
 Array = npt.NDArray[Any]
 CUDA, CUDA_MANAGED = 2, 13  # of DLDeviceType
-LEGACY, PER_THREAD = 1, 2  # CUDA's names for its default streams
+LEGACY = 1  # CUDA's handle of its default stream
 _CODES = {0: "i", 1: "u", 2: "f", 4: "V", 5: "c", 6: "b"}  # of DLDataTypeCode; 4 = bfloat
 _TORCH = {
     "float32": "f4", "float64": "f8", "complex64": "c8", "complex128": "c16", "float16": "f2", "bfloat16": "u2",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import lru_cache, wraps
@@ -149,17 +149,21 @@ class CpuPlan(Plan):
         return prod(self.block)
 
 
-# Only what every plan has: whether it fits a canonical form is for `check`.
-SHAPE = {"tile": arguments.integers, "block": arguments.integers, "order": arguments.integers}
-_RULES = SHAPE | {
-    "inner": arguments.integers,
-    "parallel": arguments.integer,
-    "prefetch": arguments.integer,
-    "store": arguments.instance(Store),
-    "fetch": arguments.instance(Fetch),
-    "panel": arguments.integers,
-    "fallback": arguments.optional(arguments.instance(Store)),
+# How the value of each decision is read, and what it must be: whether it fits a canonical form is for `check`.
+Decisions = dict[str, tuple[Callable[[str], Any], arguments.Rule]]
+AXES, COUNT = (tuple_of, arguments.integers), (int, arguments.integer)
+SHAPE: Decisions = {"tile": AXES, "block": AXES, "order": AXES}
+_DECISIONS: Decisions = SHAPE | {
+    "inner": AXES,
+    "parallel": COUNT,
+    "prefetch": COUNT,
+    "store": (Store, arguments.instance(Store)),
+    "fetch": (Fetch, arguments.instance(Fetch)),
+    "panel": AXES,
+    "fallback": (Store, arguments.optional(arguments.instance(Store))),
 }
+_READERS = {name: reader for name, (reader, _) in _DECISIONS.items()}
+_RULES = {name: rule for name, (_, rule) in _DECISIONS.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -177,39 +181,16 @@ def grid(around: Loops, parallel: int) -> Loops:
     return around[:count]
 
 
-_READERS: dict[str, Callable[[str], Any]] = {
-    "tile": tuple_of,
-    "block": tuple_of,
-    "order": tuple_of,
-    "inner": tuple_of,
-    "parallel": int,
-    "prefetch": int,
-    "store": Store,
-    "fetch": Fetch,
-    "panel": tuple_of,
-    "fallback": Store,
-}
-_OPTIONAL = ("fallback",)
-
-
 def parse(text: str) -> CpuPlan:
     """The inverse of `str(plan)`, also for texts of earlier versions; PlanError for others, an unknown decision or a
     malformed value."""
-    return CpuPlan(**read(text, VERSION, _READERS, _OPTIONAL))
+    return CpuPlan(**read(text, VERSION, _READERS, ("fallback",)))
 
 
 def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
     """The plan itself if it fits this canonical form, else PlanError with the first rule broken."""
     rank = len(canonical.axes)
-    for name in ("tile", "block"):
-        values = getattr(plan, name)
-        if len(values) != rank or min(values) < 1:
-            raise PlanError(f"plan {name}={shown(values)} needs {rank} positive extents")
-    for name in ("order", "inner"):
-        if sorted(getattr(plan, name)) != list(range(rank)):
-            raise PlanError(f"plan {name}={shown(getattr(plan, name))} is not a permutation of {rank} axes")
-    if len(plan.panel) not in (0, rank):
-        raise PlanError(f"plan panel={shown(plan.panel)} needs {rank} extents, or none")
+    check_shape(plan, plan.panel, {"order": plan.order, "inner": plan.inner}, rank)
     _check_multiples(plan, canonical, ("tile", "block"))
     _check_multiples(plan, canonical, ("panel", "tile"))
     if plan.block_elements > MAX_BLOCK:
@@ -226,6 +207,18 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
             raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
     _check_static(plan, canonical)
     return plan
+
+
+def check_shape(plan: Plan, panel: tuple[int, ...], orders: Mapping[str, tuple[int, ...]], rank: int) -> None:
+    """PlanError where extents and orders are not those of so many axes."""
+    for name, values in (("tile", plan.tile), ("block", plan.block)):
+        if len(values) != rank or min(values) < 1:
+            raise PlanError(f"plan {name}={shown(values)} needs {rank} positive extents")
+    for name, values in orders.items():
+        if sorted(values) != list(range(rank)):
+            raise PlanError(f"plan {name}={shown(values)} is not a permutation of {rank} axes")
+    if len(panel) not in (0, rank):
+        raise PlanError(f"plan panel={shown(panel)} needs {rank} extents, or none")
 
 
 def _check_multiples(plan: CpuPlan, canonical: Canonical, names: tuple[str, str]) -> None:

@@ -9,22 +9,10 @@ from typing import Any
 from ..arguments import cut, shown
 from ..errors import TargetError
 from . import gpu_target as gpus
-from .machine import Exchange, Target
-from .machine_table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86
-
-__all__ = [
-    "X86",
-    "Exchange",
-    "Target",
-    "cpus",
-    "find",
-    "for_features",
-    "is_triple",
-    "on_triple",
-    "scalar",
-    "spellings",
-    "triples",
-]
+from .machine import Exchange as Exchange
+from .machine import Target as Target
+from .machine_table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES
+from .machine_table import X86 as X86
 
 # Every spelling that --architecture, --cpu and `target=` accept -> (row, LLVM's CPU name).
 _SPELLINGS = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 from .. import arguments, locks
@@ -55,7 +56,7 @@ def write(
     an unknown kind, a directory that cannot be written, another's file in the place of one of these, or outer sizes
     beyond C's int; PlanError where the plan does not fit.
     """
-    wanted, folder = _checked(emit), Path(directory)
+    wanted, folder = checked_kinds(emit), Path(directory)
     marks.check(folder, file_names(spec.problem, wanted), overwrite)
     return publish(folder, _contents(spec, _versions(spec), wanted), overwrite)
 
@@ -68,7 +69,7 @@ def kinds() -> tuple[str, ...]:
 
 def file_names(problem: Problem, emit: Iterable[str]) -> tuple[str, ...]:
     """The names of the files of these kinds."""
-    return tuple(names.stem(problem) + ending(kind) for kind in _checked(emit))
+    return tuple(names.stem(problem) + ending(kind) for kind in checked_kinds(emit))
 
 
 def ending(kind: str) -> str:
@@ -87,33 +88,32 @@ class Parts:
 def parts(spec: Spec, emit: Iterable[str]) -> Parts:
     """The problem's part of a library: files of these kinds, of which header is none. Errors as for `write`."""
     versions = _versions(spec)
-    return Parts(described(spec, versions), tuple(_contents(spec, versions, _checked(emit))))
+    return Parts(described(spec, versions), tuple(_contents(spec, versions, checked_kinds(emit))))
 
 
-def module_text(spec: Spec) -> str:
-    """The LLVM IR of the object: all bodies and the C entries, before optimisation. Errors as for `write`."""
-    return _module(spec, _versions(spec))
+def module_text(spec: Spec, versions: tuple[Version, ...] | None = None) -> str:
+    """The LLVM IR of the object: all bodies and the C entries, before optimisation. versions: where they are known.
+    Errors as for `write`."""
+    with locks.LLVM:
+        from ..ir_builders import entries
+
+    return str(entries.build(spec.problem, versions or _versions(spec)))
 
 
 # --- contents -------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class _Made:
     """What the files of one solution are made from; the module only where one of them needs it."""
 
     spec: Spec
     versions: tuple[Version, ...]
-    ir_text: str = ""
 
+    @cached_property
     def module(self) -> str:
         """The object's module."""
-        self.ir_text = self.ir_text or marks.marked(_module(self.spec, self.versions))
-        return self.ir_text
-
-
-def _object(made: _Made) -> bytes:
-    return backend.compile_object(made.module(), made.spec.base)
+        return marks.marked(module_text(self.spec, self.versions))
 
 
 def _omp_object(made: _Made) -> bytes:
@@ -123,40 +123,29 @@ def _omp_object(made: _Made) -> bytes:
     return backend.compile_object(marks.marked(str(omp.build(made.spec.problem, made.spec.base))), made.spec.base)
 
 
-def _assembly(made: _Made) -> bytes:
-    return backend.assembly(made.module(), made.spec.base).encode()
-
-
-def _bitcode(made: _Made) -> bytes:
-    return backend.bitcode(made.module(), made.spec.base)
-
-
-def _header(made: _Made) -> bytes:
+def _declared(text: Callable[[str, str, Sequence[header.Described], str], str], made: _Made) -> bytes:
+    """The declarations of an object's entries, as `header.text` or `fortran.text` makes them."""
     stem = names.stem(made.spec.problem)
-    return header.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
-
-
-def _fortran(made: _Made) -> bytes:
-    stem = names.stem(made.spec.problem)
-    return fortran.text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
+    return text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
 
 
 _KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
-    "obj": (".o", _object),
-    "header": (".h", _header),
-    "fortran": (".f90", _fortran),
+    "obj": (".o", lambda made: backend.compile_object(made.module, made.spec.base)),
+    "header": (".h", partial(_declared, header.text)),
+    "fortran": (".f90", partial(_declared, fortran.text)),
     "omp": ("_omp.o", _omp_object),
-    "asm": (".s", _assembly),
-    "llvm": (".ll", lambda made: made.module().encode()),
-    "bitcode": (".bc", _bitcode),
+    "asm": (".s", lambda made: backend.assembly(made.module, made.spec.base).encode()),
+    "llvm": (".ll", lambda made: made.module.encode()),
+    "bitcode": (".bc", lambda made: backend.bitcode(made.module, made.spec.base)),
 }
 
 
-def _checked(emit: Iterable[str]) -> tuple[str, ...]:
+def checked_kinds(emit: str | Iterable[str], known: Iterable[str] = _KINDS) -> tuple[str, ...]:
+    """The kinds, each once; OptionError for unknown ones."""
     wanted = tuple(dict.fromkeys(arguments.texts("emit", emit)))
     for kind in wanted:
-        if kind not in _KINDS:
-            raise OptionError(f"unknown kind of artifact {arguments.shown(kind)}: the choices are {', '.join(_KINDS)}")
+        if kind not in known:
+            raise OptionError(f"unknown kind of artifact {arguments.shown(kind)}: the choices are {', '.join(known)}")
     return wanted
 
 
@@ -176,13 +165,6 @@ def _versions(spec: Spec) -> tuple[Version, ...]:
         return (Version(spec.target, choose(spec.problem, spec.target, spec.plan, spec.plan_for)),)
     plans = {checkable(machine): plan for machine, plan in ((spec.target, spec.plan), *spec.others)}
     return tuple(Version(m, choose(spec.problem, m, plans[m], spec.plan_for)) for m in by_demand(tuple(plans)))
-
-
-def _module(spec: Spec, versions: tuple[Version, ...]) -> str:
-    with locks.LLVM:
-        from ..ir_builders import entries
-
-    return str(entries.build(spec.problem, versions))
 
 
 def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:

@@ -108,8 +108,7 @@ def templates(problem: Problem) -> str:
     """The paper's spelling, extents as template arguments: the specialised kernel at its own, else that for any."""
     if not problem.size:
         return ""
-    ways = [Entry(e.problem, e.beta, e.part) for e in interface.entries(problem) if not e.any_size]
-    ways += [entry for entry in interface.threaded(problem) if not entry.any_size]
+    ways = [e for e in (*interface.entries(problem), *interface.threaded(problem)) if not e.any_size]
     return "\n".join(['#ifdef __cplusplus\nextern "C++" {', *map(_template, ways), "}\n#endif\n"])
 
 

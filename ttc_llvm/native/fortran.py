@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 
 from ..problem import interface, names
 from ..problem.dtypes import DType, Kind
@@ -15,6 +16,7 @@ from ..problem.interface import Entry, Parameter, Role
 from ..problem.problem import Problem
 from . import header
 from .header import Described
+from .whole_file import filled
 
 _TYPES = {
     "s": "real(c_float)", "d": "real(c_double)", "c": "complex(c_float_complex)", "z": "complex(c_double_complex)",
@@ -23,48 +25,24 @@ _TYPES = {
 }  # fmt: skip
 WIDTH = 100  # of comments; lines may have 132 characters
 PIECE = 96  # characters of a name in one line
-CONVENTIONS = (
-    "A and B must not overlap. Padding is never written. Where they are not contiguous, pass A(1,1,1) of the whole"
-    " array and its outer sizes.",
-    "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; an absent one stands for"
-    " the generated values.",
-    "_any takes the extents as well: size, one per index of A; there an absent lda or ldb means no padding.",
-    "_part runs one of `parts` parts, 0 <= part < parts: parts write disjoint elements and may run at the same time.",
-    "_omp runs all parts on OpenMP's threads; the object of --emit=omp holds it.",
-)
+TEMPLATE = Path(__file__).with_name("module.f90.in")
 
 
 def text(name: str, home: str, described: Sequence[Described], version: str) -> str:
     """A whole module. name: of the file, without its ending; home: of the object or library with the entries."""
     title = f"{name}.f90: entries of {home}, written by ttc_llvm {version}."
-    module = module_name(name)
-    lines = [
-        *_comment([title, *CONVENTIONS]),
-        f"module {module}",
-        "  use, intrinsic :: iso_c_binding",
-        "  implicit none",
-        "  private",
-        *(f"  public :: {names.fortran(entry.name)}" for one in described for entry in _entries(one.problem)),
-        "",
-        "  interface",
-        *(f"  {line}".rstrip() for one in described for line in _block(one)),
-        "  end interface",
-        f"end module {module}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def module_name(name: str) -> str:
-    """The name of the module that a program uses: an entry's name cannot be a module's, too."""
-    return names.fortran(f"ttc_{name}")
+    entries = [entry for one in described for entry in _entries(one.problem)]
+    values = {
+        "TITLE": "\n! ".join(textwrap.wrap(title, WIDTH)),
+        "MODULE": names.fortran(f"ttc_{name}"),  # an entry's name cannot be a module's, too
+        "PUBLIC": "".join(f"  public :: {names.fortran(entry.name)}\n" for entry in entries),
+        "BLOCKS": "".join(f"  {line}".rstrip() + "\n" for one in described for line in _block(one)),
+    }
+    return filled(TEMPLATE, values)
 
 
 def _entries(problem: Problem) -> tuple[Entry, ...]:
     return (*interface.entries(problem), *interface.threaded(problem))
-
-
-def _comment(paragraphs: Sequence[str]) -> list[str]:
-    return [f"! {line}" for paragraph in paragraphs for line in textwrap.wrap(paragraph, WIDTH)]
 
 
 def _block(described: Described) -> list[str]:

@@ -5,27 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..problem import interface, names
 from ..problem.dtypes import DType, Kind
 from ..problem.problem import Problem
 from . import declarations
+from .whole_file import filled
 
 _MEANINGS = {"c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16"}
 WIDTH = 100
-CONVENTIONS = (
-    "Column-major tensors: index 0 of A and index 0 of B have stride 1. A and B must not overlap. Padding is"
-    " never written.",
-    "lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands"
-    " for the generated values, which the code is specialised for. Code for any sizes honours others.",
-    "_any takes the extents as well: size, one per index of A. There NULL for lda or ldb means no padding. At the"
-    " generated extents and outer sizes it runs the specialised code; where an extent is 0 or less, nothing.",
-    "_part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write"
-    " disjoint elements and may run at the same time; together they do what the plain entry does.",
-    "_omp runs all parts on OpenMP's threads where this header is compiled with OpenMP, else the entry"
-    f" itself. With {declarations.STRONG} defined it is only declared: the object of --emit=omp holds it.",
-    "In C++, NAME<extents of A>(...) is NAME for the generated extents and NAME_any for all others.",
-)
+TEMPLATE = Path(__file__).with_name("header.h.in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +33,15 @@ class Described:
 
 def text(name: str, home: str, described: Sequence[Described], version: str) -> str:
     """A whole header. name: of the file, without its ending; home: of the object or library with the entries."""
-    problems = [one.problem for one in described]
-    return preamble(name, home, problems, version) + "".join(map(block, described)) + closing(name)
-
-
-def preamble(name: str, home: str, problems: Sequence[Problem], version: str) -> str:
-    """The text before the blocks of these problems. Arguments as for `text`."""
-    guard = names.guard(name)
-    title = f"{name}.h: entries of {home}, written by ttc_llvm {version}."
-    parts = [
-        _comment([title, *CONVENTIONS], {}),
-        f"#ifndef {guard}\n#define {guard}\n",
-        declarations.includes(problems),
-        '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-    ]
-    return "\n".join(part for part in parts if part) + "\n"
+    included = declarations.includes([one.problem for one in described])
+    title = _lines([f"{name}.h: entries of {home}, written by ttc_llvm {version}."], {})
+    values = {
+        "TITLE": "\n * ".join(title),
+        "GUARD": names.guard(name),
+        "INCLUDES": included and f"{included}\n",
+        "BLOCKS": "".join(map(block, described)),
+    }
+    return filled(TEMPLATE, values)
 
 
 def block(described: Described) -> str:
@@ -73,11 +57,6 @@ def block(described: Described) -> str:
         f"#endif /* {guard} */\n",
     ]
     return "\n".join(part for part in parts if part) + "\n"
-
-
-def closing(name: str) -> str:
-    """The text behind the blocks of a header of this name."""
-    return f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {names.guard(name)} */\n"
 
 
 # --- comments -------------------------------------------------------------------------------------------

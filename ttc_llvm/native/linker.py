@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..errors import ArtifactError
+from ..errors import ArtifactError, os_errors
 from ..machine.target import Target
 from ..runtime import children
 from . import elf
@@ -52,17 +52,14 @@ def made(command: Sequence[str], files: Mapping[str, bytes], name: str) -> bytes
 
     It runs in a folder of its own: names without folders let nothing of this run get into what it makes.
     """
-    try:
-        with children.folder() as folder:
-            for file, data in files.items():
-                (folder / file).write_bytes(data)
-            done = children.run(command, folder)
-            if done.returncode:
-                said = " ".join((done.stderr or done.stdout).split())[:400]
-                raise ArtifactError(f"{command[0]} cannot make {name}: {said or f'status {done.returncode}'}")
-            return (folder / name).read_bytes()
-    except OSError as error:
-        raise ArtifactError(f"{command[0]} cannot be run to make {name}: {error.strerror or error}") from None
+    with os_errors(f"{command[0]} cannot be run to make {name}", ArtifactError), children.folder() as folder:
+        for file, data in files.items():
+            (folder / file).write_bytes(data)
+        done = children.run(command, folder)
+        if done.returncode:
+            said = " ".join((done.stderr or done.stdout).split())[:400]
+            raise ArtifactError(f"{command[0]} cannot make {name}: {said or f'status {done.returncode}'}")
+        return (folder / name).read_bytes()
 
 
 def _candidates(target: Target) -> tuple[str, ...]:

@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from .marks import MARK
+from .whole_file import filled
 
 LIBRARIES = {"static": ("lib/lib{}.a", "STATIC"), "shared": ("lib/lib{}.so", "SHARED")}
 POINTER_BYTES = 8  # of all targets that have libraries
+TEMPLATES = {
+    "lib/pkgconfig/{0}.pc": "library.pc.in",
+    # The same major version, at least the one asked for, and pointers of the right size.
+    "lib/cmake/{0}/{0}ConfigVersion.cmake": "ConfigVersion.cmake.in",
+    "lib/cmake/{0}/{0}Config.cmake": "Config.cmake.in",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,95 +37,21 @@ class Package:
 
 
 def files(package: Package) -> Mapping[str, str]:
-    """The package files: texts by their path in the tree."""
-    name, comment = package.name, f"# {MARK}\n"
-    return {
-        f"lib/pkgconfig/{name}.pc": comment + _pkg_config(package),
-        f"lib/cmake/{name}/{name}ConfigVersion.cmake": comment + _version(package),
-        f"lib/cmake/{name}/{name}Config.cmake": comment + _config(package),
-    }
-
-
-def _pkg_config(package: Package) -> str:
-    """Without a shared library the archive is named outright: another run's .so beside it must not be taken.
-
-    No quotes: pkgconf escapes blanks of ${pcfiledir} itself.
-    """
-    found = f"-L${{libdir}} -l{package.name}"
-    link = found if "shared" in package.kinds else f"${{prefix}}/{package.path('static')}"
-    return f"""\
-prefix=${{pcfiledir}}/../..
-includedir=${{prefix}}/include
-libdir=${{prefix}}/lib
-
-Name: {package.name}
-Description: {package.title}
-Version: {package.version}
-Cflags: -I${{includedir}}
-Libs: {link}
-"""
-
-
-def _version(package: Package) -> str:
-    """The same major version, at least the one asked for, and pointers of the right size."""
-    return f"""\
-set(PACKAGE_VERSION "{package.version}")
-string(REGEX MATCH "^[0-9]+" _major "${{PACKAGE_FIND_VERSION}}")
-if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION
-    AND (_major STREQUAL "{package.version.partition(".")[0]}" OR NOT PACKAGE_FIND_VERSION))
-  set(PACKAGE_VERSION_COMPATIBLE TRUE)
-endif()
-if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
-  set(PACKAGE_VERSION_EXACT TRUE)
-endif()
-if(CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL {POINTER_BYTES})
-  set(PACKAGE_VERSION "{package.version} ({8 * POINTER_BYTES} bit)")
-  set(PACKAGE_VERSION_UNSUITABLE TRUE)
-endif()
-unset(_major)
-"""
-
-
-def _config(package: Package) -> str:
-    name = package.name
-    kinds = " ".join(package.kinds)
-    paths = (f"include/{name}.h", *map(package.path, package.kinds))
-    needed = "\n    ".join(f'"${{_ttc_prefix}}/{path}"' for path in paths)
-    imported = "".join(_imported(package, kind) for kind in package.kinds)
-    return f"""\
-# {package.title}
-#
-#   find_package({name} CONFIG REQUIRED)          COMPONENTS {kinds}
-#   target_link_libraries(app PRIVATE {name}::{name})
-#
-# {name}::{name} is {name}::{package.kinds[0]}; this package holds: {kinds}.
-
-get_filename_component(_ttc_prefix "${{CMAKE_CURRENT_LIST_DIR}}/../../.." ABSOLUTE)
-set({name}_FOUND TRUE)
-foreach(_ttc_file IN ITEMS
-    {needed})
-  if(NOT EXISTS "${{_ttc_file}}")
-    set({name}_FOUND FALSE)
-    set({name}_NOT_FOUND_MESSAGE "${{_ttc_file}} is missing beside ${{CMAKE_CURRENT_LIST_FILE}}")
-  endif()
-endforeach()
-foreach(_ttc_component IN LISTS {name}_FIND_COMPONENTS)
-  if(_ttc_component MATCHES "^({"|".join(package.kinds)})$")
-    set({name}_${{_ttc_component}}_FOUND TRUE)
-  elseif({name}_FIND_REQUIRED_${{_ttc_component}})
-    set({name}_FOUND FALSE)
-    set({name}_NOT_FOUND_MESSAGE "{name} holds {kinds}, not ${{_ttc_component}}")
-  endif()
-endforeach()
-
-if({name}_FOUND AND NOT TARGET {name}::{name})
-{imported}  add_library({name}::{name} INTERFACE IMPORTED)
-  set_target_properties({name}::{name} PROPERTIES INTERFACE_LINK_LIBRARIES {name}::{package.kinds[0]})
-endif()
-unset(_ttc_component)
-unset(_ttc_file)
-unset(_ttc_prefix)
-"""
+    """The package files: texts by their path in the tree, made from the templates beside this module."""
+    name, kinds, version = package.name, package.kinds, package.version
+    paths = (f"include/{name}.h", *map(package.path, kinds))
+    # Without a shared library the archive is named outright: another run's .so beside it must not be taken. No quotes:
+    # pkgconf escapes blanks of ${pcfiledir} itself.
+    link = f"-L${{libdir}} -l{name}" if "shared" in kinds else f"${{prefix}}/{package.path('static')}"
+    values = {
+        "NAME": name, "TITLE": package.title, "VERSION": version, "MAJOR": version.partition(".")[0], "LINK": link,
+        "KINDS": " ".join(kinds), "FIRST": kinds[0], "CHOICES": "|".join(kinds),
+        "NEEDED": "\n    ".join(f'"${{_ttc_prefix}}/{path}"' for path in paths),
+        "IMPORTED": "".join(_imported(package, kind) for kind in kinds),
+        "BYTES": str(POINTER_BYTES), "BITS": str(8 * POINTER_BYTES),
+    }  # fmt: skip
+    texts = {path: filled(Path(__file__).with_name(template), values) for path, template in TEMPLATES.items()}
+    return {path.format(name): f"# {MARK}\n{text}" for path, text in texts.items()}
 
 
 def _imported(package: Package, kind: str) -> str:

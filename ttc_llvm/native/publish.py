@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ..errors import OptionError
+from ..errors import os_errors
 from ..runtime import interrupts
 from ..runtime.interrupts import Undo
 from . import marks
@@ -29,11 +29,12 @@ def publish(folder: Path, files: Sequence[tuple[str, bytes]], overwrite: bool = 
     marks.check(folder, (name for name, _ in files), overwrite)
     made = _missing(folder)
     staged = folder / f".ttc.{secrets.token_hex(4)}.tmp"
-    try:
-        with Undo(partial(_discard, made)), Undo(partial(shutil.rmtree, staged, ignore_errors=True)):
-            return _published(folder, staged, files)
-    except OSError as error:
-        raise OptionError(f"directory {folder} cannot be written: {error.strerror or error}") from error
+    with (
+        os_errors(f"directory {folder} cannot be written"),
+        Undo(partial(_discard, made)),
+        Undo(partial(shutil.rmtree, staged, ignore_errors=True)),
+    ):
+        return _published(folder, staged, files)
 
 
 def _missing(folder: Path) -> list[Path]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -56,6 +57,11 @@ def read(path: str | Path) -> bytes:
     """A file's content. OSError as from `open`, and where there are more than LONGEST bytes."""
     with open(path, "rb") as stream:
         return rest(stream)
+
+
+def filled(template: Path, values: Mapping[str, str]) -> str:
+    """The text of a template of ours, every @NAME@ of which stands for a value."""
+    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], template.read_text())
 
 
 def rest(stream: BinaryIO) -> bytes:

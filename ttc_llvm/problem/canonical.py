@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from math import prod
 
 from ..errors import ProblemError
 from . import dtypes
@@ -130,10 +131,7 @@ class Canonical:
     @property
     def elements(self) -> int:
         """Elements moved."""
-        total = 1
-        for extent in self.extents:
-            total *= extent
-        return total
+        return prod(self.extents)
 
     @property
     def bytes_moved(self) -> int:
@@ -182,9 +180,7 @@ def canonicalise(problem: Problem, kinds: Kinds | None = None) -> Placed:
     """The canonical form of a problem for these kinds (by default those of its own alpha and beta)."""
     strides_a = column_major(problem.outer_a)
     strides_b = column_major(problem.outer_b)
-    axes = [
-        Axis(problem.size[p], strides_a[p], strides_b[k]) for k, p in enumerate(problem.perm)
-    ]  # fmt: skip
+    axes = [Axis(problem.size[p], strides_a[p], strides_b[k]) for k, p in enumerate(problem.perm)]
     wanted = Kinds.of(problem.alpha, problem.beta) if kinds is None else kinds
     return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
-from ..errors import OptionError
+from ..errors import OptionError, os_errors
 from ..native.whole_file import rest
 from ..tuning import exchange
-from ..tuning.database import SolutionFile
 from ..tuning.records import Record
+from ..tuning.solution_file import SolutionFile
 
 SQLITE = b"SQLite format 3\x00"
 
@@ -48,12 +48,9 @@ def read(paths: Sequence[str | Path]) -> Inputs:
 
 
 def _contents(path: Path) -> Sequence[Result | Record]:
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read(len(SQLITE))
-            data = data if data == SQLITE else data + rest(stream)
-    except OSError as error:
-        raise OptionError(f"{path} cannot be read: {error.strerror or error}") from None
+    with os_errors(f"{path} cannot be read"), open(path, "rb") as stream:
+        data = stream.read(len(SQLITE))
+        data = data if data == SQLITE else data + rest(stream)
     if data.startswith(SQLITE):
         found: Sequence[Result | Record] = [row.record for row in SolutionFile(path).rows()]
     elif not data.strip():

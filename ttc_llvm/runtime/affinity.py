@@ -69,13 +69,9 @@ def process_mask() -> frozenset[int] | None:
     return frozenset(os.sched_getaffinity(0))
 
 
-def cpus(affinity: Affinity, workers: int, mask: Iterable[int], topology: Topology) -> tuple[int | None, ...]:
-    """The CPU of each worker, None = not pinned. mask: CPUs to be used; topology may lack some of them."""
-    return places(affinity, workers + 1, mask, topology)[1:]
-
-
 def places(affinity: Affinity, threads: int, mask: Iterable[int], topology: Topology) -> tuple[int | None, ...]:
-    """The same of each thread, the calling one first."""
+    """The CPU of each thread, the calling one first; None = not pinned. mask: CPUs to be used; topology may lack some
+    of them."""
     order = _order(affinity, sorted(mask), topology)
     if not order:
         return (None,) * threads

@@ -30,7 +30,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # IR arrives planned: nothing here may reorder lanes, vectorise or unroll. Code generation merges addresses
 # and hoists invariants itself: behind GVN or InstCombine kernels came out the same or longer, 3 ms later.
-PASSES = ("simplify_cfg",)
 OPT_LEVEL = 2
 VECTORISED_LEVEL = 3  # of what LLVM is to make the most of by itself
 LIBRARIES_PER_LINKER = 8
@@ -45,11 +44,9 @@ def resolve(name: Target | str | None) -> Target:
     """The target meant by `target=`: None, "host", "native" = this machine. TargetError for unknown names."""
     if isinstance(name, Target):
         return name
-    if name is None:
-        return host_target()
-    if not isinstance(name, str):
+    if not (name is None or isinstance(name, str)):
         raise TargetError(f"target {shown(name)} is neither a Target nor the name of one")
-    if name.strip().lower() in ("host", "native"):
+    if name is None or name.strip().lower() in ("host", "native"):
         return host_target()
     return target.find(name)
 
@@ -63,18 +60,18 @@ def runs_here(wanted: Target) -> bool:
     return wanted.key == own.key or (wanted.triple == own.triple and not host.missing(wanted, features))
 
 
-def compile_object(ir_text: str, wanted: Target | GpuTarget, pic: bool = True) -> bytes:
-    """Relocatable object code of a module, for linking and for `load`. pic: position independent.
+def compile_object(ir_text: str, wanted: Target | GpuTarget) -> bytes:
+    """Relocatable object code of a module, position independent, for linking and for `load`.
 
     Raises CompileError where LLVM rejects the module, TargetError for a CPU name that is not in our tables.
     """
-    with _optimised(ir_text, wanted, pic) as (machine, module):
+    with _optimised(ir_text, wanted) as (machine, module):
         return machine.emit_object(module)
 
 
 def assembly(ir_text: str, wanted: Target | GpuTarget) -> str:
     """The assembly text that `compile_object` encodes; errors as there."""
-    with _optimised(ir_text, wanted, True) as (machine, module):
+    with _optimised(ir_text, wanted) as (machine, module):
         return machine.emit_assembly(module)
 
 
@@ -84,21 +81,9 @@ def compile_vectorised(ir_text: str, wanted: Target) -> bytes:
         return machine.emit_object(module)
 
 
-def vectorised_assembly(ir_text: str, wanted: Target) -> str:
-    """The assembly text that `compile_vectorised` encodes; errors as there."""
-    with _vectorised(ir_text, wanted) as (machine, module):
-        return machine.emit_assembly(module)
-
-
-def optimised_ir(ir_text: str, wanted: Target | GpuTarget) -> str:
-    """The module as it reaches code generation; errors as for `compile_object`."""
-    with _optimised(ir_text, wanted, True) as (_, module):
-        return str(module)
-
-
 def bitcode(ir_text: str, wanted: Target | GpuTarget) -> bytes:
     """The module as it was built, verified, as LLVM bitcode; errors as for `compile_object`."""
-    with _parsed(ir_text, wanted, True) as (_, module):
+    with _parsed(ir_text, wanted) as (_, module):
         return module.as_bitcode()
 
 
@@ -108,8 +93,7 @@ class Loaded:
     __slots__ = ("__weakref__", "_jit", "_library")
 
     def __init__(self, library: llvm.ResourceTracker, jit: llvm.LLJIT) -> None:
-        self._library = library
-        self._jit = jit
+        self._library, self._jit = library, jit
 
     def address(self, symbol: str) -> int:
         """The address of a function named in `load`. Whoever keeps the address keeps this object, too."""
@@ -173,7 +157,7 @@ def _host() -> tuple[Target, Mapping[str, bool]]:
 
 
 @lru_cache(maxsize=16)
-def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: bool) -> llvm.TargetMachine:
+def _machine(triple: str, cpu: str, features: str, abi: str, family: str) -> llvm.TargetMachine:
     if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else target.cpus(family)):  # LLVM ends the process
         raise TargetError(f"{shown(cpu)} is no CPU of {family} that LLVM is known to know")
     try:
@@ -184,7 +168,7 @@ def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: b
         cpu=cpu,
         features=features,
         opt=OPT_LEVEL,
-        reloc="pic" if pic else "static",
+        reloc="static" if family == "wasm32" else "pic",  # the latter takes a dynamic linker there
         codemodel="default",
         abiname=abi,
     )
@@ -192,13 +176,12 @@ def _machine(triple: str, cpu: str, features: str, abi: str, family: str, pic: b
 
 
 @contextmanager
-def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[Compiling]:
+def _parsed(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
     """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
     binding = _llvm()
     with locks.LLVM:
         heap.require_for(ir_text)
-        pic = pic and wanted.family != "wasm32"  # whose position-independent code needs a dynamic linker
-        machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family, pic)
+        machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family)
         with binding.create_context() as context:
             try:
                 module = binding.parse_assembly(ir_text, context=context)
@@ -215,18 +198,17 @@ def _parsed(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[Com
 
 
 @contextmanager
-def _optimised(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[Compiling]:
+def _optimised(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
     binding = _llvm()
     with (
-        _parsed(ir_text, wanted, pic) as (machine, module),
+        _parsed(ir_text, wanted) as (machine, module),
         binding.create_pipeline_tuning_options(OPT_LEVEL) as options,
         # For one run: its instrumentation lies on the run's stack, and a second would follow pointers to it.
         # llvmlite leaks 1.6 KiB of each.
         binding.create_pass_builder(machine, options) as builder,
         binding.create_new_module_pass_manager() as passes,  # one run each: LLVM moves passes out of it
     ):
-        for name in PASSES:
-            getattr(passes, f"add_{name}_pass")()
+        passes.add_simplify_cfg_pass()
         passes.run(module, builder)
         yield machine, module
 
@@ -235,7 +217,7 @@ def _optimised(ir_text: str, wanted: Target | GpuTarget, pic: bool) -> Iterator[
 def _vectorised(ir_text: str, wanted: Target) -> Iterator[Compiling]:
     binding = _llvm()
     with (
-        _parsed(ir_text, wanted, True) as (machine, module),
+        _parsed(ir_text, wanted) as (machine, module),
         binding.create_pipeline_tuning_options(VECTORISED_LEVEL) as options,
     ):
         options.loop_vectorization = options.slp_vectorization = True

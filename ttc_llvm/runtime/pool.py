@@ -61,9 +61,7 @@ class Call(NamedTuple):
 
 def cpu_count() -> int:
     """The CPUs that this thread, and threads it starts, may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(affinity.process_mask() or ()) or os.cpu_count() or 1
 
 
 @dataclass(slots=True)
@@ -165,13 +163,13 @@ class Pool:
     def grow(self, participants: int) -> None:
         """Start workers until there are enough; where the system allows no more, callers do their parts."""
         mask = affinity.process_mask() or frozenset()
-        places = affinity.cpus(self.placement, participants - 1, mask, affinity.read_topology())
+        places = affinity.places(self.placement, participants, mask, affinity.read_topology())
         self._configure(participants)
         for number in range(len(self.threads) + 1, participants):
             wake = threading.Lock()
             wake.acquire()
             self.wakes.append(wake)
-            arguments = (self, number, wake, places[number - 1])
+            arguments = (self, number, wake, places[number])
             thread = threading.Thread(target=_serve, args=arguments, name=f"ttc-worker-{number}", daemon=True)
             self.threads.append(thread)
             try:

@@ -9,6 +9,9 @@ from ...machine.gpu_target import GpuTarget
 from ...problem import dtypes
 from ...problem.canonical import Alpha, Beta, Canonical
 from ...problem.dtypes import DType, Kind
+from ...problem.naive import Naive
+
+BLOCK = 256  # threads of a block of the naive nest
 
 
 class Slot(Enum):
@@ -89,3 +92,21 @@ def arguments(alpha: bool, beta: bool, compute: DType) -> tuple[Parameter, ...]:
             for suffix, slot in zip(("", "_imag"), scalar_slots(compute), strict=False)
         ),
     )
+
+
+# --- the naive loop nest: one thread an element, numbered in the order in which the nest would reach them --
+
+
+def naive_blocks(nest: Naive) -> int:
+    """The grid: so many blocks of BLOCK threads."""
+    return -(-nest.elements // BLOCK)
+
+
+def naive_parameters(nest: Naive) -> tuple[Parameter, ...]:
+    """Its kernel's parameters: both tensors, and the parts of those scalars that take part."""
+    return arguments(nest.scales, nest.reads_b, nest.compute)
+
+
+def naive_launch(nest: Naive, entry: str) -> Launch:
+    """The launch of its kernel."""
+    return Launch(entry, naive_blocks(nest), BLOCK, 0, naive_parameters(nest), nest.a.itemsize, nest.b.itemsize)

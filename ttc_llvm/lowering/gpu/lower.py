@@ -186,31 +186,26 @@ def _unbroken(run: tuple[int, ...], vectors: tuple[int, ...], across: tuple[int,
     return run[: max(stop, len(vectors))]
 
 
+# What a nest asks for (of how much there is, or may be) in words.
+_BLOCKS = "needs {} blocks, more than the {} of {}"
+_SHARED = "needs {} bytes of shared memory, more than {} of {}"
+_HELD = "block has {} bytes, more than {} of a thread's registers"
+_ACCESSES = "has {} accesses to a tensor in each thread, more than {}"
+_APART = "has {} accesses to single elements of shared memory in each thread, more than {}"
+
+
 def _checked(nest: GpuNest, plan: GpuPlan, target: GpuTarget) -> GpuNest:
-    if nest.grid > target.max_blocks:
-        raise PlanError(f"plan needs {nest.grid} blocks, more than the {target.max_blocks} of {target}")
     size = nest.canonical.a.itemsize
-    if nest.shared is not None and nest.shared.elements * size > target.shared_bytes:
-        needed = nest.shared.elements * size
-        raise PlanError(
-            f"plan needs {needed} bytes of shared memory, more than {target.shared_bytes} of {target}"
-        )
-    held = prod(plan.block) * size
-    if held > gpu_plan.MAX_REGISTER_BYTES:
-        raise PlanError(
-            f"plan block has {held} bytes, more than {gpu_plan.MAX_REGISTER_BYTES} of a thread's registers"
-        )
-    accesses = max(phase.rounds * phase.rows for phase in nest.phases)
-    if accesses > gpu_plan.MAX_ACCESSES:
-        raise PlanError(
-            f"plan has {accesses} accesses to a tensor in each thread, more than {gpu_plan.MAX_ACCESSES}"
-        )
-    apart = max((phase.rounds * phase.run.vector for phase in nest.phases if spread(nest, phase)), default=0)
-    if apart > gpu_plan.MAX_SPREAD:
-        raise PlanError(
-            f"plan has {apart} accesses to single elements of shared memory in each thread,"
-            f" more than {gpu_plan.MAX_SPREAD}"
-        )
+    apart = [phase.rounds * phase.run.vector for phase in nest.phases if spread(nest, phase)]
+    for found, most, words in (
+        (nest.grid, target.max_blocks, _BLOCKS),
+        (nest.shared.elements * size if nest.shared else 0, target.shared_bytes, _SHARED),
+        (prod(plan.block) * size, gpu_plan.MAX_REGISTER_BYTES, _HELD),
+        (max(phase.rounds * phase.rows for phase in nest.phases), gpu_plan.MAX_ACCESSES, _ACCESSES),
+        (max(apart, default=0), gpu_plan.MAX_SPREAD, _APART),
+    ):
+        if found > most:
+            raise PlanError(f"plan {words.format(found, most, target)}")
     for count, t in zip(plan.vector, (nest.canonical.a, nest.canonical.b), strict=True):
         if count > 1 and count * t.itemsize > target.vector_bytes:
             raise PlanError(

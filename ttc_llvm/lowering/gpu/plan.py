@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import Enum
 from math import prod
-from typing import Any
 
 from ... import arguments
 from ...errors import PlanError
 from ...machine.gpu_target import GpuTarget
 from ...problem.canonical import Canonical, static
-from ..plan import SHAPE, Plan
+from ..plan import AXES, COUNT, SHAPE, Decisions, Plan, check_shape
 from ..plan_text import read, shown, tuple_of
 
 VERSION = "gpu1"
@@ -58,30 +56,20 @@ class GpuPlan(Plan):
         return prod(self.tile)
 
 
-_RULES = SHAPE | {
-    "threads": arguments.integer,
-    "vector": arguments.integers,
-    "shared": arguments.instance(Shared),
-    "padding": arguments.integer,
-    "panel": arguments.integers,
-}
-
-
 def _pair(text: str) -> tuple[int, int]:
     first, second = tuple_of(text)
     return first, second
 
 
-_READERS: dict[str, Callable[[str], Any]] = {
-    "tile": tuple_of,
-    "block": tuple_of,
-    "order": tuple_of,
-    "threads": int,
-    "vector": _pair,
-    "shared": Shared,
-    "padding": int,
-    "panel": tuple_of,
+_DECISIONS: Decisions = SHAPE | {
+    "threads": COUNT,
+    "vector": (_pair, arguments.integers),
+    "shared": (Shared, arguments.instance(Shared)),
+    "padding": COUNT,
+    "panel": AXES,
 }
+_READERS = {name: reader for name, (reader, _) in _DECISIONS.items()}
+_RULES = {name: rule for name, (_, rule) in _DECISIONS.items()}
 
 
 def parse(text: str) -> GpuPlan:
@@ -95,28 +83,17 @@ def check(plan: GpuPlan, canonical: Canonical, target: GpuTarget) -> GpuPlan:
     What depends on how the tile lies in memory is checked when the plan is lowered.
     """
     rank = len(canonical.axes)
-    for name in ("tile", "block"):
-        values = getattr(plan, name)
-        if len(values) != rank or min(values) < 1:
-            raise PlanError(f"plan {name}={shown(values)} needs {rank} positive extents")
-    if sorted(plan.order) != list(range(rank)):
-        raise PlanError(f"plan order={shown(plan.order)} is not a permutation of {rank} axes")
+    check_shape(plan, plan.panel, {"order": plan.order}, rank)
     for axis, tile, block in zip(canonical.axes, plan.tile, plan.block, strict=True):
         if tile > max(1, static(axis.extent)):
             raise PlanError(f"plan tile {tile} exceeds its axis of extent {axis.extent}")
         if tile % block:
             raise PlanError(f"plan tile {tile} is not a multiple of its block {block}")
-    _check_panel(plan, rank)
-    _check_machine(plan, target)
-    return plan
-
-
-def _check_panel(plan: GpuPlan, rank: int) -> None:
-    if len(plan.panel) not in (0, rank):
-        raise PlanError(f"plan panel={shown(plan.panel)} needs {rank} extents, or none")
     for panel, tile in zip(plan.panel, plan.tile, strict=False):
         if panel < 1 or panel % tile:
             raise PlanError(f"plan panel {panel} is not a multiple of its tile {tile}")
+    _check_machine(plan, target)
+    return plan
 
 
 def _check_machine(plan: GpuPlan, target: GpuTarget) -> None:
@@ -124,10 +101,7 @@ def _check_machine(plan: GpuPlan, target: GpuTarget) -> None:
         raise PlanError(
             f"plan threads={plan.threads} is not in 1..{target.max_threads}, what {target} runs per block"
         )
-    if len(plan.vector) != 2:
+    if len(plan.vector) != 2 or not {1, 2, 4, 8, 16}.issuperset(plan.vector):
         raise PlanError(f"plan vector={shown(plan.vector)} is not a pair of powers of two up to 16")
-    for count in plan.vector:
-        if count not in (1, 2, 4, 8, 16):
-            raise PlanError(f"plan vector={shown(plan.vector)} is not a pair of powers of two up to 16")
     if plan.padding < 0:
         raise PlanError(f"plan padding={plan.padding} is negative")
