@@ -1,5 +1,7 @@
 # make run    the main job on a real problem, into build/
+# make quick  the core's tests, in a minute: no compilers, emulators, browsers, network (tests/tiers.py)
 # make test   the tests            make check  lint, types and tests: what CI runs
+# make minimum  the quick tests with the oldest packages that setup.cfg admits; OLDEST=a Python of 3.10 or 3.11
 # make docs   the documentation site, into build/docs; needs Python 3.11
 # make full   every test, long     make clean  forget the virtual environment and what was built
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
@@ -11,15 +13,18 @@ PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
 BIN := $(VENV)/bin
+SOURCES := ttc_llvm ir_builders tuning benchmarks examples
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # With TTC_REQUIRE_ALL=1 a test that is skipped for want of something fails the run.
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.require_all)
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.require_all)
+QUICK = TTC_QUICK=1 $(PYTEST) -m "not slow and not full"
+OLDEST ?= $(shell for name in python3.10 python3.11 $(PYTHON); do $$name -c '' 2>/dev/null && echo $$name && break; done)
 
 # Each version of NVIDIA's assembler in a folder of its own: the packages would overwrite each other.
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
-.PHONY: run test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels ptxas clean
+.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -27,12 +32,22 @@ run: $(VENV)/.run
 test: $(VENV)/.test
 	$(PYTEST)
 
+quick: $(VENV)/.test
+	$(QUICK)
+
+# In an environment of its own, inside the other.
+minimum: $(VENV)/minimum/.test
+	$(QUICK)
+minimum: BIN := $(VENV)/minimum/bin
+
 check: lint types
 	$(PYTEST)
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/python tests/lint.py
+	$(BIN)/vulture
+	$(BIN)/vulture $(SOURCES) tests
 
 types: $(VENV)/.check
 	$(BIN)/mypy -p ttc_llvm
@@ -81,6 +96,12 @@ $(VENV)/.run: setup.cfg pyproject.toml | $(BIN)/python
 $(VENV)/.test: setup.cfg pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test]"
 	touch $@ $(VENV)/.run
+
+$(VENV)/minimum/.test: setup.cfg pyproject.toml tests/minimum.py
+	$(OLDEST) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet $$($(@D)/bin/python tests/minimum.py)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
 
 $(VENV)/.docs: setup.cfg pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[docs]"

@@ -9,19 +9,27 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tiers
 from hypothesis import HealthCheck, settings
 
 from ttc_llvm import cli
+from ttc_llvm.runtime import backend
 
 GOLDEN = Path(__file__).parent / "golden"
 Ttc = Callable[..., dict[str, Any]]
 
 settings.register_profile(
-    "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    max_examples=tiers.count(100),
 )
 settings.load_profile("fixed")
 
@@ -40,9 +48,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/* from this run")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once() -> Iterator[None]:
+    """LLVM takes most of the time, and many tests compile the same modules: each is compiled once for a while.
+
+    `test_backend.py` does without, and shows that the same module gives the same bytes.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(backend, "compile_object", lru_cache(maxsize=128)(backend.compile_object))
+        yield
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked `full` run where they are asked for: `-m full`, or TTC_FULL=1 in the environment."""
-    if "full" in config.option.markexpr or os.environ.get("TTC_FULL", "0") not in ("", "0"):
+    for item in items:
+        if tiers.is_slow(item.nodeid):
+            item.add_marker("slow")
+    if "full" in config.option.markexpr or tiers.FULL:
         return
     skip = pytest.mark.skip(reason="long: run with -m full or TTC_FULL=1")
     for item in items:

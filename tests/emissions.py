@@ -10,6 +10,7 @@ from ttc_llvm.lowering.items import placed
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
+from ttc_llvm.native import artifact
 from ttc_llvm.native.artifact import Spec
 from ttc_llvm.problem.canonical import COPY, Kinds, canonicalise
 from ttc_llvm.problem.problem import Problem
@@ -34,6 +35,12 @@ def spec(problem: Problem, target: Target | None = None, **facts: Any) -> Spec:
     """What would be emitted for a solution with the default plan."""
     machine = target or backend.host_target()
     return Spec(problem, machine, default_plan(placed(problem, machine).canonical, machine), **facts)
+
+
+def module_text(wanted: Spec) -> str:
+    """The LLVM IR of the object: all bodies and the C entries, before optimisation."""
+    ((_, content),) = artifact.parts(wanted, ("llvm",)).files
+    return content.decode()
 
 
 def shared_text(machine: Target, dtype: str, edge: int, kinds: Kinds = COPY) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import reference
@@ -34,16 +36,47 @@ from ttc_llvm.lowering.nodes import (
 from ttc_llvm.lowering.operands import Buffer, Carry, Space, View
 from ttc_llvm.problem.canonical import Alpha, Beta, Param, Placed, Size, static
 
+SPACES = {space: place for place, space in enumerate(Space)}
+NOWHERE = -(1 << 40)  # in scratch that is not open
+Ends = dict[tuple[int, int], tuple[bool, bool]]
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """Per space the current element, per axis the interval's start in the tensor and its length; ends: by the axis and
-    step of a loop around, whether this is its first, and its last, iteration."""
 
-    offsets: dict[Space, int]
+class Box(NamedTuple):
+    """Per space (as in SPACES) the current element, per axis its strides in all spaces, the interval's start in the
+    tensor and its length; ends: by the axis and step of a loop around, whether this is its first, and its last,
+    iteration."""
+
+    offsets: tuple[int, ...]
+    strides: tuple[tuple[int, ...], ...]
     starts: tuple[int, ...]
     lengths: tuple[int, ...]
-    ends: dict[tuple[int, int], tuple[bool, bool]] = field(default_factory=dict)
+    ends: Ends
+
+    def opened(self, space: Space, offset: int, strides: Sequence[int]) -> Box:
+        """The box whose first element is there in this space."""
+        place = SPACES[space]
+        wider = tuple((*x[:place], stride, *x[place + 1 :]) for x, stride in zip(self.strides, strides, strict=True))
+        offsets = (*self.offsets[:place], offset, *self.offsets[place + 1 :])
+        return Box(offsets, wider, self.starts, self.lengths, self.ends)
+
+    def moved(self, axis: int, first: int, length: int) -> Box:
+        """The part of the box that begins `first` elements further along an axis."""
+        offsets = tuple([at + first * step for at, step in zip(self.offsets, self.strides[axis], strict=True)])
+        starts = (*self.starts[:axis], self.starts[axis] + first, *self.starts[axis + 1 :])
+        return Box(offsets, self.strides, starts, _changed(self.lengths, axis, length), self.ends)
+
+
+def _changed(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:
+    return (*values[:k], value, *values[k + 1 :])
+
+
+@lru_cache(maxsize=4096)
+def _relative(strides: tuple[int, ...], lengths: tuple[int, ...]) -> Array:
+    """Where the elements of a block are, from its first one."""
+    where: Array = np.zeros((), np.int64)
+    for length, stride in zip(lengths, strides, strict=True):
+        where = where[..., None] + np.arange(length) * stride
+    return where
 
 
 @dataclass(slots=True)
@@ -58,6 +91,7 @@ class Interpreter:
     params: Sequence[int] = ()
     start: int = 0
     writes: dict[Space, Array] = field(default_factory=dict)
+    views: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)  # of the nest, by their `id`
 
     def __post_init__(self) -> None:
         canonical = self.nest.canonical
@@ -72,19 +106,14 @@ class Interpreter:
 
     def run(self, offsets: tuple[int, int], order: Sequence[int]) -> None:
         """Run these tasks of the grid, in this order; offsets: of canonical element 0 in A and in B."""
-        axes = self.nest.canonical.axes
-        box = Box(
-            {Space.A: offsets[0], Space.B: offsets[1]},
-            (0,) * len(axes),
-            tuple(self.size(axis.extent) for axis in axes),
-        )
-        views = {
-            Space.A: View(Space.A, self.nest.canonical.a, self.nest.canonical.strides("a")),
-            Space.B: View(Space.B, self.nest.canonical.b, self.nest.canonical.strides("b")),
-        }
+        c, nothing = self.nest.canonical, (0,) * len(SPACES)
+        lengths = tuple(self.size(axis.extent) for axis in c.axes)
+        box = Box((NOWHERE,) * len(SPACES), (nothing,) * len(lengths), (0,) * len(lengths), lengths, {})
+        for space, offset, side in zip((Space.A, Space.B), offsets, ("a", "b"), strict=True):
+            box = box.opened(space, offset, [self.size(stride) for stride in c.strides(side)])
         grid = self.nest.grid
         for task in order:
-            self.nodes(grid[-1].body if grid else self.nest.body, self._task(task, grid, box, views), views)
+            self.nodes(grid[-1].body if grid else self.nest.body, self._task(task, grid, box))
 
     def tasks(self) -> int:
         """Size of the task grid."""
@@ -93,42 +122,42 @@ class Interpreter:
     def _trips(self, loop: Loop) -> int:
         return -(-self.size(loop.extent) // loop.step)
 
-    def _task(self, task: int, grid: tuple[Loop, ...], box: Box, views: dict[Space, View]) -> Box:
+    def _task(self, task: int, grid: tuple[Loop, ...], box: Box) -> Box:
         for loop in reversed(grid):
             task, index = divmod(task, self._trips(loop))
             first = index * loop.step
-            box = self._moved(box, views, loop.axis, first, min(loop.step, self.size(loop.extent) - first))
+            box = box.moved(loop.axis, first, min(loop.step, self.size(loop.extent) - first))
         return box
 
-    def nodes(self, nodes: tuple[Node, ...], box: Box, views: dict[Space, View]) -> None:
+    def nodes(self, nodes: tuple[Node, ...], box: Box) -> None:
         """Execute a sequence of nodes."""
         for node in nodes:
             match node:
                 case Loop():
-                    self._loop(node, box, views)
+                    self._loop(node, box)
                 case Stage():
-                    self._stage(node, box, views)
+                    self._stage(node, box)
                 case Micro():
-                    self._micro(node, box, views)
+                    self._micro(node, box)
                 case Row():
                     self._row(node, box)
                 case Keep():
                     assert node.buffer.offset == 0
-                    self.nodes(node.body, *self._opened(node.buffer, box, views))
+                    self.nodes(node.body, self._opened(node.buffer, box))
                 case Recall():
                     self._recall(node, box)
                 case Last():
-                    self.nodes(node.body if self._ends(node.carry, box)[1] else (), box, views)
+                    self.nodes(node.body if self._ends(node.carry, box)[1] else (), box)
                 case Rest():
                     self._rest(node, box)
                 case Shifted():
-                    self._shifted(node, box, views)
+                    self._shifted(node, box)
                 case Fence():
                     pass
                 case _:
                     assert_never(node)
 
-    def _loop(self, node: Loop, box: Box, views: dict[Space, View]) -> None:
+    def _loop(self, node: Loop, box: Box) -> None:
         length = box.lengths[node.axis]
         for start in range(0, length, node.step):
             first = min(start, length - node.step) if node.back else start
@@ -138,34 +167,20 @@ class Interpreter:
             outer = box.ends.get((node.axis, node.step), (True, True))  # of a tile that is one block long
             here = (outer[0] and first == 0, outer[1] and first + node.step >= length)
             ends = {**box.ends, (node.axis, node.step): here}
-            self.nodes(body, replace(self._moved(box, views, node.axis, first, chunk), ends=ends), views)
+            self.nodes(body, box.moved(node.axis, first, chunk)._replace(ends=ends))
 
-    def _moved(self, box: Box, views: dict[Space, View], axis: int, first: int, length: int) -> Box:
-        offsets = {
-            space: offset + first * self.size(views[space].strides[axis])
-            for space, offset in box.offsets.items()
-        }
-        starts = (*box.starts[:axis], box.starts[axis] + first, *box.starts[axis + 1 :])
-        return replace(
-            box,
-            offsets=offsets,
-            starts=starts,
-            lengths=(*box.lengths[:axis], length, *box.lengths[axis + 1 :]),
-        )
-
-    def _stage(self, node: Stage, box: Box, views: dict[Space, View]) -> None:
+    def _stage(self, node: Stage, box: Box) -> None:
         assert node.buffer.end == self.nest.scratch
-        inside, wider = self._opened(node.buffer, box, views)
-        self.nodes(node.fill, inside, wider)
-        self.nodes(node.drain, inside, wider)
+        inside = self._opened(node.buffer, box)
+        self.nodes(node.fill, inside)
+        self.nodes(node.drain, inside)
 
-    def _opened(self, buffer: Buffer, box: Box, views: dict[Space, View]) -> tuple[Box, dict[Space, View]]:
+    def _opened(self, buffer: Buffer, box: Box) -> Box:
         if buffer.space is Space.SCRATCH:  # what waits is there from one time to the next
             self.writes[buffer.space][:] = 0
-        offsets = {**box.offsets, buffer.space: buffer.offset // buffer.dtype.itemsize}
-        return replace(box, offsets=offsets), {**views, buffer.space: View(buffer.space, buffer.dtype, buffer.strides)}
+        return box.opened(buffer.space, buffer.offset // buffer.dtype.itemsize, buffer.strides)
 
-    def _micro(self, node: Micro, box: Box, views: dict[Space, View], grained: bool = True) -> None:
+    def _micro(self, node: Micro, box: Box, grained: bool = True) -> None:
         lengths = self._lengths(node, box)
         for start, grain in zip(box.starts, node.grain, strict=True) if grained else ():
             assert start % grain == 0, f"a block starts at {start}, off its grain {grain}"
@@ -174,7 +189,8 @@ class Interpreter:
             self._write(node, sink, self._value(node, source, sink))
             return
         value = self._read(node.source.space, source)
-        slots = self._addresses(views[Space.CARRY], box, lengths)
+        place = SPACES[Space.CARRY]
+        slots = box.offsets[place] + _relative(tuple(strides[place] for strides in box.strides), lengths)
         for row in itertools.product([slice(None)], *map(range, lengths[1:])):
             first = self._ends(node.carry, box)[0] and self._is_first(node.carry, box)
             self._join(node, node.carry.elements, sink[row][0], slots[row][0], value[row], first)
@@ -194,39 +210,40 @@ class Interpreter:
         if first:
             assert len(new) == count
             line = at + np.arange(count - at % count)
-            self._write(node, line, self._scaled(node, new[: len(line)], np.zeros(len(line), new.dtype)))
+            self._write(node, line, self._scaled(node, new[: len(line)], new[: len(line)]))
         elif at % count + len(new) >= count:
             line = at - at % count + np.arange(count)
-            self._write(node, line, self._scaled(node, row[count - at % count :][:count], np.zeros(count, new.dtype)))
+            whole = row[count - at % count :][:count]
+            self._write(node, line, self._scaled(node, whole, whole))
         self.memory[Space.CARRY][slot : slot + count] = row[-count:]
         self.writes[Space.CARRY][slot : slot + count] = 1
 
     def _rest(self, node: Rest, box: Box) -> None:
         """The row ends its run: what waits behind the last boundary leaves."""
         assert all(length == 1 for length in box.lengths[1:])
-        count, end = node.carry.elements, box.offsets[Space.B] + box.lengths[0]
-        rest, slot = end % count, box.offsets[Space.CARRY] + node.carry.elements
+        count, end = node.carry.elements, box.offsets[SPACES[Space.B]] + box.lengths[0]
+        rest, slot = end % count, box.offsets[SPACES[Space.CARRY]] + node.carry.elements
         assert self.writes[Space.CARRY][slot - rest : slot].all()
         waiting = self.memory[Space.CARRY][slot - rest : slot]
         if rest:
-            self._write(node, end - rest + np.arange(rest), self._scaled(node, waiting, np.zeros(rest, waiting.dtype)))
+            self._write(node, end - rest + np.arange(rest), self._scaled(node, waiting, waiting))
 
-    def _shifted(self, node: Shifted, box: Box, views: dict[Space, View]) -> None:
+    def _shifted(self, node: Shifted, box: Box) -> None:
         """The block from the next boundary of B on, B's base being on one, and what has no whole line."""
         axes, block, on = self.nest.canonical.axes, node.body.block, node.following
-        ahead = -(box.offsets[Space.B] + self.start) % node.grain
+        ahead = -(box.offsets[SPACES[Space.B]] + self.start) % node.grain
         left = static(axes[0].extent) - box.starts[0] - ahead
         if ahead and box.starts[0] == 0 and all(box.starts[k] == 0 for k in on):
             lengths = (ahead, *(1 if k in on[-1:] else n for k, n in enumerate(box.lengths) if k))
-            self._micro(node.edge, replace(box, lengths=lengths), views)
-        there = self._moved(box, views, 0, ahead, block[0])
+            self._micro(node.edge, box._replace(lengths=lengths))
+        there = box.moved(0, ahead, block[0])
         levels = [k for k in on if box.starts[k] + block[k] < static(axes[k].extent)]
         thick = block[on[-1]] if on else 1
         if left < block[0] and not levels and thick == 1:
             if left <= 0:
                 assert block[0] < node.edge.block[0]
                 return
-            self._micro(node.edge, replace(there, lengths=(left, *box.lengths[1:])), views, grained=False)
+            self._micro(node.edge, there._replace(lengths=(left, *box.lengths[1:])), grained=False)
             return
         source, sink = (self._addresses(view, there, block) for view in (node.body.source, node.body.target))
         assert ((sink[0].ravel() + self.start) % node.grain == 0).all(), "off the boundary"
@@ -253,14 +270,14 @@ class Interpreter:
             self._carried(node, node.carry, box, count)
 
     def _elements(self, node: Row, box: Box, first: int, end: int) -> None:
-        source, sink = (box.offsets[view.space] + np.arange(first, end) for view in (node.source, node.target))
+        source, sink = (box.offsets[SPACES[view.space]] + np.arange(first, end) for view in (node.source, node.target))
         if first < end:
             self._write(node, sink, self._value(node, source, sink))
 
     def _carried(self, node: Row, carry: Carry, box: Box, count: int) -> None:
         """Whole lines, from what waits on, ordinary ends at those of the run; B's base is taken to be on a line."""
         first, last = self._ends(carry, box)
-        past = box.offsets[Space.B] % carry.elements
+        past = box.offsets[SPACES[Space.B]] % carry.elements
         start = min(count, -past % carry.elements) if first else -past
         done = start + (count - start) // carry.elements * carry.elements
         self._elements(node, box, 0 if first else start, count if last else done)
@@ -278,7 +295,7 @@ class Interpreter:
 
     def _moved_within(self, source: Space, first: int, target: Space, at: int, count: int, box: Box) -> None:
         """Elements from one part of scratch to another, and whether they have been written."""
-        here, there = box.offsets[source] + first, box.offsets[target] + at
+        here, there = box.offsets[SPACES[source]] + first, box.offsets[SPACES[target]] + at
         assert min(here, there) >= 0
         for found in (self.memory, self.writes):
             found[target][there : there + count] = found[source][here : here + count]
@@ -293,27 +310,29 @@ class Interpreter:
         return tuple(lengths)
 
     def _addresses(self, view: View, box: Box, lengths: tuple[int, ...]) -> Array:
-        where = np.full((), box.offsets[view.space])
-        for length, stride in zip(lengths, view.strides, strict=True):
-            where = where[..., None] + np.arange(length) * self.size(stride)
-        return where
+        place, strides = self._known(view)
+        return box.offsets[place] + _relative(strides, lengths)
+
+    def _known(self, view: View) -> tuple[int, tuple[int, ...]]:
+        """A view's space and its strides, as numbers."""
+        known = self.views.get(id(view))
+        if known is None:
+            known = self.views[id(view)] = SPACES[view.space], tuple(map(self.size, view.strides))
+        return known
 
     def _value(self, node: Micro | Row, source: Array, sink: Array) -> Array:
-        types, op = (node.source.dtype, node.target.dtype), node.op
-        x = np.zeros(source.shape, reference.numpy_type(types[0]))
-        old = np.zeros(source.shape, reference.numpy_type(types[1]))
-        if op.alpha is not Alpha.ZERO:
+        if node.op.alpha is Alpha.ZERO:
+            x = np.zeros(source.shape, reference.numpy_type(node.source.dtype))
+        else:
             x = self._read(node.source.space, source)
-        if op.beta is not Beta.ZERO:
-            old = self._read(node.target.space, sink)
-        return self._scaled(node, x, old)
+        return self._scaled(node, x, x if node.op.beta is Beta.ZERO else self._read(node.target.space, sink))
 
     def _scaled(self, node: Micro | Row | Rest, x: Array, old: Array) -> Array:
-        source = node.carry if isinstance(node, Rest) else node.source
-        types, op = (source.dtype, node.target.dtype), node.op
-        alpha = {Alpha.ZERO: 0.0, Alpha.ONE: 1.0, Alpha.ANY: self.alpha}[op.alpha]
+        """old: what B holds, anything of that shape where it is not read."""
+        source, op = node.carry if isinstance(node, Rest) else node.source, node.op
+        alpha = self.alpha if op.alpha is Alpha.ANY else float(op.alpha is Alpha.ONE)
         beta = 0.0 if op.beta is Beta.ZERO else self.beta
-        return reference.combine(x, old, types, alpha, beta, op.conjugate)
+        return reference.combine(x, old, (source.dtype, node.target.dtype), alpha, beta, op.conjugate)
 
     def _read(self, space: Space, where: Array) -> Array:
         assert where.min() >= 0

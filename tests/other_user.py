@@ -55,7 +55,7 @@ def use_home(home: Path) -> None:
         os.environ.pop(name, None)
     os.environ["HOME"] = str(home)
     signing._secret.cache_clear()
-    notices.forget()
+    notices._warned.clear()
 
 
 def become(user: int) -> None:

@@ -15,9 +15,10 @@ import layouts
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from processes import PATIENCE
+from tiers import examples
 
 import ttc_llvm
 from ttc_llvm.arrays import strided
@@ -49,7 +50,7 @@ def like_numpy(got: Any, wanted: Any) -> None:
 # --- against NumPy ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@examples(75)
 @given(st.data())
 def test_results_are_those_of_numpy(data: st.DataObject) -> None:
     shape = data.draw(layouts.shapes())
@@ -59,7 +60,7 @@ def test_results_are_those_of_numpy(data: st.DataObject) -> None:
     like_numpy(ttc_llvm.transpose(x, axes, order=order), np.transpose(x, axes).copy(order))
 
 
-@settings(max_examples=100)
+@examples(50)
 @given(st.data())
 def test_moves_into_any_out_write_nothing_else(data: st.DataObject) -> None:
     shape = data.draw(layouts.shapes())
@@ -78,7 +79,7 @@ def offset(window: layouts.Window) -> int:
     return int(window.array.ctypes.data - window.block.ctypes.data)
 
 
-@settings(max_examples=100)
+@examples(50)
 @given(st.data())
 def test_arithmetic_into_any_out(data: st.DataObject) -> None:
     shape = data.draw(layouts.shapes(2000, 4))
@@ -219,7 +220,7 @@ def test_an_out_that_interleaves_without_overlap_is_served() -> None:
     assert memory.tolist() == [1, 0, 3, 2, 5, 4, 0, 6, 0, 0, 0, 0]
 
 
-@settings(max_examples=200)
+@examples(100)
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.integers(-12, 12)), max_size=4),
     st.sampled_from(("i1", "i2", "V3")),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import examples
 
 from ttc_llvm.errors import OutOfMemoryError
 from ttc_llvm.problem import dtypes
@@ -81,7 +82,7 @@ def test_opaque_items_are_random_bytes() -> None:
 AXES = st.lists(st.tuples(st.integers(1, 9), st.sampled_from((1, -1))), min_size=1, max_size=4)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(AXES, st.randoms(use_true_random=False))
 def test_views_address_what_the_span_counts(axes: list[tuple[int, int]], random: object) -> None:
     """Row-major B, column-major A, some axes of A backwards."""
@@ -126,7 +127,7 @@ def big(draw: st.DrawFn) -> Problem:
     return Problem(perm, tuple(size), draw(st.sampled_from(("s", "d", "z", "sd"))), lda=lda)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(big(), st.integers(10, 26))
 def test_stand_ins_fit_and_keep_the_low_bits_of_strides(problem: Problem, bits: int) -> None:
     form = canonicalise(problem).canonical
@@ -142,7 +143,7 @@ def test_stand_ins_fit_and_keep_the_low_bits_of_strides(problem: Problem, bits: 
     assert all(new <= old for new, old in zip(small.extents, form.extents, strict=True))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(big())
 def test_elements_of_stand_ins_do_not_overlap(problem: Problem) -> None:
     small = buffers.proxy(canonicalise(problem).canonical, 1 << 14)

@@ -7,14 +7,15 @@ import itertools
 import pytest
 import strategies
 from case import Case, windows
-from hypothesis import given, settings
+from hypothesis import given
+from tiers import examples
 
 from ttc_llvm.errors import ProblemError
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, canonicalise, from_axes, static
 from ttc_llvm.problem.problem import Problem
 
-S, D, C, V3, V12, V16 = (dtypes.dtype(n) for n in ("s", "d", "c", "v3", "v12", "v16"))
+S, D, C, V12 = (dtypes.dtype(n) for n in ("s", "d", "c", "v12"))
 ANY = Kinds(Alpha.ANY, Beta.ANY)
 
 
@@ -136,7 +137,7 @@ def addresses(axes: tuple[Axis, ...], offset_a: int, offset_b: int, units: int) 
     return pairs
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(strategies.cases(300))
 def test_the_same_elements_are_moved(case: Case) -> None:
     placed = case.placed
@@ -151,7 +152,7 @@ def test_the_same_elements_are_moved(case: Case) -> None:
     assert c.elements == len(asked) if 0 not in c.extents else not asked
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(strategies.cases(300))
 def test_the_form_is_canonical(case: Case) -> None:
     c = case.placed.canonical

@@ -36,6 +36,10 @@ def generator(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+# Nothing is built, and the package asks for no generator.
+one_generator = pytest.mark.parametrize("generator", ["Ninja"], indirect=True)
+
+
 @pytest.fixture
 def ttc(tmp_path: Path) -> Path:
     """A program `ttc` of this checkout, in a folder with blanks; it notes its calls in calls.txt."""
@@ -297,6 +301,7 @@ FAULTS = {
 }
 
 
+@one_generator
 def test_mistakes_stop_the_configuration(project: Project) -> None:
     """Each in a build tree of its own would take CMake's compiler checks: one tree, one mistake after the other."""
     project.write(main_c=MAIN, bad_json='[\n{"prem": [1, 0]}]')
@@ -310,6 +315,7 @@ def test_mistakes_stop_the_configuration(project: Project) -> None:
         assert "CMakeLists.txt:6" in said or "CMakeLists.txt:7" in said, said
 
 
+@one_generator
 def test_another_ttc_than_the_packages_is_refused(project: Project, tmp_path: Path) -> None:
     other = program(tmp_path / "other", "0.0.9") / "ttc"
     project.write(main_c=MAIN, CMakeLists=ONE.format(""))

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import examples
 
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning import code, exchange, rows, schema
@@ -273,7 +274,7 @@ def test_records_survive_rows_and_lines(record: Record) -> None:
 
 
 @given(records)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20)
 def test_records_survive_the_file(tmp_path: Path, record: Record) -> None:
     file = SolutionFile(tmp_path / "all.sqlite3")
     file.clear()

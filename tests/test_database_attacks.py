@@ -44,7 +44,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, folder in (("XDG_STATE_HOME", "state"), ("XDG_CACHE_HOME", "cache")):
         monkeypatch.setenv(name, str(tmp_path / folder))
     monkeypatch.delenv(trust.VARIABLE, raising=False)
-    notices.forget()
+    notices._warned.clear()
     return tmp_path / "data" / "solutions.sqlite3"
 
 

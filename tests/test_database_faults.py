@@ -293,7 +293,7 @@ def test_a_folder_that_cannot_be_made(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "file").touch()
     database = Database(Path(place.format(file=tmp_path / "file")))
-    notices.forget()
+    notices._warned.clear()
     database.store(RECORD)
     assert database.find(REQUEST, 20).record == RECORD
     assert len(warnings()) == 1

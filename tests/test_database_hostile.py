@@ -31,7 +31,7 @@ RECORD = Record(REQUEST, effort=20, plan="cpu1 tile=8", seconds=0.25, objects=((
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "solutions.sqlite3"
     monkeypatch.setenv("TTC_DATABASE", str(path))
-    notices.forget()
+    notices._warned.clear()
     SolutionFile(path).put([RECORD])
     return path
 
@@ -185,7 +185,7 @@ def test_paths_that_no_file_can_have(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name("cache")))
-    notices.forget()
+    notices._warned.clear()
     database = Database(Path(name))
     database.store(RECORD)
     assert database.find(REQUEST, 1).record == RECORD

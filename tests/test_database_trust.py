@@ -46,7 +46,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "data" / "solutions.sqlite3"))
     monkeypatch.delenv(trust.VARIABLE, raising=False)
     signing._secret.cache_clear()
-    notices.forget()
+    notices._warned.clear()
     return tmp_path / "data" / "solutions.sqlite3"
 
 

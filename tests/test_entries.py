@@ -11,9 +11,11 @@ import re
 import machine
 import pytest
 import strategies
+from emissions import module_text
 from entry_calls import Call, check, every_kind, other_outer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import examples
 
 from ttc_llvm.errors import PlanError
 from ttc_llvm.ir_builders import entries
@@ -64,7 +66,7 @@ def plain_plan(problem: Problem, target: Target) -> CpuPlan:
 
 def compiled(problem: Problem, target: Target, plan: CpuPlan) -> backend.Loaded:
     """The problem's object, linked into this process."""
-    text = artifact.module_text(artifact.Spec(problem, target, plan))
+    text = module_text(artifact.Spec(problem, target, plan))
     symbols = [entry.name for entry in interface.entries(problem)]
     return backend.load(backend.compile_object(text, target), symbols)
 
@@ -142,14 +144,14 @@ def random_entries(data: st.DataObject, elements: int) -> None:
     check_all(problem, target, plan, data.draw(st.integers(0, 1 << 20)))
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(st.data())
 def test_random_entries(data: st.DataObject) -> None:
     random_entries(data, 2000)
 
 
 @pytest.mark.full
-@settings(max_examples=400)
+@examples(200)
 @given(st.data())
 def test_many_random_entries(data: st.DataObject) -> None:
     random_entries(data, 6000)
@@ -215,9 +217,9 @@ def test_streaming_stores_are_used_and_only_where_the_plan_says_so() -> None:
     target = backend.resolve("avx512")
     problem = Problem((1, 0), (64, 64), "s")
     plan = plain_plan(problem, target)
-    plain = backend.assembly(artifact.module_text(artifact.Spec(problem, target, plan)), target)
+    plain = backend.assembly(module_text(artifact.Spec(problem, target, plan)), target)
     streaming = dataclasses.replace(plan, store=Store.ALIGNED)
-    text = backend.assembly(artifact.module_text(artifact.Spec(problem, target, streaming)), target)
+    text = backend.assembly(module_text(artifact.Spec(problem, target, streaming)), target)
     full_width = re.findall(r"vmovnt\w+\t%zmm", text)
     rows = 16  # of a micro-tile, for copying and for scaling, of the generated size and of any, and where B begins off
     assert "movnt" not in plain and len(full_width) == 6 * rows and "sfence" in text  # the boundary
@@ -242,7 +244,7 @@ def test_plans_for_other_kinds_are_asked_for() -> None:
         asked.append(canonical)
         return default_plan(canonical, machine)
 
-    artifact.module_text(artifact.Spec(problem, target, plain_plan(problem, target), plan_for=plan_for))
+    module_text(artifact.Spec(problem, target, plain_plan(problem, target), plan_for=plan_for))
     assert [str(form).split()[1] for form in asked] == ["one-zero", "any-zero", "any-any"]
 
 
@@ -250,4 +252,4 @@ def test_plan_that_does_not_fit_is_refused() -> None:
     target = backend.resolve("avx2")
     wrong = CpuPlan((1,), (1,), (0,), (0,))
     with pytest.raises(PlanError, match="needs 2 positive extents"):
-        artifact.module_text(artifact.Spec(Problem((1, 0), (8, 8)), target, wrong))
+        module_text(artifact.Spec(Problem((1, 0), (8, 8)), target, wrong))

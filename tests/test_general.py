@@ -13,8 +13,9 @@ import pytest
 import strategies
 from case import Case, windows
 from guarded_case import GuardedCase, Place
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import examples
 
 import ttc_llvm
 from ttc_llvm.arrays import family, general, pairs, shortcut, strided
@@ -126,7 +127,7 @@ def _structure(form: Canonical) -> tuple[Form, int, int]:
     return Form.ELEMENTS, 1, rank
 
 
-@settings(max_examples=250)
+@examples(125)
 @given(strategies.cases(3000), st.sampled_from(machine.runnable()[:1] * 3 + machine.runnable()), st.booleans())
 def test_kernels_of_families_are_right_for_any_layout(case: Case, target: Target, at_start: bool) -> None:
     run_family(case, target, "start" if at_start else "end")
@@ -140,7 +141,7 @@ def forced(monkeypatch: pytest.MonkeyPatch, payback: int) -> None:
     monkeypatch.setattr(strided, "recent", Recent(64))
 
 
-@settings(max_examples=120)
+@examples(60)
 @given(st.data())
 def test_both_paths_give_the_same_bits(data: st.DataObject) -> None:
     """General strides on both sides, all kinds of scalars, types and conjugation, into guarded memory."""

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import reference
 from case import Case, expected, storages
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machine import Run, runnable
 from machine import check as check_run
+from tiers import examples
 
 import ttc_llvm
 from ttc_llvm import Problem
@@ -196,7 +197,7 @@ class Wide(Case):
         return items.as_items(from_axes(self.axes, self.a, self.b, self.kinds), AVX512)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(moves(), st.data())
 def test_kernels_of_items_move_every_element(case: Case, data: st.DataObject) -> None:
     wide = Wide(case.axes, case.a, case.b, seed=case.seed)

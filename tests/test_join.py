@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import reference
 from case import Case, expected, storages
+from emissions import module_text
 from interpreter import interpret
 from machine import Run, check, runnable
 
@@ -126,7 +127,7 @@ def test_objects_for_several_machines_join(streaming: bool) -> None:
     plan = plan_of(c, 16, 32, 32) if streaming else direct
     assert joins(c, plan if streaming else off_boundary(c, direct, AVX512).plan, AVX512)
     spec = artifact.Spec(problem, AVX512, plan, others=((least, model_plan(c, least, 1)),))
-    text = artifact.module_text(spec)
+    text = module_text(spec)
     assert "vpermi2var" in text
     backend.compile_object(text, spec.base)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import machine
 import pytest
+import tiers
 from case import Case
 from hypothesis import given, seed, settings
 from machine import Run, check, runnable
@@ -14,7 +15,7 @@ from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis
 from ttc_llvm.problem.problem import Problem
 
-SLICES, FULL_SLICES, PROBLEMS = 10, 50, 100
+SLICES, FULL_SLICES, PROBLEMS = 6, 50, 100
 PARTS = [pytest.param(n, marks=[] if n < SLICES else [pytest.mark.full]) for n in range(FULL_SLICES)]
 
 
@@ -23,7 +24,7 @@ def test_random_problems(part: int) -> None:
     """Each part is a fixed list of problems: parts can run in parallel, and every failure comes back."""
 
     @seed(part)
-    @settings(max_examples=PROBLEMS, derandomize=False)
+    @settings(max_examples=min(PROBLEMS, tiers.count(PROBLEMS)), derandomize=False)
     @given(executions(runnable()))
     def every(execution: tuple[Case, Run]) -> None:
         check(*execution)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import examples
 
 from ttc_llvm.lowering.layout import flatten, run_axes, side, sources, unflatten
 from ttc_llvm.problem.canonical import Param
@@ -71,7 +72,7 @@ def blocks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     return block, tuple(strides), draw(st.sampled_from((1, 2, 4, 8, 16, 64)))
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(blocks())
 def test_lanes_are_neighbours_in_memory_and_cover_the_block(
     given_block: tuple[tuple[int, ...], tuple[int, ...], int],

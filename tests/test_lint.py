@@ -1,10 +1,14 @@
-"""The lint of documents and docstrings finds what it is for."""
+"""The lint of documents and docstrings finds what it is for; lists of tests and of versions are sound."""
 
 from __future__ import annotations
 
+from configparser import ConfigParser
 from pathlib import Path
 
 import lint
+import minimum
+import pytest
+import tiers
 
 
 def test_lint_finds_long_lines_and_questions(tmp_path: Path) -> None:
@@ -21,3 +25,21 @@ def test_lint_finds_long_lines_and_questions(tmp_path: Path) -> None:
         "tuning/one.py:1: a public docstring begins with 'How'",
         "tuning/one.py:8: a public docstring begins with 'What'",
     ]
+
+
+def test_tests_that_quick_runs_leave_out_exist() -> None:
+    for slow in tiers.SLOW:
+        path, _, name = slow.partition("::")
+        found = [*Path(__file__).parent.glob(f"{path}*")]
+        assert found and f"def {name.partition('[')[0]}" in found[0].read_text() if name else found, slow
+
+
+def test_the_oldest_versions_are_read(tmp_path: Path) -> None:
+    setup = ConfigParser()
+    setup.read_string(
+        "[options]\ninstall_requires =\n  one>=1.2\n[options.extras_require]\nreport =\ntest =\n  two-three>=4\n"
+    )
+    assert list(minimum.pins(setup)) == ["one==1.2", "two-three==4"]
+    setup["options"]["install_requires"] = "one"
+    with pytest.raises(ValueError, match="'one' names no oldest version"):
+        list(minimum.pins(setup))

@@ -6,9 +6,10 @@ import machine
 import reference
 import strategies
 from case import Case, expected, storages
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from interpreter import interpret
+from tiers import examples
 
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan
@@ -27,7 +28,7 @@ def lowerings(draw: st.DrawFn) -> tuple[Case, CpuPlan, Target, bool]:
     return case, draw(strategies.plans(case.placed.canonical, chosen, parametric)), chosen, parametric
 
 
-@settings(max_examples=500)
+@examples(250)
 @given(lowerings())
 def test_a_lowered_plan_transposes(lowering: tuple[Case, CpuPlan, Target, bool]) -> None:
     case, plan, chosen, parametric = lowering

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import examples
 
 from ttc_llvm.ir_builders import network
 from ttc_llvm.ir_builders.network import WHOLE, Loads, Network
@@ -219,13 +220,13 @@ def _product(block: Block) -> int:
     return total
 
 
-@settings(max_examples=600)
+@examples(300)
 @given(blocks())
 def test_any_block_arrives(given_block: tuple[Block, Block, Block, int, int]) -> None:
     check(*given_block)
 
 
-@settings(max_examples=600)
+@examples(300)
 @given(blocks(), st.integers(0, 3))
 def test_any_block_arrives_in_pieces(given_block: tuple[Block, Block, Block, int, int], others: int) -> None:
     check(*given_block, Loads(given_block[-1], others))

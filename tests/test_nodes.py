@@ -6,7 +6,7 @@ import dataclasses
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_writing import written
 
@@ -25,14 +25,12 @@ def held(node: Node) -> list[Node]:
     return [one for one in flat if isinstance(one, get_args(Node))]
 
 
-@settings(deadline=None)
 @given(NESTS)
 def test_no_node_hides_another(nest: LoopNest) -> None:
     for node in every(nest.body):
         assert held(node) == list(node.children)
 
 
-@settings(deadline=None)
 @given(NESTS)
 def test_a_change_of_nothing_is_none_and_of_all_reaches_all(nest: LoopNest) -> None:
     def straight(node: Node) -> Node:
@@ -45,7 +43,6 @@ def test_a_change_of_nothing_is_none_and_of_all_reaches_all(nest: LoopNest) -> N
     assert len(micro) == sum(isinstance(node, Micro) for node in every(nest.body))
 
 
-@settings(deadline=None)
 @given(NESTS)
 def test_every_node_has_a_line(nest: LoopNest) -> None:
     """And a tail, a drain one more: no kind of node is left out of what is printed."""

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import reference
 from case import Case, expected, storages
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from interpreter import interpret
 from machine import Run, check, runnable
+from tiers import examples
 
 import ttc_llvm
 from ttc_llvm import Problem
@@ -183,7 +184,7 @@ def _plans(draw: st.DrawFn, c: Canonical, lanes: int) -> CpuPlan:
     return CpuPlan(tuple(tile), tuple(block), order, inner, parallel, distance, Store.PEELED, fetch, panel)
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(shapes(), st.integers(0, 15))
 def test_every_element_is_written_once(drawn: tuple[Case, CpuPlan], start: int) -> None:
     case, plan = drawn
@@ -199,7 +200,7 @@ def test_every_element_is_written_once(drawn: tuple[Case, CpuPlan], start: int) 
 # --- machine code -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(shapes(TYPES), st.sampled_from(MACHINES), st.sampled_from(("start", "end")), OFFSETS)
 def test_kernels_write_every_element_wherever_b_begins(
     drawn: tuple[Case, CpuPlan], machine: Target, flush: str, offsets: set[int]

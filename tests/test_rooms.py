@@ -11,8 +11,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 ELSEWHERE = ("ir_builders", "tuning")  # rooms that lie at the repository's top level
 # A room imports itself, those before it, and the loose modules. What each is for: docs/design.md.
@@ -38,6 +36,13 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module's tree."""
+    return tuple(ast.walk(tree(path)))
+
+
+@cache
 def name_of(path: Path) -> str:
     """A module's full name."""
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -99,10 +104,6 @@ def may_import(own: str) -> set[str]:
     return {own, "", *ORDER[: ORDER.index(own)]} - APART.get(own, set())
 
 
-MODULES = [pytest.param(path, id=name_of(path)) for path in sources()]
-INSIDE = [param for param in MODULES if room(str(param.id))]
-
-
 def test_folders_are_the_rooms() -> None:
     folders = {path.name for path in (ROOT / "ttc_llvm").iterdir() if (path / "__init__.py").exists()}
     assert folders | set(ELSEWHERE) == set(ORDER)
@@ -110,11 +111,15 @@ def test_folders_are_the_rooms() -> None:
     assert loose == {*LOOSE, "__init__", "__main__"}
 
 
-@pytest.mark.parametrize("path", INSIDE)
-def test_rooms_import_those_before_them(path: Path) -> None:
-    own = room(name_of(path))
-    wrong = {name for name in ours(path) if room(name) not in may_import(own)}
-    assert not wrong, f"{name_of(path)} must not import {', '.join(sorted(wrong))}: {own} may import {may_import(own)}"
+def test_rooms_import_those_before_them() -> None:
+    allowed = {own: may_import(own) for own in ORDER}
+    wrong = {
+        (name_of(path), name)
+        for path in sources()
+        for name in ours(path)
+        if room(name_of(path)) and room(name) not in allowed[room(name_of(path))]
+    }
+    assert not wrong, "".join(f"\n{one} must not import {other}" for one, other in sorted(wrong))
 
 
 def test_loose_modules_import_no_room() -> None:
@@ -128,29 +133,29 @@ def test_no_modules_import_each_other_in_circles() -> None:
     TopologicalSorter(graph).prepare()  # CycleError names the circle
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_bare_names_of_rooms_are_never_imported(path: Path) -> None:
+def test_bare_names_of_rooms_are_never_imported() -> None:
     """`import tuning` would make second copies of the classes in `ttc_llvm.tuning`."""
-    assert not {name for name in imports(path) if name.split(".")[0] in ELSEWHERE}
+    assert not [(path, name) for path in sources() for name in imports(path) if name.split(".")[0] in ELSEWHERE]
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_only_the_backend_uses_llvm_itself(path: Path) -> None:
-    if name_of(path) != "ttc_llvm.runtime.backend":
-        assert not {name for name in imports(path) if name.startswith(HEAVY)}
-    if room(name_of(path)) not in ("ir_builders", "runtime"):
-        assert not {name for name in imports(path) if name.split(".")[0] == "llvmlite"}
+def test_only_the_backend_uses_llvm_itself() -> None:
+    heavy = {name_of(path) for path in sources() if any(name.startswith(HEAVY) for name in imports(path))}
+    assert heavy <= {"ttc_llvm.runtime.backend"}
+    light = {name_of(path) for path in sources() if any(name.split(".")[0] == "llvmlite" for name in imports(path))}
+    assert not {name for name in light if room(name) not in ("ir_builders", "runtime")}
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_only_the_command_line_prints_or_exits(path: Path) -> None:
-    if room(name_of(path)) == "cli" or path.stem == "__main__":
-        return
-    calls = [n.func for n in ast.walk(tree(path)) if isinstance(n, ast.Call)]
+def ends_or_prints(path: Path) -> bool:
+    """Whether a module prints, or ends the process."""
+    calls = [n.func for n in nodes(path) if isinstance(n, ast.Call)]
     names = {f.id for f in calls if isinstance(f, ast.Name)}
     exits = {f.attr for f in calls if isinstance(f, ast.Attribute) and ast.unparse(f.value) == "sys"}
-    assert "print" not in names
-    assert "exit" not in exits | names
+    return "print" in names or "exit" in exits | names
+
+
+def test_only_the_command_line_prints_or_exits() -> None:
+    others = [path for path in sources() if room(name_of(path)) != "cli" and path.stem != "__main__"]
+    assert [path for path in others if ends_or_prints(path)] == []
 
 
 def test_the_sources_are_found() -> None:
@@ -166,14 +171,9 @@ def test_importing_the_package_does_not_load_llvm() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_forks_wait_for_what_calls_import(path: Path) -> None:
-    """A child forked in the middle of an import waits for its lock for ever: calls import under `locks.LLVM`."""
-    if room(name_of(path)) in ("cli", "bench", "compare", "report") or path.stem == "__main__":
-        return  # the program's own main thread
-    if name_of(path) == "ttc_llvm":  # its functions run while it is imported
-        return
-    functions = [n for n in ast.walk(tree(path)) if isinstance(n, ast.FunctionDef)]
+def imported_unguarded(path: Path) -> list[str]:
+    """What functions of a module import without `locks.LLVM`."""
+    functions = [n for n in nodes(path) if isinstance(n, ast.FunctionDef)]
     guarded = {
         id(node)
         for function in functions
@@ -182,9 +182,23 @@ def test_forks_wait_for_what_calls_import(path: Path) -> None:
         for node in block.body
     }
     late = [n for f in functions for n in ast.walk(f) if isinstance(n, ast.Import | ast.ImportFrom)]
-    assert [ast.unparse(node) for node in late if id(node) not in guarded] == []
-    if path.stem not in ("locks", "interpreter"):  # the latter is called when the package is imported
-        assert "import_module" not in path.read_text(), "locks.imported does it"
+    return [ast.unparse(node) for node in late if id(node) not in guarded]
+
+
+def test_forks_wait_for_what_calls_import() -> None:
+    """A child forked in the middle of an import waits for its lock for ever: calls import under `locks.LLVM`."""
+    main = ("cli", "bench", "compare", "report")  # the program's own main thread
+    others = [
+        path
+        for path in sources()
+        if room(name_of(path)) not in main
+        and path.stem != "__main__"
+        and name_of(path) != "ttc_llvm"  # whose functions run while it is imported
+    ]
+    assert [(path, late) for path in others for late in imported_unguarded(path)] == []
+    for path in others:
+        if path.stem not in ("locks", "interpreter"):  # the latter is called when the package is imported
+            assert "import_module" not in path.read_text(), f"{path}: locks.imported does it"
 
 
 def test_every_folder_of_modules_is_installed() -> None:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import examples
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.lowering.plan import CpuPlan
@@ -75,7 +76,7 @@ def timed(outcome: Outcome[CpuPlan, CpuPlan]) -> list[int]:
 # --- budget and winner -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.floats(0.1, 10), min_size=1, max_size=60), st.integers(1, 70), st.booleans())
 def test_the_fastest_of_what_was_timed_wins(costs: list[float], budget: int, mutate: bool) -> None:
     machine = steady(lambda number: costs[number % len(costs)])
@@ -381,7 +382,7 @@ def test_time_that_ends_among_the_finalists_is_an_interruption(monkeypatch: pyte
     assert search(plans(12), none, machine, Limits(12, seconds=whole - 4)).interrupted
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(2, 200))
 def test_ctrl_c_keeps_the_best_so_far(stop_at: int) -> None:
     machine = Machine(lambda p, _: 10.0 - p.prefetch / 10, stop_at=stop_at)

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from processes import PATIENCE
 from strategies import plans, problems
+from tiers import examples
 
 import ttc_llvm
 from ttc_llvm import locks
@@ -96,7 +97,7 @@ def agrees(problem: Problem, got: Any, after: Any, alpha: complex, beta: complex
 # --- results ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(elements=3000, ranks=(0, 5)), st.data())
 def test_calls_compute_the_problem_whatever_the_scalars(problem: Problem, data: st.DataObject) -> None:
     solution = Solution(problem, backend.host_target(), _plan(problem), 2)
@@ -223,7 +224,7 @@ def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch
         assert len(planned) == plans_made
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(problems(elements=6000, ranks=(1, 5)), st.data())
 def test_any_streaming_plan_serves_any_address_of_b(problem: Problem, data: st.DataObject) -> None:
     problem = dataclasses.replace(problem, beta=0)

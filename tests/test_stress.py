@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("own_place")
+
 PROGRAMS = Path(__file__).parent / "endurance" / "stress_programs.py"
 EVERYDAY = """
 from concurrent.futures import ThreadPoolExecutor
@@ -27,10 +29,6 @@ def outcome(*arguments: str) -> tuple[int, str]:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     return done.returncode, done.stderr
-
-
-@pytest.fixture(autouse=True)
-def _own_database(own_place: None) -> None: ...
 
 
 @pytest.mark.parametrize("attempt", range(3))

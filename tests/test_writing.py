@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machine import ROWS, parametrised
+from tiers import examples
 
 from ttc_llvm.lowering import writing
 from ttc_llvm.lowering.lower import lower
@@ -47,7 +48,7 @@ def carries(nest: LoopNest) -> set[Carry]:
     return {carry for carry in found if carry is not None}
 
 
-@settings(max_examples=300, deadline=None)
+@examples(150)
 @given(written())
 def test_every_plan_writes_b_somehow(drawn: tuple[Canonical, CpuPlan, Target]) -> None:
     """The same each time, whether it is remembered or not; and only how B is written differs from the plan."""
@@ -65,7 +66,7 @@ def test_every_plan_writes_b_somehow(drawn: tuple[Canonical, CpuPlan, Target]) -
         assert (found.chain, found.buffer, found.grain) == (None, None, 0)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(150)
 @given(written())
 def test_the_nest_is_what_is_said_of_it(drawn: tuple[Canonical, CpuPlan, Target]) -> None:
     c, plan, wanted = drawn
@@ -82,7 +83,7 @@ def test_the_nest_is_what_is_said_of_it(drawn: tuple[Canonical, CpuPlan, Target]
     assert ("fence" in str(nest)) is found.plan.non_temporal
 
 
-@settings(max_examples=300, deadline=None)
+@examples(150)
 @given(written())
 def test_a_plan_that_decides_for_what_serves_is_the_same_nest(drawn: tuple[Canonical, CpuPlan, Target]) -> None:
     c, plan, wanted = drawn

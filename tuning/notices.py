@@ -18,11 +18,6 @@ def warn_once(path: Path, topic: str, message: str) -> None:
         _LOGGER.warning("%s", one_line(message))
 
 
-def forget() -> None:
-    """Everything may be said again."""
-    _warned.clear()
-
-
 def one_line(message: object) -> str:
     """A message that may quote a damaged file: in one line, without control sequences."""
     return printable(" ".join(str(message).split()))

@@ -7,7 +7,7 @@ from pathlib import Path
 import emulators
 import pytest
 from batch import emit
-from emissions import spec
+from emissions import module_text, spec
 from emulators import MACHINES, run
 
 from ttc_llvm.machine import target
@@ -58,7 +58,7 @@ def test_entries_are_protected_in_elf_objects(triple: str) -> None:
     wanted = target.find(triple)
     plain = spec(PROBLEM, wanted)
     every = {entry.name for entry in interface.entries(PROBLEM)}
-    text = artifact.module_text(plain)
+    text = module_text(plain)
     assert {name for name in every if f"define protected void @{name}(" in text.replace('"', "")} == (
         every if wanted.is_elf else set()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,21 +65,30 @@ def jobs() -> list[Job]:
     return found
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the problems' objects and headers."""
+    folder = tmp_path_factory.mktemp("versions")
+    for problem in PROBLEMS:
+        artifact.write(spec(problem), folder)
+    return folder
+
+
 @pytest.mark.parametrize(("cpu", "version"), EMULATED, ids=[cpu for cpu, _ in EMULATED])
-def test_a_cpu_runs_its_version_and_no_other(cpu: str, version: str, tmp_path: Path) -> None:
+def test_a_cpu_runs_its_version_and_no_other(cpu: str, version: str, built: Path, tmp_path: Path) -> None:
     """qemu stops a program at an instruction that its CPU lacks, and lists the functions that it has seen."""
     log = tmp_path / "seen"
     machine = Machine(cpu, (), "gcc", ("qemu-x86_64", "-cpu", cpu, "-d", "in_asm", "-D", str(log)), slack=256 << 10)
     emulators.found(machine)
-    objects = [artifact.write(spec(problem), tmp_path)[0] for problem in PROBLEMS]
-    run_and_compare(machine, jobs(), objects, tmp_path)
+    folder = shutil.copytree(built, tmp_path / "program")
+    run_and_compare(machine, jobs(), sorted(folder.glob("*.o")), folder)
     seen = set(re.findall(r"^IN: ([\w-]+)\.run", log.read_text(), re.MULTILINE))
     assert seen == {version}
 
 
-def test_all_versions_compute_here(tmp_path: Path) -> None:
+def test_all_versions_compute_here(built: Path, tmp_path: Path) -> None:
     """Natively, whatever this machine is; and linked into one library without a clash of names."""
-    objects = [artifact.write(spec(problem), tmp_path)[0] for problem in PROBLEMS]
+    objects = sorted(built.glob("*.o"))
     gcc = compiler("gcc")
     library = tmp_path / "libversions.so"
     run(gcc, "-shared", "-nostdlib", "-Wl,-z,text,-z,defs,--fatal-warnings", *objects, "-o", library)

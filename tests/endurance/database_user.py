@@ -125,7 +125,7 @@ def a_user(folder: Path) -> Iterator[Path]:
     os.environ.update({name: str(value) for name, value in wanted.items()})
     for name in ("TTC_DATABASE", trust.VARIABLE):
         os.environ.pop(name, None)
-    notices.forget()
+    notices._warned.clear()
     SAID.clear()
     folder.chmod(0o755)
     (folder / "data").mkdir(mode=0o700)

@@ -27,7 +27,7 @@ from ttc_llvm.tuning import gpu_candidates
 MATRIX = matrix()
 NVIDIA = tuple(name for name in gpu_target.names() if gpu_target.find(name).is_nvidia)
 AMD = tuple(name for name in gpu_target.names() if not gpu_target.find(name).is_nvidia)
-STRIDE = 23  # every so manieth problem in short runs; each GPU starts at another one
+STRIDE = 47  # every so manieth problem in short runs; each GPU starts at another one
 
 
 def chosen(number: int, stride: int) -> tuple[tuple[str, Canonical], ...]:

@@ -9,9 +9,10 @@ import pytest
 from case import Case
 from device import check
 from gpu_matrix import matrix
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import cases
+from tiers import examples
 
 from ttc_llvm.bench import ttc57
 from ttc_llvm.errors import PlanError
@@ -32,7 +33,7 @@ def form(perm: tuple[int, ...], size: tuple[int, ...], dtype: str = "s") -> Cano
     return canonicalise(Problem(perm, size, dtype)).canonical
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(cases(20_000), st.sampled_from(gpu_target.names()))
 def test_offered_plans_compute_what_they_should(case: Case, name: str) -> None:
     c, target = case.placed.canonical, gpu_target.find(name)
@@ -41,7 +42,13 @@ def test_offered_plans_compute_what_they_should(case: Case, name: str) -> None:
         check(case, plan, target)
 
 
-@pytest.mark.parametrize(("name", "c"), matrix()[::11])
+SHARE = [
+    pytest.param(*found, marks=[pytest.mark.full] if number % 2 else [])
+    for number, found in enumerate(matrix()[::11])
+]
+
+
+@pytest.mark.parametrize(("name", "c"), SHARE)
 def test_plans_differ_and_fit_and_start_near_the_cheapest(name: str, c: Canonical) -> None:
     found = list(islice(gpu_candidates.plans(c, H100), 30))
     assert len(set(found)) == len(found), name

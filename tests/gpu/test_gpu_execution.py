@@ -8,6 +8,7 @@ from device import check
 from gpu_strategies import gpu_executions
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import examples
 
 from ttc_llvm.lowering.gpu import plan as gpu_plan
 from ttc_llvm.lowering.gpu.lower import unaligned
@@ -19,7 +20,7 @@ from ttc_llvm.problem.problem import Problem
 FLUSH = st.sampled_from(("start", "end"))
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(gpu_executions(gpu_target.names()), FLUSH, FLUSH)
 def test_random_plans_of_random_problems(
     found: tuple[Case, GpuPlan, GpuTarget], flush_a: str, flush_b: str

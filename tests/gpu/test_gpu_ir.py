@@ -167,7 +167,7 @@ def test_vectors_across_short_axes_share_addresses() -> None:
     """Elements of an RGB image have three places to go, at constant distances: not one for each of 64."""
     plan = "gpu1 tile=1320,3 block=1,1 order=1,0 threads=64 vector=8,8 shared=b padding=8 panel=none"
     ptx = kernel_of(form("bf16", (3, 1320 * 200), (1, 0)), plan)
-    stored = re.findall(r"st\.shared\.b16 .*\[(%rd\d+)", ptx)
+    stored = re.findall(r"st\.shared\.[bu]16 .*\[(%rd\d+)", ptx)
     assert len(stored) == 64
     assert len(set(stored)) == 3 + 3, "the last round's thread may be another one"
 

@@ -6,7 +6,8 @@ from itertools import product
 
 from case import Case
 from gpu_strategies import gpu_executions
-from hypothesis import given, settings
+from hypothesis import given
+from tiers import examples
 
 from ttc_llvm.lowering.gpu import trace as gpu_trace
 from ttc_llvm.lowering.gpu.lower import lower, unaligned
@@ -40,7 +41,7 @@ def corners(nest: GpuNest) -> list[Index]:
     return found
 
 
-@settings(max_examples=150)
+@examples(75)
 @given(gpu_executions(gpu_target.names(), 2000))
 def test_every_element_once(found: tuple[Case, GpuPlan, GpuTarget]) -> None:
     case, plan, target = found
@@ -61,7 +62,7 @@ def test_every_element_once(found: tuple[Case, GpuPlan, GpuTarget]) -> None:
         assert len(set(written)) == len(written) == c.elements
 
 
-@settings(max_examples=150)
+@examples(75)
 @given(gpu_executions(gpu_target.names(), 2000))
 def test_elements_have_places_of_their_own_in_shared_memory(found: tuple[Case, GpuPlan, GpuTarget]) -> None:
     case, plan, target = found

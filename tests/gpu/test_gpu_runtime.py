@@ -19,7 +19,8 @@ import reference
 from case import Case, expected, fill, windows
 from fake_gpu import DLPack, FakeGpu, Interface, forget_driver
 from gpu_strategies import gpu_executions
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
+from tiers import examples
 
 import ttc_llvm
 from ttc_llvm.compiling import gpu_compiling as compiling
@@ -83,7 +84,7 @@ def test_pickled_solutions_take_their_code_from_the_database(gpu: FakeGpu, monke
     assert b.tobytes() == wanted.tobytes()
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@examples(30)
 @given(gpu_executions(NVIDIA))
 def test_random_plans_through_the_driver(gpu: FakeGpu, found: tuple[Case, GpuPlan, GpuTarget]) -> None:
     case, plan, target = found

@@ -16,7 +16,7 @@ from ..runtime.once import obtain, once
 
 LIBRARIES = {"win32": ("nvcuda.dll",)}
 DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
-NO_DEVICE = 100
+NO_DEVICE = 100  # of CUresult
 MAJOR, MINOR, L2_BYTES = 75, 76, 38  # of CUdevice_attribute
 OWNER, ORDINAL = 1, 9  # of CUpointer_attribute: the context that allocated, the device
 LOG_BYTES = 4096

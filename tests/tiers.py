@@ -1,0 +1,106 @@
+"""What `make quick`, `make test` and `make full` run: which tests, and how much a test tries.
+
+`make quick` runs the core alone: problems, plans, nests, IR, kernels, solutions, the database.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "0") not in ("", "0")
+
+
+QUICK, FULL = _is_on("TTC_QUICK"), _is_on("TTC_FULL")
+
+# What `make quick` leaves out, as paths below tests/ up to any letter of a test's name, and why.
+SLOW = {
+    "cross/": "compilers and emulators",
+    "endurance/": "attacks",
+    "gpu/test_gpu_a": "a compiler, assemblers",
+    "gpu/test_gpu_b": "a compiler",
+    "gpu/test_gpu_candidates.py::test_offered": "a compiler",
+    "gpu/test_gpu_candidates.py::test_plans_differ": "seconds",
+    "gpu/test_gpu_candidates.py::test_uncoalesced": "seconds",
+    "gpu/test_gpu_compare": "a compiler",
+    "gpu/test_gpu_device": "a compiler",
+    "gpu/test_gpu_execution": "a compiler",
+    "gpu/test_gpu_ha": "a compiler",
+    "gpu/test_gpu_runtime": "a compiler",
+    "gpu/test_gpu_search": "a compiler",
+    "test_archive.py::test_a_linker": "a compiler",
+    "test_archive.py::test_ar_": "GNU's binutils",
+    "test_archive.py::test_linkers": "linkers",
+    "test_archive.py::test_the_bytes_are_those": "GNU's binutils",
+    "test_archive.py::test_what_a_linker": "a linker",
+    "test_arrays.py::test_calls_are_served_without": "processes",
+    "test_arrays.py::test_memory_stays": "processes",
+    "test_artifact.py::test_headers": "compilers",
+    "test_backend.py::test_a_child_forked": "processes",
+    "test_backend.py::test_a_fork_waits": "processes",
+    "test_backend.py::test_memory_stays": "seconds",
+    "test_bench_cli": "processes",
+    "test_bench_peers": "compilers, processes",
+    "test_bench_run.py::test_every_suite_runs": "seconds",
+    "test_candidates.py::test_every_plan_offered_is_valid_and_offered_once[avx512": "seconds",
+    "test_cli": "searches and processes",
+    "test_cmake": "CMake, compilers",
+    "test_compare": "compilers",
+    "test_compile.py::test_a_damaged_database": "processes",
+    "test_cost_networks.py::test_every_plan_has_the_inputs": "seconds",
+    "test_database_attacks": "seconds of processes",
+    "test_database_faults.py::test_many_processes": "processes",
+    "test_database_trust.py::test_sizes_are_checked": "seconds",
+    "test_entries.py::test_entries_compute_the_transposition": "seconds",
+    "test_entries.py::test_module_is_deterministic": "seconds",
+    "test_entries.py::test_rows_of_a_b_off": "seconds",
+    "test_examples": "compilers",
+    "test_explain_page": "a browser",
+    "test_fallback.py::test_results_are_right[gaps": "seconds",
+    "test_fallback.py::test_results_are_right[reversal": "seconds",
+    "test_fitted.py::test_a_damaged_file": "processes",
+    "test_fitted.py::test_neither_names": "processes",
+    "test_fitted.py::test_plans_have_no_facts": "seconds",
+    "test_fitted.py::test_the_file_is_shown": "processes",
+    "test_ir.py::test_the_text_does_not_depend_on_hash_seeds": "processes",
+    "test_join.py::test_any_strides": "seconds",
+    "test_join.py::test_kernels_join": "seconds",
+    "test_join.py::test_objects_for_several": "seconds",
+    "test_kernels.py::test_rank_26": "seconds",
+    "test_library": "compilers",
+    "test_limits": "processes at their limits",
+    "test_marks": "compilers",
+    "test_native": "compilers",
+    "test_plugins": "a compiler",
+    "test_readme": "compilers, the network",
+    "test_refit": "seconds",
+    "test_report.py::test_a_place_that_cannot_be_written": "draws pictures",
+    "test_report.py::test_the_page_is_one_file": "draws pictures",
+    "test_report_page": "a browser",
+    "test_runtime.py::test_a_malformed_omp": "processes",
+    "test_runtime.py::test_omp_num_threads": "processes",
+    "test_runtime.py::test_the_interpreter_ends": "processes",
+    "test_scouts.py::test_a_search_finds": "seconds",
+    "test_site": "Sphinx",
+    "test_stress": "processes",
+    "test_wheel": "builds packages",
+    "test_wrong_calls.py::test_a_slice": "seconds",
+}
+
+
+def is_slow(test: str) -> bool:
+    """Whether `make quick` leaves a test out, by pytest's name of it."""
+    return test.removeprefix("tests/").startswith(tuple(SLOW))
+
+
+def count(usual: int) -> int:
+    """How many of what `make test` tries this often: a tenth by `make quick`, three times as many by `make full`."""
+    return max(1, usual // 10) if QUICK else 3 * usual if FULL else usual
+
+
+def examples(usual: int) -> settings:
+    """Hypothesis' settings for a property that `make test` tries on so many examples."""
+    return settings(max_examples=count(usual))
