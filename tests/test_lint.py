@@ -43,3 +43,21 @@ def test_the_oldest_versions_are_read(tmp_path: Path) -> None:
     setup["options"]["install_requires"] = "one"
     with pytest.raises(ValueError, match="'one' names no oldest version"):
         list(minimum.pins(setup))
+
+
+def test_documents_name_files_that_exist_and_what_is_in_them(tmp_path: Path) -> None:
+    for folder in ("docs/design", "tuning", "ttc_llvm/lowering", "ttc_llvm/machine"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name in ("ttc_llvm/lowering/plan.py", "tuning/search.py"):
+        (tmp_path / name).write_text('"""A module."""\n\nCUTS = 1\n')
+    (tmp_path / "README.rst").write_text("``lowering/plan.py``, ``ttc_llvm/lowering/plan.py``\nand ``gone.py``\n")
+    page = "# Page\n`plan.py`, `search.py`, `tuning/search.py`, `tuning`\n`machine/plan.py` and `an.py`, not an.py\n"
+    (tmp_path / "docs" / "design" / "page.md").write_text(page)
+    where = "`CUTS` in `search.py`, `CUT` in\n`search.py`, `Plan.CUTS` in `plan.py`\n"
+    (tmp_path / "docs" / "where.md").write_text(where)
+    assert list(lint.complaints(tmp_path)) == [
+        "README.rst:2: there is no file gone.py",
+        "docs/design/page.md:3: there is no file machine/plan.py",
+        "docs/design/page.md:3: there is no file an.py",
+        "docs/where.md:1: there is no CUT in search.py",
+    ]

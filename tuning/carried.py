@@ -1,4 +1,4 @@
-"""Seeds whose runs of B go on from tile to tile."""
+"""Seeds whose runs of B are chained from tile to tile."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ttc_llvm.problem.canonical import Canonical, static
 from .blocks import blocks
 from .choices import SILENT, block_fetch, fetches
 
-RUNS = (128, 512)  # bytes of B that a tile whose runs go on writes of each row
+RUNS = (128, 512)  # bytes of B that a tile of chained runs writes of each row
 WIDTHS = (64, 256, 1024)  # bytes of A that it reads of each row
-SLOTS = (512, 2048)  # rows of B that wait at a time
+SLOTS = (512, 2048)  # rows of B with partial lines at a time
 WAITING = (256, 1024)  # the same of rows that stay and are joined in registers
-AHEAD = (0, 4)  # how far ahead those rows are asked for, in micro-tiles
+AHEAD = (0, 4)  # distances of those rows' prefetches, in micro-tiles
 
 
 def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
-    """Narrow tiles along rows of A, whose runs of B go on from tile to tile."""
+    """Narrow tiles along rows of A, whose runs of B are chained from tile to tile."""
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
         plan = carrying(canonical, block, sizes, *SILENT)

@@ -13,15 +13,15 @@ from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, static
 
 from .blocks import same_unit_axis, unit_axes
 
-DISTANCES = {  # of prefetches, by what they ask for
+DISTANCES = {  # of prefetches, by what they load
     Fetch.BLOCKS: (0, 1, 2, 4, 6, 8, 12),
     Fetch.FAR: (0, 2, 4, 6, 8, 12, 16),
     Fetch.ROWS: (1, 2),
 }
-SILENT = (Fetch.BLOCKS, 0)  # nothing is asked for
+SILENT = (Fetch.BLOCKS, 0)  # nothing is prefetched
 PANELS = (1 << 10, 2 << 10, 4 << 10)  # bytes of a panel's sides
 USUAL_DISTANCE = {Fetch.BLOCKS: 6, Fetch.FAR: 8, Fetch.ROWS: 1}
-ROWS_ALONE = 1 << 10  # bytes: shorter rows off the vector boundary are not worth a way past the caches each
+ROWS_ALONE = 1 << 10  # bytes: shorter misaligned rows do not pay for non-temporal stores of their own
 CACHED = 2  # tensors up to so many times one core's L2 are expected in the caches
 
 
@@ -66,7 +66,8 @@ def settled(forced: Forced, target: Target) -> Forced:
 
 
 def block_fetch(canonical: Canonical, target: Target) -> Fetch:
-    """The best way to prefetch lines of a micro-tile on this machine; rows that stay are a few long runs."""
+    """The best way to prefetch lines of a micro-tile on this machine. Where A and B
+    share their unit-stride axis, rows are a few long runs."""
     return Fetch.FAR if target.far and not same_unit_axis(canonical) else Fetch.BLOCKS
 
 
@@ -84,7 +85,7 @@ def usual_fetch(canonical: Canonical, target: Target) -> tuple[Fetch, int]:
 
 
 def can_stream(canonical: Canonical) -> bool:
-    """True where B can be stored past the caches: it is not read, and there are runs of it."""
+    """True where non-temporal stores can write B: it is not read, and there are runs of it."""
     return canonical.kinds.beta is Beta.ZERO and canonical.axes[0].stride_b == 1
 
 

@@ -3,7 +3,7 @@
 Memory time is the bytes moved at the machine's usual bandwidth, scaled by what the fitted weights of the plan's facts
 and networks say, and by rows that crowd one cache set; instruction time comes from the operations of a micro-tile,
 remainders counted whole; the longer one counts, and threads share it as evenly as the task grid allows. Tensors
-that fit the caches need no fit: whatever prefetches or streams past the caches there costs.
+that fit the caches need no fit: prefetches and non-temporal stores cost time there.
 """
 
 from __future__ import annotations

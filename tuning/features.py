@@ -101,9 +101,9 @@ class Features:
         yield groups.walk, (plan.tile, plan.order, plan.panel)
         yield groups.steps, (plan.block, succession.steps(plan, around, self.extents), into_l1)
         if staged == CHAINED:
-            yield groups.handed, (plan.box(self.extents), around, plan.parallel)
+            yield groups.chained, (plan.box(self.extents), around, plan.parallel)
         else:
-            yield groups.alone, ()
+            yield groups.unchained, ()
 
     def _problem(self) -> Group:
         """The machine and the problem: the same for every plan."""

@@ -133,19 +133,19 @@ def steps(m: Measures, block: tuple[int, ...], steps: succession.Steps, distance
     return Group((), own, numbers)
 
 
-def handed(m: Measures, box: tuple[int, ...], around: Loops, parallel: int) -> Group:
-    """The length of B's runs that continue from tile to tile, and the bytes that wait meanwhile."""
-    run, waiting = m.handed(box, around, parallel)
+def chained(m: Measures, box: tuple[int, ...], around: Loops, parallel: int) -> Group:
+    """The length of B's runs that continue from tile to tile, and the bytes of their partial lines."""
+    run, waiting = m.chained(box, around, parallel)
     own = (("run handed on", _bucket(run, 6, 13)), ("waiting", _bucket(waiting, 6, 17)))
-    return Group((), own, _handed_numbers(*(log2(max(1, min(size, LONG))) for size in (run, waiting))))
+    return Group((), own, _chain_numbers(*(log2(max(1, min(size, LONG))) for size in (run, waiting))))
 
 
-def alone(m: Measures) -> Group:
+def unchained(m: Measures) -> Group:
     """Of tiles whose runs end with them."""
-    return Group((), (), _handed_numbers(0.0, 0.0))
+    return Group((), (), _chain_numbers(0.0, 0.0))
 
 
-def _handed_numbers(run: float, waiting: float) -> Numbers:
+def _chain_numbers(run: float, waiting: float) -> Numbers:
     return {"run handed on": run, "waiting": waiting}
 
 

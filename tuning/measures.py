@@ -20,7 +20,7 @@ FEW = -7.0  # log2: translations per line, at least: fewer cost nothing that mat
 class Measures:
     """Sizes of what plans of one canonical form touch on one target.
 
-    What does not depend on the plan is computed once; what is asked for again, by shape, is remembered.
+    What does not depend on the plan is computed once; what is needed again, by shape, is remembered.
     """
 
     def __init__(self, canonical: Canonical, target: Target) -> None:
@@ -88,11 +88,11 @@ class Measures:
         return [succession.stream(side, block, self.extents, steps) for side in self.sides]
 
     def flights(self, block: tuple[int, ...], steps: succession.Steps, distance: int) -> list[int]:
-        """Lines of A and of B on their way to L1 by the room for them; distance: micro-tiles asked for ahead."""
+        """Lines of A and of B on their way to L1 by the room for them; distance: of prefetches, in micro-tiles."""
         return [succession.flight(side, block, steps, distance, self.target) for side in self.sides]
 
-    def handed(self, box: tuple[int, ...], around: Loops, parallel: int) -> tuple[int, int]:
-        """Bytes of B's runs that go on from tile to tile along these loops, and of the parts of lines that wait."""
+    def chained(self, box: tuple[int, ...], around: Loops, parallel: int) -> tuple[int, int]:
+        """Bytes of B's runs that continue from tile to tile along these loops, and of their partial lines."""
         found = continued(self.canonical, box, around, parallel, self.target)
         if found is None:
             return self.footprints(box)[1].run_bytes, 0

@@ -53,7 +53,7 @@ def onwards(
 
 
 def _shared_otherwise(plan: CpuPlan, other: CpuPlan) -> bool:
-    """Whether plans differ in what threads share alone: one thread runs them alike."""
+    """True where plans differ only in what threads share: a single thread runs them alike."""
     return replace(other, parallel=plan.parallel) == plan
 
 

@@ -1,4 +1,4 @@
-"""Small changes to a plan: what the best-first walk and the search go on with."""
+"""Small changes to a plan, with which the best-first walk and the search continue."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
 
 def twins(target: Target, plan: CpuPlan) -> Iterator[CpuPlan]:
     """Plans that differ only in what the cost model knows at most where it was measured: into which cache the lines of
-    a micro-tile are asked for."""
+    a micro-tile are prefetched."""
     if target.prefetches and plan.prefetch and plan.fetch in _OTHER_CACHE:
         yield replace(plan, fetch=_OTHER_CACHE[plan.fetch])
 
 
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     """The plan that does the same, of all those that differ only in decisions without effect: places of axes that one
-    tile or one micro-tile spans, loops to share that are not there, what is asked for by no prefetch."""
+    tile or one micro-tile spans, loops to share that are not there, rows that no prefetch loads."""
     tile, panel, order = plan.tile, plan.panel, plan.order
     single = [k for k, size in enumerate(map(min, tile, extents)) if plan.block[k] >= size]
     inner = (*single, *[k for k in plan.inner if k not in single])

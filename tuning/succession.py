@@ -1,7 +1,7 @@
 """The succession of micro-tiles: what hardware fetches by itself, and what prefetches into L1 displace.
 
-Prefetchers of the hardware follow a few runs of memory that go on from one micro-tile to the next. Lines that are asked
-for wait in L1 for their use; too many in one set displace each other.
+The hardware's prefetchers follow a few runs of memory that continue from one micro-tile to the next. Prefetched lines
+stay in L1 until they are used; too many in one set displace each other.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from .groups import Fact, Group
 
 class Weights(dict[Fact, float]):
     """Weights of facts of plans of one class and mode on one family of processors, in log(time); by their short names,
-    and filled as they are asked for."""
+    and filled when they are first used."""
 
     def __init__(self, kind: str, mode: str, family: str) -> None:
         super().__init__()
