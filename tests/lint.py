@@ -23,10 +23,7 @@ QUESTION = re.compile(r"(What|Which|Where|Whether|How)\b")
 RULE = re.compile(r"=+( +=+)+")
 NAMED = re.compile(r"`([\w./-]+\.py)`")
 PLACED = re.compile(r"`([\w.]+)`+\s+in\s+`+([\w./-]+\.py)`")
-PENDING = {  # new names of files, which documents use before they are there
-    "lowering/chain.py", "lowering/chain_plans.py", "tuning/leaderboard.py", "tuning/diversity.py",
-    "tuning/tlb.py", "tuning/streams.py", "tuning/linear_model.py", "runtime/array_arguments.py",
-}  # fmt: skip
+PENDING = {"lowering/chain.py", "lowering/chain_plans.py"}  # which documents name before they are there
 TARGETS = re.compile(r"\]\([^)\s]+\)|<?https?://\S+")
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from forks import forked
 
-from ttc_llvm.tuning import notices, signing
+from ttc_llvm.tuning.database import notices, signing
 
 NOBODY = 65534
 _KEEPCAPS, _AMBIENT, _RAISE = 8, 47, 2  # of prctl

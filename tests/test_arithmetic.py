@@ -27,7 +27,7 @@ from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.interface import Entry
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, kernel
-from ttc_llvm.tuning import verify
+from ttc_llvm.tuning.search import verify
 
 PARTS = (0.0, -0.0, 1.5, -3.0, np.inf, -np.inf, np.nan)
 NUMBERS = np.array([complex(re, im) for re in PARTS for im in PARTS])  # 49, infinities beside finite parts among them

@@ -17,7 +17,7 @@ from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 AVX512 = replace(target.find("avx512"), insert_bits=0)  # straight rows are loaded whole
 

@@ -27,7 +27,7 @@ from ttc_llvm.compiling.stored_plans import Planned
 from ttc_llvm.errors import OptionError
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 # What a transposition is, element by element, for any scalar type of C and C++.
 LOOP = """

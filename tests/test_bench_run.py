@@ -27,8 +27,8 @@ from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning import buffers
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
+from ttc_llvm.tuning.search import buffers
 
 SMALL = 48 << 10
 

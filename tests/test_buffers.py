@@ -15,9 +15,9 @@ from ttc_llvm.errors import OutOfMemoryError
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, canonicalise, from_axes
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning import buffers
-from ttc_llvm.tuning.available import available_memory
-from ttc_llvm.tuning.buffers import HUGE, LOW_BITS, Span
+from ttc_llvm.tuning.search import buffers
+from ttc_llvm.tuning.search.available import available_memory
+from ttc_llvm.tuning.search.buffers import HUGE, LOW_BITS, Span
 
 FLOAT, CARRIER = dtypes.dtype("s"), dtypes.carrier(4)
 

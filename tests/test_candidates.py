@@ -20,11 +20,11 @@ from ttc_llvm.machine import target as targets
 from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning import blocks, candidates, neighbours
-from ttc_llvm.tuning.carried import carries
-from ttc_llvm.tuning.choices import FREE, Forced, can_stream, inner_orders, tile_orders
-from ttc_llvm.tuning.cost import Model, operations
-from ttc_llvm.tuning.model import model_plan, ranked
+from ttc_llvm.tuning.cost.cost import Model, operations
+from ttc_llvm.tuning.cost.model import model_plan, ranked
+from ttc_llvm.tuning.space import blocks, candidates, neighbours
+from ttc_llvm.tuning.space.chained import carries
+from ttc_llvm.tuning.space.choices import FREE, Forced, can_stream, inner_orders, tile_orders
 
 AVX512 = targets.find("avx512")
 SSE2 = targets.find("sse2")

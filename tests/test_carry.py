@@ -31,11 +31,11 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, canonicalise, static
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning.blocks import blocks
-from ttc_llvm.tuning.candidates import enumerate_plans, starts
-from ttc_llvm.tuning.choices import FREE, Forced, allowed_stores
-from ttc_llvm.tuning.model import ranked
-from ttc_llvm.tuning.neighbours import CHANGES
+from ttc_llvm.tuning.cost.model import ranked
+from ttc_llvm.tuning.space.blocks import blocks
+from ttc_llvm.tuning.space.candidates import enumerate_plans, starts
+from ttc_llvm.tuning.space.choices import FREE, Forced, allowed_stores
+from ttc_llvm.tuning.space.neighbours import CHANGES
 
 S = dtypes.dtype("s")
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))

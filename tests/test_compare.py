@@ -36,7 +36,7 @@ from ttc_llvm.problem.naive import Traverse
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, runtime
 from ttc_llvm.runtime.affinity import Policy, parse, process_mask
-from ttc_llvm.tuning import buffers, verify
+from ttc_llvm.tuning.search import buffers, verify
 
 
 @pytest.fixture(autouse=True)

@@ -33,11 +33,11 @@ from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.runtime.kernel import Kernel
 from ttc_llvm.runtime.once import Recent
-from ttc_llvm.tuning import available, buffers, verify
-from ttc_llvm.tuning.choices import Forced
-from ttc_llvm.tuning.model import model_plan
-from ttc_llvm.tuning.records import Record
-from ttc_llvm.tuning.search import Outcome
+from ttc_llvm.tuning.cost.model import model_plan
+from ttc_llvm.tuning.database.records import Record
+from ttc_llvm.tuning.search import available, buffers, verify
+from ttc_llvm.tuning.search.search import Outcome
+from ttc_llvm.tuning.space.choices import Forced
 
 SMALL = Problem((1, 0), (70, 45))
 UPDATE = Problem((2, 1, 0), (20, 30, 25), "d", alpha=2, beta=-0.5)

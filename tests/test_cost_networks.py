@@ -13,15 +13,15 @@ from ttc_llvm import Problem
 from ttc_llvm.lowering.plan import VERSION, parse
 from ttc_llvm.machine import target as targets
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.tuning import networks
-from ttc_llvm.tuning.choices import FREE, Forced
-from ttc_llvm.tuning.cost import NETWORKS, Model
-from ttc_llvm.tuning.features import Features
-from ttc_llvm.tuning.fitted import fitted
-from ttc_llvm.tuning.groups import one_hot
-from ttc_llvm.tuning.model import onwards, ranked
-from ttc_llvm.tuning.neighbours import neighbours, twins
-from ttc_llvm.tuning.networks import DOUBT, TOGETHER, Networks
+from ttc_llvm.tuning.cost import networks
+from ttc_llvm.tuning.cost.cost import NETWORKS, Model
+from ttc_llvm.tuning.cost.features import Features
+from ttc_llvm.tuning.cost.fitted import fitted
+from ttc_llvm.tuning.cost.groups import one_hot
+from ttc_llvm.tuning.cost.model import onwards, ranked
+from ttc_llvm.tuning.cost.networks import DOUBT, TOGETHER, Networks
+from ttc_llvm.tuning.space.choices import FREE, Forced
+from ttc_llvm.tuning.space.neighbours import neighbours, twins
 
 PROBLEMS = [
     Problem((1, 0), (4000, 3001), alpha=2, beta=4),

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from processes import PATIENCE
 
-from ttc_llvm.tuning import crew
-from ttc_llvm.tuning.crew import spread
+from ttc_llvm.tuning.search import crew
+from ttc_llvm.tuning.search.crew import spread
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

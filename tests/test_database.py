@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from tiers import examples
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import code, exchange, rows, schema
-from ttc_llvm.tuning.database import Database, choose_path, default_path
-from ttc_llvm.tuning.records import EXHAUSTIVE, MODES, Record, Request, Timing, covers, merge
-from ttc_llvm.tuning.solution_file import SolutionFile, Stored
+from ttc_llvm.tuning.database import code, exchange, rows, schema
+from ttc_llvm.tuning.database.database import Database, choose_path, default_path
+from ttc_llvm.tuning.database.records import EXHAUSTIVE, MODES, Record, Request, Timing, covers, merge
+from ttc_llvm.tuning.database.solution_file import SolutionFile, Stored
 
 REQUEST = Request("s 8:1:256,16:8:1 one-zero", "x86_64 haswell +avx2", 2, "cold", "", "cpu1 llvm22.1")
 RECORD = Record(

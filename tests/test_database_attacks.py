@@ -27,10 +27,10 @@ import ttc_llvm
 from ttc_llvm import cli
 from ttc_llvm.compiling import stored_plans
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import code, connection, exchange, file_access, notices, rows, signing, trust
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.records import Record, Request, Timing
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import code, connection, exchange, file_access, notices, rows, signing, trust
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.records import Record, Request, Timing
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 REQUEST = Request("s 8:1:256", "x86_64 haswell", 2, "cold", "", "cpu1")
 RECORD = Record(REQUEST, 20, "cpu1 tile=8", 0.25, (Timing("cpu1 tile=8", (0.25,)),), (("kernel", b"code" * 999),))
@@ -313,7 +313,7 @@ def test_copies_of_a_shared_file_s_code_are_listed_and_removed(path: Path) -> No
     path.chmod(0o666)
     database = Database(path)
     database.keep(RECORD)
-    own = SolutionFile(ttc_llvm.tuning.database.user_path())
+    own = SolutionFile(ttc_llvm.tuning.database.database.user_path())
     (row,) = own.rows()
     assert row.packed_bytes and Database(path).find(REQUEST, 20).record == RECORD
     assert own.delete([REQUEST.id]).rows == 1
@@ -431,9 +431,9 @@ def test_file_systems_without_links_have_one_secret(path: Path, monkeypatch: pyt
 PATIENT = """
 import os, sys
 from pathlib import Path
-from ttc_llvm.tuning import file_access
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.records import Record, Request
+from ttc_llvm.tuning.database import file_access
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.records import Record, Request
 file_access.PATIENCE = 0.05
 database = Database(Path(sys.argv[1]))
 database.store(Record(Request("late", "target", 1, "cold", "", "cpu1"), 1, "plan"))

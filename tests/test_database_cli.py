@@ -16,8 +16,8 @@ from ttc_llvm import cli
 from ttc_llvm.cli import database as database_cli
 from ttc_llvm.errors import TtcError
 from ttc_llvm.runtime import kernel
-from ttc_llvm.tuning.records import EXHAUSTIVE, Record, Request, Timing
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database.records import EXHAUSTIVE, Record, Request, Timing
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 REQUEST = Request("s 8:1:256", "x86_64 haswell", 2, "hot-a", "streamingStores=off", "cpu1")
 RECORD = Record(

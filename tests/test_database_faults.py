@@ -20,12 +20,12 @@ from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import database as database_module
-from ttc_llvm.tuning import file_access, notices, schema
-from ttc_llvm.tuning.connection import connect
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.records import Record, Request
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import database as database_module
+from ttc_llvm.tuning.database import file_access, notices, schema
+from ttc_llvm.tuning.database.connection import connect
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.records import Record, Request
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 REQUEST = Request("s 8:1:256", "x86_64 haswell", 2, "cold", "", "cpu1")
 RECORD = Record(REQUEST, effort=20, plan="cpu1 tile=8", seconds=0.25, objects=(("kernel", b"code" * 999),))
@@ -35,8 +35,8 @@ ROOT = str(Path(next(iter(ttc_llvm.__path__))).parent)
 WRITER = """
 import sys
 from pathlib import Path
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.records import Record, Request
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.records import Record, Request
 path, who, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -17,11 +17,11 @@ import pytest
 import ttc_llvm
 from ttc_llvm import Problem, cli
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import exchange, notices
-from ttc_llvm.tuning.connection import connect
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.records import Record, Request
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import exchange, notices
+from ttc_llvm.tuning.database.connection import connect
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.records import Record, Request
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 REQUEST = Request("s 8:1:256", "x86_64 haswell", 2, "cold", "", "cpu1")
 RECORD = Record(REQUEST, effort=20, plan="cpu1 tile=8", seconds=0.25, objects=(("kernel", b"code" * 999),))

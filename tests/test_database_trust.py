@@ -26,11 +26,11 @@ from ttc_llvm import Problem
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.runtime import backend, kernel
-from ttc_llvm.tuning import code, notices, schema, signing, trust
-from ttc_llvm.tuning.connection import connect
-from ttc_llvm.tuning.database import Database, user_path
-from ttc_llvm.tuning.records import Record, Request, Timing
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import code, notices, schema, signing, trust
+from ttc_llvm.tuning.database.connection import connect
+from ttc_llvm.tuning.database.database import Database, user_path
+from ttc_llvm.tuning.database.records import Record, Request, Timing
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 PROBLEM = Problem((1, 0), (24, 40), "s")
 REQUEST = Request("s 8:1:256", "x86_64 haswell", 2, "cold", "", "cpu1")
@@ -435,7 +435,7 @@ def test_no_home_is_one_line_and_makes_no_folder_of_that_name(
     assert "no home directory" in message
     assert not (tmp_path / "~").exists()
     with pytest.raises(DatabaseError, match="no home directory"):
-        ttc_llvm.tuning.database.choose_path(None)
+        ttc_llvm.tuning.database.database.choose_path(None)
 
 
 @needs_root

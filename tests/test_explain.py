@@ -25,8 +25,8 @@ from ttc_llvm.machine.target import find
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.model import model_plan, ranked
+from ttc_llvm.tuning.cost.cost import Model
+from ttc_llvm.tuning.cost.model import model_plan, ranked
 
 PROBLEM = Problem((1, 0), (301, 203), "s", beta=1.0)
 PLAN = CpuPlan((64, 64), (16, 8), (0, 1), (1, 0), prefetch=2)

@@ -10,8 +10,8 @@ from ttc_llvm import Problem
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine import target as targets
 from ttc_llvm.problem.canonical import Canonical, canonicalise
-from ttc_llvm.tuning.features import Features
-from ttc_llvm.tuning.weighing import at
+from ttc_llvm.tuning.cost.features import Features
+from ttc_llvm.tuning.cost.linear_model import at
 
 AVX512 = targets.find("avx512")
 SIZES: dict[int | str, float] = {1: 0.5, 3: 0.1, 4: -0.3}

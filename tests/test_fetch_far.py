@@ -15,11 +15,11 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Fetch, Store
 from ttc_llvm.machine import target
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.tuning.candidates import seeds
-from ttc_llvm.tuning.choices import FREE, Forced, fetches
-from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.model import onwards, ranked
-from ttc_llvm.tuning.neighbours import neighbours, settled, twins
+from ttc_llvm.tuning.cost.cost import Model
+from ttc_llvm.tuning.cost.model import onwards, ranked
+from ttc_llvm.tuning.space.candidates import seeds
+from ttc_llvm.tuning.space.choices import FREE, Forced, fetches
+from ttc_llvm.tuning.space.neighbours import neighbours, settled, twins
 
 ZEN4, AVX512 = target.find("znver4"), target.find("avx512")
 UPDATE, COPY = Problem((2, 1, 0), (400, 30, 400), beta=1), Problem((2, 1, 0), (400, 30, 400))

@@ -17,10 +17,10 @@ from ttc_llvm.errors import ModelError
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine import target as targets
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.tuning import fitted, vocabulary
-from ttc_llvm.tuning.features import Features, kind
-from ttc_llvm.tuning.model import ranked
-from ttc_llvm.tuning.networks import Networks
+from ttc_llvm.tuning.cost import fitted, vocabulary
+from ttc_llvm.tuning.cost.features import Features, kind
+from ttc_llvm.tuning.cost.model import ranked
+from ttc_llvm.tuning.cost.networks import Networks
 
 Arrays = dict[str, np.ndarray]
 SHOW = Path(__file__).parent.parent / "benchmarks" / "ranking" / "show.py"
@@ -288,8 +288,8 @@ for enum in (Fetch, Store) if sys.argv[1] == "renamed" else ():
         member._value_ = f"other {member._value_}"
 from ttc_llvm import Problem; from ttc_llvm.machine import target
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.model import ranked
+from ttc_llvm.tuning.cost.cost import Model
+from ttc_llvm.tuning.cost.model import ranked
 SHAPES = ((1, 0), (4001, 3001), 0), ((0, 2, 1), (64, 900, 700), 0), ((2, 1, 0), (384, 355, 384), 1)
 for problem in (Problem(perm, size, beta=beta) for perm, size, beta in SHAPES):
     for machine in map(target.find, ("znver4", "cascadelake")):
@@ -316,7 +316,7 @@ def test_a_damaged_file_is_one_line_of_the_command(tmp_path: Path) -> None:
     broken = tmp_path / "model.npz"
     broken.write_bytes(fitted.FILE.read_bytes()[:1000])
     program = (
-        "import sys; from pathlib import Path; from ttc_llvm import cli; from ttc_llvm.tuning import fitted\n"
+        "import sys; from pathlib import Path; from ttc_llvm import cli; from ttc_llvm.tuning.cost import fitted\n"
         f"fitted.FILE = Path({str(broken)!r})\n"
         f"sys.exit(cli.main(['--perm=1,0', '--size=4000,3000', '--generateOnly', '--output-dir={tmp_path}']))"
     )
@@ -341,5 +341,5 @@ def test_the_file_is_shown_as_text(tmp_path: Path) -> None:
 
 
 def test_nothing_is_read_before_the_first_plan() -> None:
-    program = "import ttc_llvm.tuning.model; from ttc_llvm.tuning.fitted import fitted; print(fitted.cache_info())"
+    program = "import ttc_llvm.tuning.cost.model, ttc_llvm.tuning.cost.fitted as f; print(f.fitted.cache_info())"
     assert "currsize=0" in attempt(sys.executable, "-c", program).stdout

@@ -29,7 +29,7 @@ from ttc_llvm.machine import target
 from ttc_llvm.problem.canonical import COPY, Axis, Placed, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 AVX512, RISCV, SCALAR = target.find("avx512"), target.find("rvv"), target.scalar(target.find("avx512"))
 PIXELS = Problem((0, 2, 1), (4, 30, 50))

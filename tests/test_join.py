@@ -24,7 +24,7 @@ from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
 

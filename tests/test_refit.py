@@ -13,8 +13,8 @@ import pytest
 from processes import attempt
 
 from ttc_llvm.lowering import plan
-from ttc_llvm.tuning import fitted
-from ttc_llvm.tuning.vocabulary import BASE, KINDS
+from ttc_llvm.tuning.cost import fitted
+from ttc_llvm.tuning.cost.vocabulary import BASE, KINDS
 
 RANKING = Path(__file__).parent.parent / "benchmarks" / "ranking"
 SCRIPTS = ("data", "regression")
@@ -111,8 +111,8 @@ import sys, hashlib
 from pathlib import Path
 sys.path.insert(0, {str(RANKING)!r})
 import data, regression
-from ttc_llvm.tuning import fitted
-from ttc_llvm.tuning.vocabulary import KINDS
+from ttc_llvm.tuning.cost import fitted
+from ttc_llvm.tuning.cost.vocabulary import KINDS
 fit = regression.Fit([data.timings(row) for row in data.read(data.DATA)[::{STEP}]])
 fitted.write(Path(sys.argv[1]), fit.tables(KINDS), fitted.fitted().networks, 1, 2)
 """

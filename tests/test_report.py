@@ -24,10 +24,10 @@ from ttc_llvm.report import figures, groups, inputs, ranking, rows
 from ttc_llvm.report.charts import Bars, Cases
 from ttc_llvm.report.inputs import Inputs
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning import exchange
-from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.model import ranked
-from ttc_llvm.tuning.records import Record, Request, Timing
+from ttc_llvm.tuning.cost.cost import Model
+from ttc_llvm.tuning.cost.model import ranked
+from ttc_llvm.tuning.database import exchange
+from ttc_llvm.tuning.database.records import Record, Request, Timing
 
 RESULTS = tuple(made(step=8))
 
@@ -66,7 +66,7 @@ def test_files_of_both_kinds_are_read_and_later_results_win(tmp_path: Path) -> N
 
 
 def test_a_database_is_read_as_it_is(tmp_path: Path) -> None:
-    from ttc_llvm.tuning.solution_file import SolutionFile
+    from ttc_llvm.tuning.database.solution_file import SolutionFile
 
     path = tmp_path / "solutions.sqlite3"
     SolutionFile(path).put([solution()])

@@ -15,8 +15,8 @@ from tiers import examples
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.lowering.plan import CpuPlan
-from ttc_llvm.tuning.search import BATCH, CUTS, PATIENCE, ROOM, Limits, Outcome, Progress, search
-from ttc_llvm.tuning.standings import FINAL_ROUNDS, FINALISTS, SURE
+from ttc_llvm.tuning.search.leaderboard import FINAL_ROUNDS, FINALISTS, SURE
+from ttc_llvm.tuning.search.search import BATCH, CUTS, PATIENCE, ROOM, Limits, Outcome, Progress, search
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
 
@@ -135,15 +135,15 @@ RUNS = len(CUTS) + 1  # of a candidate, before the last rounds
 
 def test_clearly_slower_candidates_leave_after_one_run() -> None:
     (first, _), (second, _) = CUTS
-    pace = {0: 1.0, 1: first * 1.01, 2: first * 1.02, 3: first * 1.03, 4: first * 0.99, 5: second * 0.99}
-    machine = steady(pace.__getitem__)
+    speed = {0: 1.0, 1: first * 1.01, 2: first * 1.02, 3: first * 1.03, 4: first * 0.99, 5: second * 0.99}
+    machine = steady(speed.__getitem__)
     search(plans(6), none, machine, Limits(6))
     counts = Counter(p.prefetch for p in machine.runs)
     assert [counts[number] for number in (2, 3)] == [1, 1]
     assert counts[1] == 1 + SURE  # there are four finalists, and three good plans
     assert counts[4] == 2 + SURE  # the bound narrows
     assert counts[5] == RUNS + FINAL_ROUNDS  # it keeps up
-    assert counts[0] == RUNS + 1 + FINAL_ROUNDS  # it also tells the machine's pace, before the last rounds
+    assert counts[0] == RUNS + 1 + FINAL_ROUNDS  # it also tells the machine's speed, before the last rounds
 
 
 def test_few_of_those_that_are_as_fast_run_again() -> None:
@@ -184,10 +184,10 @@ def test_finalists_run_again_interleaved() -> None:
     machine = steady(lambda number: 1 + number / 100)
     search(plans(12), none, machine, Limits(12))
     last = [p.prefetch for p in machine.runs[-FINALISTS * FINAL_ROUNDS - 1 :]]
-    assert last == [0, *list(range(FINALISTS)) * FINAL_ROUNDS]  # behind a look at the machine's pace
+    assert last == [0, *list(range(FINALISTS)) * FINAL_ROUNDS]  # behind a look at the machine's speed
 
 
-# --- a machine that changes its pace ---------------------------------------------------------------------
+# --- a machine that changes its speed ---------------------------------------------------------------------
 
 
 def bound_by_memory(machine: Machine, slow: Callable[[int], bool]) -> Callable[[CpuPlan, int], float]:
@@ -211,7 +211,7 @@ def disturbed_once(machine: Machine, run: int) -> Callable[[CpuPlan, int], float
 
 
 def test_one_disturbed_run_does_not_change_the_pace() -> None:
-    """Run 31 takes three times as long: it is the look at the pace, and the plans after it would seem fast."""
+    """Run 31 takes three times as long: it is the look at the speed, and the plans after it would seem fast."""
     for disturbed in range(13, 60):
         machine = Machine(lambda p, _: 1.0)
         machine.cost = disturbed_once(machine, disturbed)
@@ -236,7 +236,7 @@ def test_frequent_disturbances_do_not_add_up_to_a_change_of_pace(seed: int) -> N
 
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_thought_of_the_pace_never_exceeds_what_disturbs(seed: int) -> None:
-    """Most runs are disturbed, and the pace is misjudged again and again: by 1.4 at most, not by a power of it."""
+    """Most runs are disturbed, and the speed is misjudged again and again: by 1.4 at most, not by a power of it."""
     outcome = search(plans(200), none, Machine(disturbed_often(seed, 0.8)), Limits(200))
     assert min(fair / took for t in outcome.timings for fair, took in zip(t.fair, t.seconds, strict=True)) > 0.7
 
@@ -273,7 +273,7 @@ def test_one_threads_time_does_not_outweigh_all_threads() -> None:
 def test_one_threads_time_decides_only_where_it_is_known_of_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time runs out before plan 6, the fastest, ran alone; plan 0 had, and is within what counts as equally fast."""
     machine = steady(lambda number: {0: 1.03, 6: 1.0}.get(number, 1.5))
-    monkeypatch.setattr("ttc_llvm.tuning.standings.time.monotonic", lambda: float(plan(6) in machine.runs))
+    monkeypatch.setattr("ttc_llvm.tuning.search.leaderboard.time.monotonic", lambda: float(plan(6) in machine.runs))
     outcome = search(plans(12), none, machine, Limits(12, seconds=0.5), alone=lambda p: 2.0)
     assert outcome.interrupted
     assert outcome.best.plan == plan(6)
@@ -310,15 +310,15 @@ def test_a_ranking_that_is_wrong_here_is_not_followed_for_long() -> None:
     assert len(outcome.timings) == 60
 
 
-@pytest.mark.parametrize(("budget", "scouts"), [(5, 1), (10, 1), (12, 2), (30, 2), (40, 3), (60, 5)])
-def test_each_exploring_batch_has_a_scout_even_after_the_ranking_was_given_up(budget: int, scouts: int) -> None:
-    """Plans from 400 on are the scouts', and all slow, as is all but the first; those from 200 on are mutations."""
+@pytest.mark.parametrize(("budget", "seeds"), [(5, 1), (10, 1), (12, 2), (30, 2), (40, 3), (60, 5)])
+def test_each_exploring_batch_has_a_diversity_seed_even_after_the_ranking_was_given_up(budget: int, seeds: int) -> None:
+    """Plans from 400 on are diversity seeds, and all slow, as is all but the first; those from 200 on are mutations."""
     machine = steady(lambda number: 1.0 if number == 0 else 2.0)
     offers, mutations = plans(100), [plan(number) for number in range(200, 260)]
     limits = Limits(budget, verify=False)
-    outcome = search(offers, lambda _: mutations, machine, limits, scout=lambda timed: untimed(400, timed))
-    scouted = sorted(number for number in timed(outcome) if number >= 400)
-    assert scouted == list(range(400, 400 + scouts))
+    outcome = search(offers, lambda _: mutations, machine, limits, diverse=lambda timed: untimed(400, timed))
+    sent = sorted(number for number in timed(outcome) if number >= 400)
+    assert sent == list(range(400, 400 + seeds))
     assert len(outcome.timings) == budget
 
 
@@ -334,24 +334,24 @@ def untimed(start: int, timed: Collection[CpuPlan]) -> CpuPlan:
     return next(plan(number) for number in itertools.count(start) if plan(number) not in timed)
 
 
-def test_a_scout_that_is_offered_as_well_is_timed_once() -> None:
+def test_a_diversity_seed_that_is_offered_as_well_is_timed_once() -> None:
     machine = steady(lambda number: 2.0 + number)
-    outcome = search(plans(100), none, machine, Limits(24), scout=lambda timed: untimed(3, timed))
+    outcome = search(plans(100), none, machine, Limits(24), diverse=lambda timed: untimed(3, timed))
     assert sorted(timed(outcome)) == list(range(24))
 
 
-def test_a_search_goes_on_without_a_scout() -> None:
-    outcome = search(plans(100), none, steady(lambda number: 2.0 + number), Limits(24), scout=lambda _: None)
+def test_a_search_goes_on_without_a_diversity_seed() -> None:
+    outcome = search(plans(100), none, steady(lambda number: 2.0 + number), Limits(24), diverse=lambda _: None)
     assert sorted(timed(outcome)) == list(range(24))
 
 
-def test_all_that_is_offered_is_timed_without_scouts() -> None:
-    outcome = search(plans(20), none, steady(lambda number: 1.0), Limits(-1), scout=lambda _: plan(400))
+def test_all_that_is_offered_is_timed_without_diversity_seeds() -> None:
+    outcome = search(plans(20), none, steady(lambda number: 1.0), Limits(-1), diverse=lambda _: plan(400))
     assert sorted(timed(outcome)) == list(range(20))
 
 
-def test_few_plans_have_no_scout() -> None:
-    outcome = search(plans(100), none, steady(lambda number: 1.0), Limits(ROOM - 1), scout=lambda _: plan(400))
+def test_few_plans_have_no_diversity_seed() -> None:
+    outcome = search(plans(100), none, steady(lambda number: 1.0), Limits(ROOM - 1), diverse=lambda _: plan(400))
     assert sorted(timed(outcome)) == list(range(ROOM - 1))
 
 
@@ -365,7 +365,7 @@ def test_offers_fill_up_where_mutations_end() -> None:
 
 def test_the_time_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0.0, 1.0)
-    monkeypatch.setattr("ttc_llvm.tuning.standings.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("ttc_llvm.tuning.search.leaderboard.time.monotonic", lambda: next(clock))
     outcome = search(plans(100), none, steady(lambda number: 1 + number), Limits(100, seconds=3.5))
     assert outcome.interrupted
     assert 1 <= len(outcome.timings) <= 4  # the clock is asked before every run, not once per batch
@@ -378,7 +378,7 @@ def test_time_that_ends_among_the_finalists_is_an_interruption(monkeypatch: pyte
     machine = steady(lambda number: 1 + number)
     search(plans(12), none, machine, Limits(12))
     whole, machine.runs = len(machine.runs), []
-    monkeypatch.setattr("ttc_llvm.tuning.standings.time.monotonic", lambda: float(len(machine.runs)))
+    monkeypatch.setattr("ttc_llvm.tuning.search.leaderboard.time.monotonic", lambda: float(len(machine.runs)))
     assert search(plans(12), none, machine, Limits(12, seconds=whole - 4)).interrupted
 
 

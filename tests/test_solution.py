@@ -115,7 +115,7 @@ def test_calls_compute_the_problem_whatever_the_scalars(problem: Problem, data: 
 
 
 def _plan(problem: Problem) -> Any:
-    from ttc_llvm.tuning.model import model_plan
+    from ttc_llvm.tuning.cost.model import model_plan
 
     return model_plan(placed(problem, backend.host_target()).canonical, backend.host_target(), 2)
 

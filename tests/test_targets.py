@@ -15,7 +15,7 @@ from ttc_llvm.machine import cpu_features, machine_table, target
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 BIG = Problem((2, 1, 0), (384, 355, 384), "s")
 

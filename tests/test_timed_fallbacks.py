@@ -19,8 +19,8 @@ from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 from ttc_llvm.runtime.kernel import Kernel
-from ttc_llvm.tuning.search import Limits, Outcome, search
-from ttc_llvm.tuning.standings import Timed
+from ttc_llvm.tuning.search.leaderboard import Timed
+from ttc_llvm.tuning.search.search import Limits, Outcome, search
 
 AVX512 = target.find("avx512")
 FORM = canonicalise(Problem((2, 1, 0), (384, 355, 384))).canonical

@@ -33,7 +33,7 @@ from ttc_llvm import (
     TtcError,
     cli,
 )
-from ttc_llvm.gpu import handed as gpu_handed
+from ttc_llvm.gpu import array_arguments as gpu_handed
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine import target
 from ttc_llvm.machine.machine import Exchange

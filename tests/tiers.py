@@ -83,7 +83,7 @@ SLOW = {
     "test_runtime.py::test_a_malformed_omp": "processes",
     "test_runtime.py::test_omp_num_threads": "processes",
     "test_runtime.py::test_the_interpreter_ends": "processes",
-    "test_scouts.py::test_a_search_finds": "seconds",
+    "test_diversity.py::test_a_search_finds": "seconds",
     "test_site": "Sphinx",
     "test_stress": "processes",
     "test_wheel": "builds packages",

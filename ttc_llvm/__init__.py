@@ -86,9 +86,9 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .problem.problem import Problem as Problem
     from .runtime.runtime import num_threads as num_threads
     from .runtime.runtime import set_num_threads as set_num_threads
-    from .tuning.choices import Forced as Forced
-    from .tuning.gpu_candidates import GpuForced as GpuForced
+    from .tuning.gpu.candidates import GpuForced as GpuForced
     from .tuning.measurement import Measurement as Measurement
+    from .tuning.space.choices import Forced as Forced
 
 _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
@@ -107,8 +107,8 @@ _HOMES = {
     "runtime.runtime": ("num_threads", "set_num_threads"),
     "compiling.solution": ("Solution",),
     "machine.target": ("Target",),
-    "tuning.choices": ("Forced",),
-    "tuning.gpu_candidates": ("GpuForced",),
+    "tuning.space.choices": ("Forced",),
+    "tuning.gpu.candidates": ("GpuForced",),
 }  # fmt: skip
 _LAZY = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted((*_LAZY, "__version__"))

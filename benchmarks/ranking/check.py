@@ -27,8 +27,8 @@ from ttc_llvm.compiling.trial import Mode, Trial
 from ttc_llvm.lowering import items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.runtime import affinity, backend, runtime
-from ttc_llvm.tuning.model import model_plan, onwards, ranked, scouts
-from ttc_llvm.tuning.search import Limits, search
+from ttc_llvm.tuning.cost.model import diversity_seeds, model_plan, onwards, ranked
+from ttc_llvm.tuning.search.search import Limits, search
 
 BUDGETS = (1, 10, 100, 300)
 SEED = 1_000
@@ -64,9 +64,9 @@ def checked(name: str, problem: Problem) -> dict[str, object]:
             winners[budget] = model_plan(c, target, threads)
             continue
         limits = Limits(budget, verify=False)
-        plans, scout = ranked(c, target, threads), scouts(c, target, threads)
+        plans, diverse = ranked(c, target, threads), diversity_seeds(c, target, threads)
         alone = trial.seconds_alone if threads > 1 else None
-        outcome = search(plans, more, trial, limits, alone=alone, scout=scout)
+        outcome = search(plans, more, trial, limits, alone=alone, diverse=diverse)
         winners[budget] = outcome.best.plan
         top = [timed.plan for timed in outcome.timings[:TOP]]
     kernels = {plan: trial.build(plan) for plan in (*winners.values(), *top)}

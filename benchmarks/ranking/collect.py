@@ -31,13 +31,13 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.runtime import affinity, backend, runtime
 from ttc_llvm.runtime.kernel import Kernel
-from ttc_llvm.tuning import neighbours, peak
-from ttc_llvm.tuning.choices import FREE
+from ttc_llvm.tuning.cost.model import ranked
 from ttc_llvm.tuning.measurement import GIB
-from ttc_llvm.tuning.model import ranked
+from ttc_llvm.tuning.space import neighbours, peak
+from ttc_llvm.tuning.space.choices import FREE
 
 LONGEST = 1 << 21  # elements of a tile, at most
-TRIES = 10  # runs until one falls into the machine's usual pace
+TRIES = 10  # runs until one falls into the machine's usual speed
 DRIFT = 1.2
 FAVOURITES, RANDOM = 0.2, 0.55  # shares of the time after which the model's own plans, then random ones, end
 
@@ -52,15 +52,15 @@ class Steady:
         self.ceiling = self.usual = median(self.walk() for _ in range(7))
 
     def seconds(self, kernel: Kernel) -> float:
-        """One run's; infinite where the machine does not come back to its usual pace."""
+        """One run's; infinite where the machine does not come back to its usual speed."""
         for _ in range(TRIES):
-            before, took, after = self._pace(), self.trial.seconds(kernel), self._pace()
+            before, took, after = self._drift(), self.trial.seconds(kernel), self._drift()
             if before and after:
                 return took
             time.sleep(0.05)
         return inf
 
-    def _pace(self) -> bool:
+    def _drift(self) -> bool:
         now = self.walk()
         steady = self.usual / DRIFT < now < self.usual * DRIFT
         if steady:

@@ -19,14 +19,14 @@ from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import target as targets
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.tuning.choices import FREE
-from ttc_llvm.tuning.cost import Model
-from ttc_llvm.tuning.features import Features, Owned, kind
-from ttc_llvm.tuning.neighbours import settled
+from ttc_llvm.tuning.cost.cost import Model
+from ttc_llvm.tuning.cost.features import Features, Owned, kind
+from ttc_llvm.tuning.space.choices import FREE
+from ttc_llvm.tuning.space.neighbours import settled
 
 DATA = Path(__file__).with_name("timings.jsonl.xz")
 FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
-LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its pace
+LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its speed
 PLANS = 300  # kept of a problem: the best third, and others by lot
 KERNELS = 2  # of what was timed: since 2, runs that go on are joined without scratch where the machine can do so
 GOOD = 2.0  # in a fit, a plan's weight is its speed relative to the best, to this power

@@ -12,8 +12,8 @@ from ttc_llvm.lowering.carry_plans import carrying
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
-from ttc_llvm.tuning import blocks
-from ttc_llvm.tuning.choices import DISTANCES, PANELS, inner_orders, panel, stores, tile_orders
+from ttc_llvm.tuning.space import blocks
+from ttc_llvm.tuning.space.choices import DISTANCES, PANELS, inner_orders, panel, stores, tile_orders
 
 BYTES = 128 << 20  # of each tensor
 DTYPES = ("s",) * 6 + ("d", "d", "c", "z")

@@ -3,7 +3,7 @@
     python benchmarks/ranking/collect.py --seed=1 --problems=48 --output=timings.jsonl   # on a quiet machine
     python benchmarks/ranking/fit.py --add=timings.jsonl     # into timings.jsonl.xz, at most 300 plans a problem
     python benchmarks/ranking/fit.py                         # the check: five folds over problems
-    python benchmarks/ranking/fit.py --write                 # fit to everything, into tuning/cost_model.npz
+    python benchmarks/ranking/fit.py --write                 # fit to everything, into tuning/cost/cost_model.npz
     python benchmarks/ranking/show.py                        # what that file holds, as text
 
 Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained, `regression.py`
@@ -21,9 +21,9 @@ import numpy as np
 from data import DATA, Row, Timings, add, read, timings
 from regression import Fit
 
-from ttc_llvm.tuning import fitted
-from ttc_llvm.tuning.cost import NETWORKS
-from ttc_llvm.tuning.vocabulary import KINDS
+from ttc_llvm.tuning.cost import fitted
+from ttc_llvm.tuning.cost.cost import NETWORKS
+from ttc_llvm.tuning.cost.vocabulary import KINDS
 
 FOLDS = 5
 
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument(
         "--test", type=Path, help="check on these timings instead, fitting to all of the stored"
     )
-    parser.add_argument("--write", action="store_true", help="store what is fitted in tuning/cost_model.npz")
+    parser.add_argument("--write", action="store_true", help="store what is fitted in tuning/cost/cost_model.npz")
     args = parser.parse_args()
     rows = read(DATA) if DATA.exists() else []
     for path in args.add:

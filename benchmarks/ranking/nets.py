@@ -15,7 +15,7 @@ import torch
 from data import GOOD
 from torch import nn
 
-from ttc_llvm.tuning.networks import FAR, Networks
+from ttc_llvm.tuning.cost.networks import FAR, Networks
 
 NETWORKS, WIDTH = 4, 64
 EPOCHS, BATCH = 60, 16  # of problems

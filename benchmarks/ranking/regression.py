@@ -17,9 +17,9 @@ from itertools import chain, pairwise
 import numpy as np
 from data import GOOD, Timings
 
-from ttc_llvm.tuning.features import Owned
-from ttc_llvm.tuning.fitted import Bucket, Owner, Table
-from ttc_llvm.tuning.vocabulary import BASE, MODES, STORED
+from ttc_llvm.tuning.cost.features import Owned
+from ttc_llvm.tuning.cost.fitted import Bucket, Owner, Table
+from ttc_llvm.tuning.cost.vocabulary import BASE, MODES, STORED
 
 RIDGE = (8.0, 24.0, 40.0)  # penalty of a weight that all plans share, and of those of ever fewer plans
 SMOOTH = 2.0  # of a step between neighbouring buckets, relative to that

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from ttc_llvm.errors import ModelError
-from ttc_llvm.tuning import fitted
-from ttc_llvm.tuning.fitted import Fitted
-from ttc_llvm.tuning.networks import Networks
-from ttc_llvm.tuning.vocabulary import VERSION, named
+from ttc_llvm.tuning.cost import fitted
+from ttc_llvm.tuning.cost.fitted import Fitted
+from ttc_llvm.tuning.cost.networks import Networks
+from ttc_llvm.tuning.cost.vocabulary import VERSION, named
 
 
 def lines(model: Fitted) -> Iterator[str]:

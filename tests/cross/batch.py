@@ -22,7 +22,7 @@ from ttc_llvm.problem import names
 from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.interface import Entry
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 HERE = Path(__file__).parent
 SCALAR_BYTES = 16  # room for each of alpha and beta

@@ -26,7 +26,7 @@ from ttc_llvm.native import artifact
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 LIST = "x86-64-v2,haswell,znver5"
 PROBLEMS = (

@@ -21,10 +21,10 @@ import ttc_llvm
 from ttc_llvm import Problem, cli
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.runtime import kernel
-from ttc_llvm.tuning import notices, trust
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.records import Record, Request, Timing
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import notices, trust
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.records import Record, Request, Timing
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "solutions_v1.sqlite3"
 NOBODY = 65534

@@ -16,9 +16,9 @@ from database_user import RECORDS, SAID, a_user, commands, computes, filled, sou
 from faults import Attack
 from forks import forked
 
-from ttc_llvm.tuning import connection, file_access
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import connection, file_access
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 # ---- damage
 

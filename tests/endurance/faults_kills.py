@@ -23,7 +23,7 @@ import ttc_llvm
 from ttc_llvm.cli import candidate_files
 from ttc_llvm.cli import main as ttc
 from ttc_llvm.compiling.stored_plans import open_database
-from ttc_llvm.tuning.records import Record, Request
+from ttc_llvm.tuning.database.records import Record, Request
 
 PROCESSES = 8
 LIFE_SECONDS = 3.0  # at most, of a tuning process

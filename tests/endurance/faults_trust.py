@@ -23,9 +23,9 @@ from ttc_llvm.compare.builds import Builder, Job
 from ttc_llvm.compare.compilers import Compiler
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.runtime import backend, kernel
-from ttc_llvm.tuning import exchange, signing, trust
-from ttc_llvm.tuning.database import Database
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import exchange, signing, trust
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 NOBODY = 65534
 PLANTED = "define void @kernel(ptr %a, ptr %b, ptr %s, ptr %p, ptr %x, i64 %begin, i64 %end) {\n  ret void\n}\n"

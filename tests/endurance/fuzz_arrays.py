@@ -23,7 +23,7 @@ from ttc_llvm.arrays.shortcut import Shortcut
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.dtypes import compute_type
 from ttc_llvm.runtime.once import Recent
-from ttc_llvm.tuning.choices import Forced
+from ttc_llvm.tuning.space.choices import Forced
 
 PROBLEMS = 3  # of a round
 CALLS = 4  # of one array, the last of which takes the short way

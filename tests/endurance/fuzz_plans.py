@@ -16,9 +16,9 @@ from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import overwrites
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
-from ttc_llvm.tuning.blocks import blocks
-from ttc_llvm.tuning.candidates import starts
-from ttc_llvm.tuning.choices import FREE
+from ttc_llvm.tuning.space.blocks import blocks
+from ttc_llvm.tuning.space.candidates import starts
+from ttc_llvm.tuning.space.choices import FREE
 
 Maker = Callable[[Random, Canonical, Target], CpuPlan]
 LOADS = (0, 16, 32)  # bytes of a load of A at most, 0 = a register's

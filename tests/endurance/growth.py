@@ -27,7 +27,7 @@ import numpy as np
 import ttc_llvm
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.runtime import backend, kernel
-from ttc_llvm.tuning.model import model_plan
+from ttc_llvm.tuning.cost.model import model_plan
 
 WARM, END = 100_000, 1_000_000  # calls
 LAYOUTS, WARM_LAYOUTS = 20_000, 20

@@ -22,7 +22,7 @@ from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning import gpu_candidates
+from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 
 MATRIX = matrix()
 NVIDIA = tuple(name for name in gpu_target.names() if gpu_target.find(name).is_nvidia)

@@ -99,7 +99,7 @@ def test_peers_work_on_our_tensors_and_are_checked(
             return Contender(self.name, trial.canonical.bytes_moved, run, foreign=True)
 
     def trial_plans(trial: Trial):  # type: ignore[no-untyped-def]
-        from ttc_llvm.tuning import gpu_candidates
+        from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 
         return gpu_candidates.plans(trial.canonical, trial.target)
 

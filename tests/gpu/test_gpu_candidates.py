@@ -22,8 +22,9 @@ from ttc_llvm.lowering.gpu.plan import Shared
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning import gpu_candidates, gpu_cost
-from ttc_llvm.tuning.gpu_candidates import GpuForced
+from ttc_llvm.tuning.gpu import candidates as gpu_candidates
+from ttc_llvm.tuning.gpu import cost as gpu_cost
+from ttc_llvm.tuning.gpu.candidates import GpuForced
 
 H100 = gpu_target.find("sm_90")
 

@@ -25,7 +25,7 @@ from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning import gpu_candidates
+from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 
 H100 = gpu_target.find("sm_90")
 PLAN = gpu_plan.parse(

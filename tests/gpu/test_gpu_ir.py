@@ -15,7 +15,7 @@ from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning import gpu_candidates
+from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 
 # One type of every element size: 1, 2, 4, 8 and 16 bytes.
 SIZES = {"i8": 1, "bf16": 2, "s": 4, "d": 8, "z": 16}

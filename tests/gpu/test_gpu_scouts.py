@@ -17,10 +17,10 @@ from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning import gpu_candidates
-from ttc_llvm.tuning.gpu_candidates import FREE, GpuForced
-from ttc_llvm.tuning.gpu_scouts import fits, scouts, strategy
-from ttc_llvm.tuning.search import Limits, search
+from ttc_llvm.tuning.gpu import candidates as gpu_candidates
+from ttc_llvm.tuning.gpu.candidates import FREE, GpuForced
+from ttc_llvm.tuning.gpu.diversity import diversity_seeds, fits, strategy
+from ttc_llvm.tuning.search.search import Limits, search
 
 H100 = gpu_target.find("sm_90")
 PROBLEMS = {
@@ -37,8 +37,8 @@ def form(problem: Problem) -> Canonical:
 
 def sent(c: Canonical, forced: GpuForced = FREE, count: int = 1000) -> list[GpuPlan]:
     """Diversity seeds of a search that times nothing else."""
-    scout, timed = scouts(c, H100, forced), dict[GpuPlan, None]()
-    while len(timed) < count and (plan := scout(timed)) is not None:
+    diverse, timed = diversity_seeds(c, H100, forced), dict[GpuPlan, None]()
+    while len(timed) < count and (plan := diverse(timed)) is not None:
         timed[plan] = None
     return list(timed)
 
@@ -65,7 +65,7 @@ def test_forced_decisions_and_other_conditions_are_kept() -> None:
     c = form(PROBLEMS["columns, update"])
     forced = sent(c, GpuForced(128, (1, 0, 2)))
     assert forced and all((plan.threads, plan.order) == (128, (1, 0, 2)) for plan in forced)
-    only = scouts(c, H100, also=lambda plan: plan.shared is Shared.NONE)
+    only = diversity_seeds(c, H100, also=lambda plan: plan.shared is Shared.NONE)
     plan = only(())
     assert plan is not None and plan.shared is Shared.NONE
     assert only({one for one in sent(c) if one.shared is Shared.NONE}) is None
@@ -76,9 +76,9 @@ def test_forced_decisions_and_other_conditions_are_kept() -> None:
 def test_diversity_seeds_compute_what_they_should(case: Case, name: str, data: st.DataObject) -> None:
     c, target = case.placed.canonical, gpu_target.find(name)
     assume(c.elements > 0)
-    scout, timed = scouts(c, target), dict[GpuPlan, None]()
+    diverse, timed = diversity_seeds(c, target), dict[GpuPlan, None]()
     for _ in range(data.draw(st.integers(0, 6))):
-        plan = scout(timed)
+        plan = diverse(timed)
         if plan is not None:
             timed[plan] = None
     for plan in list(timed)[-1:]:
@@ -110,6 +110,6 @@ def test_a_search_finds_whatever_class_an_unknown_gpu_likes(name: str) -> None:
         machine = Stranger(favourite, offered[0])
         outcome = search(
             offered, lambda plan: gpu_candidates.neighbours(c, plan, H100, FREE), machine, Limits(90),
-            scout=scouts(c, H100),
+            diverse=diversity_seeds(c, H100),
         )  # fmt: skip
         assert strategy(outcome.best.plan) == favourite

@@ -7,10 +7,10 @@ from typing import Any
 from ..compiling import gpu_compiling as compiling
 from ..errors import ArrayError
 from ..gpu import kernel as gpu_kernel
+from ..gpu.array_arguments import Array, DeviceArray, device_array, stream_for
 from ..gpu.devices import device
 from ..gpu.driver import driver
 from ..gpu.executable import Executable
-from ..gpu.handed import Array, Handed, handed, stream_for
 from ..gpu.results import empty_like
 from ..problem.canonical import Placed
 from ..problem.dtypes import NATIVE
@@ -30,12 +30,12 @@ def transpose(x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: 
     scale: alpha, beta and whether to conjugate; stream: to launch on, by default the libraries' own current one.
     Raises ArrayError, ProblemError or OptionError as for arrays of the host, GpuError where the driver refuses.
     """
-    source = handed(x, "x")
+    source = device_array(x, "x")
     view = permuted(source.view, axes)
     if out is None:
         check_beta(scale[1])
     result = empty_like(x, source, view.shape) if out is None else out
-    target = handed(result, "out")
+    target = device_array(result, "out")
     if out is not None:
         _check_out(target, view)
     scaling = scaled(view.dtype, target.view.dtype, *scale)
@@ -49,13 +49,13 @@ def transpose(x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: 
     return result
 
 
-def _check_out(target: Handed, view: Array) -> None:
+def _check_out(target: DeviceArray, view: Array) -> None:
     check_result(target.view.shape, target.writeable, view)
     if overlaps_itself(target.view):
         raise ArrayError(f"elements of out share memory (strides {target.view.strides}): which value wins?")
 
 
-def _check_apart(source: Handed, target: Handed) -> None:
+def _check_apart(source: DeviceArray, target: DeviceArray) -> None:
     if share(source.view, target.view):
         raise ArrayError("out shares memory with the array: the transposition is out of place")
 

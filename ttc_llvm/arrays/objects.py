@@ -10,7 +10,7 @@ from ..compiling.stored_plans import open_database
 from ..errors import CompileError
 from ..machine.target import Target
 from ..runtime import backend, kernel
-from ..tuning.records import Record, Request
+from ..tuning.database.records import Record, Request
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")

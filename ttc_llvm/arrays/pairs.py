@@ -15,7 +15,7 @@ from ..problem import dtypes
 from ..problem.canonical import COPY, Axis, Kinds, Placed, from_axes
 from ..problem.problem import Problem
 from ..runtime.addresses import data_address
-from ..runtime.handed import exactly
+from ..runtime.array_arguments import exactly
 
 Array = npt.NDArray[Any]
 ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most

@@ -13,7 +13,7 @@ from .. import locks
 from ..arguments import COUNT, one_of
 from ..compiling import options
 from ..errors import ArrayError, out_of_memory, states_memory
-from ..gpu.handed import is_on_device
+from ..gpu.array_arguments import is_on_device
 from ..runtime import runtime
 from ..runtime.addresses import data_address
 from . import shortcut

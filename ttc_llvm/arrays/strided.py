@@ -22,8 +22,8 @@ from ..runtime import backend
 from ..runtime.addresses import data_address
 from ..runtime.executable import SERIAL_BYTES, Executable
 from ..runtime.once import Recent
-from ..tuning.choices import FREE, Forced
-from ..tuning.model import model_plan
+from ..tuning.cost.model import model_plan
+from ..tuning.space.choices import FREE, Forced
 from . import family
 from .checks import overlaps_itself, share
 from .general import General

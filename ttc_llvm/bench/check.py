@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ..errors import VerificationError
 from ..problem.canonical import Beta
 from ..problem.dtypes import Kind
-from ..tuning import buffers, verify
-from ..tuning.crew import spread
+from ..tuning.search import buffers, verify
+from ..tuning.search.crew import spread
 from .contender import Contender
 from .workspace import Workspace
 

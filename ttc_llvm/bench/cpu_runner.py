@@ -16,10 +16,10 @@ from ..compiling.stored_plans import open_database
 from ..compiling.trial import Mode, check_runs_here
 from ..machine.target import Target
 from ..runtime import interrupts, kernel, runtime
-from ..tuning import buffers
-from ..tuning.available import available_memory
 from ..tuning.measurement import GIB
-from ..tuning.search import Progress
+from ..tuning.search import buffers
+from ..tuning.search.available import available_memory
+from ..tuning.search.search import Progress
 from . import facts, ours
 from .cases import Case, describe
 from .check import Check

@@ -22,7 +22,7 @@ from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Canonical
 from ..runtime import interrupts
 from ..runtime.interrupts import Undo
-from ..tuning import gpu_candidates
+from ..tuning.gpu import candidates as gpu_candidates
 from .cases import Case
 
 AHEAD = 4  # cases a worker that are under way or wait for the device

@@ -22,7 +22,7 @@ from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Canonical
 from ..runtime import interrupts
-from ..tuning.search import Limits, Outcome, search
+from ..tuning.search.search import Limits, Outcome, search
 from . import facts
 from .cases import Case
 from .comparison import CaseComparison, Ceilings, ComparisonSettings, Solved

@@ -17,8 +17,9 @@ from ..problem.dtypes import Kind
 from ..runtime import backend, kernel
 from ..runtime.executable import Executable
 from ..runtime.kernel import Kernel
-from ..tuning import buffers, peak
-from ..tuning.peak import Ceiling
+from ..tuning.search import buffers
+from ..tuning.space import peak
+from ..tuning.space.peak import Ceiling
 from .contender import OURS, Contender
 from .workspace import Workspace, foreign, native
 

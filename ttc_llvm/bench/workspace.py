@@ -16,8 +16,8 @@ from ..problem.dtypes import DType
 from ..runtime import runtime
 from ..runtime.kernel import Kernel
 from ..runtime.pool import Call
-from ..tuning import buffers
-from ..tuning.buffers import Tensor
+from ..tuning.search import buffers
+from ..tuning.search.buffers import Tensor
 from .cases import Case
 from .contender import Contender
 

@@ -20,7 +20,7 @@ from ..bench.results import Result
 from ..problem.problem import Problem
 from ..problem.wording import aligned
 from ..runtime import interrupts, runtime
-from ..tuning.search import Progress
+from ..tuning.search.search import Progress
 from .bench_options import chosen, cpu_settings, gpu_settings, on_gpu
 from .progress import Display
 

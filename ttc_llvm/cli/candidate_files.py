@@ -18,10 +18,10 @@ from ..problem import names
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
 from ..runtime import kernel
-from ..tuning import candidates
-from ..tuning.choices import Forced
+from ..tuning.cost.model import ranked
 from ..tuning.measurement import GIB
-from ..tuning.model import ranked
+from ..tuning.space import candidates
+from ..tuning.space.choices import Forced
 
 LIST = "plans.txt"
 HEADING = "number\tseconds\tGiB/s\tplan\n"

@@ -26,8 +26,8 @@ from ..problem.problem import Problem
 from ..runtime import affinity as affinities
 from ..runtime import backend, interrupts, runtime
 from ..runtime.affinity import Affinity
-from ..tuning.choices import Forced
-from ..tuning.gpu_candidates import GpuForced
+from ..tuning.gpu.candidates import GpuForced
+from ..tuning.space.choices import Forced
 from . import candidate_files, decisions
 from . import compare_single as cli_single
 from . import report as cli_report

@@ -15,11 +15,11 @@ from ..native import marks
 from ..native.whole_file import whole_file
 from ..problem.wording import printable
 from ..runtime import kernel
-from ..tuning import exchange
-from ..tuning.database import choose_path
-from ..tuning.exchange import lines_of
-from ..tuning.records import EXHAUSTIVE, Record
-from ..tuning.solution_file import Cleared, Listed, SolutionFile
+from ..tuning.database import exchange
+from ..tuning.database.database import choose_path
+from ..tuning.database.exchange import lines_of
+from ..tuning.database.records import EXHAUSTIVE, Record
+from ..tuning.database.solution_file import Cleared, Listed, SolutionFile
 
 Subparsers = Any  # argparse's own type of it is private
 Action = Callable[[SolutionFile, argparse.Namespace], "int | None"]

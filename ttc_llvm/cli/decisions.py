@@ -10,8 +10,8 @@ from ..errors import OptionError
 from ..machine.target import Target
 from ..problem.canonical import Canonical, static
 from ..problem.problem import Problem, column_major
-from ..tuning import blocks
-from ..tuning.choices import Forced, can_stream
+from ..tuning.space import blocks
+from ..tuning.space.choices import Forced, can_stream
 from .reading import Command
 
 

@@ -18,7 +18,7 @@ from ..explain.text import STAGES
 from ..lowering import plan as plans
 from ..machine.gpu_target import is_gpu
 from ..native import marks, whole_file
-from ..tuning.model import model_plan
+from ..tuning.cost.model import model_plan
 from . import values
 from .compile import Job, prepare
 from .options import OPTIONS, Parser, parser

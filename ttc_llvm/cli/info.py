@@ -21,10 +21,10 @@ from ..problem.canonical import canonicalise
 from ..problem.problem import Problem
 from ..problem.wording import target_fields
 from ..runtime import affinity, backend, runtime
-from ..tuning.available import available_memory
-from ..tuning.database import choose_path
-from ..tuning.peak import Ceiling
-from ..tuning.solution_file import SolutionFile
+from ..tuning.database.database import choose_path
+from ..tuning.database.solution_file import SolutionFile
+from ..tuning.search.available import available_memory
+from ..tuning.space.peak import Ceiling
 from .report import print_object, print_rows
 
 CEILING_BYTES = 128 << 20  # per tensor, or an eighth of the free memory

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..runtime.interrupts import Undo
-from ..tuning.search import Progress
+from ..tuning.search.search import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -20,9 +20,9 @@ from pathlib import Path
 from ..errors import DatabaseError
 from ..runtime import children, interrupts
 from ..runtime.pool import cpu_count
-from ..tuning import trust
-from ..tuning.crew import spread
-from ..tuning.database import user_path
+from ..tuning.database import trust
+from ..tuning.database.database import user_path
+from ..tuning.search.crew import spread
 from .compilers import Compiler
 
 LIMIT_SECONDS = 60.0

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from ..problem.canonical import Kinds
 from ..problem.problem import Problem
-from ..runtime.handed import Storage, exactly
+from ..runtime.array_arguments import Storage, exactly
 
 KEPT_SCALARS = 16
 

@@ -15,10 +15,10 @@ from ..problem.canonical import Canonical
 from ..problem.problem import Problem
 from ..runtime import backend, kernel
 from ..runtime.kernel import Kernel, Objects
-from ..tuning import candidates, peak
-from ..tuning.database import Database
-from ..tuning.model import model_plan, onwards, ranked, scouts
-from ..tuning.search import Report
+from ..tuning.cost.model import diversity_seeds, model_plan, onwards, ranked
+from ..tuning.database.database import Database
+from ..tuning.search.search import Report
+from ..tuning.space import candidates, peak
 from . import solve as loop
 from .options import Options
 from .solution import Solution
@@ -59,7 +59,7 @@ class CpuTask:
             offered = candidates.paper_space(self.canonical, self.asked.target, self.asked.forced)
         else:
             offered = itertools.chain((plan.by_rule for plan in hints), ranked(*place))
-        return Space(offered, onwards(*place), scouts(*place))
+        return Space(offered, onwards(*place), diversity_seeds(*place))
 
     def bench(self) -> AbstractContextManager[Trial]:
         """This machine; TargetError where it lacks the target's instructions."""

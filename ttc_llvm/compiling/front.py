@@ -11,9 +11,9 @@ from ..errors import OptionError, ProblemError, states_memory
 from ..machine.gpu_target import GpuTarget, Name, is_gpu
 from ..machine.target import Target
 from ..problem.problem import Problem
-from ..tuning.choices import FREE, Forced
-from ..tuning.gpu_candidates import GpuForced
-from ..tuning.search import Report
+from ..tuning.gpu.candidates import GpuForced
+from ..tuning.search.search import Report
+from ..tuning.space.choices import FREE, Forced
 from .compiler import solve
 from .machines import Wanted
 from .options import MAX_IMPLEMENTATIONS, checked

@@ -21,11 +21,13 @@ from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Canonical, canonicalise
 from ..problem.problem import Problem
 from ..runtime.kernel import Objects
-from ..tuning import buffers, gpu_candidates, gpu_scouts
-from ..tuning.choices import FREE, Forced
-from ..tuning.database import Database
-from ..tuning.gpu_candidates import GpuForced
-from ..tuning.search import Report
+from ..tuning.database.database import Database
+from ..tuning.gpu import candidates as gpu_candidates
+from ..tuning.gpu import diversity as gpu_scouts
+from ..tuning.gpu.candidates import GpuForced
+from ..tuning.search import buffers
+from ..tuning.search.search import Report
+from ..tuning.space.choices import FREE, Forced
 from . import solve as loop
 from .gpu_solution import GpuSolution
 from .gpu_stage import MARGIN
@@ -76,7 +78,7 @@ class GpuTask:
         return Space(
             filter(fits, chain(hints, gpu_candidates.plans(c, target, forced))),
             lambda found: filter(fits, gpu_candidates.neighbours(c, found, target, forced)),
-            gpu_scouts.scouts(c, target, forced, fits),
+            gpu_scouts.diversity_seeds(c, target, forced, fits),
         )
 
     @contextmanager

@@ -10,8 +10,8 @@ from typing import Any
 from .. import arguments, locks
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, states_memory
 from ..gpu import kernel as gpu_kernel
+from ..gpu.array_arguments import DeviceArray, device_array, stream_for
 from ..gpu.executable import ENTRY, Executable
-from ..gpu.handed import Handed, handed, stream_for
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage, Launch
 from ..lowering.gpu.nest import GpuNest
@@ -20,8 +20,8 @@ from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Kinds, canonicalise
 from ..problem.problem import Problem
 from ..runtime import backend
-from ..runtime.handed import OVERLAP, Storage
-from ..tuning import gpu_candidates
+from ..runtime.array_arguments import OVERLAP, Storage
+from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import Measurement
 from . import stored_plans
 from .by_scalars import ByScalars
@@ -84,7 +84,7 @@ class GpuSolution(ByScalars[Executable, _Ready]):
         address_a, address_b = (x if isinstance(x, int) else x.address for x in found)
         if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
             raise ArrayError(OVERLAP)
-        queue, after = stream_for(stream, *(x for x in found if isinstance(x, Handed)))
+        queue, after = stream_for(stream, *(x for x in found if isinstance(x, DeviceArray)))
         ready.executable.run(address_a, address_b, ready.alpha, ready.beta, queue, after)
         return b
 
@@ -157,14 +157,14 @@ class GpuSolution(ByScalars[Executable, _Ready]):
         return write(self, given, emit, arguments.flag("overwrite", overwrite))
 
 
-def _array(x: Any, wanted: Storage) -> Handed | int:
+def _array(x: Any, wanted: Storage) -> DeviceArray | int:
     """An array, checked, or an address."""
     address = wanted.integer(x, "device address")
     if address is not None:
         return address
     if type(x).__name__ in ("DeviceAllocation", "PooledDeviceAllocation", "PointerHolderBase"):
         return int(x)  # pycuda's plain memory: nothing can be checked
-    found = handed(x, wanted.name)
+    found = device_array(x, wanted.name)
     wanted.check(found.view, found.writeable)
     return found
 

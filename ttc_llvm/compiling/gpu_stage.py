@@ -16,7 +16,7 @@ from ..gpu.session import MIB, Bytes, Session
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical, static
 from ..problem.dtypes import DType
-from ..tuning import buffers, verify
+from ..tuning.search import buffers, verify
 from .trial import Mode
 
 BLOCK = (1 << 20) - 3  # elements after which a tensor's content repeats: odd, so that no stride of a problem divides it

@@ -17,9 +17,10 @@ from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import COPY, Beta, Canonical
 from ..problem.dtypes import DType
-from ..tuning import gpu_candidates, peak
+from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import GIB
-from ..tuning.search import Limits, Outcome
+from ..tuning.search.search import Limits, Outcome
+from ..tuning.space import peak
 from .gpu_stage import DRAWN, WHOLE, Box, Side, Stage, boxes
 from .stored_plans import Where
 from .trial import Mode

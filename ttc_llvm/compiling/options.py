@@ -9,9 +9,9 @@ from ..errors import OptionError
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..runtime import runtime
-from ..tuning.choices import FREE, Forced
-from ..tuning.gpu_candidates import FREE as ANY
-from ..tuning.gpu_candidates import GpuForced
+from ..tuning.gpu.candidates import FREE as ANY
+from ..tuning.gpu.candidates import GpuForced
+from ..tuning.space.choices import FREE, Forced
 from . import machines
 from .machines import Wanted
 from .trial import Mode

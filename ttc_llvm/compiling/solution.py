@@ -24,11 +24,11 @@ from ..problem.dtypes import Kind
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
 from ..runtime.addresses import data_address
+from ..runtime.array_arguments import OVERLAP
 from ..runtime.executable import Executable
-from ..runtime.handed import OVERLAP
 from ..runtime.kernel import Objects
+from ..tuning.cost.model import model_plan
 from ..tuning.measurement import Measurement
-from ..tuning.model import model_plan
 from . import stored_plans
 from .by_scalars import ByScalars
 

@@ -17,10 +17,10 @@ from ..errors import PlanError
 from ..lowering.plan_text import modern
 from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
-from ..tuning.database import Database
-from ..tuning.records import Answer, Record, Request, Timing
-from ..tuning.search import Limits, Outcome, Report, Scout, search
-from ..tuning.standings import K, P, Subject
+from ..tuning.database.database import Database
+from ..tuning.database.records import Answer, Record, Request, Timing
+from ..tuning.search.leaderboard import K, P, Subject
+from ..tuning.search.search import Diverse, Limits, Outcome, Report, search
 from .options import Asked
 from .stored_plans import Planned, Where, by_plan, named
 from .trial import Mode
@@ -56,7 +56,7 @@ class Space(Generic[P]):
 
     offered: Iterable[P]
     more: Callable[[P], Iterable[P]]
-    scout: Scout[P]
+    diverse: Diverse[P]
 
 
 class Task(Protocol[P, K]):
@@ -203,7 +203,7 @@ def _tuned(
         ceiling = bench.ceiling()
         began, limits = time.monotonic(), Limits(asked.max_implementations, asked.time_limit, asked.verify)
         space = task.space(bench.canonical, _plans(task, answer.hints))
-        outcome = search(space.offered, space.more, bench, limits, progress, bench.alone, space.scout)
+        outcome = search(space.offered, space.more, bench, limits, progress, bench.alone, space.diverse)
         fallbacks: Objects = {}
         with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
             outcome = bench.decided(outcome, limits.after(time.monotonic() - began))

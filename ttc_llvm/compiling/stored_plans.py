@@ -10,11 +10,11 @@ from ..errors import DatabaseError
 from ..lowering.plan import Plan
 from ..runtime import kernel
 from ..runtime.once import once
-from ..tuning.code import Objects
-from ..tuning.database import Database, choose_path
+from ..tuning.database.code import Objects
+from ..tuning.database.database import Database, choose_path
+from ..tuning.database.notices import warn_once
 from ..tuning.measurement import GIB, Measurement
-from ..tuning.notices import warn_once
-from ..tuning.standings import P
+from ..tuning.search.leaderboard import P
 
 Timings = tuple[tuple[str, tuple[float, ...]], ...]
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow

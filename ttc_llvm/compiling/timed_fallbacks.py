@@ -9,7 +9,7 @@ from ..lowering.fallback import Fallback, by_rule, fallbacks
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve
 from ..runtime.kernel import Kernel
-from ..tuning.search import Limits, Outcome, check_result, search
+from ..tuning.search.search import Limits, Outcome, check_result, search
 
 if TYPE_CHECKING:
     from .trial import Trial

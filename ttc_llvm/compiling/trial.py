@@ -24,10 +24,11 @@ from ..runtime import backend, kernel, runtime
 from ..runtime.kernel import Kernel
 from ..runtime.once import once
 from ..runtime.pool import Call
-from ..tuning import available, buffers, peak, verify
 from ..tuning.measurement import GIB
-from ..tuning.peak import Ceiling
-from ..tuning.search import Limits, Outcome
+from ..tuning.search import available, buffers, verify
+from ..tuning.search.search import Limits, Outcome
+from ..tuning.space import peak
+from ..tuning.space.peak import Ceiling
 from .stored_plans import Where
 from .timed_fallbacks import decided
 

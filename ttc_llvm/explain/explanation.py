@@ -15,8 +15,8 @@ from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
-from ..tuning.cost import Model, Terms
-from ..tuning.model import ranked
+from ..tuning.cost.cost import Model, Terms
+from ..tuning.cost.model import ranked
 from . import machine_code, page, text
 from .machine_code import MachineCode
 

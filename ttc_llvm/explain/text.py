@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import arguments
 from ..problem.wording import aligned, bandwidth_rule, count, problem_line
-from ..tuning.cost import Terms
+from ..tuning.cost.cost import Terms
 from ..tuning.measurement import GIB
 from . import geometry, pseudo
 from .machine_code import Class, MachineCode

@@ -11,7 +11,7 @@ from ..lowering.fallback import off_boundary, off_lines
 from ..lowering.plan import CpuPlan, Store
 from ..lowering.writing import resolve
 from ..runtime.kernel import name_of
-from ..tuning.cost import Terms
+from ..tuning.cost.cost import Terms
 
 if TYPE_CHECKING:
     from .explanation import Explanation, Tried

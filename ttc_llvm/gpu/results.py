@@ -7,12 +7,12 @@ from typing import Any
 
 from ..errors import ArrayError
 from ..locks import imported
-from .handed import Handed
+from .array_arguments import DeviceArray
 
 Shape = tuple[int, ...]
 
 
-def empty_like(x: Any, given: Handed, shape: Shape) -> Any:
+def empty_like(x: Any, given: DeviceArray, shape: Shape) -> Any:
     """An uninitialised C-contiguous array of this shape, of x's type, dtype and device.
 
     ArrayError for a library whose arrays cannot be made, or not be written to.

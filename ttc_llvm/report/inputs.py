@@ -11,9 +11,9 @@ from ..bench.result_file import ResultFile
 from ..bench.results import Result
 from ..errors import OptionError, os_errors
 from ..native.whole_file import rest
-from ..tuning import exchange
-from ..tuning.records import Record
-from ..tuning.solution_file import SolutionFile
+from ..tuning.database import exchange
+from ..tuning.database.records import Record
+from ..tuning.database.solution_file import SolutionFile
 
 SQLITE = b"SQLite format 3\x00"
 

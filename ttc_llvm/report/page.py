@@ -14,7 +14,7 @@ from .. import __version__
 from ..bench.report import KINDS, Value
 from ..bench.results import Result, to_line
 from ..native.marks import MARK
-from ..tuning import exchange
+from ..tuning.database import exchange
 from .charts import Chart
 from .figures import Figure, effort_name
 from .groups import RULES, affinity, effort, machine

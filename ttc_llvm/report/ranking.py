@@ -16,10 +16,10 @@ from ..machine.target import find as find_target
 from ..problem import canonical as forms
 from ..problem.canonical import Canonical
 from ..runtime import backend
-from ..tuning.cost import Model
-from ..tuning.features import kind
+from ..tuning.cost.cost import Model
+from ..tuning.cost.features import kind
+from ..tuning.database.records import Record
 from ..tuning.measurement import GIB
-from ..tuning.records import Record
 from .charts import Cloud
 from .inputs import Inputs
 

@@ -14,8 +14,9 @@ from ttc_llvm.lowering.writing import has_aligned_rows, resolve
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Beta, Canonical
 
-from . import groups, succession
-from .blocks import same_unit_axis
+from ..space.blocks import same_unit_axis
+from . import groups
+from . import streams as succession
 from .groups import Fact, Group, Part, one_hot
 from .measures import Measures
 from .vocabulary import CHAINED, FAMILIES, FAMILY, FETCHES, STAGINGS, STORES, named

@@ -11,21 +11,21 @@ from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
 from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Canonical
 
-from . import gpu_cost
-from .gpu_candidates import FREE, GpuForced, seeds
-from .scouts import Scouts
+from ..space.diversity import DiversitySeeds
+from . import cost as gpu_cost
+from .candidates import FREE, GpuForced, seeds
 
 
-def scouts(
+def diversity_seeds(
     c: Canonical, target: GpuTarget, forced: GpuForced = FREE, also: Callable[[GpuPlan], bool] = lambda plan: True
-) -> Scouts[GpuPlan]:
+) -> DiversitySeeds[GpuPlan]:
     """Seeds of every strategy class; what one costs is known well enough without a look at its accesses.
 
     also: what must hold for them besides.
     """
     every = (plan for seed in seeds(c, target, forced) for plan in _variants(seed))
     found = (plan for plan in every if fits(c, plan, target) and also(plan))
-    return Scouts(found, lambda plans: [gpu_cost.at_least(c, plan, target) for plan in plans], strategy)
+    return DiversitySeeds(found, lambda plans: [gpu_cost.at_least(c, plan, target) for plan in plans], strategy)
 
 
 def strategy(plan: GpuPlan) -> Hashable:

@@ -10,11 +10,11 @@ from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
-from . import candidates
-from .choices import FREE, Forced, settled
+from ..space import candidates
+from ..space.choices import FREE, Forced, settled
+from ..space.diversity import DiversitySeeds
+from ..space.neighbours import neighbours, twins
 from .cost import Model
-from .neighbours import neighbours, twins
-from .scouts import Scouts
 
 NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
@@ -25,10 +25,12 @@ def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = 
     return candidates.enumerate_plans(canonical, target, settled(forced, target), model.costs)
 
 
-def scouts(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Scouts[CpuPlan]:
+def diversity_seeds(
+    canonical: Canonical, target: Target, threads: int, forced: Forced = FREE
+) -> DiversitySeeds[CpuPlan]:
     """Seeds of every strategy class, for a search on a machine that the model may not know."""
     model, forced = Model(canonical, target, threads), settled(forced, target)
-    return Scouts(candidates.starts(canonical, target, forced), model.costs, strategy)
+    return DiversitySeeds(candidates.starts(canonical, target, forced), model.costs, strategy)
 
 
 def strategy(plan: CpuPlan) -> Hashable:

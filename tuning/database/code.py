@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import trust
-from ttc_llvm.tuning.notices import warn_once
-from ttc_llvm.tuning.records import Record, Request, are_objects
-from ttc_llvm.tuning.signing import own_secret, signature
+from ttc_llvm.tuning.database import trust
+from ttc_llvm.tuning.database.notices import warn_once
+from ttc_llvm.tuning.database.records import Record, Request, are_objects
+from ttc_llvm.tuning.database.signing import own_secret, signature
 
 MAX_CODE = 16 << 20  # bytes of all objects of a row
 MAX_HEAD = 1 << 16  # bytes of their names and sizes

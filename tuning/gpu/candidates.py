@@ -18,8 +18,8 @@ from ttc_llvm.lowering.gpu.runs import by_stride, run_axes, run_of, sides, wides
 from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Alpha, Canonical
 
-from . import gpu_cost
-from .gpu_tiles import tiles
+from . import cost as gpu_cost
+from .tiles import tiles
 
 MOST_ACCESSES = 32  # of one thread to one tensor: beyond, single bytes may spill
 HELD = (256, 128, 64, 32)  # bytes of a tile in the registers of one thread

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import platformdirs
 
-from ttc_llvm.tuning.notices import warn_once
-from ttc_llvm.tuning.trust import make_folder
+from ttc_llvm.tuning.database.notices import warn_once
+from ttc_llvm.tuning.database.trust import make_folder
 
 SECRET_BYTES = 32
 WAIT_SECONDS = 2.0  # for another process to fill the file that it has just made

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import exchange, rows, schema
-from ttc_llvm.tuning.code import Objects, linkable, signed
-from ttc_llvm.tuning.file_access import FileAccess
-from ttc_llvm.tuning.notices import warn_once
-from ttc_llvm.tuning.records import Record, Request, merge
-from ttc_llvm.tuning.schema import CODE, SOLUTIONS, Session
+from ttc_llvm.tuning.database import exchange, rows, schema
+from ttc_llvm.tuning.database.code import Objects, linkable, signed
+from ttc_llvm.tuning.database.file_access import FileAccess
+from ttc_llvm.tuning.database.notices import warn_once
+from ttc_llvm.tuning.database.records import Record, Request, merge
+from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Session
 
 MAX_HINTS = 8
 _ID_DIGITS = 32

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import trust
-from ttc_llvm.tuning.connection import connect, fetched, limit
+from ttc_llvm.tuning.database import trust
+from ttc_llvm.tuning.database.connection import connect, fetched, limit
 
 VERSION = 2
 APPLICATION = 0x54544331  # "TTC1" in the file's header: the mark of our own files

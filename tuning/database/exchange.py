@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any, BinaryIO
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.records import KIND, Record, Request, Timing
+from ttc_llvm.tuning.database.records import KIND, Record, Request, Timing
 
 FORMAT = 2
 MAX_LINE = 32 << 20  # bytes

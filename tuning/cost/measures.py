@@ -10,8 +10,9 @@ from ttc_llvm.lowering.plan import Loops
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
 
-from . import succession, tours
-from .blocks import unit_axes
+from ..space.blocks import unit_axes
+from . import streams as succession
+from . import tlb as tours
 from .footprint import Footprint, touched
 
 FEW = -7.0  # log2: translations per line, at least: fewer cost nothing that matters

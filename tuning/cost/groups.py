@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ttc_llvm.lowering.plan import Loops, loops
 
-from . import succession
+from . import streams as succession
 from .measures import Measures
 from .vocabulary import INNER, MODES, STAGED, WALKS
 

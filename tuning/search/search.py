@@ -1,6 +1,6 @@
 """The search: time the model's best plans, go on from the winners, time the finalists again, verify.
 
-How to compile, run and verify a plan is handed in (`standings.Subject`), so that a recorded or simulated machine can
+How to compile, run and verify a plan is handed in (`leaderboard.Subject`), so that a recorded or simulated machine can
 stand in for a real one.
 """
 
@@ -12,14 +12,14 @@ from typing import Generic
 
 from ttc_llvm.errors import VerificationError
 
-from .standings import K, P, Standings, Subject, Timed
+from .leaderboard import K, Leaderboard, P, Subject, Timed
 
 BATCH = 6  # candidates interleaved
 CUTS = ((1.1, 3), (1.05, 2))  # after its first and second run: who is so much slower than the best so far leaves, and
 # so many of a batch stay; searches of plans that are all about as fast would spend most of their time on second runs
-EXPLORE = 0.5  # share of the budget that explores: what the model likes, and scouts; the rest goes on from the best
+EXPLORE = 0.5  # share of the budget for the ranking and diversity seeds; the rest is for neighbours of the best
 FIRST = 2 * BATCH  # so many explore, however few there are: neighbours of the best of five were no faster than these
-ROOM = 5  # plans of an exploring batch, at least, one of which is a scout
+ROOM = 5  # plans of an exploring batch, at least, one of which is a diversity seed
 FAR = 1.25  # times the best so far: where all plans of a batch up the ranking are slower, the model may be wrong here
 PATIENCE = 2  # such batches in turn, after which the ranking is followed no further
 AGAIN = 3  # times that a batch is timed anew, at most
@@ -61,7 +61,7 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
-Scout = Callable[[Collection[P]], P | None]  # given what was timed: a plan that was not, or None
+Diverse = Callable[[Collection[P]], P | None]  # given what was timed: a plan that was not, or None
 
 
 def search(
@@ -71,16 +71,16 @@ def search(
     limits: Limits,
     report: Report | None = None,
     alone: Callable[[K], float] | None = None,
-    scout: Scout[P] | None = None,
+    diverse: Diverse[P] | None = None,
 ) -> Outcome[P, K]:
     """The fastest of the plans offered and of those that `more` derives from the best.
 
     alone: seconds of a run on one thread, which decides between plans that are equally fast on all threads;
-    scout: what to try beside the plans offered, one a batch, however those fare.
+    diversity seed: what to try beside the plans offered, one a batch, however those fare.
     Raises VerificationError if the winner's result is wrong, and KeyboardInterrupt if it comes before any run.
     """
-    table = Standings(subject, limits.seconds, alone)
-    state = _Search(table, limits, report, scout)
+    table = Leaderboard(subject, limits.seconds, alone)
+    state = _Search(table, limits, report, diverse)
     interrupted = False
     try:
         interrupted = not state.explore(iter(plans), more)
@@ -98,9 +98,9 @@ class _Search(Generic[P, K]):
     """The budget, and what it is spent on."""
 
     def __init__(
-        self, table: Standings[P, K], limits: Limits, report: Report | None, scout: Scout[P] | None
+        self, table: Leaderboard[P, K], limits: Limits, report: Report | None, diverse: Diverse[P] | None
     ) -> None:
-        self.table, self.limits, self.report, self.scout = table, limits, report, scout
+        self.table, self.limits, self.report, self.diverse = table, limits, report, diverse
 
     def explore(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> bool:
         """Spend the budget; False if time ran out first."""
@@ -111,7 +111,7 @@ class _Search(Generic[P, K]):
         return True
 
     def _batches(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> Iterator[list[P]]:
-        """Explore: a scout, and what is offered as long as that does not lag behind; then go on from the best."""
+        """Explore by a diversity seed, and the ranking if it does not lag behind; then by neighbours of the best."""
         lagging = 0
         room, explores = self._room()
         while room > 0:
@@ -136,10 +136,10 @@ class _Search(Generic[P, K]):
         return (min(BATCH, first - done), True) if done < first else (min(BATCH, total - done), False)
 
     def _sent(self) -> list[P]:
-        """The next scout, if there is one; none where all that is offered is timed, and nothing else."""
-        if self.scout is None or self.limits.candidates < 0:
+        """The next diversity seed, if there is one; none where all that is offered is timed, and nothing else."""
+        if self.diverse is None or self.limits.candidates < 0:
             return []
-        plan = self.scout(self.table.timings)
+        plan = self.diverse(self.table.timings)
         return [] if plan is None else [plan]
 
     def _lag_behind(self, batch: list[P]) -> bool:
@@ -171,8 +171,8 @@ class _Search(Generic[P, K]):
         return list(batch)[:room]
 
     def _batch(self, batch: list[P]) -> None:
-        """Interleaved rounds, again if the machine's pace changed meanwhile: a batch that was timed partly at another
-        pace than it is thought of would mislead all that follows."""
+        """Interleaved rounds, again if the machine's speed changed meanwhile: a batch that was timed partly at another
+        speed than it is thought of would mislead all that follows."""
         self._rounds(batch)
         for _ in range(AGAIN):
             if not self.table.drifted(batch) or self.table.late():

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Generic
 
-from .standings import P
+from ..search.leaderboard import P
 
 
-class Scouts(Generic[P]):
+class DiversitySeeds(Generic[P]):
     """Seeds of plans, by strategy class; they are drawn, and their costs asked for, when the first one is wanted.
 
     costs: seconds expected of each; strategy: a plan's class, by the decisions in which machines differ most.

@@ -8,10 +8,10 @@ from functools import reduce
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.code import MAX_PACKED, Code, Objects
-from ttc_llvm.tuning.connection import Row
-from ttc_llvm.tuning.exchange import timings
-from ttc_llvm.tuning.records import (
+from ttc_llvm.tuning.database.code import MAX_PACKED, Code, Objects
+from ttc_llvm.tuning.database.connection import Row
+from ttc_llvm.tuning.database.exchange import timings
+from ttc_llvm.tuning.database.records import (
     KIND,
     MAX_EXTRA,
     MAX_TEXT,
@@ -22,7 +22,7 @@ from ttc_llvm.tuning.records import (
     merge,
     timings_text,
 )
-from ttc_llvm.tuning.schema import (
+from ttc_llvm.tuning.database.schema import (
     CODE,
     CODE_COLUMNS,
     OLDER,

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ttc_llvm.tuning.notices import warn_once
+from ttc_llvm.tuning.database.notices import warn_once
 
 VARIABLE = "TTC_DATABASE_TRUST"
 ROOT = 0

@@ -23,7 +23,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
-from .carried import carries
+from .chained import carries
 from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
 from .neighbours import CHANGES, Change, neighbours, settled
 

@@ -25,7 +25,7 @@ _TORCH = {
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class DeviceArray:
     """An array on a device.
 
     view: its shape, strides, dtype and address as a NumPy array, whose elements must not be touched: they are on the
@@ -80,7 +80,7 @@ def library_of(x: Any) -> str:
     return type(x).__module__.partition(".")[0]
 
 
-def handed(x: Any, name: str) -> Handed:
+def device_array(x: Any, name: str) -> DeviceArray:
     """An array on a device; ArrayError, naming it, for anything else. Nothing is copied."""
     try:
         described = _described(x, name)
@@ -93,7 +93,7 @@ def handed(x: Any, name: str) -> Handed:
     raise ArrayError(f"{name} is a {type(x).__name__}: an array on a CUDA device is expected")
 
 
-def _described(x: Any, name: str) -> Handed | None:
+def _described(x: Any, name: str) -> DeviceArray | None:
     """What an array says of itself; None for what is none."""
     if library_of(x) == "torch":
         return _torch(x, name)
@@ -103,7 +103,7 @@ def _described(x: Any, name: str) -> Handed | None:
     return _from_dlpack(x, name) if is_on_device(x) else None
 
 
-def _from_interface(x: Any, found: dict[str, Any], name: str) -> Handed:
+def _from_interface(x: Any, found: dict[str, Any], name: str) -> DeviceArray:
     if found.get("mask") is not None:
         raise ArrayError(f"{name} is masked: transpose data and mask one by one")
     dtype = np.dtype(found["typestr"])
@@ -113,7 +113,7 @@ def _from_interface(x: Any, found: dict[str, Any], name: str) -> Handed:
     address, read_only = found["data"]
     stream = found.get("stream")
     known = _current_stream(x) if stream is None else int(stream)
-    return Handed(ghost(int(address or 0), shape, steps, dtype), library_of(x), known, not read_only, x)
+    return DeviceArray(ghost(int(address or 0), shape, steps, dtype), library_of(x), known, not read_only, x)
 
 
 def _packed(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ def _packed(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 # --- PyTorch ----------------------------------------------------------------------------------------------
 
 
-def _torch(x: Any, name: str) -> Handed:
+def _torch(x: Any, name: str) -> DeviceArray:
     """A tensor by its own attributes: its interfaces refuse gradients and bfloat16."""
     letter = _TORCH.get(str(x.dtype).removeprefix("torch."))
     if letter is None:
@@ -141,7 +141,7 @@ def _torch(x: Any, name: str) -> Handed:
     dtype = np.dtype(letter)
     steps = tuple(step * dtype.itemsize for step in x.stride())
     view = ghost(x.data_ptr(), tuple(x.shape), steps, dtype)
-    return Handed(view, "torch", _current_stream(x), True, x)
+    return DeviceArray(view, "torch", _current_stream(x), True, x)
 
 
 # --- DLPack -----------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class _DLTensor(ctypes.Structure):
     )
 
 
-def _from_dlpack(x: Any, name: str) -> Handed:
+def _from_dlpack(x: Any, name: str) -> DeviceArray:
     """The capsule is never consumed: its own destructor frees it, after the launch."""
     capsule = x.__dlpack__(stream=LEGACY)  # what is under way is awaited by the default stream
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -183,10 +183,10 @@ def _from_dlpack(x: Any, name: str) -> Handed:
     else:
         steps = _packed(shape, dtype.itemsize)
     address = (tensor.data or 0) + tensor.byte_offset
-    return Handed(ghost(address, shape, steps, dtype), library_of(x), LEGACY, True, (x, capsule))
+    return DeviceArray(ghost(address, shape, steps, dtype), library_of(x), LEGACY, True, (x, capsule))
 
 
-def stream_for(given: Any, *arrays: Handed) -> tuple[int, tuple[int, ...]]:
+def stream_for(given: Any, *arrays: DeviceArray) -> tuple[int, tuple[int, ...]]:
     """The stream to launch on, and those that it has to wait for: by default the one on which the arrays' libraries
     work, which need not wait. given: `stream=` of a call, None = that default."""
     known = tuple(x.stream for x in arrays if x.stream is not None)

@@ -16,10 +16,10 @@ from typing import TypeVar
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import schema, trust
-from ttc_llvm.tuning.connection import connect
-from ttc_llvm.tuning.notices import one_line
-from ttc_llvm.tuning.schema import Session
+from ttc_llvm.tuning.database import schema, trust
+from ttc_llvm.tuning.database.connection import connect
+from ttc_llvm.tuning.database.notices import one_line
+from ttc_llvm.tuning.database.schema import Session
 
 T = TypeVar("T")
 

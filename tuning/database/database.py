@@ -20,12 +20,12 @@ import platformdirs
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning import schema, trust
-from ttc_llvm.tuning.code import Objects, fits
-from ttc_llvm.tuning.notices import warn_once
-from ttc_llvm.tuning.records import Answer, Record, Request, covers, merge
-from ttc_llvm.tuning.signing import own_secret
-from ttc_llvm.tuning.solution_file import SolutionFile
+from ttc_llvm.tuning.database import schema, trust
+from ttc_llvm.tuning.database.code import Objects, fits
+from ttc_llvm.tuning.database.notices import warn_once
+from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, merge
+from ttc_llvm.tuning.database.signing import own_secret
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 T = TypeVar("T")
 

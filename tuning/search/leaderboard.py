@@ -1,7 +1,7 @@
-"""Who leads a search: timings of plans, made comparable while the machine changes its pace.
+"""The leaderboard of a search: timings of plans, made comparable while the machine changes its speed.
 
 A shared machine may be twice as fast for some seconds, and while it is slow its memory, not the plan, decides: plans
-that differ by a third on a fast machine then take the same time. So timings allow for the pace, plans that are equally
+that differ by a third on a fast machine then take the same time. So timings allow for the speed, plans that are equally
 fast on all threads are ordered by their time on one, and the last word have rounds in which the finalists run side
 by side.
 """
@@ -22,10 +22,10 @@ K = TypeVar("K")
 P = TypeVar("P", bound=Plan)  # CpuPlan or GpuPlan
 P_in = TypeVar("P_in", bound=Plan, contravariant=True)
 
-DRIFT = 1.25  # a change of the machine's pace by more than this, either way, is allowed for
-LEADERS = 3  # plans whose runs tell the pace
+DRIFT = 1.25  # a change of the machine's speed by more than this, either way, is allowed for
+LEADERS = 3  # plans whose runs tell the speed
 RERUNS = 4  # of each, before it is believed to be slower
-FINALISTS = 4  # by allowing for the pace, and as many by the clock
+FINALISTS = 4  # by allowing for the speed, and as many by the clock
 FINAL_ROUNDS = 5
 SURE = 3  # rounds after which who lags behind leaves
 ROUNDS_ALONE = 2
@@ -47,7 +47,7 @@ class Subject(Protocol[P_in, K]):
 
 @dataclass(frozen=True, slots=True)
 class Timed(Generic[P]):
-    """A plan, the seconds of each of its runs, and what they would have been at the pace at which the search began."""
+    """A plan, the seconds of each of its runs, and what they would have been at the speed at which the search began."""
 
     plan: P
     seconds: tuple[float, ...]
@@ -60,11 +60,11 @@ class Timed(Generic[P]):
 
     @property
     def score(self) -> float:
-        """Its fastest run, allowing for the machine's pace."""
+        """Its fastest run, allowing for the machine's speed."""
         return min(self.fair)
 
 
-class Standings(Generic[P, K]):
+class Leaderboard(Generic[P, K]):
     """Timings so far, the kernels of the plans that may still win, and the order among them.
 
     seconds: of the whole search, None = no limit; alone: seconds of a kernel's run on one thread.
@@ -76,7 +76,7 @@ class Standings(Generic[P, K]):
         self.subject, self._time_alone = subject, alone
         self.timings: dict[P, Timed[P]] = {}
         self._kernels: dict[P, K] = {}
-        self._pace = 1.0  # seconds of a run now, per second at the start
+        self._drift = 1.0  # seconds of a run now, per second at the start
         self._alone: dict[P, float] = {}
         self._lag: dict[P, float] = {}  # finalists: seconds by those of their rounds' fastest
         self._deadline = None if seconds is None else time.monotonic() + seconds
@@ -92,14 +92,14 @@ class Standings(Generic[P, K]):
         return self._kernels[plan]
 
     def forget(self, kept: int) -> None:
-        """Drop the kernels of all but the best plans and those that tell the pace."""
+        """Drop the kernels of all but the best plans and those that tell the speed."""
         keep = {timed.plan for timed in (*self.ranked()[:kept], *self._first_timed()[:LEADERS])}
         self._kernels = {plan: kernel for plan, kernel in self._kernels.items() if plan in keep}
 
     # --- order -------------------------------------------------------------------------------------------
 
     def fastest(self) -> Timed[P]:
-        """The plan with the fastest run, allowing for the pace."""
+        """The plan with the fastest run, allowing for the speed."""
         return min(self.timings.values(), key=lambda timed: timed.score)
 
     def ranked(self) -> list[Timed[P]]:
@@ -136,7 +136,7 @@ class Standings(Generic[P, K]):
         """One run, which counts."""
         seconds = self.subject.seconds(self.kernel(plan))
         known = self.timings.get(plan, Timed(plan, (), ()))
-        self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / self._pace))
+        self.timings[plan] = Timed(plan, (*known.seconds, seconds), (*known.fair, seconds / self._drift))
         return seconds
 
     def withdraw(self, plans: Iterable[P]) -> None:
@@ -145,10 +145,10 @@ class Standings(Generic[P, K]):
             self.timings.pop(plan, None)
 
     def drifted(self, new: Iterable[P] = ()) -> bool:
-        """Run leaders among the older plans again: True where the machine's pace has changed since last asked.
+        """Run leaders among the older plans again: True where the machine's speed has changed since last asked.
 
-        One of them may be disturbed, or limited by its core, which knows no pace; most of them are not. Leaders are
-        those that were timed at the first pace: what is thought of a pace in between cannot add up.
+        One of them may be disturbed, or limited by its core, which knows no speed; most of them are not. Leaders are
+        those that were timed at the first speed: what is thought of a speed in between cannot add up.
         """
         fresh = set(new)
         changes: list[float] = []
@@ -160,27 +160,27 @@ class Standings(Generic[P, K]):
                 return False
         if not changes or 1 / DRIFT < median(changes) < DRIFT:
             return False
-        pace = self._pace * median(changes)
-        self._pace = 1.0 if 1 / DRIFT < pace < DRIFT else pace
+        speed = self._drift * median(changes)
+        self._drift = 1.0 if 1 / DRIFT < speed < DRIFT else speed
         return True
 
     def _first_timed(self) -> list[Timed[P]]:
-        """Plans all of whose runs were at the pace at which the search began, the fastest first."""
+        """Plans all of whose runs were at the speed at which the search began, the fastest first."""
         return sorted((t for t in self.timings.values() if t.fair == t.seconds), key=lambda timed: timed.best)
 
     def _change(self, timed: Timed[P]) -> float:
-        """The pace by what it was thought to be, as one plan has it: compared with its best run, a single one is slower
-        as often as something disturbs it."""
+        """The machine-speed drift since the last estimate, by re-timing one plan: some runs, for a single one is slower
+        than the plan's best as often as something disturbs it."""
         found = inf
         for _ in range(RERUNS):
             seconds = self.subject.seconds(self.kernel(timed.plan))
-            found = min(found, seconds / timed.score / self._pace)
+            found = min(found, seconds / timed.score / self._drift)
             if found < DRIFT or self.late():
                 break
         return found
 
     def final(self) -> None:
-        """The finalists again, side by side: neither luck nor the machine's pace makes the winner. Who lags behind
+        """The finalists again, side by side: neither luck nor the machine's speed makes the winner. Who lags behind
         after some rounds leaves."""
         if len(self.timings) < 2:
             return

@@ -19,7 +19,7 @@ from ttc_llvm.machine.gpu_target import SECTOR, GpuTarget
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
 from ttc_llvm.problem.dtypes import Kind
 
-from .gpu_passes import lines_touched, wavefronts
+from .passes import lines_touched, wavefronts
 
 CLOCK = 1.5e9  # Hz
 ISSUE = 1.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels

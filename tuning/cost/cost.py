@@ -20,8 +20,8 @@ from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
 from .features import Features, kind
 from .fitted import networks
 from .groups import Fact, columns, row
+from .linear_model import weight, weights
 from .vocabulary import BASE, named
-from .weighing import weight, weights
 
 SECONDS_PER_BYTE = 4.5e-11  # per core, cold, prefetched
 CACHED_PER_BYTE = 1.2e-11  # per core, in L2

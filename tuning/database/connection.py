@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ttc_llvm.tuning import trust
+from ttc_llvm.tuning.database import trust
 
 Row = tuple[Any, ...]
 

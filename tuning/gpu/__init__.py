@@ -1,0 +1,1 @@
+"""Plans of GPU kernels: candidates, their cost, diversity seeds."""

@@ -1,0 +1,1 @@
+"""The search: timing in interleaved batches, the leaderboard, verification, memory and threads for it."""
