@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
 
-from .seam import attribute
+from .llvmlite_extensions import attribute
 
 GROUP_BITS = 128  # of which an AArch64 vector register holds so many
 

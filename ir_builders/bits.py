@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttc_llvm.lowering.layout import HOLE, Side, unflatten
+from ttc_llvm.lowering.layout import HOLE, RegisterLayout, unflatten
 
 from .shuffles import Mask, Network, Program, fits, padded
 
@@ -12,7 +12,7 @@ Bit = tuple[int, int]  # (axis, bit of its index)
 
 
 def exchange(
-    block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int, in_place: bool = False
+    block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, wanted: list[Mask], group: int, in_place: bool = False
 ) -> Network | None:
     """The network from side a to side b, which holds `wanted`; None where the block's indices are not lane bits and
     register bits on both sides. group: lanes in 128 bits; in_place: lanes that stay keep their position."""
@@ -24,7 +24,7 @@ def exchange(
 def between(
     block: tuple[int, ...],
     lanes: tuple[Bit, ...],
-    b: Side,
+    b: RegisterLayout,
     start: list[Mask],
     wanted: list[Mask],
     group: int,
@@ -55,7 +55,7 @@ def width(extent: int) -> int:
     return (extent - 1).bit_length()
 
 
-def lane_bits(block: tuple[int, ...], s: Side) -> tuple[Bit, ...] | None:
+def lane_bits(block: tuple[int, ...], s: RegisterLayout) -> tuple[Bit, ...] | None:
     """Index bits by lane position, or None where the run is not made of bits."""
     for k in s.run[:-1]:
         if block[k] & (block[k] - 1):

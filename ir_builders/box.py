@@ -7,33 +7,77 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from ttc_llvm.lowering.nodes import Loop, Micro
-from ttc_llvm.lowering.operands import Space
+from ttc_llvm.lowering.operands import Buffer, PartialLine, Space, View
 
-from .ahead import Step
-from .values import Int, add, i64
+from .llvmlite_extensions import freeze
+from .micro_tile import Sizes
+from .prefetch.odometer import LoopState
+from .values import I1, Int, add, at, i64, mul
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnds:
+    """Conditions: the box is the first, and the last, of its chained run."""
+
+    first: ir.Value
+    last: ir.Value
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The place of a node: a pointer per space, the interval length per axis (and what it is in a whole tile,
-    0 = known at run time only), the loops around it."""
+    """The place of a node: by space a pointer and the strides by which it moves; per axis the interval's length, and
+    that in a whole tile (0 = known at run time only); the loops around, outermost first.
+
+    A loop that makes a single step is not among them.
+    """
 
     pointers: dict[Space, ir.Value]
+    views: dict[Space, View]
     lengths: tuple[Int, ...]
     nominal: tuple[int, ...]
-    trail: tuple[Step, ...] = ()
+    loops: tuple[LoopState, ...] = ()
 
     def ends(self, node: Micro) -> tuple[ir.Value, ir.Value]:
         """The pointers at which a micro-tile reads and writes."""
         return self.pointers[node.source.space], self.pointers[node.target.space]
 
     def position(self, b: ir.IRBuilder, axis: int) -> Int:
-        """The element at which the interval of an axis begins. A loop that makes a single step leaves no trail."""
+        """The element at which the interval of an axis begins."""
         found: Int = 0
-        for step in self.trail:
-            if step.axis == axis:
-                found = add(b, found, step.counter)
+        for loop in self.loops:
+            if loop.axis == axis:
+                found = add(b, found, loop.counter)
         return found
+
+    def run_ends(self, b: ir.IRBuilder, line: PartialLine) -> RunEnds:
+        """The ends of the run that passes this partial line on."""
+        first: ir.Value = ir.Constant(I1, 1)
+        last: ir.Value = ir.Constant(I1, 1)
+        for loop in self.loops:
+            if (loop.axis, loop.step) in line.loops:
+                first = b.and_(first, b.icmp_signed("==", loop.counter, i64(0)))
+                end = b.add(loop.counter, i64(loop.step))
+                last = b.and_(last, b.icmp_signed(">=", end, i64(loop.length)))
+        return RunEnds(first, last)
+
+    def moved(self, b: ir.IRBuilder, sizes: Sizes, axis: int, distance: Int, length: Int) -> Box:
+        """The box `distance` elements further along an axis, with a new length there.
+
+        Its pointers are opaque: loop strength reduction would weigh all sums of all loops' counters.
+        """
+        pointers = {}
+        for space, pointer in self.pointers.items():
+            view = self.views[space]
+            offset = mul(b, distance, mul(b, sizes(view.strides[axis]), view.dtype.itemsize))
+            pointers[space] = freeze(b, at(b, pointer, offset), f"{space.value}.i{axis}")
+        lengths = (*self.lengths[:axis], length, *self.lengths[axis + 1 :])
+        return replace(self, pointers=pointers, lengths=lengths)
+
+    def opened(self, b: ir.IRBuilder, scratch: ir.Value, buffer: Buffer) -> Box:
+        """This box with a buffer of scratch, which begins with the box."""
+        pointers = {**self.pointers, buffer.space: at(b, scratch, buffer.offset)}
+        views = {**self.views, buffer.space: View(buffer.space, buffer.dtype, buffer.strides)}
+        return replace(self, pointers=pointers, views=views)
 
     def tiled(self, axis: int, step: int) -> Box:
         """The same box, whose axis now is at most one step long."""
@@ -42,5 +86,5 @@ class Box:
     def deeper(self, outer: Box, node: Loop, counter: Int, early: Int = 0) -> Box:
         """This box inside one more loop, which walks its axis' interval of the outer one."""
         k = node.axis
-        step = Step(k, i64(counter), outer.lengths[k], node.step, -(-outer.nominal[k] // node.step), early)
-        return replace(self.tiled(k, node.step), trail=(*outer.trail, step))
+        loop = LoopState(k, i64(counter), outer.lengths[k], node.step, -(-outer.nominal[k] // node.step), early)
+        return replace(self.tiled(k, node.step), loops=(*outer.loops, loop))

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ttc_llvm.lowering.bodies import Version
-from ttc_llvm.machine.cpu_features import OSXSAVE, PLACES, Place, needs, saved_registers
+from ttc_llvm.machine.cpu_features import OSXSAVE, PLACES, CpuidBit, needs, saved_registers
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.problem import Problem
 
 from . import attributes, selection
 from .frame import internal, reserved
-from .seam import encoded, prefixed
+from .llvmlite_extensions import encoded, prefixed
 from .values import I32, PTR, at, guarded, i32
 
 # cpuid(words, leaf, subleaf): eax, ebx, ecx and edx to memory; rbx belongs to the caller.
@@ -144,7 +144,7 @@ def _found(ask: _Ask, targets: Sequence[Target]) -> ir.Value:
 _Word = tuple[int, int, int]  # leaf, subleaf, register
 
 
-def _word(place: Place) -> _Word:
+def _word(place: CpuidBit) -> _Word:
     return place.leaf, place.subleaf, place.register
 
 
@@ -162,7 +162,7 @@ def _has(b: ir.IRBuilder, word: ir.Value, mask: int) -> ir.Value:
     return b.icmp_unsigned("==", b.and_(word, bits), bits)
 
 
-def _words(ask: _Ask, places: set[Place]) -> dict[_Word, ir.Value]:
+def _words(ask: _Ask, places: set[CpuidBit]) -> dict[_Word, ir.Value]:
     """All words that these features are looked up in; 0 where the CPU does not know the leaf."""
     b, zero = ask.b, i32(0)
     basic, extended, structured = (ask.leaf(leaf, 0)[0] for leaf in (0, _EXTENDED, _STRUCTURED))

@@ -23,9 +23,9 @@ from ttc_llvm.problem.problem import Problem
 
 from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
+from .llvmlite_extensions import protected
 from .module import new_module
 from .scale import parts_per_element
-from .seam import protected
 from .values import I32, NULL, PTR, at, i32
 
 

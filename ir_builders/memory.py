@@ -1,4 +1,4 @@
-"""Registers to and from memory: whole vectors, masked or piecewise partial ones, streaming stores, prefetch."""
+"""Registers to and from memory: whole vectors, masked or piecewise partial ones, non-temporal stores, prefetch."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from ttc_llvm.lowering.layout import Register
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import DType, Kind
 
-from .ragged import Ragged
+from .llvmlite_extensions import reference, shuffle, written
+from .remainder_masks import RemainderMasks
 from .scale import carrier_type, units
-from .seam import load, load_pieces, reference, shuffle, written
 from .values import I32, PTR, VOID, at, i32, leading
+from .vector_loads import load, load_pieces
 
 L1, L2 = 3, 2  # LLVM's locality of a prefetch: every cache level, or all but the first
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Access to a side's registers: element type, register width in elements, tail rule, known alignment.
-    crowded: what a masked store leaves out is read soon, and that load would wait until the store is in the cache;
-    longest: bytes that a load of a whole register or of a piece has at most, 0 = any number."""
+    """Access to a tensor's registers: element type, register width in elements, known alignment.
+
+    masks: of remainders; crowded: a load of elements that a masked store leaves out follows soon, and would wait until
+    the store is in the cache; longest: bytes of the longest load of a register or of a piece, 0 = any number.
+    """
 
     module: ir.Module
     target: Target
     dtype: DType
     lanes: int
     align: int
-    ragged: Ragged | None = None
+    masks: RemainderMasks | None = None
     crowded: bool = False
     longest: int = 0
 
@@ -63,15 +66,15 @@ class Access:
         return load_pieces(self.module, b, places, self.carrier(lanes), self.align)
 
     def store(
-        self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, streaming: bool
+        self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, register: Register, non_temporal: bool
     ) -> None:
-        """Write the register's active lanes and nothing else; streaming: past the caches, whole aligned vectors."""
-        mask = None if self.crowded and self.ragged is None else self._mask(b, register)
+        """Write the register's active lanes and nothing else; non_temporal: whole vectors, which are aligned."""
+        mask = None if self.crowded and self.masks is None else self._mask(b, register)
         if mask is not None:
             name = f"llvm.masked.store.{suffix(self.vector)}.p0"
             _masked_store(self.module, b, name, value, pointer, mask, self.align)
-        elif len(register.elements) == self.lanes and streaming:
-            stream(self.module, b, value, pointer, self.lanes * self.dtype.itemsize)
+        elif len(register.elements) == self.lanes and non_temporal:
+            store_non_temporal(self.module, b, value, pointer, self.lanes * self.dtype.itemsize)
         elif len(register.elements) == self.lanes:
             store(b, value, pointer, self.align)
         else:
@@ -79,8 +82,8 @@ class Access:
 
     def _mask(self, b: ir.IRBuilder, register: Register) -> ir.Value | None:
         per_element = units(self.dtype.itemsize)
-        if self.ragged is not None:
-            return self.ragged.mask(b, register, self.lanes, per_element)
+        if self.masks is not None:
+            return self.masks.mask(b, register, self.lanes, per_element)
         active = len(register.elements)
         if (
             active == self.lanes
@@ -186,24 +189,24 @@ def _masked_store(
 
 
 def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: str = "") -> None:
-    """The value to memory; how: what the instruction ends with."""
+    """Write the value to memory; how: metadata at the end of the instruction."""
     written(b, VOID, f"store {value.type} {reference(value)}, ptr {reference(pointer)}, align {align}{how}")
 
 
 def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int = L1) -> None:
-    """Ask for the line at the pointer in this cache level and those behind it, for reading (asking for ownership of
-    B's lines was slower wherever it was measured)."""
+    """Prefetch the line at the pointer into this cache level and those behind it, for reading (for writing was slower
+    wherever it was measured)."""
     f = reference(intrinsic(module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32]))
     written(b, VOID, f"call void {f}(ptr {reference(pointer)}, i32 0, i32 {level}, i32 1)")  # read, data
 
 
-def stream(module: ir.Module, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int) -> None:
-    """A store past the caches: of a whole vector, on its boundary."""
+def store_non_temporal(module: ir.Module, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int) -> None:
+    """A non-temporal store of a whole vector, on its boundary."""
     store(b, value, pointer, align, f", !nontemporal {module.add_metadata([i32(1)]).get_reference()}")
 
 
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:
-    """Make all streaming stores visible before anything that follows."""
+    """Make all non-temporal stores visible before anything that follows."""
     if target.triple.startswith("x86_64"):
         b.call(intrinsic(module, "llvm.x86.sse.sfence", VOID, []), [])
     else:

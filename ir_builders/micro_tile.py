@@ -1,4 +1,4 @@
-"""A micro-tile laid out in registers of both sides: its network, what it loads in pieces, what it may stream."""
+"""A micro-tile laid out in registers of A and B: its network, its loads in pieces, its non-temporal stores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.layout import Side, run_axes, side, sources
+from ttc_llvm.lowering.layout import RegisterLayout, register_layout, run_axes, sources
 from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.lowering.operands import View
-from ttc_llvm.machine.machine import Exchange
-from ttc_llvm.machine.target import Target
+from ttc_llvm.machine.target import Exchange, Target
 from ttc_llvm.problem.canonical import Alpha, Beta, Size
 from ttc_llvm.problem.dtypes import compute_type
 
@@ -22,7 +21,7 @@ from .scale import parts_per_element
 from .straight import straight
 from .values import Int
 
-MASKED_LOAD = 1.5  # of a row beside others of its register, in shuffles; measured
+MASKED_LOAD = 1.5  # cost of loading one row beside others of its register under a mask, in shuffles; measured
 # Vector operations on a real register of B, loading it included.
 OPERATIONS = {(Alpha.ANY, Beta.ZERO): 1, (Alpha.ONE, Beta.ANY): 3, (Alpha.ANY, Beta.ANY): 4}
 
@@ -39,31 +38,31 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class MicroTile:
     """A micro-tile ready to be emitted: the node, its machine, and the registers of both sides."""
 
     node: Micro
     machine: Target
-    a: Side
-    b: Side
+    a: RegisterLayout
+    b: RegisterLayout
 
     @classmethod
-    def of(cls, node: Micro, machine: Target) -> Tile:
+    def of(cls, node: Micro, machine: Target) -> MicroTile:
         """Lay the block out for both sides, at the width of the wider element type."""
         wide = compute_type(node.source.dtype, node.target.dtype)
         lanes = machine.lanes(wide.itemsize)
         masks = all(machine.has_masks(view.dtype.itemsize) for view in (node.source, node.target))
         apart_a = masks and _rows_apart(node, node.source, lanes, MASKED_LOAD)
-        apart_b = masks and not node.streaming and _rows_apart(node, node.target, lanes, 0.0)
-        a = side(node.block, node.source.strides, lanes, apart_a)
-        return cls(node, machine, a, side(node.block, node.target.strides, lanes, apart_b))
+        apart_b = masks and not node.non_temporal and _rows_apart(node, node.target, lanes, 0.0)
+        a = register_layout(node.block, node.source.strides, lanes, apart_a)
+        return cls(node, machine, a, register_layout(node.block, node.target.strides, lanes, apart_b))
 
     @property
-    def whole(self) -> Tile:
-        """The micro-tile of which this one is an edge, or itself: those ahead are mostly whole."""
+    def whole(self) -> MicroTile:
+        """The whole micro-tile if this one is a remainder, or itself: those ahead are mostly whole."""
         node = self.node
         block = tuple(map(max, node.block, node.grain))
-        return self if block == node.block else Tile.of(replace(node, block=block), self.machine)
+        return self if block == node.block else MicroTile.of(replace(node, block=block), self.machine)
 
     @property
     def network(self) -> network.Network:
@@ -76,12 +75,12 @@ class Tile:
         return network.build(node.block, self.a, self.b, loaded, group, self._loads())
 
     @property
-    def streams(self) -> bool:
-        """True where every row of B starts on a boundary of whole vectors, and this block on one of its own.
+    def stores_whole_vectors(self) -> bool:
+        """True where non-temporal stores serve: every row of B starts on a vector boundary, and so does this block.
 
-        Rows that alternate between streaming and ordinary stores would leave the write-combining buffers half full.
+        Rows that alternate between non-temporal and ordinary stores would leave write-combining buffers half full.
         """
-        if not self.node.streaming:
+        if not self.node.non_temporal:
             return False
         view, run, size = self.node.target, self.b.run, self.node.target.dtype.itemsize
         width, vector = self.b.lanes * size, self.machine.vector_bits // 8
@@ -98,10 +97,10 @@ class Tile:
         return any(isinstance(s, int) and row <= abs(s) < row + -row % self.b.lanes for s in view.strides)
 
     def _loads(self) -> Loads:
-        """Pieces of rows whose existence is known, of the type that is shuffled, and that stay in L1 meanwhile."""
+        """Loads in pieces, where all rows exist, need no conversion before shuffling, and stay in L1 meanwhile."""
         node, compute = self.node, self.node.op.compute
         in_place = self.machine.exchange is Exchange.TRANSPOSE
-        if node.ragged or node.source.dtype.itemsize != compute.itemsize or (self._crowds() and not in_place):
+        if node.remainder_axes or node.source.dtype.itemsize != compute.itemsize or (self._crowds() and not in_place):
             return Loads(in_place=in_place)
         each = OPERATIONS.get((node.op.alpha, node.op.beta), 0) * parts_per_element(compute)
         full = self.b.lanes == self.machine.lanes(compute.itemsize)
@@ -121,10 +120,10 @@ class Tile:
 
 
 def _rows_apart(node: Micro, view: View, lanes: int, extra: float) -> bool:
-    """True where rows that follow each other in memory had better be taken one by one, each with its mask.
+    """True where rows that follow each other in memory are better loaded one by one, each under its mask.
 
     Where their length is no power of two, a tree collects each register from as many others as a row has elements;
-    a bit network takes a shuffle per stage, also for the lanes that stay empty. extra: what a mask costs, in shuffles.
+    a bit network takes a shuffle per stage, also for the lanes that stay empty. extra: cost of a mask, in shuffles.
     """
     run = run_axes(node.block, view.strides)
     length = node.block[run[0]] if len(run) > 1 else 1

@@ -1,6 +1,6 @@
-"""A loop nest becomes an LLVM module with one kernel: `(A, B, scalars*, params*, scratch*, begin, end)`.
+"""A loop nest as an LLVM module with one kernel: `(A, B, scalars*, params*, scratch*, begin, end)`.
 
-The kernel runs tasks [begin, end) of the nest's task grid; streaming stores are fenced before it returns.
+The kernel runs tasks [begin, end) of the nest's task grid; non-temporal stores are fenced before it returns.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ttc_llvm.lowering.nest import LoopNest
-from ttc_llvm.lowering.nodes import Loop, Micro, Node, Rest, Row, every
+from ttc_llvm.lowering.nodes import FlushSlot, Loop, Micro, Node, Row, every
 from ttc_llvm.lowering.operands import Op, Space, View
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Size
 
 from . import attributes
-from .ahead import Step
 from .box import Box
-from .edges import Edges, load_params
-from .loops import Emitter, is_task
+from .context import Context
+from .loops import emit
+from .masked_edges import MaskedEdges, load_params
+from .micro_tile import Sizes
+from .prefetch.odometer import LoopState
 from .scale import load_scalars
 from .values import I64, PTR, Int, counted, i64, minimum, mul
 
@@ -62,66 +63,48 @@ def add_kernel(
 def _fill(
     module: ir.Module, b: ir.IRBuilder, nest: LoopNest, target: Target, arguments: dict[str, ir.Value]
 ) -> None:
-    sizes = load_params(b, arguments["params"], tuple(p.index for p in nest.params))
-    edges = Edges(module, target, sizes, arguments)
-    emitter = Emitter(module, target, nest.canonical.axes, sizes, arguments, edges)
-    for op in _operations(nest.body):
-        emitter.scalars[op] = load_scalars(b, arguments["scalars"], op)
-    views = {view.space: view for view in _outer_views(nest)}
-    extents = _extents(nest, emitter)
-    nominal = tuple(extent if isinstance(extent, int) else 0 for extent in extents)
-    box = Box({Space.A: arguments["a"], Space.B: arguments["b"]}, extents, nominal)
-    grid = nest.grid
-    inner = grid[-1].body if grid else tuple(n for n in nest.body if not is_task(n))
-    with counted(b, arguments["end"], 1, "task", first=arguments["begin"]) as task:
-        inside = _task_box(b, emitter, grid, task, box, views) if grid else box
-        emitter.nodes(b, inner, inside, views)
-    if grid:
-        emitter.nodes(b, nest.body[1:], box, views)
-
-
-def _extents(nest: LoopNest, emitter: Emitter) -> tuple[Int, ...]:
-    return tuple(emitter.sizes(axis.extent) for axis in nest.canonical.axes)
-
-
-def _outer_views(nest: LoopNest) -> tuple[View, View]:
     c = nest.canonical
-    return View(Space.A, c.a, c.strides("a")), View(Space.B, c.b, c.strides("b"))
+    sizes = load_params(b, arguments["params"], tuple(p.index for p in nest.params))
+    kernel = Context(module, target, c.axes, sizes, arguments, MaskedEdges(module, target, sizes, arguments))
+    for op in _operations(nest.body):
+        kernel.scalars[op] = load_scalars(b, arguments["scalars"], op)
+    views = {Space.A: View(Space.A, c.a, c.strides("a")), Space.B: View(Space.B, c.b, c.strides("b"))}
+    extents = tuple(sizes(axis.extent) for axis in c.axes)
+    nominal = tuple(extent if isinstance(extent, int) else 0 for extent in extents)
+    box = Box({Space.A: arguments["a"], Space.B: arguments["b"]}, views, extents, nominal)
+    grid = nest.grid
+    inner = grid[-1].body if grid else nest.body
+    with counted(b, arguments["end"], 1, "task", first=arguments["begin"]) as task:
+        emit(kernel, b, inner, _task_box(b, sizes, grid, task, box) if grid else box)
+    if grid:
+        emit(kernel, b, nest.body[1:], box)
 
 
 def _operations(nodes: tuple[Node, ...]) -> list[Op]:
     """Every operation of the nest, once, in order."""
-    return list(dict.fromkeys(node.op for node in every(nodes) if isinstance(node, Micro | Row | Rest)))
+    return list(dict.fromkeys(node.op for node in every(nodes) if isinstance(node, Micro | Row | FlushSlot)))
 
 
-def _task_box(
-    b: ir.IRBuilder,
-    emitter: Emitter,
-    grid: tuple[Loop, ...],
-    task: ir.Value,
-    box: Box,
-    views: dict[Space, View],
-) -> Box:
+def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Value, box: Box) -> Box:
     """Split a task number into the iterations of the grid's loops, row-major, and move there."""
     rest = task
-    steps: list[Step] = []
+    loops: list[LoopState] = []
     for number, loop in reversed(list(enumerate(grid))):
-        trips = _trips(b, emitter, loop.extent, loop.step)
+        length = sizes(loop.extent)
+        trips = _trips(b, length, loop.step)
         index = rest
         if number > 0:
             rest = b.udiv(index, i64(trips))
             index = b.sub(index, b.mul(rest, i64(trips)))
         first = mul(b, index, loop.step)
-        length = emitter.sizes(loop.extent)
         exact = isinstance(length, int) and length % loop.step == 0
         chunk = loop.step if exact else minimum(b, b.sub(i64(length), i64(first)), loop.step)
-        box = emitter.moved(b, box, views, loop.axis, first, chunk).tiled(loop.axis, loop.step)
-        steps.append(Step(loop.axis, i64(first), length, loop.step, trips if isinstance(trips, int) else 0))
-    return replace(box, trail=tuple(reversed(steps)))
+        box = box.moved(b, sizes, loop.axis, first, chunk).tiled(loop.axis, loop.step)
+        loops.append(LoopState(loop.axis, i64(first), length, loop.step, trips if isinstance(trips, int) else 0))
+    return replace(box, loops=tuple(reversed(loops)))
 
 
-def _trips(b: ir.IRBuilder, emitter: Emitter, extent: Size, step: int) -> Int:
-    length = emitter.sizes(extent)
+def _trips(b: ir.IRBuilder, length: Int, step: int) -> Int:
     if isinstance(length, int):
         return -(-length // step)
     return b.udiv(b.add(length, i64(step - 1)), i64(step))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 
-from ttc_llvm.lowering.layout import HOLE, Side
+from ttc_llvm.lowering.layout import HOLE, RegisterLayout
 
 from . import pieces
 from .bits import exchange
@@ -47,7 +47,12 @@ WHOLE = Loads()
 
 @lru_cache(maxsize=256)
 def build(
-    block: tuple[int, ...], a: Side, b: Side, sources: tuple[int, ...], group: int, loads: Loads = WHOLE
+    block: tuple[int, ...],
+    a: RegisterLayout,
+    b: RegisterLayout,
+    sources: tuple[int, ...],
+    group: int,
+    loads: Loads = WHOLE,
 ) -> Network:
     """The shortest of the bit network, with registers of A loaded whole or in pieces, and the gathering tree.
     sources: element -> element whose load it takes; group: lanes in 128 bits, inside which stages rotate."""
@@ -60,7 +65,7 @@ def build(
 
 
 def _in_pieces(
-    block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int, loads: Loads
+    block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, wanted: list[Mask], group: int, loads: Loads
 ) -> Network | None:
     """The network of pieces of the best length, if it beats every network of whole registers."""
     count = len(b.registers)
@@ -84,8 +89,8 @@ def _in_pieces(
 
 def _whole(
     block: tuple[int, ...],
-    a: Side,
-    b: Side,
+    a: RegisterLayout,
+    b: RegisterLayout,
     sources: tuple[int, ...],
     wanted: list[Mask],
     group: int,

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf
 
-from ttc_llvm.lowering.layout import HOLE, Side
+from ttc_llvm.lowering.layout import HOLE, RegisterLayout
 
 from .bits import Bit, between, every_bit, key, lane_bits, width
 from .shuffles import Mask, Network, Pieces
 
 
-def lengths(b: Side, shortest: int) -> list[int]:
+def lengths(b: RegisterLayout, shortest: int) -> list[int]:
     """Lanes that a piece of B's registers may have, the longest first."""
     found, piece = [], b.lanes // 2
     while piece >= max(1, shortest):
@@ -24,14 +24,14 @@ def lengths(b: Side, shortest: int) -> list[int]:
     return found
 
 
-def stages(block: tuple[int, ...], a: Side, b: Side, group: int, piece: int) -> int | None:
+def stages(block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, group: int, piece: int) -> int | None:
     """Stages of shuffles behind pieces of so many lanes; None where A's rows cannot be loaded so, or are loaded whole
     that way."""
     lanes, wanted = _start(block, a, b, group, piece), lane_bits(block, b)
     return None if lanes is None or wanted is None else len(set(wanted).difference(lanes))
 
 
-def whole_shuffles(block: tuple[int, ...], a: Side, b: Side) -> float:
+def whole_shuffles(block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout) -> float:
     """Shuffles of the bit network behind whole registers of A, where every row exists; infinite where there is none."""
     lanes, wanted = lane_bits(block, a), lane_bits(block, b)
     if lanes is None or wanted is None:
@@ -49,7 +49,13 @@ def whole_shuffles(block: tuple[int, ...], a: Side, b: Side) -> float:
 
 
 def exchange_pieces(
-    block: tuple[int, ...], a: Side, b: Side, wanted: list[Mask], group: int, piece: int, in_place: bool = False
+    block: tuple[int, ...],
+    a: RegisterLayout,
+    b: RegisterLayout,
+    wanted: list[Mask],
+    group: int,
+    piece: int,
+    in_place: bool = False,
 ) -> Network | None:
     """The network from pieces of A's registers of so many lanes to side b, which holds `wanted`; None where that is
     not possible, or pieces are whole registers. group: lanes in 128 bits; in_place: lanes that stay do not move."""
@@ -62,7 +68,9 @@ def exchange_pieces(
     return None if network is None else replace(network, pieces=found)
 
 
-def _start(block: tuple[int, ...], a: Side, b: Side, group: int, piece: int) -> tuple[Bit, ...] | None:
+def _start(
+    block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, group: int, piece: int
+) -> tuple[Bit, ...] | None:
     """Lane bits of registers as wide as B's: A's own inside a piece; above, those that B wants above 128 bits.
 
     The lowest of these come first: what is then missing enters on top and pushes them down, in one shuffle of groups.
@@ -80,7 +88,7 @@ def _start(block: tuple[int, ...], a: Side, b: Side, group: int, piece: int) -> 
 
 
 def _assembled(
-    block: tuple[int, ...], a: Side, lanes: tuple[Bit, ...], piece: int
+    block: tuple[int, ...], a: RegisterLayout, lanes: tuple[Bit, ...], piece: int
 ) -> tuple[Pieces, ...] | None:
     """The registers with these lane bits. None where some piece of A's registers holds elements of several
     registers to be."""
@@ -98,7 +106,7 @@ def _assembled(
     return tuple(map(tuple, found.values()))
 
 
-def _content(a: Side, pieces: Pieces, piece: int) -> Mask:
+def _content(a: RegisterLayout, pieces: Pieces, piece: int) -> Mask:
     empty = (HOLE,) * piece
     parts = (empty if p is None else a.registers[p[0]].elements[p[1] : p[1] + piece] for p in pieces)
     return tuple(element for part in parts for element in part)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
+from .llvmlite_extensions import scalable_type, shuffle, undefined
 from .memory import intrinsic
-from .seam import scalable_type, shuffle, undefined
 from .values import F32, F64, I8, I64
 
 GROUP_BITS = 128

@@ -17,7 +17,7 @@ from ttc_llvm.lowering.operands import Op
 from ttc_llvm.problem.canonical import Alpha, Beta
 from ttc_llvm.problem.dtypes import DType, Kind
 
-from .seam import shuffle
+from .llvmlite_extensions import shuffle
 from .values import F32, F64, I8, at, splat
 
 _CARRIERS = {1: (I8, 1), 2: (ir.IntType(16), 1), 4: (F32, 1), 8: (F64, 1), 16: (F64, 2)}

@@ -3,7 +3,7 @@ by side, and step to the next row of B.
 
 A register holds a run of A; lane by lane it belongs to as many rows of B. Up to eight registers that are neighbours
 along B's run are stored by one instruction. Arithmetic runs on A's registers; B is read by the segments it is
-written by. Where some elements may not exist, registers are stored one by one, under the mask of their lanes.
+written by. Remainders, where some elements may not exist, are stored register by register, under masks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.layout import Register
 from ttc_llvm.lowering.operands import View
-from ttc_llvm.machine.machine import Exchange
+from ttc_llvm.machine.target import Exchange
 from ttc_llvm.problem.canonical import Beta
 
 from .memory import intrinsic, suffix
@@ -23,13 +23,13 @@ from .tuples import load_segments, store_segments
 from .values import I32, I64, i32, i64, mul
 
 if TYPE_CHECKING:
-    from .emission import Emission
-    from .micro_tile import Tile
+    from .micro_tile import MicroTile
+    from .micro_tile_code import MicroTileCode
 
 FIELDS = 8  # registers that one instruction stores, at most
 
 
-def applies(tile: Tile) -> bool:
+def applies(tile: MicroTile) -> bool:
     """True where A's registers lie along one axis, B's along another, and elements are single lanes."""
     node, a, b = tile.node, tile.a.run, tile.b.run
     if tile.machine.exchange is not Exchange.SEGMENTS or node.op.compute.itemsize > 8:
@@ -39,16 +39,16 @@ def applies(tile: Tile) -> bool:
     return node.source.strides[a[0]] == 1 and node.target.strides[b[0]] == 1
 
 
-def emit(e: Emission) -> None:
+def emit(e: MicroTileCode) -> None:
     """Load A's registers, scale them, and store them as segments of B."""
-    for group in _groups(e.tile, 1 if e.tile.node.ragged else FIELDS):
-        if e.tile.node.ragged:
+    for group in _groups(e.tile, 1 if e.tile.node.remainder_axes else FIELDS):
+        if e.tile.node.remainder_axes:
             _emit_masked(e, group[0])
         else:
             _emit_segments(e, group)
 
 
-def _groups(tile: Tile, most: int) -> list[list[Register]]:
+def _groups(tile: MicroTile, most: int) -> list[list[Register]]:
     """Registers of A that are neighbours along B's run, so many at most."""
     run = tile.b.run[0]
     columns: dict[tuple[int, ...], list[Register]] = {}
@@ -62,7 +62,7 @@ def _groups(tile: Tile, most: int) -> list[list[Register]]:
     return found
 
 
-def _emit_segments(e: Emission, group: list[Register]) -> None:
+def _emit_segments(e: MicroTileCode, group: list[Register]) -> None:
     b, view, count = e.b, e.tile.node.target, len(group[0].elements)
     address, stride = e.address(e.target, view, group[0]), _stride(e)
     old: list[ir.Value | None] = [None] * len(group)
@@ -74,13 +74,13 @@ def _emit_segments(e: Emission, group: list[Register]) -> None:
     store_segments(b, values, address, stride, count)
 
 
-def _emit_masked(e: Emission, register: Register) -> None:
+def _emit_masked(e: MicroTileCode, register: Register) -> None:
     b, view, lanes = e.b, e.tile.node.target, e.tile.a.lanes
     vector = carrier_type(view.dtype, lanes)
     address, stride = e.address(e.target, view, register), _stride(e)
-    ragged = e.load_side.ragged
-    assert ragged is not None
-    mask, every = ragged.mask(b, register, lanes, 1), i32(lanes)
+    masks = e.load_side.masks
+    assert masks is not None
+    mask, every = masks.mask(b, register, lanes, 1), i32(lanes)
     name = suffix(vector)
     old = None
     if e.tile.node.op.beta is Beta.ANY:
@@ -101,7 +101,7 @@ def _emit_masked(e: Emission, register: Register) -> None:
     b.call(store, [_scaled(e, register, old), address, stride, mask, every])
 
 
-def _scaled(e: Emission, register: Register, old: ir.Value | None) -> ir.Value:
+def _scaled(e: MicroTileCode, register: Register, old: ir.Value | None) -> ir.Value:
     """A register of A, scaled and added to what B held, in B's type."""
     node, b = e.tile.node, e.b
     raw = e.load_side.load(b, e.address(e.source, node.source, register), register)
@@ -110,7 +110,7 @@ def _scaled(e: Emission, register: Register, old: ir.Value | None) -> ir.Value:
     return convert(b, result, node.op.compute, node.target.dtype)
 
 
-def _stride(e: Emission) -> ir.Value:
+def _stride(e: MicroTileCode) -> ir.Value:
     """Bytes from a row of B to the next one along A's run."""
     view: View = e.tile.node.target
     return i64(mul(e.b, e.sizes(view.strides[e.tile.a.run[0]]), view.dtype.itemsize))

@@ -60,7 +60,7 @@ def add_run(module: ir.Module, problem: Problem, bodies: Bodies, target: Target)
         if bodies.specialised:
             extents.leave_unless_generated(b, problem, given["size"], given["lda"], given["ldb"], other)
             scratch = reserved(b, bodies.scratch, SCRATCH_ALIGN, "scratch")
-            _switch(b, _Call(shared, given, NULL, scratch, Set("own", bodies.specialised, {})), other, done)
+            _switch(b, _Call(shared, given, NULL, scratch, BodySet("own", bodies.specialised, {})), other, done)
         else:
             b.branch(other)
         b.position_at_end(other)
@@ -104,7 +104,7 @@ def _add_general(shared: _Object) -> ir.Function:
     b.call(extents.add_merge(shared.module, rank), [given["params"]])
     slots = [Slots(rank).extent(k).index for k in range(rank)]
     known = {slot: b.load(at(b, given["params"], 8 * slot), typ=I64, align=8) for slot in slots}
-    bodies = Set("any", shared.bodies.any_size, known)
+    bodies = BodySet("any", shared.bodies.any_size, known)
     done = b.append_basic_block("done")
     _switch(b, _Call(shared, given, given["params"], NULL, bodies), done, done)
     b.position_at_end(done)
@@ -116,7 +116,7 @@ def _add_general(shared: _Object) -> ir.Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class BodySet:
     """Bodies of one sort. extents: of the axes whose extents are parameters, by slot."""
 
     label: str
@@ -132,7 +132,7 @@ class _Call:
     given: dict[str, ir.Value]
     params: ir.Value
     scratch: ir.Value
-    bodies: Set
+    bodies: BodySet
 
 
 def _kind_number(b: ir.IRBuilder, scalars: ir.Value, problem: Problem) -> ir.Value:
@@ -175,8 +175,8 @@ def _switch(b: ir.IRBuilder, call: _Call, otherwise: ir.Block, done: ir.Block) -
 
 def _run_body(b: ir.IRBuilder, call: _Call, body: Body) -> None:
     name = f"{call.bodies.label}.{body.kinds}"
-    labels = ("streaming", "rows")[: len(body.streaming)]
-    named = [(nest, f"{name}.{label}") for nest, label in zip(body.streaming, labels, strict=True)]
+    labels = ("streaming", "rows")[: len(body.non_temporal)]
+    named = [(nest, f"{name}.{label}") for nest, label in zip(body.non_temporal, labels, strict=True)]
     _run_first(b, call, [*named, (body.nest, name)])
 
 

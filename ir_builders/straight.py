@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import count, cycle, islice
 
-from ttc_llvm.lowering.layout import HOLE, Side
+from ttc_llvm.lowering.layout import HOLE, RegisterLayout
 
 from .gather import gather
 from .shuffles import Network
 
 
 @lru_cache(maxsize=64)
-def straight(a: Side, b: Side) -> Network:
+def straight(a: RegisterLayout, b: RegisterLayout) -> Network:
     """All elements in the order of A's registers, cut into B's: no shuffle at all where both have the same widths."""
     labels = count()
     read = [tuple(islice(labels, len(register.elements))) for register in a.registers]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from .seam import reference, scalable_type, written
+from .llvmlite_extensions import reference, scalable_type, written
 
 _LOG_SIZES = {8: 3, 16: 4, 32: 5, 64: 6}
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from llvmlite import ir
 
-from .seam import reference, shuffle, written
+from .llvmlite_extensions import reference, shuffle, written
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 PTR = ir.PointerType()

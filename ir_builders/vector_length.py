@@ -7,8 +7,8 @@ from llvmlite import ir
 from ttc_llvm.machine.target import Target
 
 from .frame import internal
+from .llvmlite_extensions import attribute
 from .memory import intrinsic
-from .seam import attribute
 from .values import I64, guarded
 
 # Bits of a vector register in one unit of LLVM's `vscale`, and features of a function that does not know how many

@@ -20,20 +20,20 @@ from reference import Array
 
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import (
+    AtRunEnd,
     Fence,
-    Keep,
-    Last,
+    FlushSlot,
+    LoadSlot,
     Loop,
     Micro,
     Node,
-    Recall,
-    Rest,
+    OpenSlots,
+    Peeled,
     Row,
-    Shifted,
     Stage,
     assert_never,
 )
-from ttc_llvm.lowering.operands import Buffer, Carry, Space, View
+from ttc_llvm.lowering.operands import Buffer, PartialLine, Space, View
 from ttc_llvm.problem.canonical import Alpha, Beta, Param, Placed, Size, static
 
 SPACES = {space: place for place, space in enumerate(Space)}
@@ -95,7 +95,7 @@ class Interpreter:
 
     def __post_init__(self) -> None:
         canonical = self.nest.canonical
-        for space in (Space.SCRATCH, Space.CARRY):
+        for space in (Space.SCRATCH, Space.SLOTS):
             scratch = np.zeros(self.nest.scratch // canonical.a.itemsize, reference.numpy_type(canonical.a))
             self.memory[space] = scratch
         self.writes = {space: np.zeros(len(m), np.int64) for space, m in self.memory.items()}
@@ -141,16 +141,16 @@ class Interpreter:
                     self._micro(node, box)
                 case Row():
                     self._row(node, box)
-                case Keep():
+                case OpenSlots():
                     assert node.buffer.offset == 0
                     self.nodes(node.body, self._opened(node.buffer, box))
-                case Recall():
+                case LoadSlot():
                     self._recall(node, box)
-                case Last():
-                    self.nodes(node.body if self._ends(node.carry, box)[1] else (), box)
-                case Rest():
+                case AtRunEnd():
+                    self.nodes(node.body if self._ends(node.partial_line, box)[1] else (), box)
+                case FlushSlot():
                     self._rest(node, box)
-                case Shifted():
+                case Peeled():
                     self._shifted(node, box)
                 case Fence():
                     pass
@@ -185,17 +185,17 @@ class Interpreter:
         for start, grain in zip(box.starts, node.grain, strict=True) if grained else ():
             assert start % grain == 0, f"a block starts at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
-        if node.carry is None:
+        if node.partial_line is None:
             self._write(node, sink, self._value(node, source, sink))
             return
         value = self._read(node.source.space, source)
-        place = SPACES[Space.CARRY]
+        place = SPACES[Space.SLOTS]
         slots = box.offsets[place] + _relative(tuple(strides[place] for strides in box.strides), lengths)
         for row in itertools.product([slice(None)], *map(range, lengths[1:])):
-            first = self._ends(node.carry, box)[0] and self._is_first(node.carry, box)
-            self._join(node, node.carry.elements, sink[row][0], slots[row][0], value[row], first)
+            first = self._ends(node.partial_line, box)[0] and self._is_first(node.partial_line, box)
+            self._join(node, node.partial_line.elements, sink[row][0], slots[row][0], value[row], first)
 
-    def _is_first(self, carry: Carry, box: Box) -> bool:
+    def _is_first(self, carry: PartialLine, box: Box) -> bool:
         """Whether the box is the first along axis 0 of its tile."""
         tile = dict(carry.loops).get(0, static(self.nest.canonical.axes[0].extent))  # longer steps are panels
         inside = [loop for loop in box.ends if loop[0] == 0 and loop[1] < tile]
@@ -205,8 +205,8 @@ class Interpreter:
         """What waits, and what comes: a whole line at most leaves, the last elements wait. Nothing waits for a run's
         first elements, as many as a line has at least: those of the first line leave."""
         assert len(new) <= count
-        assert first or self.writes[Space.CARRY][slot + count - at % count : slot + count].all()
-        row = np.concatenate([self.memory[Space.CARRY][slot : slot + count], new])
+        assert first or self.writes[Space.SLOTS][slot + count - at % count : slot + count].all()
+        row = np.concatenate([self.memory[Space.SLOTS][slot : slot + count], new])
         if first:
             assert len(new) == count
             line = at + np.arange(count - at % count)
@@ -215,20 +215,20 @@ class Interpreter:
             line = at - at % count + np.arange(count)
             whole = row[count - at % count :][:count]
             self._write(node, line, self._scaled(node, whole, whole))
-        self.memory[Space.CARRY][slot : slot + count] = row[-count:]
-        self.writes[Space.CARRY][slot : slot + count] = 1
+        self.memory[Space.SLOTS][slot : slot + count] = row[-count:]
+        self.writes[Space.SLOTS][slot : slot + count] = 1
 
-    def _rest(self, node: Rest, box: Box) -> None:
+    def _rest(self, node: FlushSlot, box: Box) -> None:
         """The row ends its run: what waits behind the last boundary leaves."""
         assert all(length == 1 for length in box.lengths[1:])
-        count, end = node.carry.elements, box.offsets[SPACES[Space.B]] + box.lengths[0]
-        rest, slot = end % count, box.offsets[SPACES[Space.CARRY]] + node.carry.elements
-        assert self.writes[Space.CARRY][slot - rest : slot].all()
-        waiting = self.memory[Space.CARRY][slot - rest : slot]
+        count, end = node.partial_line.elements, box.offsets[SPACES[Space.B]] + box.lengths[0]
+        rest, slot = end % count, box.offsets[SPACES[Space.SLOTS]] + node.partial_line.elements
+        assert self.writes[Space.SLOTS][slot - rest : slot].all()
+        waiting = self.memory[Space.SLOTS][slot - rest : slot]
         if rest:
             self._write(node, end - rest + np.arange(rest), self._scaled(node, waiting, waiting))
 
-    def _shifted(self, node: Shifted, box: Box) -> None:
+    def _shifted(self, node: Peeled, box: Box) -> None:
         """The block from the next boundary of B on, B's base being on one, and what has no whole line."""
         axes, block, on = self.nest.canonical.axes, node.body.block, node.following
         ahead = -(box.offsets[SPACES[Space.B]] + self.start) % node.grain
@@ -264,17 +264,17 @@ class Interpreter:
         assert node.width == int(np.prod([box.lengths[k] for k in whole], initial=1))
         assert all(n == 1 for k, n in enumerate(box.lengths) if k not in node.axes)
         count = node.width * box.lengths[last]
-        if node.carry is None:
+        if node.partial_line is None:
             self._elements(node, box, 0, count)
         else:
-            self._carried(node, node.carry, box, count)
+            self._carried(node, node.partial_line, box, count)
 
     def _elements(self, node: Row, box: Box, first: int, end: int) -> None:
         source, sink = (box.offsets[SPACES[view.space]] + np.arange(first, end) for view in (node.source, node.target))
         if first < end:
             self._write(node, sink, self._value(node, source, sink))
 
-    def _carried(self, node: Row, carry: Carry, box: Box, count: int) -> None:
+    def _carried(self, node: Row, carry: PartialLine, box: Box, count: int) -> None:
         """Whole lines, from what waits on, ordinary ends at those of the run; B's base is taken to be on a line."""
         first, last = self._ends(carry, box)
         past = box.offsets[SPACES[Space.B]] % carry.elements
@@ -282,16 +282,16 @@ class Interpreter:
         done = start + (count - start) // carry.elements * carry.elements
         self._elements(node, box, 0 if first else start, count if last else done)
         assert first is False or last or count >= carry.elements
-        self._moved_within(Space.SCRATCH, count - carry.elements, Space.CARRY, 0, carry.elements, box)
+        self._moved_within(Space.SCRATCH, count - carry.elements, Space.SLOTS, 0, carry.elements, box)
 
-    def _ends(self, carry: Carry, box: Box) -> tuple[bool, bool]:
+    def _ends(self, carry: PartialLine, box: Box) -> tuple[bool, bool]:
         """Whether the box is the first, and the last, of its run."""
         ends = [box.ends[loop] for loop in carry.loops if loop in box.ends]
         return all(first for first, _ in ends), all(last for _, last in ends)
 
-    def _recall(self, node: Recall, box: Box) -> None:
-        size = node.carry.elements
-        self._moved_within(Space.CARRY, 0, Space.SCRATCH, -size, size, box)
+    def _recall(self, node: LoadSlot, box: Box) -> None:
+        size = node.partial_line.elements
+        self._moved_within(Space.SLOTS, 0, Space.SCRATCH, -size, size, box)
 
     def _moved_within(self, source: Space, first: int, target: Space, at: int, count: int, box: Box) -> None:
         """Elements from one part of scratch to another, and whether they have been written."""
@@ -304,7 +304,7 @@ class Interpreter:
         lengths = []
         for k, block in enumerate(node.block):
             length = box.lengths[k]
-            fits = 0 < length <= block if k in node.ragged else length == block
+            fits = 0 < length <= block if k in node.remainder_axes else length == block
             assert fits, f"axis {k}: an interval of {length} meets a block of {block}"
             lengths.append(length)
         return tuple(lengths)
@@ -327,9 +327,9 @@ class Interpreter:
             x = self._read(node.source.space, source)
         return self._scaled(node, x, x if node.op.beta is Beta.ZERO else self._read(node.target.space, sink))
 
-    def _scaled(self, node: Micro | Row | Rest, x: Array, old: Array) -> Array:
+    def _scaled(self, node: Micro | Row | FlushSlot, x: Array, old: Array) -> Array:
         """old: what B holds, anything of that shape where it is not read."""
-        source, op = node.carry if isinstance(node, Rest) else node.source, node.op
+        source, op = node.partial_line if isinstance(node, FlushSlot) else node.source, node.op
         alpha = self.alpha if op.alpha is Alpha.ANY else float(op.alpha is Alpha.ONE)
         beta = 0.0 if op.beta is Beta.ZERO else self.beta
         return reference.combine(x, old, (source.dtype, node.target.dtype), alpha, beta, op.conjugate)
@@ -340,7 +340,7 @@ class Interpreter:
             assert self.writes[space][where].all(), "scratch is read before it is written"
         return np.asarray(self.memory[space][where])
 
-    def _write(self, node: Micro | Row | Rest, where: Array, value: Array) -> None:
+    def _write(self, node: Micro | Row | FlushSlot, where: Array, value: Array) -> None:
         assert where.min() >= 0
         self.memory[node.target.space][where] = value
         np.add.at(self.writes[node.target.space], where.ravel(), 1)

@@ -20,7 +20,7 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import Loop
 from ttc_llvm.lowering.plan import CpuPlan
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, Param, Size, static
 from ttc_llvm.problem.dtypes import DType, Kind
@@ -38,7 +38,7 @@ def part_range(tasks: int, part: int, parts: int) -> tuple[int, int]:
 @lru_cache(maxsize=1)
 def runnable() -> tuple[Target, ...]:
     """The host and every row of the target table whose code may run here."""
-    rows = [t for t in map(target.find, ROWS) if backend.runs_here(t)]
+    rows = [t for t in map(lookup.find, ROWS) if backend.runs_here(t)]
     return (backend.host_target(), *rows)
 
 

@@ -14,7 +14,7 @@ import pytest
 from native_build import compiler, run
 
 from ttc_llvm.errors import ArtifactError, OptionError
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.native import archive, elf, linker, publish
 from ttc_llvm.native.archive import Member
@@ -191,11 +191,11 @@ def test_no_linker_is_one_sentence(host: Target, monkeypatch: pytest.MonkeyPatch
 def test_other_machines_need_their_own_linker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ArtifactError, match=r"none of riscv64-linux-gnu-gcc, ld\.lld, riscv64-linux-gnu-ld is on"):
-        linker.command(changed(target.find("rvv"), triple="riscv64-unknown-linux-gnu"))
+        linker.command(changed(lookup.find("rvv"), triple="riscv64-unknown-linux-gnu"))
     with pytest.raises(ArtifactError, match="none of powerpc64-linux-gnu-gcc, powerpc64-linux-gnu-ld is on"):
-        linker.command(changed(target.find("power9"), triple="powerpc64-linux-gnu"))
+        linker.command(changed(lookup.find("power9"), triple="powerpc64-linux-gnu"))
     with pytest.raises(ArtifactError, match=r"none of aarch64-linux-musl-gcc, aarch64-linux-gnu-gcc, ld\.lld,"):
-        linker.command(changed(target.find("neon"), triple="aarch64-linux-musl"))
+        linker.command(changed(lookup.find("neon"), triple="aarch64-linux-musl"))
 
 
 def test_what_a_linker_says_is_passed_on(host: Target) -> None:

@@ -16,7 +16,7 @@ from emissions import shared_text
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import COPY, Alpha, Beta, Kinds, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
@@ -94,7 +94,7 @@ def compiled(
     pieces: bool = True,
 ) -> Code:
     """A 2-D transposition of this size in tiles of 4 x 4 blocks. pieces: rows may be loaded in pieces."""
-    wanted = target.find(machine) if pieces else replace(target.find(machine), insert_bits=0)
+    wanted = lookup.find(machine) if pieces else replace(lookup.find(machine), insert_bits=0)
     c = canonicalise(Problem((1, 0), size, dtype), kinds).canonical
     tile = (4 * block[0], 4 * block[1])
     plan = CpuPlan(tile, block, (1, 0), (1, 0), 1, prefetch, store)
@@ -103,7 +103,7 @@ def compiled(
 
 def shared_edges(machine: str, dtype: str, edge: int, kinds: Kinds = COPY) -> Code:
     """Three axes with remainders, whose edges share one micro-tile."""
-    wanted = target.find(machine)
+    wanted = lookup.find(machine)
     return Code.parse(backend.assembly(shared_text(wanted, dtype, edge, kinds), wanted))
 
 
@@ -239,7 +239,7 @@ def test_tiles_of_more_rows_than_registers_stay_cheap(
     """Small elements fill whole registers with more rows than there are registers: some spills, no collapse."""
     code = compiled(machine, dtype, (edge, edge))
     assert len(code.tile) <= per_element * edge * edge
-    rows = max(edge - target.find(machine).registers, 2)
+    rows = max(edge - lookup.find(machine).registers, 2)
     assert len(code.spills()) <= 4 * rows
 
 
@@ -247,7 +247,7 @@ def test_tiles_of_more_rows_than_registers_stay_cheap(
 @pytest.mark.parametrize("machine", ["sse2", "avx", "avx2", "avx512", "knl"])
 @pytest.mark.parametrize("size", [(256, 256), (253, 250), (3, 1000)])
 def test_no_gathers_and_no_calls_to_libraries(machine: str, size: tuple[int, int], kinds: Kinds) -> None:
-    lanes = target.find(machine).lanes(4)
+    lanes = lookup.find(machine).lanes(4)
     block = (min(lanes, size[1]), min(lanes, size[0]))
     code = compiled(machine, "s", block, kinds, size=size)
     assert not [line for line in code.every if "gather" in line or "scatter" in line]
@@ -341,7 +341,7 @@ def test_two_axes_with_remainders_have_edges_of_their_own() -> None:
 
 def test_no_load_waits_for_the_store_of_a_row_that_is_not_there() -> None:
     """Old elements of absent rows come from A's address: that of the row stored just before would make them wait."""
-    text = shared_text(target.find("avx512"), "s", 16, UPDATE)
+    text = shared_text(lookup.find("avx512"), "s", 16, UPDATE)
     elsewhere = re.findall(r'(%"\S+") = select\s+i1 \S+, ptr \S+, ptr \S+', text)
     assert len(elsewhere) == 2 * 15 + 16  # rows that may be absent along the one axis and along the other
     stores = re.findall(r'@"llvm.masked.store\S+\(<16 x float> \S+, ptr (\S+),', text)

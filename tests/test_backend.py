@@ -21,7 +21,7 @@ from processes import PATIENCE
 
 from ttc_llvm import locks
 from ttc_llvm.errors import CompileError, OutOfMemoryError, TargetError
-from ttc_llvm.machine import cpu_features, host, target
+from ttc_llvm.machine import cpu_features, host, lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.runtime import backend, heap
 
@@ -172,7 +172,7 @@ def registers(text: str) -> set[str]:
     ("name", "register"), [("avx512", "zmm"), ("avx2", "ymm"), ("avx", "ymm"), ("sse2", "xmm")]
 )
 def test_vectors_have_the_target_s_full_width(name: str, register: str) -> None:
-    assert registers(backend.assembly(TRIPLE, target.find(name))) == {register}
+    assert registers(backend.assembly(TRIPLE, lookup.find(name))) == {register}
 
 
 def test_the_host_uses_its_full_width() -> None:
@@ -185,8 +185,8 @@ MAGIC = {"wasm": b"\0asm", "darwin": b"\xcf\xfa\xed\xfe", "linux": b"\x7fELF"}
 
 
 def test_every_target_compiles_in_every_form() -> None:
-    for name in (*target.spellings(), *target.triples()):
-        wanted = target.find(name)
+    for name in (*lookup.spellings(), *lookup.triples()):
+        wanted = lookup.find(name)
         magic = next(start for system, start in MAGIC.items() if system in wanted.triple)
         assert backend.compile_object(TRIPLE, wanted)[:4] == magic
         assert backend.bitcode(TRIPLE, wanted)[:2] in (b"BC", b"\xde\xc0")  # plain, or wrapped as macOS wants it
@@ -194,9 +194,9 @@ def test_every_target_compiles_in_every_form() -> None:
 
 
 def test_optimisation_keeps_the_planned_shuffles_and_arithmetic() -> None:
-    text = optimised(STAGES, target.find("avx512"))
+    text = optimised(STAGES, lookup.find("avx512"))
     assert text.count("shufflevector") == 64
-    assert optimised(TRIPLE, target.find("avx512")).count("fadd") == 2
+    assert optimised(TRIPLE, lookup.find("avx512")).count("fadd") == 2
 
 
 def test_the_same_module_gives_the_same_bytes() -> None:
@@ -218,34 +218,34 @@ def test_targets_resolve() -> None:
 def test_names_that_llvm_would_die_of_never_reach_it() -> None:
     for cpu in ("avx2", "no-such-cpu"):
         with pytest.raises(TargetError):
-            backend.compile_object(ADD, replace(target.find("avx2"), cpu=cpu))
+            backend.compile_object(ADD, replace(lookup.find("avx2"), cpu=cpu))
     with pytest.raises(TargetError, match="is none of x86"):
-        backend.compile_object(ADD, replace(target.find("avx2"), triple="no-such-machine"))
+        backend.compile_object(ADD, replace(lookup.find("avx2"), triple="no-such-machine"))
 
 
 def test_the_host_describes_itself() -> None:
     own = backend.host_target()
-    assert own.name == "host" and own.triple.startswith("x86_64") and own.cpu in target.spellings()
+    assert own.name == "host" and own.triple.startswith("x86_64") and own.cpu in lookup.spellings()
     switches = [switch for switch in own.features.split(",") if "prefer" not in switch]
     assert switches == sorted(switches, key=lambda switch: switch[1:])
     assert own.l1 >= 8 << 10 and own.l2 >= own.l1 and own.ways >= 1 and own.line in (32, 64, 128)
-    assert backend.runs_here(own) and backend.runs_here(target.find("sse2"))
+    assert backend.runs_here(own) and backend.runs_here(lookup.find("sse2"))
 
 
 def test_what_a_cpu_needs_is_known_for_every_target() -> None:
-    for cpu in target.cpus("x86"):
-        needed = cpu_features.needs(target.find(cpu))
+    for cpu in lookup.cpus("x86"):
+        needed = cpu_features.needs(lookup.find(cpu))
         assert "sse2" in needed and needed <= set(cpu_features.PLACES)
-    assert {"avx512vbmi", "avx2", "gfni"} <= cpu_features.needs(target.find("icelake-server"))
+    assert {"avx512vbmi", "avx2", "gfni"} <= cpu_features.needs(lookup.find("icelake-server"))
     with pytest.raises(TargetError):
-        cpu_features.needs(replace(target.find("avx"), cpu="no-such-cpu"))
+        cpu_features.needs(replace(lookup.find("avx"), cpu="no-such-cpu"))
 
 
 def test_a_machine_lacks_what_a_target_needs() -> None:
-    old = dict.fromkeys(cpu_features.needs(target.find("ivybridge")), True) | {"avx2": False}
-    assert host.missing(target.find("sandybridge"), old) == ()
-    assert "avx2" in host.missing(target.find("haswell"), old)
-    foreign = replace(target.find("avx"), features="+f16c,+xop,-pclmul")
+    old = dict.fromkeys(cpu_features.needs(lookup.find("ivybridge")), True) | {"avx2": False}
+    assert host.missing(lookup.find("sandybridge"), old) == ()
+    assert "avx2" in host.missing(lookup.find("haswell"), old)
+    foreign = replace(lookup.find("avx"), features="+f16c,+xop,-pclmul")
     assert host.missing(foreign, old) == ("xop",)
 
 
@@ -339,7 +339,7 @@ def test_a_child_forked_while_threads_compile_can_compile() -> None:
     assert codes == [0] * 8
 
 
-def _forked(own: target.Target) -> int:
+def _forked(own: lookup.Target) -> int:
     """Exit status of a child that compiles and runs a function; -1 if it does not end within 20 s."""
 
     def adds() -> bool:

@@ -16,7 +16,7 @@ from ttc_llvm.lowering import plan as plans
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.writing import resolve
-from ttc_llvm.machine import target as targets
+from ttc_llvm.machine import lookup as targets
 from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype
 from ttc_llvm.problem.problem import Problem

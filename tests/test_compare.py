@@ -30,10 +30,10 @@ from ttc_llvm.compare.compiled import Compiled
 from ttc_llvm.compare.compilers import Compiler
 from ttc_llvm.compare.references import Vectorised, Wanted
 from ttc_llvm.errors import OptionError
-from ttc_llvm.ir_builders import naive as nests
-from ttc_llvm.problem import dtypes, naive
-from ttc_llvm.problem.naive import Traverse
+from ttc_llvm.ir_builders import reference_kernel as nests
+from ttc_llvm.problem import dtypes, reference_loops
 from ttc_llvm.problem.problem import Problem
+from ttc_llvm.problem.reference_loops import Traverse
 from ttc_llvm.runtime import backend, runtime
 from ttc_llvm.runtime.affinity import Policy, parse, process_mask
 from ttc_llvm.tuning.search import buffers, verify
@@ -76,17 +76,17 @@ def computes(peer: Any, problem: Problem) -> None:
 
 def test_b_or_a_is_walked_from_end_to_end() -> None:
     problem = Problem((2, 0, 1), (3, 4, 5))
-    output, into = (naive.of(problem, traverse).loops for traverse in Traverse)
+    output, into = (reference_loops.of(problem, traverse).loops for traverse in Traverse)
     assert [loop.number for loop in output] == [1, 0, 2]
     assert [loop.stride_b for loop in output] == [15, 5, 1]
     assert [loop.number for loop in into] == [2, 1, 0]
     assert [loop.stride_a for loop in into] == [12, 3, 1]
-    assert naive.of(Problem((), ())).loops[0].extent == 1
+    assert reference_loops.of(Problem((), ())).loops[0].extent == 1
 
 
 def test_large_tensors_need_longer_indices() -> None:
-    assert naive.of(Problem((1, 0), (1 << 15, 1 << 15))).fits_int
-    assert not naive.of(Problem((1, 0), (1 << 16, 1 << 15))).fits_int
+    assert reference_loops.of(Problem((1, 0), (1 << 15, 1 << 15))).fits_int
+    assert not reference_loops.of(Problem((1, 0), (1 << 16, 1 << 15))).fits_int
     text = source.reference(Problem((1, 0), (1 << 16, 1 << 15)), Traverse.OUTPUT)
     assert "for (int64_t i0 = 0; i0 < 65536; ++i0)" in text
 
@@ -109,14 +109,14 @@ def test_the_source_is_the_paper_s_nest() -> None:
 
 
 def test_tasks_are_enough_outer_iterations() -> None:
-    assert nests.tasks(naive.of(Problem((2, 1, 0), (8, 100, 50)))) == 800
-    assert nests.tasks(naive.of(Problem((3, 2, 1, 0), (64, 64, 64, 64)))) == 64 * 64
-    assert nests.tasks(naive.of(Problem((0,), (77,)))) == 77
+    assert nests.tasks(reference_loops.of(Problem((2, 1, 0), (8, 100, 50)))) == 800
+    assert nests.tasks(reference_loops.of(Problem((3, 2, 1, 0), (64, 64, 64, 64)))) == 64 * 64
+    assert nests.tasks(reference_loops.of(Problem((0,), (77,)))) == 77
 
 
 def test_llvm_vectorises_the_innermost_loop() -> None:
     target = replace(backend.host_target(), cpu="skylake-avx512", features="-prefer-256-bit")
-    text = str(nests.build(naive.of(Problem((1, 0), (640, 480), beta=1.0)), target))
+    text = str(nests.build(reference_loops.of(Problem((1, 0), (640, 480), beta=1.0)), target))
     assert "!llvm.access.group" in text and "llvm.loop.vectorize.enable" in text
     with backend._vectorised(text, target) as (machine, module):
         assembly = machine.emit_assembly(module)

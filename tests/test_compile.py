@@ -26,7 +26,7 @@ from ttc_llvm.compiling.solve import request_of
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.compiling.trial import Mode, Trial
 from ttc_llvm.errors import OptionError, OutOfMemoryError, TargetError, TtcError, VerificationError
-from ttc_llvm.lowering.fallback import instead
+from ttc_llvm.lowering.fallback import for_numpy_arrays
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.problem.canonical import Axis, canonicalise
 from ttc_llvm.problem.problem import Problem
@@ -222,7 +222,7 @@ def test_a_search_remembers_what_runs_where_arrays_of_numpy_begin(
     problem, machine = Problem((1, 0), (256, 512)), replace(backend.host_target(), across_lines=16)
     asked: dict[str, Any] = {"threads": 1, "target": machine, "forced": Forced(streaming=True)}
     plan = ttc_llvm.compile(problem, 3, **asked).plan
-    found = instead(canonicalise(problem).canonical, plan, machine)
+    found = for_numpy_arrays(canonicalise(problem).canonical, plan, machine)
     others = [kernel.name_of(other.plan, other.loads) for other in found]
     assert others
     assert objects_of(path) == [kernel.NAME, *others]

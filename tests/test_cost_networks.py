@@ -11,7 +11,7 @@ import pytest
 
 from ttc_llvm import Problem
 from ttc_llvm.lowering.plan import VERSION, parse
-from ttc_llvm.machine import target as targets
+from ttc_llvm.machine import lookup as targets
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.cost import networks
 from ttc_llvm.tuning.cost.cost import NETWORKS, Model

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from ttc_llvm.lowering.plan import CpuPlan
-from ttc_llvm.machine import target as targets
+from ttc_llvm.machine import lookup as targets
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.cost.cost import Model

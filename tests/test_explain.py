@@ -21,7 +21,7 @@ from ttc_llvm.explain.text import STAGES
 from ttc_llvm.lowering.items import placed
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.machine.target import find
+from ttc_llvm.machine.lookup import find
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend

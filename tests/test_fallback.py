@@ -9,22 +9,22 @@ from case import Case
 from machine import Run, check, runnable
 
 from ttc_llvm.lowering import plan as plans
-from ttc_llvm.lowering.fallback import LONG_READ, LONG_RUN, Fallback, fallbacks, off_boundary
+from ttc_llvm.lowering.fallback import LONG_READ, LONG_RUN, Fallback, fallbacks, for_misaligned_b
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import resolve
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 
-AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
+AVX2, AVX512 = (lookup.find(name) for name in ("avx2", "avx512"))
 NARROW = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, Store.ALIGNED, fetch=Fetch.ROWS)
 
 
 def planned(c: Canonical, plan: CpuPlan, machine: Target) -> CpuPlan:
     """What runs where B begins off the boundary."""
-    return off_boundary(c, plan, machine).plan
+    return for_misaligned_b(c, plan, machine).plan
 
 
 def reversal(*extents: int) -> Canonical:
@@ -118,7 +118,7 @@ def test_tiles_that_fill_l2_are_not_asked_for() -> None:
 def test_rows_of_a_that_are_rows_of_b(name: str, apart: int, wanted: dict[int, str]) -> None:
     """They go on from row to row, in registers or, a KiB at a time, through scratch; long ones are streamed one by one,
     short ones are not, above all those that lie apart in A."""
-    machine = target.find(name)
+    machine = lookup.find(name)
     for row, store in wanted.items():
         c = canonicalise(Problem((0, 2, 1), (row, 400, 200), lda=(row + apart, 400, 200))).canonical
         plan = CpuPlan((row, 1, 16), (min(row, 32), 1, 1), (1, 2, 0), (0, 1, 2), 1, 0, Store.ALIGNED)
@@ -144,7 +144,7 @@ def test_a_panel_goes_with_the_tiles_it_holds() -> None:
 @pytest.mark.parametrize("store", FALLBACKS)
 def test_a_plan_decides_for_a_fallback(store: Store) -> None:
     c = reversal(384, 355, 384)
-    found = off_boundary(c, replace(NARROW, fallback=store), AVX512)
+    found = for_misaligned_b(c, replace(NARROW, fallback=store), AVX512)
     assert found.store is store
     assert found.plan.store is (Store.COMBINED if store is Store.BUFFERED else store)
     assert found.plan.fallback is None
@@ -154,15 +154,15 @@ def test_a_plan_decides_for_a_fallback(store: Store) -> None:
 def test_the_first_fallback_that_pays_goes_where_the_wanted_one_cannot() -> None:
     """Rows of B that are rows of A leave no scratch; 24 bytes of A at a time cannot be shifted."""
     plan = replace(PACKED, fallback=Store.COMBINED)
-    assert off_boundary(PACKING, plan, AVX512) == off_boundary(PACKING, PACKED, AVX512)
-    assert off_boundary(PACKING, plan.ordinary, AVX512).plan == PACKED.ordinary
+    assert for_misaligned_b(PACKING, plan, AVX512) == for_misaligned_b(PACKING, PACKED, AVX512)
+    assert for_misaligned_b(PACKING, plan.ordinary, AVX512).plan == PACKED.ordinary
 
 
 @pytest.mark.parametrize("store", [None, *FALLBACKS])
 def test_plans_with_ordinary_stores_have_one_fallback(store: Store | None) -> None:
     plan = replace(PACKED, store=Store.CACHED, fallback=store)
     assert list(fallbacks(PACKING, plan, AVX512)) == [Fallback(Store.CACHED, PACKED.ordinary)]
-    assert off_boundary(PACKING, plan, AVX512).plan == PACKED.ordinary
+    assert for_misaligned_b(PACKING, plan, AVX512).plan == PACKED.ordinary
 
 
 @pytest.mark.parametrize("store", DECISIONS)

@@ -8,7 +8,7 @@ import pytest
 
 from ttc_llvm import Problem
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.machine import target as targets
+from ttc_llvm.machine import lookup as targets
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.tuning.cost.features import Features
 from ttc_llvm.tuning.cost.linear_model import at

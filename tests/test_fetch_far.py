@@ -13,7 +13,7 @@ from ttc_llvm.explain.pseudo import lines
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Fetch, Store
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.cost.cost import Model
 from ttc_llvm.tuning.cost.model import onwards, ranked
@@ -21,7 +21,7 @@ from ttc_llvm.tuning.space.candidates import seeds
 from ttc_llvm.tuning.space.choices import FREE, Forced, fetches
 from ttc_llvm.tuning.space.neighbours import neighbours, settled, twins
 
-ZEN4, AVX512 = target.find("znver4"), target.find("avx512")
+ZEN4, AVX512 = lookup.find("znver4"), lookup.find("avx512")
 UPDATE, COPY = Problem((2, 1, 0), (400, 30, 400), beta=1), Problem((2, 1, 0), (400, 30, 400))
 NEAR = CpuPlan((32, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, prefetch=4)
 FAR = replace(NEAR, fetch=Fetch.FAR)
@@ -56,12 +56,12 @@ def test_machines_that_ask_into_l2() -> None:
     assert fetches(columns, ZEN4) == ((Fetch.ROWS, 1), (Fetch.FAR, 8))
     for form, machine in ((columns, AVX512), (rows, ZEN4), (rows, AVX512)):
         assert fetches(form, machine) == ((Fetch.ROWS, 1), (Fetch.BLOCKS, 6))
-    host = target.for_features("znver4", frozenset({"avx2"}), "+avx2")
-    assert host.far and not target.find("znver5").far
+    host = lookup.for_features("znver4", frozenset({"avx2"}), "+avx2")
+    assert host.far and not lookup.find("znver5").far
 
 
 @pytest.mark.parametrize(("machine", "asked"), [(ZEN4, Fetch.FAR), (AVX512, Fetch.BLOCKS)], ids=str)
-def test_what_seeds_ask_for(machine: target.Target, asked: Fetch) -> None:
+def test_what_seeds_ask_for(machine: lookup.Target, asked: Fetch) -> None:
     ragged = Problem((2, 1, 0), (401, 301, 401))
     for problem in (UPDATE, ragged):
         offered = list(seeds(canonicalise(problem).canonical, machine, FREE))
@@ -84,7 +84,7 @@ def test_whether_anything_is_asked_for_is_a_change_both_ways() -> None:
 
 
 @pytest.mark.parametrize("machine", [ZEN4, AVX512], ids=str)
-def test_searches_try_the_other_cache(machine: target.Target) -> None:
+def test_searches_try_the_other_cache(machine: lookup.Target) -> None:
     """From plans that proved fast, on any machine."""
     form = canonicalise(replace(UPDATE, size=(4000, 30, 400))).canonical
     assert FAR in onwards(form, machine, 1)(NEAR)
@@ -104,4 +104,4 @@ def test_the_model_knows_the_difference_where_it_was_measured() -> None:
 
 def test_machines_that_cannot_ask_have_no_other_cache() -> None:
     assert list(twins(AVX512, NEAR)) == [FAR]
-    assert list(twins(target.find("rvv"), NEAR)) == []
+    assert list(twins(lookup.find("rvv"), NEAR)) == []

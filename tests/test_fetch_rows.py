@@ -10,7 +10,7 @@ from ttc_llvm import Problem
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import canonicalise
 
 LINE = 64
@@ -20,7 +20,7 @@ FLOAT = 4
 def asked(problem: Problem, tile: tuple[int, ...], block: tuple[int, ...]) -> list[int]:
     """Byte offsets of all requests from where they are counted, as the code of the first body has them."""
     plan = CpuPlan(tile, block, (1, 0), (1, 0), 2, prefetch=1, fetch=Fetch.ROWS)
-    machine = target.find("avx512")
+    machine = lookup.find("avx512")
     text = str(module.build(lower(canonicalise(problem).canonical, plan, machine), machine))
     steps = {name: int(step) for name, step in re.findall(r"%\"(\S+)\" = getelementptr i8, ptr \S+, i64 (\d+)", text)}
     return [steps.get(name, 0) for name in re.findall(r'call void @"llvm.prefetch\.p0"\(ptr %"([^"]+)"', text)]

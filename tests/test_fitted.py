@@ -15,7 +15,7 @@ from processes import attempt
 from ttc_llvm import Problem
 from ttc_llvm.errors import ModelError
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.machine import target as targets
+from ttc_llvm.machine import lookup as targets
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.cost import fitted, vocabulary
 from ttc_llvm.tuning.cost.features import Features, kind
@@ -286,13 +286,13 @@ for enum in (Fetch, Store) if sys.argv[1] == "renamed" else ():
     enum._member_names_.reverse()
     for member in enum:
         member._value_ = f"other {member._value_}"
-from ttc_llvm import Problem; from ttc_llvm.machine import target
+from ttc_llvm import Problem; from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.cost.cost import Model
 from ttc_llvm.tuning.cost.model import ranked
 SHAPES = ((1, 0), (4001, 3001), 0), ((0, 2, 1), (64, 900, 700), 0), ((2, 1, 0), (384, 355, 384), 1)
 for problem in (Problem(perm, size, beta=beta) for perm, size, beta in SHAPES):
-    for machine in map(target.find, ("znver4", "cascadelake")):
+    for machine in map(lookup.find, ("znver4", "cascadelake")):
         form = canonicalise(problem).canonical
         plans = list(itertools.islice(ranked(form, machine, 2), 40))
         for plan, cost in zip(plans, Model(form, machine, 2).costs(plans)):

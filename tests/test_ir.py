@@ -15,7 +15,7 @@ from conftest import Golden
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, Param, canonicalise
 from ttc_llvm.problem.problem import Problem
@@ -30,14 +30,14 @@ def copy_4x4() -> str:
     """A 12 x 8 float transposition in 4 x 4 micro-tiles for SSE2."""
     c = canonicalise(Problem((1, 0), (8, 12), "s")).canonical
     plan = CpuPlan((8, 4), (4, 4), (1, 0), (0, 1), 1, prefetch=1)
-    return str(module.build(lower(c, plan, target.find("sse2")), target.find("sse2")))
+    return str(module.build(lower(c, plan, lookup.find("sse2")), lookup.find("sse2")))
 
 
 def update_ragged() -> str:
     """B <- alpha A + beta B with masked edges and a staged tile for AVX-512."""
     c = canonicalise(Problem((1, 0), (6, 5), "c", alpha=2, beta=3, conjugate=True)).canonical
     plan = CpuPlan((4, 4), (2, 2), (0, 1), (1, 0), 2)
-    return str(module.build(lower(c, plan, target.find("avx512")), target.find("avx512")))
+    return str(module.build(lower(c, plan, lookup.find("avx512")), lookup.find("avx512")))
 
 
 def any_size() -> str:
@@ -52,10 +52,10 @@ def streamed() -> str:
     """Rows of B that leave scratch by non-temporal stores, fenced."""
     c = canonicalise(Problem((1, 0), (16, 16), "d")).canonical
     plan = CpuPlan((16, 8), (4, 4), (1, 0), (0, 1), 1, 0, Store.COMBINED)
-    return str(module.build(lower(c, plan, target.find("avx2")), target.find("avx2")))
+    return str(module.build(lower(c, plan, lookup.find("avx2")), lookup.find("avx2")))
 
 
-SSE2 = target.find("sse2")
+SSE2 = lookup.find("sse2")
 TEXTS = {f.__name__: f for f in (copy_4x4, update_ragged, any_size, streamed)}
 
 
@@ -66,7 +66,7 @@ def test_golden_text(name: str, golden: Golden) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_llvm_accepts_the_text(name: str) -> None:
-    assert backend.compile_object(TEXTS[name](), target.find("avx512"))
+    assert backend.compile_object(TEXTS[name](), lookup.find("avx512"))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -135,5 +135,6 @@ def _reaches(text: str, pointers: list[str], base: str) -> bool:
 def test_texts_of_modules_are_written_by_several_threads_and_after_interrupts() -> None:
     """llvmlite fills this table in steps when it is first used, and takes it for full whatever it holds."""
     program = "from llvmlite.ir import values; t = values._escape_string.__defaults__[0]; t[0] = '\\\\00'\n"
-    program += "import ttc_llvm.ir_builders.seam; assert values._escape_string(bytes(range(256))) and len(t) == 256"
+    program += "import ttc_llvm.ir_builders.llvmlite_extensions\n"
+    program += "assert values._escape_string(bytes(range(256))) and len(t) == 256"
     subprocess.run([sys.executable, "-c", program], check=True)

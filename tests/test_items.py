@@ -25,13 +25,13 @@ from ttc_llvm.lowering import items
 from ttc_llvm.lowering.bodies import choose, default_plan
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store, check
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import COPY, Axis, Placed, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost.model import model_plan
 
-AVX512, RISCV, SCALAR = target.find("avx512"), target.find("rvv"), target.scalar(target.find("avx512"))
+AVX512, RISCV, SCALAR = lookup.find("avx512"), lookup.find("rvv"), lookup.scalar(lookup.find("avx512"))
 PIXELS = Problem((0, 2, 1), (4, 30, 50))
 ITEMS = (("s", 2), ("s", 4), ("i8", 2), ("i8", 4), ("i8", 8), ("i8", 16), ("f16", 2), ("f16", 4), ("d", 2), ("c", 2))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiers import examples
 
-from ttc_llvm.lowering.layout import flatten, run_axes, side, sources, unflatten
+from ttc_llvm.lowering.layout import flatten, register_layout, run_axes, sources, unflatten
 from ttc_llvm.problem.canonical import Param
 
 N = Param(0, "n")
@@ -55,7 +55,7 @@ def test_runs(block: tuple[int, ...], strides: tuple[int | Param, ...], run: tup
 def test_registers(
     block: tuple[int, ...], strides: tuple[int, ...], width: int, lanes: int, registers: int
 ) -> None:
-    s = side(block, strides, width)
+    s = register_layout(block, strides, width)
     assert (s.lanes, len(s.registers)) == (lanes, registers)
 
 
@@ -78,7 +78,7 @@ def test_lanes_are_neighbours_in_memory_and_cover_the_block(
     given_block: tuple[tuple[int, ...], tuple[int, ...], int],
 ) -> None:
     block, strides, width = given_block
-    s = side(block, strides, width)
+    s = register_layout(block, strides, width)
 
     def address(element: int) -> int:
         return sum(i * stride for i, stride in zip(unflatten(element, block), strides, strict=True))

@@ -10,23 +10,29 @@ import pytest
 from test_solution import storage
 
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lowering.fallback import Fallback, fallbacks, instead, off_boundary, off_lines
+from ttc_llvm.lowering.fallback import (
+    Fallback,
+    fallbacks,
+    for_misaligned_a,
+    for_misaligned_b,
+    for_numpy_arrays,
+)
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import resolve
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.runtime.executable import Executable
 
-ZEN4, AVX512 = target.find("znver4"), target.find("avx512")
+ZEN4, AVX512 = lookup.find("znver4"), lookup.find("avx512")
 SQUARE = Problem((1, 0), (256, 256))
 ROWS = Problem((0, 2, 1), (64, 40, 50))
 PLAN = CpuPlan((32, 32), (32, 16), (0, 1), (0, 1), 2, 2, Store.ALIGNED, fetch=Fetch.ROWS)
 
 
-def loaded(problem: Problem, plan: CpuPlan, machine: target.Target, loads: int = 0) -> set[int]:
+def loaded(problem: Problem, plan: CpuPlan, machine: lookup.Target, loads: int = 0) -> set[int]:
     """Bytes of the loads of vectors in a kernel."""
     text = str(module.build(lower(canonicalise(problem).canonical, plan, machine, loads), machine))
     found = re.findall(r"= load <(\d+) x (float|double|i\d+)>", text)
@@ -59,41 +65,41 @@ def test_b_is_read_in_whole_registers() -> None:
 def test_what_runs_instead() -> None:
     """Plans whose stores find their own boundaries, or are ordinary ones, have no fallback for B."""
     form = canonicalise(SQUARE).canonical
-    assert instead(form, PLAN, ZEN4) == (off_boundary(form, PLAN, ZEN4), Fallback(Store.ALIGNED, PLAN, 16))
-    assert instead(form, PLAN, AVX512) == (off_boundary(form, PLAN, AVX512),)
+    assert for_numpy_arrays(form, PLAN, ZEN4) == (for_misaligned_b(form, PLAN, ZEN4), Fallback(Store.ALIGNED, PLAN, 16))
+    assert for_numpy_arrays(form, PLAN, AVX512) == (for_misaligned_b(form, PLAN, AVX512),)
     for plan in (PLAN.ordinary, replace(PLAN, store=Store.PEELED)):
-        assert instead(form, plan, ZEN4) == (Fallback(plan.store, plan, 16),)
-    assert instead(canonicalise(replace(SQUARE, beta=1)).canonical, PLAN, ZEN4) == ()
+        assert for_numpy_arrays(form, plan, ZEN4) == (Fallback(plan.store, plan, 16),)
+    assert for_numpy_arrays(canonicalise(replace(SQUARE, beta=1)).canonical, PLAN, ZEN4) == ()
 
 
 def test_machines_that_keep_them_short() -> None:
     assert ZEN4.across_lines == 16
-    assert not AVX512.across_lines and not target.find("znver5").across_lines
-    host = target.for_features("znver4", frozenset({"avx2"}), "+avx2", l2=1 << 19)
+    assert not AVX512.across_lines and not lookup.find("znver5").across_lines
+    host = lookup.for_features("znver4", frozenset({"avx2"}), "+avx2", l2=1 << 19)
     assert (host.across_lines, host.l2) == (16, 1 << 19)
 
 
 def test_off_the_lines_loads_are_short_where_rows_of_a_are_whole_lines_apart() -> None:
     form = canonicalise(SQUARE).canonical
-    assert off_lines(form, PLAN, ZEN4) == Fallback(Store.ALIGNED, PLAN, 16)
-    assert off_lines(form, PLAN, replace(ZEN4, across_lines=32)).loads == 32
-    assert off_lines(form, PLAN, AVX512) == Fallback(Store.ALIGNED, PLAN)
+    assert for_misaligned_a(form, PLAN, ZEN4) == Fallback(Store.ALIGNED, PLAN, 16)
+    assert for_misaligned_a(form, PLAN, replace(ZEN4, across_lines=32)).loads == 32
+    assert for_misaligned_a(form, PLAN, AVX512) == Fallback(Store.ALIGNED, PLAN)
     for other in (replace(SQUARE, beta=1), replace(SQUARE, alpha=0), replace(SQUARE, size=(255, 256))):
-        assert off_lines(canonicalise(other).canonical, PLAN, ZEN4).loads == 0
+        assert for_misaligned_a(canonicalise(other).canonical, PLAN, ZEN4).loads == 0
     rows = CpuPlan((64, 4, 4), (64, 1, 1), (0, 1, 2), (0, 1, 2), 2, 2, Store.ALIGNED)
-    assert off_lines(canonicalise(ROWS).canonical, rows, ZEN4) == Fallback(Store.ALIGNED, rows)
+    assert for_misaligned_a(canonicalise(ROWS).canonical, rows, ZEN4) == Fallback(Store.ALIGNED, rows)
 
 
 def test_fallbacks_off_the_boundary_have_short_loads_there() -> None:
     form = canonicalise(SQUARE).canonical
-    assert off_boundary(form, PLAN, ZEN4).loads == 16
+    assert for_misaligned_b(form, PLAN, ZEN4).loads == 16
     assert {one.loads for one in fallbacks(form, PLAN, ZEN4)} == {16}
     assert {one.loads for one in fallbacks(form, PLAN, AVX512)} == {0}
 
 
 @pytest.mark.parametrize("name", ["sve256", "rvv256", "sse2"])
 def test_registers_that_are_not_put_together_from_parts_are_loaded_as_ever(name: str) -> None:
-    machine = target.find(name)
+    machine = lookup.find(name)
     form = canonicalise(SQUARE).canonical
     texts = {str(module.build(lower(form, PLAN, machine, loads), machine)) for loads in (0, 16)}
     assert len(texts) == 1

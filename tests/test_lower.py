@@ -14,13 +14,13 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import Micro, Row, every
 from ttc_llvm.lowering.plan import CpuPlan, Store
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import COPY, UPDATE, Alpha, Axis, Beta, Canonical, Kinds, Param
 
 I32 = dtypes.dtype("i32")
 S = dtypes.dtype("s")
-AVX2, AVX512, SSE2 = (target.find(n) for n in ("avx2", "avx512", "sse2"))
+AVX2, AVX512, SSE2 = (lookup.find(n) for n in ("avx2", "avx512", "sse2"))
 
 
 def form(m: int | Param = 128, n: int | Param = 128, kinds: Kinds = COPY) -> Canonical:
@@ -88,7 +88,7 @@ def test_three_remainders_share_one_masked_micro_tile() -> None:
     nest = lower(
         Canonical(axes, S, S, UPDATE), CpuPlan((11, 7, 9), (4, 4, 8), (0, 1, 2), (0, 1, 2), 0), AVX512
     )
-    edges = [micro.ragged for micro in _micros(nest) if micro.ragged]
+    edges = [micro.remainder_axes for micro in _micros(nest) if micro.remainder_axes]
     assert edges == [(2,), (1,), (1, 2), (0,), (0, 2), (0, 1), (0, 1, 2)]
     assert all(micro.block == (4, 4, 8) for micro in _micros(nest))
 

@@ -15,14 +15,14 @@ import ttc_llvm
 from ttc_llvm import Library, OptionError, Problem, Solution, cli
 from ttc_llvm.compiling import library
 from ttc_llvm.machine import gpu_target as gpu_target
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.native import artifact, marks
 from ttc_llvm.native.publish import publish
 from ttc_llvm.runtime import backend
 
 PROBLEM = Problem((1, 0), (8, 9))
 FOREIGN = b"mine\n"
-TRIPLES = [name for name in target.triples() if target.find(name).triple == name]
+TRIPLES = [name for name in lookup.triples() if lookup.find(name).triple == name]
 
 
 @pytest.fixture(autouse=True)

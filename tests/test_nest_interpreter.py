@@ -13,10 +13,10 @@ from tiers import examples
 
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 
-TARGETS = tuple(map(target.find, machine.ROWS))
+TARGETS = tuple(map(lookup.find, machine.ROWS))
 
 
 @st.composite

@@ -9,20 +9,20 @@ from tiers import examples
 
 from ttc_llvm.ir_builders import network
 from ttc_llvm.ir_builders.network import WHOLE, Loads, Network
-from ttc_llvm.lowering.layout import HOLE, Side, side, sources
+from ttc_llvm.lowering.layout import HOLE, RegisterLayout, register_layout, sources
 
 Block = tuple[int, ...]
 
 
 def built(
     block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE
-) -> tuple[Network, Side, Side]:
+) -> tuple[Network, RegisterLayout, RegisterLayout]:
     """The network of a block between two tensors, with registers of `width` lanes."""
-    a, b = side(block, strides_a, width), side(block, strides_b, width)
+    a, b = register_layout(block, strides_a, width), register_layout(block, strides_b, width)
     return network.build(block, a, b, sources(block, strides_a), group, loads), a, b
 
 
-def inputs(net: Network, a: Side) -> list[Block]:
+def inputs(net: Network, a: RegisterLayout) -> list[Block]:
     """The element in every lane of what is loaded: A's registers, or registers made of full pieces of them."""
     if not net.pieces:
         return [r.elements + (HOLE,) * (a.lanes - len(r.elements)) for r in a.registers]
@@ -38,7 +38,7 @@ def inputs(net: Network, a: Side) -> list[Block]:
     return found
 
 
-def simulate(net: Network, a: Side) -> list[Block]:
+def simulate(net: Network, a: RegisterLayout) -> list[Block]:
     """The element in every lane of every value."""
     values = inputs(net, a)
     assert len(values) == net.inputs
@@ -145,7 +145,7 @@ def test_rows_of_odd_lengths_apart_need_no_trees(length: int, width: int, most: 
     """Rows that follow each other, into columns and out of them: trees take nearly a step per element of a row."""
     block = (width, length)
     for strides in (((length, 1), (1, ROWS)), ((1, ROWS), (length, 1))):
-        a, b = (side(block, s, width, rows_apart=True) for s in strides)
+        a, b = (register_layout(block, s, width, rows_apart=True) for s in strides)
         for register in (*a.registers, *b.registers):
             columns, rows = ({e % width for e in register.elements}, {e // width for e in register.elements})
             assert 1 in (len(columns), len(rows))

@@ -13,7 +13,7 @@ from test_writing import written
 from ttc_llvm.lowering import nodes
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
-from ttc_llvm.lowering.nodes import Fence, Loop, Micro, Node, Shifted, every
+from ttc_llvm.lowering.nodes import Fence, Loop, Micro, Node, Peeled, every
 
 NESTS: st.SearchStrategy[LoopNest] = written().map(lambda drawn: lower(*drawn))
 
@@ -53,7 +53,7 @@ def test_every_node_has_a_line(nest: LoopNest) -> None:
 
 
 def test_every_kind_says_what_it_holds() -> None:
-    micro_fields = {"body": Shifted, "edge": Shifted}
+    micro_fields = {"body": Peeled, "edge": Peeled}
     for kind in get_args(Node):
         hints = {field.name: str(field.type) for field in dataclasses.fields(kind)}
         holding = {name for name, text in hints.items() if "Node" in text or micro_fields.get(name) is kind}

@@ -17,21 +17,21 @@ from tiers import examples
 
 import ttc_llvm
 from ttc_llvm import Problem
-from ttc_llvm.lowering.fallback import off_boundary
+from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store, parse
 from ttc_llvm.lowering.writing import following, resolve
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise
 from ttc_llvm.problem.canonical import parse as parse_form
 from ttc_llvm.problem.dtypes import Kind, parse_pair
 from ttc_llvm.runtime import backend
 
-AVX512 = target.find("avx512")
+AVX512 = lookup.find("avx512")
 TYPES = ("s", "s", "s", "d", "c", "z", "f16", "i8", "i16", "sd", "ds", "zc")
 OFFSETS = st.sets(st.integers(0, 128), min_size=3, max_size=3)  # bytes
-MACHINES = (AVX512, target.find("avx2"))
+MACHINES = (AVX512, lookup.find("avx2"))
 RNG = np.random.default_rng(5)
 
 
@@ -71,7 +71,7 @@ def test_which_plans_can_be_shifted(problem: Problem, block: tuple[int, ...], wa
     plan = plan_of(c, block[: len(c.axes)], block[: len(c.axes)])
     assert peels(c, plan, AVX512) is wanted
     nest = lower(c, plan, AVX512)
-    assert ("shifted" in str(nest)) is wanted
+    assert ("peeled" in str(nest)) is wanted
     assert not wanted or (following(c, plan) == on and nest.alignment == c.b.itemsize and nest.scratch == 0)
     assert not peels(c, plan.ordinary, AVX512)
     assert not peels(c, replace(plan, store=Store.ALIGNED), AVX512)
@@ -89,7 +89,7 @@ def test_a_shift_that_cannot_be_is_none() -> None:
 def test_machines_that_shift(name: str, wanted: bool) -> None:
     """Those with masks, unless they transpose while they store."""
     c = canonicalise(Problem((1, 0), (48, 96))).canonical
-    assert peels(c, plan_of(c, (16, 16), (32, 16)), target.find(name)) is wanted
+    assert peels(c, plan_of(c, (16, 16), (32, 16)), lookup.find(name)) is wanted
 
 
 def test_rows_of_a_that_go_on_along_rows_of_b_are_not_shifted() -> None:
@@ -128,7 +128,7 @@ def test_a_plan_of_shifted_micro_tiles_is_read_as_it_is_written() -> None:
 def test_what_runs_off_the_boundary(problem: Problem, block: tuple[int, ...], store: Store) -> None:
     c = canonicalise(problem).canonical
     direct = plan_of(c, block, block, store=Store.ALIGNED)
-    other = off_boundary(c, direct, AVX512)
+    other = for_misaligned_b(c, direct, AVX512)
     assert other.store is other.plan.store is store
     assert lower(c, other.plan, AVX512, other.loads).alignment in (1, c.b.itemsize)
 
@@ -253,6 +253,6 @@ SHAPES = [
 def test_every_place_in_a_line(problem: Problem, block: tuple[int, ...], tile: tuple[int, ...], off: int) -> None:
     case = Case.of(problem, 7)
     nest = lower(case.placed.canonical, plan_of(case.placed.canonical, block, tile), AVX512)
-    assert "shifted to 16 of i0" in str(nest)
+    assert "peeled to 16 of i0" in str(nest)
     a, b = storages(case)
     assert reference.same(interpret(case, nest, case.placed, a, b, start=off), expected(case, a, b), case.b, True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ttc_llvm.errors import PlanError
 from ttc_llvm.lowering import plan
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Store
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, Param
 
@@ -39,7 +39,7 @@ DECIDED = "cached, aligned, peeled, combined"
 def forms_and_plans(draw: st.DrawFn) -> tuple[Canonical, CpuPlan]:
     """A canonical form and a plan for it."""
     c = draw(strategies.cases(500)).placed.canonical
-    return c, draw(strategies.plans(c, target.find("avx2")))
+    return c, draw(strategies.plans(c, lookup.find("avx2")))
 
 
 @given(forms_and_plans())

@@ -32,7 +32,7 @@ from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
 from ttc_llvm.lowering import lower
 from ttc_llvm.lowering.bodies import default_plan
-from ttc_llvm.lowering.fallback import Fallback, off_boundary
+from ttc_llvm.lowering.fallback import Fallback, for_misaligned_b
 from ttc_llvm.lowering.items import placed
 from ttc_llvm.lowering.plan import Store
 from ttc_llvm.lowering.writing import resolve
@@ -150,7 +150,7 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
 @pytest.mark.parametrize("row", ["sse2", "avx2", "avx512"])
 def test_items_longer_than_vectors_are_streamed_whole(row: str) -> None:
     """Without vectors an element of 16 bytes is one store past the caches, but C aligns it to 8."""
-    problem, target = Problem((1, 0), (32, 24), "z"), ttc_llvm.machine.target.scalar(ttc_llvm.machine.target.find(row))
+    problem, target = Problem((1, 0), (32, 24), "z"), ttc_llvm.machine.lookup.scalar(ttc_llvm.machine.lookup.find(row))
     plan = dataclasses.replace(default_plan(placed(problem, target).canonical, target), store=Store.ALIGNED)
     solution = Solution(problem, target, plan, 1)
     assert solution.nest.alignment == 16
@@ -209,7 +209,7 @@ def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch
 
     def noted(*arguments: Any) -> Fallback:
         planned.append(arguments)
-        return off_boundary(*arguments)
+        return for_misaligned_b(*arguments)
 
     monkeypatch.setattr(executable, "off_boundary", noted)
     problem = Problem((1, 0, 2), (70, 32, 6))

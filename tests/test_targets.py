@@ -11,7 +11,7 @@ import pytest
 from ttc_llvm import cli
 from ttc_llvm.errors import TargetError
 from ttc_llvm.lowering.plan import CpuPlan
-from ttc_llvm.machine import cpu_features, machine_table, target
+from ttc_llvm.machine import cpu_features, lookup, table
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
@@ -47,7 +47,7 @@ BIG = Problem((2, 1, 0), (384, 355, 384), "s")
     ],
 )
 def test_one_table_knows_every_spelling(name: str, triple: str, cpu: str, bits: int) -> None:
-    found = target.find(name)
+    found = lookup.find(name)
     assert (found.triple, found.cpu, found.vector_bits) == (triple, cpu, bits)
     assert found.is_big_endian == (triple.startswith("powerpc64-"))
 
@@ -70,35 +70,35 @@ def test_one_table_knows_every_spelling(name: str, triple: str, cpu: str, bits: 
 )
 def test_unknown_names_list_near_ones(name: str, message: str) -> None:
     with pytest.raises(TargetError, match=message) as caught:
-        target.find(name)
+        lookup.find(name)
     assert "\n" not in str(caught.value)
 
 
 def test_a_cpu_on_another_triple_of_its_back_end() -> None:
-    assert target.on_triple(target.find("pwr9"), "powerpc64-linux-gnu").is_big_endian
+    assert lookup.on_triple(lookup.find("pwr9"), "powerpc64-linux-gnu").is_big_endian
     with pytest.raises(TargetError, match="pwr9 is no CPU of riscv64-linux-musl: that is riscv64, not ppc64"):
-        target.on_triple(target.find("pwr9"), "riscv64-linux-musl")
+        lookup.on_triple(lookup.find("pwr9"), "riscv64-linux-musl")
 
 
 def test_rows_and_cpus_hang_together() -> None:
-    cpus = [cpu for names in machine_table.CPUS.values() for cpu in names]
-    assert {*machine_table.CPUS, *machine_table.TRIPLES.values()} <= set(machine_table.ROWS)
-    assert len(cpus) == len(set(cpus)) and set(machine_table.DIFFERENCES) <= set(cpus)
-    assert not set(machine_table.ALIASES) & {*machine_table.ROWS, *cpus}
-    for name in target.spellings():
-        found = target.find(name)
+    cpus = [cpu for names in table.CPUS.values() for cpu in names]
+    assert {*table.CPUS, *table.TRIPLES.values()} <= set(table.ROWS)
+    assert len(cpus) == len(set(cpus)) and set(table.DIFFERENCES) <= set(cpus)
+    assert not set(table.ALIASES) & {*table.ROWS, *cpus}
+    for name in lookup.spellings():
+        found = lookup.find(name)
         sets = found.l1 / (found.line * found.ways)
         assert sets == int(sets) and found.l2 >= found.l1 and found.vector_bits in (128, 256, 512)
 
 
 def test_targets_that_differ_have_keys_that_differ() -> None:
-    keys = {target.find(name).key for name in machine_table.ROWS}
-    assert len(keys) == len(machine_table.ROWS)
+    keys = {lookup.find(name).key for name in table.ROWS}
+    assert len(keys) == len(table.ROWS)
 
 
-@pytest.mark.parametrize("name", [*machine_table.ROWS, "bdver3", "a64fx", "pwr9", "znver5", "spacemit-x60"])
+@pytest.mark.parametrize("name", [*table.ROWS, "bdver3", "a64fx", "pwr9", "znver5", "spacemit-x60"])
 def test_plans_ask_for_nothing_that_a_machine_lacks(name: str) -> None:
-    machine = target.find(name)
+    machine = lookup.find(name)
     plan = model_plan(canonicalise(BIG).canonical, machine, 1)
     assert isinstance(plan, CpuPlan)
     assert plan.non_temporal == machine.streams
@@ -107,7 +107,7 @@ def test_plans_ask_for_nothing_that_a_machine_lacks(name: str) -> None:
 
 
 def test_what_cannot_be_looked_up_at_run_time_is_left_out() -> None:
-    odd = replace(target.find("znver5"), features="+avx2,+amx-tile,-gfni,-prefer-256-bit,+sha")
+    odd = replace(lookup.find("znver5"), features="+avx2,+amx-tile,-gfni,-prefer-256-bit,+sha")
     assert cpu_features.checkable(odd).features == "+avx2,-gfni,-prefer-256-bit"
     assert "gfni" not in cpu_features.needs(cpu_features.checkable(odd))
 
@@ -139,7 +139,7 @@ def test_every_target_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", "--targets"]) == 0
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if not line.startswith(" ")]
-    assert listed == [*machine_table.ROWS, *gpu_target.names()]
+    assert listed == [*table.ROWS, *gpu_target.names()]
     assert cli.main(["info", "--targets", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["sve512"]["cpus"] == ["a64fx"] and found["vsx-be"]["triple"] == "powerpc64-unknown-linux-gnu"

@@ -11,9 +11,9 @@ import pytest
 from ttc_llvm.compiling.timed_fallbacks import USUAL, decided
 from ttc_llvm.compiling.trial import Mode, Trial
 from ttc_llvm.errors import VerificationError
-from ttc_llvm.lowering.fallback import fallbacks, off_boundary
+from ttc_llvm.lowering.fallback import fallbacks, for_misaligned_b
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
@@ -22,7 +22,7 @@ from ttc_llvm.runtime.kernel import Kernel
 from ttc_llvm.tuning.search.leaderboard import Timed
 from ttc_llvm.tuning.search.search import Limits, Outcome, search
 
-AVX512 = target.find("avx512")
+AVX512 = lookup.find("avx512")
 FORM = canonicalise(Problem((2, 1, 0), (384, 355, 384))).canonical
 PLAN = CpuPlan((16, 1, 16), (16, 1, 16), (0, 1, 2), (0, 1, 2), 2, 1, Store.ALIGNED, fetch=Fetch.ROWS)
 LIMITS = Limits(10)
@@ -78,11 +78,11 @@ def chosen(bench: Bench, plan: CpuPlan = PLAN, limits: Limits = LIMITS, interrup
 @pytest.mark.parametrize("machine", ["avx512", "znver4"])
 @pytest.mark.parametrize("store", [Store.COMBINED, Store.BUFFERED, Store.CACHED])
 def test_the_plan_tells_the_fastest_fallback(store: Store, machine: str) -> None:
-    wanted = target.find(machine)
+    wanted = lookup.find(machine)
     bench = Bench({store: 0.5}, target=wanted)
     plan = chosen(bench)
     assert plan == replace(PLAN, fallback=store)
-    found = off_boundary(FORM, plan, wanted)
+    found = for_misaligned_b(FORM, plan, wanted)
     assert (bench.by, bench.loads, bench.verified) == ([USUAL], [found.loads], [found.plan])
     assert found.loads == wanted.across_lines
 
@@ -92,7 +92,7 @@ def test_the_fallback_by_rule_stays_unless_another_is_clearly_faster(cost: Mappi
     bench = Bench(cost)
     assert chosen(bench) == PLAN
     assert bench.verified == []
-    assert off_boundary(FORM, PLAN, AVX512).plan in bench.built
+    assert for_misaligned_b(FORM, PLAN, AVX512).plan in bench.built
 
 
 def test_a_wrong_result_is_refused() -> None:
@@ -106,7 +106,7 @@ def test_nothing_is_timed_where_nothing_can_be_decided() -> None:
     """Ordinary stores, stores that find lines by themselves, A that is not read, a search cut short, no time left, a
     stand-in."""
     bench = Bench({Store.CACHED: 0.5})
-    carried = off_boundary(FORM, replace(PLAN, fallback=Store.COMBINED), AVX512).plan
+    carried = for_misaligned_b(FORM, replace(PLAN, fallback=Store.COMBINED), AVX512).plan
     assert chosen(bench, PLAN.ordinary) == PLAN.ordinary
     assert chosen(bench, carried) == carried
     zero = canonicalise(Problem((2, 1, 0), (64, 35, 64), lda=(65, 35, 64), ldb=(80, 35, 64), alpha=0)).canonical
@@ -135,14 +135,14 @@ PLACES = [("i8", "avx512", 16), ("s", "avx512", 16), ("z", "avx512", 16), ("s", 
 @pytest.mark.parametrize(("dtype", "machine", "by"), PLACES)
 def test_b_begins_whole_items_behind_a_line_and_off_the_boundary(dtype: str, machine: str, by: int) -> None:
     form = canonicalise(Problem((2, 1, 0), (384, 35, 384), dtype)).canonical
-    bench = Bench({}, canonical=form, target=target.find(machine))
+    bench = Bench({}, canonical=form, target=lookup.find(machine))
     assert chosen(bench) == PLAN
     assert bench.by == [by]
 
 
 def test_items_as_large_as_a_vector_are_always_on_the_boundary() -> None:
     form = canonicalise(Problem((2, 1, 0), (384, 35, 384), "z")).canonical
-    bench = Bench({}, canonical=form, target=target.find("sse2"))
+    bench = Bench({}, canonical=form, target=lookup.find("sse2"))
     assert chosen(bench) == PLAN
     assert bench.by == []
 

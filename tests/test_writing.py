@@ -14,16 +14,16 @@ from tiers import examples
 from ttc_llvm.lowering import writing
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
-from ttc_llvm.lowering.nodes import Keep, Micro, Row, Shifted, Stage, every
-from ttc_llvm.lowering.operands import Buffer, Carry, Space
+from ttc_llvm.lowering.nodes import Micro, OpenSlots, Peeled, Row, Stage, every
+from ttc_llvm.lowering.operands import Buffer, PartialLine, Space
 from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Store, check
 from ttc_llvm.lowering.writing import resolve
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 
-MACHINES = tuple(map(target.find, (*ROWS, "rvv", "sve256", "neon", "x86-64")))
+MACHINES = tuple(map(lookup.find, (*ROWS, "rvv", "sve256", "neon", "x86-64")))
 # Which decision of a plan comes to each strategy.
 DECIDED = {Store.ROWS: Store.PEELED, Store.BUFFERED: Store.COMBINED, Store.JOINED: Store.COMBINED} | {
     store: store for store in DECISIONS
@@ -39,12 +39,12 @@ def written(draw: st.DrawFn) -> tuple[Canonical, CpuPlan, Target]:
     return parametrised(c)[0] if parametric else c, plan, wanted
 
 
-def buffers(nest: LoopNest, kind: type[Stage] | type[Keep]) -> set[Buffer]:
+def buffers(nest: LoopNest, kind: type[Stage] | type[OpenSlots]) -> set[Buffer]:
     return {node.buffer for node in every(nest.body) if isinstance(node, kind)}
 
 
-def carries(nest: LoopNest) -> set[Carry]:
-    found = (node.carry for node in every(nest.body) if isinstance(node, (Micro, Row)))
+def carries(nest: LoopNest) -> set[PartialLine]:
+    found = (node.partial_line for node in every(nest.body) if isinstance(node, (Micro, Row)))
     return {carry for carry in found if carry is not None}
 
 
@@ -75,11 +75,11 @@ def test_the_nest_is_what_is_said_of_it(drawn: tuple[Canonical, CpuPlan, Target]
         return
     assert nest.alignment == found.alignment
     assert buffers(nest, Stage) == {found.buffer} - {None}
-    assert buffers(nest, Keep) == ({found.chain.buffer} if found.chain else set())
-    assert carries(nest) == ({found.chain.carry} if found.chain else set())
-    assert nest.scratch == max((one.end for one in (*buffers(nest, Stage), *buffers(nest, Keep))), default=0)
+    assert buffers(nest, OpenSlots) == ({found.chain.buffer} if found.chain else set())
+    assert carries(nest) == ({found.chain.partial_line} if found.chain else set())
+    assert nest.scratch == max((one.end for one in (*buffers(nest, Stage), *buffers(nest, OpenSlots))), default=0)
     assert any(isinstance(node, Row) for node in every(nest.body)) is found.by_rows
-    assert {node.grain for node in every(nest.body) if isinstance(node, Shifted)} == {found.grain} - {0}
+    assert {node.grain for node in every(nest.body) if isinstance(node, Peeled)} == {found.grain} - {0}
     assert ("fence" in str(nest)) is found.plan.non_temporal
 
 
@@ -95,6 +95,7 @@ def test_a_plan_that_decides_for_what_serves_is_the_same_nest(drawn: tuple[Canon
 
 SQUARE, RAGGED = Problem((1, 0), (64, 96)), Problem((0, 2, 1), (37, 9, 11))
 TILED = CpuPlan((32, 32), (16, 16), (0, 1), (0, 1), 0)
+CHAINED = replace(TILED, store=Store.COMBINED)
 LONG = CpuPlan((37, 4, 4), (16, 1, 1), (2, 1, 0), (2, 1, 0), 0)
 EXAMPLES = {
     # problem, machine, plan, what serves, bytes of alignment, scratch and slots that there are
@@ -107,8 +108,8 @@ EXAMPLES = {
     "from B's first line on": (SQUARE, "avx512", replace(TILED, store=Store.PEELED), Store.PEELED, 4, ()),
     "rows that begin anywhere cannot be peeled": (
         replace(SQUARE, size=(64, 97)), "avx512", replace(TILED, store=Store.PEELED), Store.ALIGNED, 64, ()),
-    "in scratch, with slots": (SQUARE, "avx2", replace(TILED, store=Store.COMBINED), Store.COMBINED, 4, (Stage, Keep)),
-    "in registers, with slots": (SQUARE, "avx512", replace(TILED, store=Store.COMBINED), Store.JOINED, 4, (Keep,)),
+    "in scratch, with slots": (SQUARE, "avx2", CHAINED, Store.COMBINED, 4, (Stage, OpenSlots)),
+    "in registers, with slots": (SQUARE, "avx512", CHAINED, Store.JOINED, 4, (OpenSlots,)),
     "a tile has whole runs": (
         replace(SQUARE, ldb=(112, 64)), "avx512", replace(TILED, tile=(96, 32), store=Store.COMBINED),
         Store.BUFFERED, 4, (Stage,)),
@@ -123,11 +124,12 @@ EXAMPLES = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_strategy_serves(name: str) -> None:
     problem, machine, plan, store, alignment, kept = EXAMPLES[name]
-    c, wanted = canonicalise(problem).canonical, target.find(machine)
+    c, wanted = canonicalise(problem).canonical, lookup.find(machine)
     found, nest = resolve(c, plan, wanted), lower(c, plan, wanted)
     assert (found.store, found.alignment, nest.alignment) == (store, alignment, alignment)
-    assert (found.buffer is not None, found.chain is not None) == (Stage in kept, Keep in kept)
-    assert tuple(kind for kind in (Stage, Keep) if any(isinstance(node, kind) for node in every(nest.body))) == kept
+    assert (found.buffer is not None, found.chain is not None) == (Stage in kept, OpenSlots in kept)
+    kinds = (kind for kind in (Stage, OpenSlots) if any(isinstance(node, kind) for node in every(nest.body)))
+    assert tuple(kinds) == kept
     spaces = {node.target.space for node in every(nest.body) if isinstance(node, Micro)}
     assert spaces == ({Space.SCRATCH} if Stage in kept else set() if found.store is Store.ROWS else {Space.B})
 
@@ -139,13 +141,13 @@ def test_every_strategy_has_an_example() -> None:
 
 def test_what_is_asked_once_is_remembered() -> None:
     """Planning asks for the same plan many times."""
-    c, wanted = canonicalise(SQUARE).canonical, target.find("avx512")
-    plan = replace(TILED, store=Store.COMBINED)
+    c, wanted = canonicalise(SQUARE).canonical, lookup.find("avx512")
+    plan = CHAINED
     assert resolve(c, plan, wanted) is resolve(c, plan, wanted)
 
 
 @pytest.mark.parametrize("machine", ["x86-64", "rvv", "sve256"])
 def test_machines_that_cannot_peel_or_join(machine: str) -> None:
-    c, wanted = canonicalise(SQUARE).canonical, target.find(machine)
+    c, wanted = canonicalise(SQUARE).canonical, lookup.find(machine)
     assert writing.peeled_grain(c, TILED, wanted) == 0 or machine == "sve256"
     assert resolve(c, replace(TILED, store=Store.COMBINED), wanted).store is not Store.JOINED

@@ -35,8 +35,8 @@ from ttc_llvm import (
 )
 from ttc_llvm.gpu import array_arguments as gpu_handed
 from ttc_llvm.machine import gpu_target as gpu_target
-from ttc_llvm.machine import target
-from ttc_llvm.machine.machine import Exchange
+from ttc_llvm.machine import lookup
+from ttc_llvm.machine.target import Exchange
 
 sys.path.append(str(Path(__file__).parent / "endurance"))
 
@@ -135,7 +135,7 @@ REST: dict[Any, dict[str, Any]] = {  # the arguments that are right
     CpuPlan: {"tile": (5, 4), "block": (1, 1), "order": (0, 1), "inner": (0, 1)},
     GpuPlan: {"tile": (1,), "block": (1,), "order": (0,), "threads": 64},
     Measurement: {"seconds": 1.0, "gibs": 1.0, "ceiling_gibs": None, "ceiling": "copy"},
-    Solution: {"problem": PROBLEM, "target": target.find("avx2"), "plan": PLAN, "threads": 1},
+    Solution: {"problem": PROBLEM, "target": lookup.find("avx2"), "plan": PLAN, "threads": 1},
 }
 
 
@@ -206,7 +206,7 @@ def test_gpus_that_no_code_can_be_made_for(message: str) -> None:
 @pytest.mark.parametrize("message", MACHINES)
 def test_machines_that_no_code_can_be_made_for(message: str) -> None:
     with pytest.raises(TargetError, match=message.replace("of aarch64", ".*aarch64.*")):
-        replace(target.find("avx2"), **MACHINES[message])
+        replace(lookup.find("avx2"), **MACHINES[message])
 
 
 UNREADABLE = {  # what PyTorch 2.13 raises
@@ -269,7 +269,7 @@ def test_command_lines_end_with_one_line(name: str, capsys: pytest.CaptureFixtur
 
 def test_machines_of_long_names_get_short_answers() -> None:
     with pytest.raises(TargetError) as caught:
-        ttc_llvm.compile(PROBLEM, 1, 1, replace(target.find("avx2"), cpu="d/" * 3000))
+        ttc_llvm.compile(PROBLEM, 1, 1, replace(lookup.find("avx2"), cpu="d/" * 3000))
     assert len(str(caught.value)) < 200
 
 

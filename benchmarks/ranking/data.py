@@ -16,7 +16,7 @@ import numpy as np
 from ttc_llvm import Problem
 from ttc_llvm.lowering import plan as plans
 from ttc_llvm.lowering.plan import CpuPlan, Store
-from ttc_llvm.machine import target as targets
+from ttc_llvm.machine import lookup as targets
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.cost.cost import Model

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from math import log, prod
 
 from ttc_llvm import Problem
-from ttc_llvm.lowering.carry_plans import carrying
+from ttc_llvm.lowering.chain_plans import chained_plan
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
@@ -111,7 +111,7 @@ def random_plan(rng: random.Random, c: Canonical, target: Target) -> CpuPlan:
     store = rng.choice(stores(c, target))
     if store is Store.COMBINED and rng.random() < 0.5:
         sizes = (rng.choice(CARRIED), rng.choice(CARRIED), rng.choice(SLOTS))
-        return carrying(c, block, sizes, fetch, rng.choice(DISTANCES[fetch]))
+        return chained_plan(c, block, sizes, fetch, rng.choice(DISTANCES[fetch]))
     return CpuPlan(
         tile,
         block,

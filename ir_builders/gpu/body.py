@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.gpu.nest import Body, Phase
+from ttc_llvm.lowering.gpu.nest import BlockBody, Phase
 from ttc_llvm.lowering.gpu.residency import BATCH, spread
 from ttc_llvm.lowering.gpu.trace import Round
 from ttc_llvm.problem.canonical import Beta
@@ -15,19 +15,19 @@ from ttc_llvm.problem.canonical import Beta
 from .. import scale
 from ..values import guarded
 from . import words
-from .sums import Place
-from .tile import ADDRESS, Tile, batches
+from .sums import Addresses
+from .tile import ADDRESS, BlockTile, batches
 from .walk import Walk
 from .words import Words
 
 
-def emit(b: ir.IRBuilder, tile: Tile, body: Body, limits: Mapping[int, ir.Value]) -> None:
+def emit(b: ir.IRBuilder, tile: BlockTile, body: BlockBody, limits: Mapping[int, ir.Value]) -> None:
     """The instructions of one body; they end where the kernel returns."""
 
     def walk(phase: Phase) -> Walk:
         return Walk(b, phase, tile.thread, tile.nest.threads, tile.nest.tile, limits)
 
-    store = Store(b, tile, walk(body.store))
+    store = StorePhase(b, tile, walk(body.store))
     if body.load is None:
         store.directly()
         return
@@ -37,7 +37,7 @@ def emit(b: ir.IRBuilder, tile: Tile, body: Body, limits: Mapping[int, ir.Value]
     store.from_shared(early)
 
 
-def _fill(b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
+def _fill(b: ir.IRBuilder, tile: BlockTile, walk: Walk) -> None:
     """Load A in the order of its runs, batch by batch, and write it to shared memory."""
     size = tile.canonical.a.itemsize
     source = Words(size, walk.phase.run.vector)
@@ -60,7 +60,7 @@ def _fill(b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
 
 
 def _to_shared(
-    tile: Tile, walk: Walk, place: Place, turn: Round, rows: list[list[ir.Value]], source: Words
+    tile: BlockTile, walk: Walk, place: Addresses, turn: Round, rows: list[list[ir.Value]], source: Words
 ) -> None:
     b, shared, size = walk.b, tile.shared, source.itemsize
     if walk.phase.rows == 1 and shared.holds(walk.phase.run, tile.nest.tile):
@@ -74,10 +74,10 @@ def _to_shared(
         words.store(b, column, place.at(offset), align)
 
 
-class Store:
+class StorePhase:
     """The walk in which B is written: rounds of one vector each."""
 
-    def __init__(self, b: ir.IRBuilder, tile: Tile, walk: Walk) -> None:
+    def __init__(self, b: ir.IRBuilder, tile: BlockTile, walk: Walk) -> None:
         self.b, self.tile, self.walk = b, tile, walk
         self.place = tile.device_place(b, walk, "b")
         self.shared = None if tile.storage is None else tile.shared_place(b, walk)
@@ -121,7 +121,7 @@ class Store:
             for turn, value, before in zip(batch, found, old, strict=True):
                 self._write(turn, value, before)
 
-    def _element_of_a(self, turn: Round, place: Place) -> list[ir.Value]:
+    def _element_of_a(self, turn: Round, place: Addresses) -> list[ir.Value]:
         """A's elements of one vector of B: one access where they are neighbours, else one for each."""
         strides, size = self.tile.strides("a"), self.source.itemsize
         start = self.walk.load_offset(turn, strides, place.sums)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.gpu.launch import Parameter, Slot
+from ttc_llvm.lowering.gpu.launch import KernelParameter, Slot
 from ttc_llvm.machine.gpu_target import GpuTarget
 
-from ..seam import attribute
+from ..llvmlite_extensions import attribute
 from ..values import F32, F64, I32
 
 VOID = ir.VoidType()
@@ -77,7 +77,7 @@ class Machine:
     threads: int
     blocks: int
 
-    def begun(self, parameters: Sequence[Parameter], align: tuple[int, int]) -> ir.IRBuilder:
+    def begun(self, parameters: Sequence[KernelParameter], align: tuple[int, int]) -> ir.IRBuilder:
         """The kernel's function, named as its module, and a builder in its first block; its limit on threads is stated
         as the row does. align: bytes of which the addresses of A and B are multiples."""
         device = ir.PointerType(addrspace=self.row.device)

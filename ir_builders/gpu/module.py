@@ -17,7 +17,7 @@ from ..scale import Scalars
 from ..values import I8, I32, I64
 from .body import emit
 from .intrinsics import Machine, machine, scalar
-from .tile import Tile
+from .tile import BlockTile
 
 
 def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
@@ -84,7 +84,7 @@ class _Corner:
         return b.sub(ir.Constant(I64, self.nest.canonical.extents[axis]), self.offset(b, unit))
 
 
-def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[Tile, _Corner]:
+def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[BlockTile, _Corner]:
     function = b.function
     c = nest.canonical
     corner = _corner(b, machine, nest)
@@ -105,7 +105,7 @@ def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[Tile, _Corn
     source = None if c.kinds.alpha is Alpha.ZERO else bases[0]
     op = Op(c.kinds.alpha, c.kinds.beta, c.conjugate, c.compute)
     scalars = Scalars(c.compute, scalar(function, "alpha"), scalar(function, "beta"))
-    return Tile(machine, nest, op, scalars, thread, source, bases[1], storage), corner
+    return BlockTile(machine, nest, op, scalars, thread, source, bases[1], storage), corner
 
 
 def _bytes(axes: tuple[Axis, ...], side: str, size: int) -> tuple[int, ...]:

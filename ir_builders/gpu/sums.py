@@ -106,7 +106,7 @@ def _identity(value: ir.Value) -> tuple[str, object]:
     return ("constant", value.constant) if isinstance(value, ir.Constant) else ("value", id(value))
 
 
-class Place:
+class Addresses:
     """Byte offsets from one base. sums: how they are computed; signed: some may be negative."""
 
     def __init__(self, b: ir.IRBuilder, base: ir.Value, sums: Arithmetic, signed: bool = False) -> None:

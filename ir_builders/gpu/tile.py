@@ -19,7 +19,7 @@ from ttc_llvm.problem.canonical import Canonical
 from ..scale import Scalars
 from ..values import I64
 from .intrinsics import Machine
-from .sums import Arithmetic, Place
+from .sums import Addresses, Arithmetic
 from .walk import Walk
 from .words import Words
 
@@ -28,7 +28,7 @@ ALIGN = 16  # bytes: of the tile in shared memory, and of the widest access
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class BlockTile:
     """A tile in the hands of one thread. a, b: addresses of its first elements; storage: of shared memory, None =
     there is none."""
 
@@ -57,19 +57,19 @@ class Tile:
         t = self.canonical.a if side == "a" else self.canonical.b
         return tuple(stride * t.itemsize for stride in sides(self.canonical, side))
 
-    def device_place(self, b: ir.IRBuilder, walk: Walk, side: str) -> Place:
+    def device_place(self, b: ir.IRBuilder, walk: Walk, side: str) -> Addresses:
         """Addresses in A or B. Offsets inside a tile are 32 bits wide where they can be."""
         strides = self.strides(side)
         reach = sum((e - 1) * abs(s) for e, s in zip(self.nest.tile, strides, strict=True))
         base = self.a if side == "a" else self.b
         assert base is not None
         sums = walk.sums if reach < 1 << 31 else Arithmetic(b, I64)
-        return Place(b, base, sums, any(s < 0 for s in strides))
+        return Addresses(b, base, sums, any(s < 0 for s in strides))
 
-    def shared_place(self, b: ir.IRBuilder, walk: Walk) -> Place:
+    def shared_place(self, b: ir.IRBuilder, walk: Walk) -> Addresses:
         """Addresses in shared memory."""
         assert self.storage is not None
-        return Place(b, self.storage, walk.sums)
+        return Addresses(b, self.storage, walk.sums)
 
     def alignment(self, along: tuple[int, ...], accessed: Words) -> int:
         """Bytes of which every address of such accesses to shared memory, along these axes, is a multiple."""

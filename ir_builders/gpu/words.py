@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.layout import side
+from ttc_llvm.lowering.layout import register_layout
 
 from .. import network
-from ..seam import shuffle
+from ..llvmlite_extensions import shuffle
 from ..values import I32
 
 FAR = 1 << 20  # a stride behind which no two elements of a register block are neighbours
@@ -131,5 +131,5 @@ def transpose(
 @lru_cache(maxsize=64)
 def _network(columns: int, rows: int, lanes: int) -> network.Network:
     block = (columns, rows)
-    given, wanted = side(block, (1, FAR), lanes), side(block, (FAR, 1), lanes)
+    given, wanted = register_layout(block, (1, FAR), lanes), register_layout(block, (FAR, 1), lanes)
     return network.build(block, given, wanted, tuple(range(columns * rows)), lanes)

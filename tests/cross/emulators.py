@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from native_build import compiler
 
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.runtime import backend
 
@@ -83,7 +83,7 @@ def found(machine: Machine) -> Machine:
 
 def objective(name: str, machine: Machine) -> Target:
     """The target as it is compiled for a machine; skips where this very machine would have to run it and cannot."""
-    wanted = target.find(name)
+    wanted = lookup.find(name)
     if machine.name in WITHOUT:
         return replace(wanted, features=WITHOUT[machine.name])
     if not machine.emulator and not backend.runs_here(wanted):

@@ -10,8 +10,8 @@ from batch import emit
 from emissions import module_text, spec
 from emulators import MACHINES, run
 
-from ttc_llvm.machine import target
-from ttc_llvm.machine.machine_table import TRIPLES
+from ttc_llvm.machine import lookup
+from ttc_llvm.machine.table import TRIPLES
 from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact, elf, linker
 from ttc_llvm.native.archive import Member
@@ -55,7 +55,7 @@ def test_plugins_call_their_own_there(machine: str, name: str, tmp_path: Path) -
 @pytest.mark.parametrize("triple", TRIPLES)
 def test_entries_are_protected_in_elf_objects(triple: str) -> None:
     """Other kinds of objects bind calls to an image of their own accord."""
-    wanted = target.find(triple)
+    wanted = lookup.find(triple)
     plain = spec(PROBLEM, wanted)
     every = {entry.name for entry in interface.entries(PROBLEM)}
     text = module_text(plain)

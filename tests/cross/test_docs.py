@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ttc_llvm.machine import machine_table, target
+from ttc_llvm.machine import lookup
+from ttc_llvm.machine import table as rows
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "targets.md").read_text()
@@ -45,8 +46,8 @@ def test_every_command_and_program(tmp_path: Path) -> None:
 
 
 def test_the_table_names_all_architectures_and_only_known_cpus() -> None:
-    table = PAGE[: PAGE.index("A name of either column")]
-    names = {word for cell in re.findall(r"`([^`]*)`", table) for word in cell.split() if "=" not in word}
-    assert set(machine_table.ROWS) <= names
+    architectures = PAGE[: PAGE.index("A name of either column")]
+    names = {word for cell in re.findall(r"`([^`]*)`", architectures) for word in cell.split() if "=" not in word}
+    assert set(rows.ROWS) <= names
     for name in names - {"ttc", "info", "--targets"}:
-        assert target.find(name)
+        assert lookup.find(name)

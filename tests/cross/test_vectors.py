@@ -16,7 +16,7 @@ from native_build import compiler
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import COPY, Alpha, Beta, Kinds, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
@@ -38,7 +38,7 @@ def assembly(
     machine: str, dtype: str, block: tuple[int, int], kinds: Kinds = COPY, size: tuple[int, int] = (256, 256)
 ) -> str:
     """The kernel of a 2-D transposition in tiles of 4 x 4 blocks."""
-    wanted = target.find(machine)
+    wanted = lookup.find(machine)
     c = canonicalise(Problem((1, 0), size, dtype), kinds).canonical
     plan = CpuPlan((4 * block[0], 4 * block[1]), block, (1, 0), (1, 0), 1)
     return backend.assembly(str(module.build(lower(c, plan, wanted), wanted)), wanted)
@@ -94,7 +94,7 @@ def test_a_square_is_loads_exchanges_and_stores(
     pairs = count(found, "ldp|stp")  # of which each is two
     assert count(found, load) + count(found, "ldp") >= rows
     assert count(found, store) + pairs >= (most if segments else rows)
-    assert not re.findall(SPILLS[target.find(machine).family], text)
+    assert not re.findall(SPILLS[lookup.find(machine).family], text)
 
 
 ARITHMETIC = [(m, d, b, load) for m, d, b, _, _, load, *_ in SQUARES if d in "sd"]
@@ -107,9 +107,9 @@ def test_an_update_is_vector_arithmetic_without_spills(
     text = assembly(machine, dtype, block, UPDATE)
     vector = {
         "aarch64": r"fmul", "ppc64": r"xvmul[sd]p", "riscv64": r"vfmul\.v[fv]", "wasm32": r"f(32x4|64x2)\.mul",
-    }[target.find(machine).family]  # fmt: skip
+    }[lookup.find(machine).family]  # fmt: skip
     assert count(tile(text, load), vector) == 2 * block[1]  # alpha * A and beta * B of every register
-    assert not re.findall(SPILLS[target.find(machine).family], text)
+    assert not re.findall(SPILLS[lookup.find(machine).family], text)
 
 
 MASKED = {
@@ -129,7 +129,7 @@ NARROW = r"tbz|tbnz|fsw|fsh|sb|strb|str[hw]?b"
 def test_edges_shared_by_three_axes_are_masked_vector_accesses(machine: str, kinds: Kinds) -> None:
     """One function for all edges, whose every row is loaded and stored under a mask, and no element by itself."""
     load, store = MASKED[machine]
-    wanted = target.find(machine)
+    wanted = lookup.find(machine)
     edge = wanted.lanes(4)
     text = backend.assembly(shared_text(wanted, "s", edge, kinds), wanted)
     found = Counter(re.findall(r"^\s+([a-z][\w.]*)", text[text.index("ragged0:") :], re.MULTILINE))
@@ -141,7 +141,7 @@ def test_edges_shared_by_three_axes_are_masked_vector_accesses(machine: str, kin
 @pytest.mark.parametrize("kinds", [COPY, UPDATE], ids=str)
 def test_edges_of_two_axes_are_vector_accesses(machine: str, kinds: Kinds) -> None:
     """Bodies of their own, and no element by itself."""
-    edge = target.find(machine).lanes(4)
+    edge = lookup.find(machine).lanes(4)
     text = assembly(machine, "s", (edge, edge), kinds, RAGGED)
     assert "ragged0" not in text
     assert not count(Counter(re.findall(r"^\s+([a-z][\w.]*)", text, re.MULTILINE)), NARROW)
@@ -154,13 +154,13 @@ UNMASKED = ("neon", "pwr8", "pwr9", "pwr8-be", "wasm")
 def test_machines_without_masks_take_narrower_tiles_at_edges(machine: str) -> None:
     text = assembly(machine, "s", (4, 4), COPY, RAGGED)
     assert "llvm.masked" not in text and len(text.splitlines()) < 1500
-    assert not re.findall(SPILLS[target.find(machine).family], text)
+    assert not re.findall(SPILLS[lookup.find(machine).family], text)
 
 
 def test_bdver3_is_assembled_as_it_is(tmp_path: Path) -> None:
     """With XOP and FMA4, which no emulator has; what runs on one is built without."""
     compiler("objdump")
-    made = emit(Problem((1, 0), (33, 65), "i8"), target.find("bdver3"), tmp_path)
+    made = emit(Problem((1, 0), (33, 65), "i8"), lookup.find("bdver3"), tmp_path)
     listing = run("objdump", "-d", made)
     assert "(bad)" not in listing and re.search(r"\bvp\w+ ", listing)
 
@@ -171,5 +171,5 @@ def test_objects_need_nothing_of_other_machines(machine: str, tmp_path: Path) ->
     nm = compiler(f"{CROSS[machine]}-nm")
     spelling = {"aarch64": "sve256", "ppc64le": "pwr9", "ppc64": "pwr8-be", "riscv64": "rvv256"}[machine]
     for problem in (Problem((2, 1, 0), (8, 16, 16), "s"), Problem((1, 2, 0), (20, 30, 7), "zc")):
-        made = emit(problem, target.find(spelling), tmp_path)
+        made = emit(problem, lookup.find(spelling), tmp_path)
         assert set(run(nm, "-u", made).split()) <= {"U", ".TOC."}

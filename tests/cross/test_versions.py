@@ -20,7 +20,7 @@ import ttc_llvm
 from ttc_llvm.compiling import machines
 from ttc_llvm.errors import TargetError
 from ttc_llvm.ir_builders import cpu_select
-from ttc_llvm.machine import cpu_features, target
+from ttc_llvm.machine import cpu_features, lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
 from ttc_llvm.problem.canonical import canonicalise
@@ -105,19 +105,19 @@ def test_all_versions_compute_here(built: Path, tmp_path: Path) -> None:
 def chosen_here(targets: tuple[Target, ...]) -> int:
     """The number of the version that this very machine takes."""
     module = ir.Module("choice", context=ir.Context())
-    module.triple = target.X86
+    module.triple = lookup.X86
     choose = cpu_select.add_choose(module, targets)
     choose.linkage = ""
-    code = backend.load(backend.compile_object(str(module), target.find("x86-64")), ["cpu.choose"])
+    code = backend.load(backend.compile_object(str(module), lookup.find("x86-64")), ["cpu.choose"])
     call = ctypes.CFUNCTYPE(ctypes.c_int32)(code.address("cpu.choose"))
     return int(call())
 
 
-@pytest.mark.parametrize("cpu", sorted(target.cpus("x86")))
+@pytest.mark.parametrize("cpu", sorted(lookup.cpus("x86")))
 def test_this_machine_takes_a_version_exactly_if_it_can_run_it(cpu: str) -> None:
     """Our own instructions find out what LLVM finds out, for every CPU of the table."""
-    wanted = target.find(cpu)
-    assert chosen_here((wanted, target.find("x86-64"))) == (0 if backend.runs_here(wanted) else 1)
+    wanted = lookup.find(cpu)
+    assert chosen_here((wanted, lookup.find("x86-64"))) == (0 if backend.runs_here(wanted) else 1)
 
 
 def test_the_most_demanding_version_comes_first() -> None:
@@ -134,7 +134,7 @@ def test_a_version_for_all_machines_is_added_once() -> None:
     assert [m.cpu for m in machines.chosen("haswell,haswell")] == ["haswell"]
     assert [m.cpu for m in machines.chosen("haswell")] == ["haswell"]
     assert [m.name for m in machines.chosen("native")] == ["host"]
-    assert machines.chosen(("avx2", target.find("avx512")))[-1].cpu == "x86-64"
+    assert machines.chosen(("avx2", lookup.find("avx512")))[-1].cpu == "x86-64"
 
 
 def test_objects_hold_nothing_of_this_machine_alone_unless_asked(tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_lists_that_no_object_can_serve(names: str, message: str) -> None:
 
 
 def test_machines_of_different_systems_share_no_object() -> None:
-    other = replace(target.find("haswell"), triple="x86_64-apple-darwin")
+    other = replace(lookup.find("haswell"), triple="x86_64-apple-darwin")
     with pytest.raises(TargetError, match="cannot share an object"):
-        machines.chosen((target.find("znver5"), other))
+        machines.chosen((lookup.find("znver5"), other))
 
 
 @pytest.mark.full

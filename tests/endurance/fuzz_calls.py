@@ -74,7 +74,7 @@ class Served:
         yield f"threads={min(threads, share, max(1, lower(c, self.plan, self.target).tasks))}"
         boundary = resolve(c, self.plan, self.target).alignment
         if boundary > item and b % boundary and b % item == 0:
-            yield f"fallback={fallback.off_boundary(c, self.plan, self.target).store.value}"
+            yield f"fallback={fallback.for_misaligned_b(c, self.plan, self.target).store.value}"
         elif a % self.target.line and fallback.short_loads(c, self.target):
             yield "loads=off-lines"
 

@@ -15,12 +15,12 @@ from fuzz_draw import LINE, TYPES, Met, asked, case
 from fuzz_plans import LOADS, free_plan, plan
 from machine import Run
 
-from ttc_llvm.ir_builders.micro_tile import Tile
+from ttc_llvm.ir_builders.micro_tile import MicroTile
 from ttc_llvm.lowering.nest import LoopNest
-from ttc_llvm.lowering.nodes import Loop, Micro, Node, Row, Shifted, every
+from ttc_llvm.lowering.nodes import Loop, Micro, Node, Peeled, Row, every
 from ttc_llvm.lowering.operands import Prefetch, Space
-from ttc_llvm.machine import target
-from ttc_llvm.machine.machine_table import CPUS, ROWS, X86
+from ttc_llvm.machine import lookup
+from ttc_llvm.machine.table import CPUS, ROWS, X86
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Kinds
 from ttc_llvm.runtime import backend
@@ -39,8 +39,8 @@ ACROSS = ("loads=off-lines",)
 def targets() -> dict[str, Target]:
     """Every CPU of the tables whose code runs here, and three of them without vectors."""
     names = [cpu for row, cpus in CPUS.items() if ROWS[row].triple == X86 for cpu in (row, *cpus)]
-    rows = [target.find(name) for name in dict.fromkeys(names)]
-    rows += [target.scalar(target.find(name)) for name in ("sse2", "avx2", "avx512")]
+    rows = [lookup.find(name) for name in dict.fromkeys(names)]
+    rows += [lookup.scalar(lookup.find(name)) for name in ("sse2", "avx2", "avx512")]
     here = [backend.host_target(), *(t for t in rows if backend.runs_here(t))]
     return {t.name: t for t in here}
 
@@ -180,22 +180,22 @@ def _of_node(node: Node, run: Run) -> Iterator[str]:
     if isinstance(node, Loop):
         yield from ("edges=back",) * node.back
         yield from ("edges=tail",) * (node.tail is not None)
-    elif isinstance(node, Shifted):
+    elif isinstance(node, Peeled):
         yield "stores=peeled-on" if node.following else "stores=peeled"
     elif isinstance(node, Row):
         alone = "rows" if node.source.space is Space.A else "buffered"
-        yield "stores=combined" if node.carry else f"stores={alone}"
+        yield "stores=combined" if node.partial_line else f"stores={alone}"
         yield from _of_prefetch(node.prefetch, "row")
     elif isinstance(node, Micro):
         yield from _of_micro(node, run.target)
 
 
 def _of_micro(node: Micro, wanted: Target) -> Iterator[str]:
-    streams = node.streaming and Tile.of(node, wanted).streams
-    direct = "joined" if node.carry else "aligned" if streams else "cached"
+    streams = node.non_temporal and MicroTile.of(node, wanted).stores_whole_vectors
+    direct = "joined" if node.partial_line else "aligned" if streams else "cached"
     store = direct if node.source.space is Space.A else "buffered-tiles"
     yield from (f"stores={store}",) * (node.target.space is Space.B)
-    yield from (f"edges=mask{len(node.ragged)}",) * bool(node.ragged)
+    yield from (f"edges=mask{len(node.remainder_axes)}",) * bool(node.remainder_axes)
     yield from _of_prefetch(node.prefetch, "")
 
 
@@ -209,7 +209,7 @@ def of_registers(drawn: Drawn) -> Iterator[str]:
     """Features of micro-tiles that only their networks of shuffles tell."""
     leaves = [node for node in every(drawn.nest.body) if isinstance(node, Micro)]
     for leaf in leaves:
-        sides, tile = [n for n in leaf.block if n > 1], Tile.of(leaf, drawn.run.target)
+        sides, tile = [n for n in leaf.block if n > 1], MicroTile.of(leaf, drawn.run.target)
         shape = "square" if len(set(sides)) == 1 else "oblong"
         if len(sides) < 2:
             yield f"micro={'row' if sides else 'element'}"
@@ -220,4 +220,5 @@ def of_registers(drawn: Drawn) -> Iterator[str]:
         yield from ("micro=pieces",) * bool(pieces)
         length = tile.a.lanes // (len(pieces[0]) if pieces else 1) * leaf.source.dtype.itemsize
         whole = any(len(register.elements) == tile.a.lanes for register in tile.a.registers)
-        yield from (f"loads={leaf.loads}",) * bool(leaf.loads and whole and not leaf.ragged and length > leaf.loads)
+        short = leaf.loads and whole and not leaf.remainder_axes and length > leaf.loads
+        yield from (f"loads={leaf.loads}",) * bool(short)

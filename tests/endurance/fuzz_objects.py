@@ -42,7 +42,7 @@ def attack(rng: Random, goal: str) -> Met:
         own, target = problem(rng, goal, 2_000, ARITHMETIC if "beta" in goal else MIXED), machine_for(rng, goal)
         decided = plan(rng, placed(own, target).canonical, target, goal)
         bodies = choose(own, target, decided).specialised
-        streams = max((len(body.streaming) for body in bodies), default=0)
+        streams = max((len(body.non_temporal) for body in bodies), default=0)
         found = {f"type={own.dtype}", *("stores=streaming", "stores=off-boundary")[:streams]}
         if not goal.startswith("stores") or goal in found:
             break

@@ -10,7 +10,7 @@ from random import Random
 
 from fuzz_draw import LINE
 
-from ttc_llvm.lowering.carry_plans import carrying, joined_rows
+from ttc_llvm.lowering.chain_plans import chained_plan, joined_plan
 from ttc_llvm.lowering.fallback import fallbacks
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import overwrites
@@ -70,11 +70,11 @@ def _block(rng: Random, c: Canonical, target: Target, room: int) -> tuple[int, .
 
 def _carrying(rng: Random, c: Canonical, target: Target) -> CpuPlan:
     sizes = rng.choice((64, 128, 512)), rng.choice((64, 256, 512)), rng.choice((8, 64, 512))
-    return carrying(c, _block(rng, c, target, 256), sizes, rng.choice(tuple(Fetch)), rng.choice((0, 1, 3)))
+    return chained_plan(c, _block(rng, c, target, 256), sizes, rng.choice(tuple(Fetch)), rng.choice((0, 1, 3)))
 
 
 def _joined(rng: Random, c: Canonical, target: Target) -> CpuPlan:
-    found = joined_rows(c, target, rng.choice((8, 64, 256)), rng.choice(tuple(Fetch)), rng.choice((0, 1, 4)))
+    found = joined_plan(c, target, rng.choice((8, 64, 256)), rng.choice(tuple(Fetch)), rng.choice((0, 1, 4)))
     return found if rng.random() < 0.7 else replace(found, panel=(), parallel=0)
 
 

@@ -25,7 +25,7 @@ from machine import part_range
 
 import ttc_llvm
 from ttc_llvm.arrays import strided
-from ttc_llvm.machine.target import find
+from ttc_llvm.machine.lookup import find
 from ttc_llvm.runtime.backend import runs_here
 
 # A child whose rounds do as their goal says.

@@ -20,7 +20,7 @@ import ttc_llvm
 from ttc_llvm.bench.results import to_line
 from ttc_llvm.lowering.gpu.plan import Shared
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, Fetch, Store
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import COPY
 
 # --- objects ---------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def nouns() -> Mapping[str, Any]:
         "GpuPlan": on_gpu.plan, "Target": solution.target, "GpuTarget": on_gpu.target,
         "Forced": ttc_llvm.Forced(prefetch=(2,)), "GpuForced": ttc_llvm.GpuForced(64),
         "Library": ttc_llvm.Library("kernels", (solution,)),
-        "Measurement": ttc_llvm.Measurement(1e-6, 1.0, 2.0, "copy", timings), "neon": target.find("neon"),
+        "Measurement": ttc_llvm.Measurement(1e-6, 1.0, 2.0, "copy", timings), "neon": lookup.find("neon"),
         "complex": ttc_llvm.Problem((1, 0), (4, 5), "zc", alpha=1j), "other plan": replace(solution.plan, block=(1, 1)),
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Naive kernels for GPUs, by LLVM and in CUDA C++: executed in the harness of fibres, compared on the fake device."""
+"""Reference kernels for GPUs, by LLVM and in CUDA C++: run in the harness of fibres, compared on the fake device."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from ttc_llvm.bench.results import Result, from_line
 from ttc_llvm.compare import compilers, gpu_references, gpu_source
 from ttc_llvm.compare.builds import Builder, Job
 from ttc_llvm.gpu import kernel
-from ttc_llvm.ir_builders.gpu import naive as nests
+from ttc_llvm.ir_builders.gpu import reference_threads as nests
 from ttc_llvm.lowering.gpu import launch as grids
 from ttc_llvm.lowering.gpu.launch import GpuImage
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine.gpu_target import GpuTarget
-from ttc_llvm.problem import naive
+from ttc_llvm.problem import reference_loops
 from ttc_llvm.problem.dtypes import Kind
-from ttc_llvm.problem.naive import Naive, Traverse
 from ttc_llvm.problem.problem import Problem
+from ttc_llvm.problem.reference_loops import ReferenceLoops, Traverse
 from ttc_llvm.runtime import backend
 
 SHIM = Path(__file__).parent / "cuda_shim.h"
@@ -51,14 +51,14 @@ class Library:
         return ctypes.cast(getattr(self.loaded, gpu_references.ENTRY), ctypes.c_void_p).value or 0
 
 
-def by_llvm(nest: Naive) -> backend.Loaded:
+def by_llvm(nest: ReferenceLoops) -> backend.Loaded:
     """The kernel that LLVM makes for a GPU, made for this machine."""
     harness()  # kernels call it
     text = str(nests.build(nest, hosted(SM_90), "kernel"))
     return backend.load(backend.compile_object(text, backend.host_target()), ("kernel",))
 
 
-def by_cpp(nest: Naive, folder: Path) -> Library:
+def by_cpp(nest: ReferenceLoops, folder: Path) -> Library:
     """The CUDA C++ source, taken for plain C++ with the harness's indices."""
     compiler("g++")
     harness()
@@ -71,7 +71,7 @@ def by_cpp(nest: Naive, folder: Path) -> Library:
 HOST_COMMAND = ("g++", "-x", "c++", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-include", str(SHIM))
 
 
-def computes(built: Any, nest: Naive, problem: Problem) -> None:
+def computes(built: Any, nest: ReferenceLoops, problem: Problem) -> None:
     """Run a kernel in the harness: B is the oracle's, its padding and all memory around are untouched."""
     case = Case.of(problem)
     guarded = [Guarded(w.span * t.itemsize, "end") for w, t in zip(windows(case), (case.a, case.b), strict=True)]
@@ -81,7 +81,7 @@ def computes(built: Any, nest: Naive, problem: Problem) -> None:
         plain = np.isfinite(storage) & (np.abs(storage) > 1e-3)
         storage[~plain] = 0.75  # what is fused is fused for infinities, too
     wanted, before = expected(case, a, b), a.copy()
-    launch = grids.naive_launch(nest, "kernel")
+    launch = grids.reference_launch(nest, "kernel")
     run(built, launch, guarded[0].address, guarded[1].address, scalars_of(case, launch))
     if problem.compute.kind is Kind.OPAQUE or case.plain:
         assert b.tobytes() == wanted.tobytes()
@@ -94,28 +94,28 @@ def computes(built: Any, nest: Naive, problem: Problem) -> None:
 @pytest.mark.parametrize("traverse", Traverse)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_llvm_s_kernel_computes_every_type(problem: Problem, traverse: Traverse) -> None:
-    nest = naive.of(problem, traverse)
+    nest = reference_loops.of(problem, traverse)
     computes(by_llvm(nest), nest, problem)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_the_cuda_source_computes_every_type(problem: Problem, tmp_path: Path) -> None:
-    nest = naive.of(problem, Traverse.INPUT if problem.beta else Traverse.OUTPUT)
+    nest = reference_loops.of(problem, Traverse.INPUT if problem.beta else Traverse.OUTPUT)
     computes(by_cpp(nest, tmp_path), nest, problem)
 
 
 def test_large_tensors_are_numbered_in_64_bits() -> None:
-    small, large = (naive.of(Problem((1, 0), (65536, size))) for size in (30000, 40000))
+    small, large = (reference_loops.of(Problem((1, 0), (65536, size))) for size in (30000, 40000))
     assert " unsigned rest" in gpu_source.reference(small, "k") and " uint64_t rest" in gpu_source.reference(large, "k")
     assert "mul.lo.s64" not in kernel.code(str(nests.build(small, SM_90, "k")), SM_90).decode()
-    assert grids.naive_blocks(large) == 65536 * 40000 // 256
+    assert grids.reference_blocks(large) == 65536 * 40000 // 256
 
 
 @pytest.mark.parametrize("name", ["sm_35", "sm_90", "gfx90a"])
 def test_llvm_makes_code_for_every_maker(name: str) -> None:
     target = gpu_target.find(name)
     for problem in PROBLEMS:
-        found = gpu_references.image(naive.of(problem), target)
+        found = gpu_references.image(reference_loops.of(problem), target)
         if target.is_nvidia:
             text = found.code.decode()
             assert f".visible .entry {gpu_references.ENTRY}(" in text and ".maxntid 256" in text
@@ -126,7 +126,7 @@ def test_llvm_makes_code_for_every_maker(name: str) -> None:
 
 def test_threads_next_to_each_other_write_next_to_each_other() -> None:
     """The innermost loop is the fastest digit of a thread's number."""
-    text = gpu_source.reference(naive.of(Problem((1, 2, 0), (3, 20, 11))), "k")
+    text = gpu_source.reference(reference_loops.of(Problem((1, 2, 0), (3, 20, 11))), "k")
     order = [line.split()[2] for line in text.splitlines() if line.startswith("    const unsigned i")]
     assert order == ["i1", "i2", "i0"]
     assert "into[i1 + i2 * 20 + i0 * 220]" in text.replace("i0 * 220 + i2 * 20 + i1", "i1 + i2 * 20 + i0 * 220")
@@ -138,7 +138,7 @@ def test_nvcc_compiles_the_source(problem: Problem, tmp_path: Path) -> None:
         pytest.skip("nvcc is not installed: a stand-in is called instead")
     found = compilers.find(["nvcc"], {}, "sm_90").compilers[0]
     builder = Builder(tmp_path)  # keeps what it has made
-    made = builder.obtain(Job(found, gpu_source.reference(naive.of(problem), gpu_references.ENTRY)))
+    made = builder.obtain(Job(found, gpu_source.reference(reference_loops.of(problem), gpu_references.ENTRY)))
     assert made.message == "" and made.library is not None
     assert made.library.read_bytes()[:4] == b"\x7fELF"
 
@@ -192,7 +192,7 @@ def loads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gpu: FakeGpu) -> None
     monkeypatch.setattr("ttc_llvm.compiling.gpu_trial.RUNS_SECONDS", 0)
     made, run_of = gpu_references.image, gpu_references.run_of
 
-    def image(nest: Naive, target: GpuTarget) -> GpuImage:
+    def image(nest: ReferenceLoops, target: GpuTarget) -> GpuImage:
         found = made(nest, target)
         teach(found, by_llvm(nest))
         return found

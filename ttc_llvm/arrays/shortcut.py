@@ -1,7 +1,7 @@
 """The shortest way from `ttc_llvm.transpose(x)` into machine code, for small arrays whose layout is known already.
 
 What such a call needs is looked up by the array's own shape, strides and dtype, before anything is made of it; the
-addresses of the elements are read in native code (`ir_builders.doorway`).
+addresses of the elements are read in native code (`ir_builders.ndarray_entry`).
 """
 
 from __future__ import annotations
@@ -91,5 +91,5 @@ def _doorways() -> tuple[Doorway, Doorway]:
 
 def _compiled(target: Target) -> bytes:
     with locks.LLVM:
-        from ..ir_builders import doorway
-    return backend.compile_object(str(doorway.build(target, addresses.HEAD, NAME)), target)
+        from ..ir_builders import ndarray_entry
+    return backend.compile_object(str(ndarray_entry.build(target, addresses.HEAD, NAME)), target)

@@ -8,7 +8,7 @@ from ..compare.builds import LIMIT_SECONDS
 from ..compare.compilers import NAMES, parse_flags
 from ..compare.references import Wanted
 from ..errors import OptionError
-from ..problem.naive import Traverse
+from ..problem.reference_loops import Traverse
 from .bench_options import seconds, words
 
 AUTO, BOTH, NONE = "auto", "both", "none"

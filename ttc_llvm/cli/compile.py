@@ -17,7 +17,7 @@ from ..compiling.solution import Solution
 from ..compiling.trial import Mode
 from ..errors import OptionError, TargetError, os_errors
 from ..lowering import items
-from ..machine import target
+from ..machine import lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..native import artifact, marks
@@ -127,13 +127,13 @@ def _targets(command: Command) -> tuple[Target, ...]:
     found = machines.chosen(name)
     if command.architecture is not None and command.cpu is not None:
         found = _on_architecture(command.architecture, command.cpu, found)
-    return tuple(map(target.scalar, found[:1])) if command.no_vec else found
+    return tuple(map(lookup.scalar, found[:1])) if command.no_vec else found
 
 
 def _on_architecture(architecture: str, cpu: str, found: tuple[Target, ...]) -> tuple[Target, ...]:
     """CPUs of that architecture, or on that triple."""
-    if target.is_triple(architecture):
-        return tuple(target.on_triple(machine, architecture) for machine in found)
+    if lookup.is_triple(architecture):
+        return tuple(lookup.on_triple(machine, architecture) for machine in found)
     wanted = backend.resolve(architecture)
     if any(_registers(wanted) != _registers(machine) for machine in found):
         raise OptionError(

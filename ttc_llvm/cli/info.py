@@ -15,7 +15,7 @@ from ..compiling.trial import Mode, Trial
 from ..errors import DatabaseError, GpuError, TargetError
 from ..gpu import devices
 from ..machine import gpu_target as gpu_target
-from ..machine import machine_table, target
+from ..machine import lookup, table
 from ..machine.target import Target
 from ..problem.canonical import canonicalise
 from ..problem.problem import Problem
@@ -60,11 +60,11 @@ def targets() -> dict[str, Any]:
         name: {
             "triple": row.triple,
             "vector bits": row.vector_bits,
-            "cpus": list(machine_table.CPUS.get(name, ())),
-            "aliases": [alias for alias, (found, _) in machine_table.ALIASES.items() if found == name],
-            "triples": [triple for triple, found in machine_table.TRIPLES.items() if found == name],
+            "cpus": list(table.CPUS.get(name, ())),
+            "aliases": [alias for alias, (found, _) in table.ALIASES.items() if found == name],
+            "triples": [triple for triple, found in table.TRIPLES.items() if found == name],
         }
-        for name, row in machine_table.ROWS.items()
+        for name, row in table.ROWS.items()
     } | {
         name: {
             "triple": gpu_target.find(name).triple,
@@ -108,7 +108,7 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
         "free_bytes": available_memory(),
         "gpus": _gpus(),
         "database": _database(database),
-        "architectures": [*target.spellings(), *gpu_target.spellings()],
+        "architectures": [*lookup.spellings(), *gpu_target.spellings()],
     }
     if ceilings and here is not None:
         facts["ceilings_gibs"] = measure_ceilings(here, runtime.num_threads())

@@ -16,8 +16,8 @@ from ..bench.results import Reference
 from ..bench.workspace import Workspace, foreign
 from ..problem import dtypes
 from ..problem.dtypes import Kind
-from ..problem.naive import Traverse
 from ..problem.problem import Problem
+from ..problem.reference_loops import Traverse
 from ..runtime import backend
 from . import openmp, rehearsal, source
 from .builds import Build, Builder, Job

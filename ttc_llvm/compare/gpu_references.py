@@ -14,11 +14,11 @@ from ..compiling.gpu_stage import Side
 from ..compiling.gpu_trial import Trial
 from ..errors import GpuError, OptionError
 from ..gpu import kernel
-from ..lowering.gpu.launch import GpuImage, naive_launch
+from ..lowering.gpu.launch import GpuImage, reference_launch
 from ..machine.gpu_target import GpuTarget
-from ..problem import naive
-from ..problem.naive import Naive, Traverse
+from ..problem import reference_loops
 from ..problem.problem import Problem
+from ..problem.reference_loops import ReferenceLoops, Traverse
 from . import compilers, gpu_source
 from .builds import Builder, Job
 from .compiled import ByCompiler, ByLlvm
@@ -53,7 +53,7 @@ class Compiled(ByCompiler):
 
     def job(self, problem: Problem) -> Job:
         """The build of a problem's reference."""
-        return Job(self._compiler, gpu_source.reference(naive.of(problem, self._traverse), ENTRY))
+        return Job(self._compiler, gpu_source.reference(reference_loops.of(problem, self._traverse), ENTRY))
 
     def contender(self, workspace: GpuWorkspace) -> Contender:
         """Make it ready to run in a workspace; NotBuilt where it cannot be compiled or loaded."""
@@ -61,7 +61,7 @@ class Compiled(ByCompiler):
         build = self._builder.obtain(self.job(problem))
         if build.library is None:
             raise NotBuilt(self._reference(build, build.message))
-        started = naive_launch(naive.of(problem, self._traverse), ENTRY)
+        started = reference_launch(reference_loops.of(problem, self._traverse), ENTRY)
         image = GpuImage(workspace.trial.target, ENTRY, started, "", build.library.read_bytes())
         return _contender(workspace, self.name, image, partial(self._reference, build))
 
@@ -72,7 +72,7 @@ class Translated(ByLlvm):
     def contender(self, workspace: GpuWorkspace) -> Contender:
         """Make it ready to run in a workspace; NotBuilt where the driver refuses it."""
         start = time.perf_counter()
-        found = image(naive.of(workspace.case.problem, self._traverse), workspace.trial.target)
+        found = image(reference_loops.of(workspace.case.problem, self._traverse), workspace.trial.target)
         made = partial(self._reference, time.perf_counter() - start)
         return _contender(workspace, self.name, found, made)
 
@@ -86,12 +86,12 @@ def _contender(workspace: GpuWorkspace, name: str, found: GpuImage, made: Callab
     return Contender(name, workspace.canonical.bytes_moved, run, foreign=True, reference=made())
 
 
-def image(nest: Naive, target: GpuTarget) -> GpuImage:
+def image(nest: ReferenceLoops, target: GpuTarget) -> GpuImage:
     """The naive kernel of a nest for a GPU, by LLVM."""
-    from ..ir_builders.gpu import naive as nests
+    from ..ir_builders.gpu import reference_threads as nests
 
     text = str(nests.build(nest, target, ENTRY))
-    return GpuImage(target, ENTRY, naive_launch(nest, ENTRY), text, kernel.code(text, target))
+    return GpuImage(target, ENTRY, reference_launch(nest, ENTRY), text, kernel.code(text, target))
 
 
 def run_of(trial: Trial, found: GpuImage) -> Callable[[tuple[Side, Side]], None]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ..lowering.gpu.launch import BLOCK, Slot, naive_parameters
+from ..lowering.gpu.launch import BLOCK, Slot, reference_parameters
 from ..problem.dtypes import Kind
-from ..problem.naive import Naive
+from ..problem.reference_loops import ReferenceLoops
 from . import source
 
 _SLOTS = {Slot.F32: "float", Slot.F64: "double"}
 
 
-def reference(nest: Naive, entry: str) -> str:
-    """A whole source: the kernel `entry`, to be launched as `naive_launch` says."""
-    scalars = [f"{_SLOTS[p.slot]} {p.name}" for p in naive_parameters(nest)[2:]]
+def reference(nest: ReferenceLoops, entry: str) -> str:
+    """A whole source: the kernel `entry`, to be launched as `reference_launch` says."""
+    scalars = [f"{_SLOTS[p.slot]} {p.name}" for p in reference_parameters(nest)[2:]]
     tensors = ["const type_a *__restrict__ from", "type_b *__restrict__ into"]
     counter = "unsigned" if nest.fits_int else "uint64_t"
     return "\n".join(
@@ -42,7 +42,7 @@ template <int N> struct item { unsigned char byte[N]; };
 }"""
 
 
-def _indices(nest: Naive, counter: str) -> list[str]:
+def _indices(nest: ReferenceLoops, counter: str) -> list[str]:
     """The innermost loop's index first; what is left in the end is the outermost one's."""
     lines = []
     for loop in reversed(nest.loops[1:]):
@@ -50,5 +50,5 @@ def _indices(nest: Naive, counter: str) -> list[str]:
     return [*lines, f"    const {counter} i{nest.loops[0].number} = rest;"]
 
 
-def _scalar(nest: Naive, name: str) -> str:
+def _scalar(nest: ReferenceLoops, name: str) -> str:
     return f"{{{name}, {name}_imag}}" if nest.compute.kind is Kind.COMPLEX else name

@@ -13,9 +13,9 @@ from ..bench.contender import Contender, Peer
 from ..bench.workspace import Workspace
 from ..errors import OptionError, os_errors
 from ..native.whole_file import read
-from ..problem import naive
-from ..problem.naive import Traverse
+from ..problem import reference_loops
 from ..problem.problem import Problem
+from ..problem.reference_loops import Traverse
 from ..runtime import backend, runtime
 from ..runtime.pool import Call
 from . import compilers, openmp, source
@@ -115,10 +115,10 @@ class Vectorised(ByLlvm):
 
     def contender(self, workspace: Workspace) -> Contender:
         """Make it ready to run in a workspace."""
-        from ..ir_builders import naive as nests
+        from ..ir_builders import reference_kernel as nests
 
         problem = workspace.case.problem
-        nest = naive.of(problem, self._traverse)
+        nest = reference_loops.of(problem, self._traverse)
         start = time.perf_counter()
         text = str(nests.build(nest, workspace.target, KERNEL))
         loaded = backend.load(backend.compile_vectorised(text, workspace.target), (KERNEL,))

@@ -11,8 +11,8 @@ from ..native import declarations
 from ..native.whole_file import filled
 from ..problem.dtypes import DType, Kind
 from ..problem.interface import Entry
-from ..problem.naive import INT_MAX, Index, Naive, Traverse, of
 from ..problem.problem import Problem
+from ..problem.reference_loops import INT_MAX, Index, ReferenceLoops, Traverse, of
 
 SHIM = Path(__file__).with_name("shim.cpp.in")
 RUN, THREADS = "ttc_reference_run", "ttc_reference_threads"
@@ -84,7 +84,7 @@ template <int N> struct item { unsigned char byte[N]; };
 # --- the nest ---------------------------------------------------------------------------------------------
 
 
-def types(nest: Naive) -> list[str]:
+def types(nest: ReferenceLoops) -> list[str]:
     """The names of both tensors' elements and of the arithmetic's type."""
     named = {"type_a": nest.a, "type_b": nest.b, "wide": nest.compute}
     return [f"typedef {_cpp_type(t)} {name};" for name, t in named.items()]
@@ -97,7 +97,7 @@ def _cpp_type(t: DType) -> str:
     return f"item<{t.itemsize}>" if plain == "void" else plain
 
 
-def _function(problem: Problem, nest: Naive) -> str:
+def _function(problem: Problem, nest: ReferenceLoops) -> str:
     opaque = nest.compute.kind is Kind.OPAQUE
     lines = [
         f'extern "C" {prototype(problem)}',
@@ -113,17 +113,17 @@ def _function(problem: Problem, nest: Naive) -> str:
     return "\n".join(lines)
 
 
-def taken(nest: Naive) -> list[tuple[str, str]]:
+def taken(nest: ReferenceLoops) -> list[tuple[str, str]]:
     """The scalars that take part: what the body calls them, and their names."""
     wanted = (("p", "alpha", nest.scales), ("q", "beta", nest.reads_b))
     return [(short, name) for short, name, needed in wanted if needed and nest.compute.kind is not Kind.OPAQUE]
 
 
-def _scalar(nest: Naive, name: str) -> str:
+def _scalar(nest: ReferenceLoops, name: str) -> str:
     return f"*static_cast<const wide *>({name})" if nest.compute.kind is Kind.COMPLEX else name
 
 
-def _loops(nest: Naive) -> list[str]:
+def _loops(nest: ReferenceLoops) -> list[str]:
     """`parallel for` on the outermost loop, `simd` on the innermost, which may be the same."""
     count, counter = len(nest.loops), "int" if nest.fits_int else "int64_t"
     outer = f"omp parallel for collapse({count - 1})" if count > 2 else "omp parallel for"
@@ -137,7 +137,7 @@ def _loops(nest: Naive) -> list[str]:
     return [*lines, *element(nest, "  " * count)]
 
 
-def element(nest: Naive, indent: str) -> list[str]:
+def element(nest: ReferenceLoops, indent: str) -> list[str]:
     """The innermost body, of tensors `from` and `into` at the indices `i0`, `i1` ..; scalars are `p` and `q`."""
     source = f"from[{_offset(nest.loops, 'stride_a')}]"
     sink = f"into[{_offset(nest.loops, 'stride_b')}]"
@@ -145,14 +145,14 @@ def element(nest: Naive, indent: str) -> list[str]:
     return [indent + line for line in ("{", f"  const type_a x = {source};", f"  type_b &y = {sink};", *lines, "}")]
 
 
-def _real(nest: Naive) -> str:
+def _real(nest: ReferenceLoops) -> str:
     if nest.compute.kind is Kind.OPAQUE:
         return "  y = x;"
     old = " + q * static_cast<wide>(y)" if nest.reads_b else ""
     return f"  y = static_cast<type_b>({'p * ' if nest.scales else ''}static_cast<wide>(x){old});"
 
 
-def _complex(nest: Naive) -> list[str]:
+def _complex(nest: ReferenceLoops) -> list[str]:
     """By its parts: std::complex asks whether every product is a NaN, which no compiler vectorises."""
     real = "float" if nest.compute.real_bits == 32 else "double"
     narrow = "float" if nest.b.real_bits == 32 else "double"

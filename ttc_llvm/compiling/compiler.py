@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..lowering import items
 from ..lowering import plan as plans
-from ..lowering.fallback import instead
+from ..lowering.fallback import for_numpy_arrays
 from ..lowering.plan import CpuPlan
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
@@ -79,7 +79,7 @@ class CpuTask:
         canonical, target = self.canonical, self.asked.target
         return {
             kernel.name_of(one.plan, one.loads): kernel.cache.obtain(canonical, one.plan, target, None, one.loads).code
-            for one in instead(canonical, plan, target)
+            for one in for_numpy_arrays(canonical, plan, target)
         }
 
 

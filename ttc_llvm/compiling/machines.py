@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .. import arguments
 from ..errors import TargetError
-from ..machine import target
+from ..machine import lookup
 from ..machine.cpu_features import by_demand, needs
 from ..machine.target import Target
 from ..runtime import backend
@@ -67,7 +67,7 @@ def _rest(machines: tuple[Target, ...]) -> tuple[Target, ...]:
     first = machines[0]
     if first.family != "x86":
         return ()
-    everywhere = target.find(BASELINE)
+    everywhere = lookup.find(BASELINE)
     if any(needs(machine) <= needs(everywhere) for machine in machines):
         return ()
-    return (target.on_triple(everywhere, first.triple),) if first.triple in target.triples() else (everywhere,)
+    return (lookup.on_triple(everywhere, first.triple),) if first.triple in lookup.triples() else (everywhere,)

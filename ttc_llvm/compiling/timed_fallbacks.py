@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..lowering.fallback import Fallback, by_rule, fallbacks
+from ..lowering.fallback import Fallback, fallbacks, first_that_pays
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve
 from ..runtime.kernel import Kernel
@@ -48,7 +48,7 @@ def _displacement(trial: Trial, plan: CpuPlan) -> int:
 def _fastest(found: tuple[Fallback, ...], off: Outcome[CpuPlan, Kernel]) -> Fallback | None:
     """The fallback that won; None if it is the one by rule, or hardly faster, or if not all had their runs."""
     seconds = {timed.plan: timed.score for timed in off.timings}
-    if off.interrupted or seconds[by_rule(found).plan] < WORTH * off.best.score:
+    if off.interrupted or seconds[first_that_pays(found).plan] < WORTH * off.best.score:
         return None
     return next(one for one in found if one.plan == off.best.plan)
 

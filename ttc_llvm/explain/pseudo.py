@@ -8,17 +8,17 @@ from math import prod
 
 from ..lowering.nest import LoopNest
 from ..lowering.nodes import (
+    AtRunEnd,
     Bind,
     Fence,
-    Keep,
-    Last,
+    FlushSlot,
+    LoadSlot,
     Loop,
     Micro,
     Node,
-    Recall,
-    Rest,
+    OpenSlots,
+    Peeled,
     Row,
-    Shifted,
     Stage,
     assert_never,
 )
@@ -63,22 +63,22 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
                 yield from (place.pad() + line for line in _micro(node, place))
             case Row():
                 yield from (place.pad() + line for line in _row(node, place))
-            case Keep():
+            case OpenSlots():
                 slots = node.buffer.bytes
                 yield f"{place.pad()}with slots for what waits for the rest of its line ({slots} bytes)"
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
-            case Last():
+            case AtRunEnd():
                 yield f"{place.pad()}if the tile's runs end with it"
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
-            case Rest():
+            case FlushSlot():
                 yield f"{place.pad()}elements that wait in the row's slot -> B, ordinary stores"
-            case Shifted():
+            case Peeled():
                 deeper = replace(place, depth=place.depth + 1)
                 yield f"{place.pad()}from B's next boundary on, one every {node.grain} elements, and on in its next row"
                 yield from _nodes((node.body,), deeper, canonical)
                 yield f"{place.pad()}before the first boundary, and behind the last: fewer elements, ordinary stores"
-            case Recall():
-                yield f"{place.pad()}{node.carry.elements} elements from the row's slot go in front of it"
+            case LoadSlot():
+                yield f"{place.pad()}{node.partial_line.elements} elements from the row's slot go in front of it"
             case Fence():
                 yield place.pad() + "fence: non-temporal stores are complete"
             case _:
@@ -135,29 +135,29 @@ def _stage(stage: Stage, place: _Place, canonical: Canonical) -> Iterator[str]:
 def _micro(node: Micro, place: _Place) -> Iterator[str]:
     block = "x".join(map(str, node.block))
     what = "copy" if node.straight else "micro-tile"
-    ragged = " at most" if node.ragged else ""
+    ragged = " at most" if node.remainder_axes else ""
     if node.prefetch is not None:
         yield _asked(node.prefetch)
-    past = _joined(node) + ", non-temporal" if node.streaming else ""
+    past = _joined(node) + ", non-temporal" if node.non_temporal else ""
     yield f"{what} {block}{ragged} = {prod(node.block)} elements, in registers{past}:"
     yield f"{INDENT}{_assignment(node, place)}"
 
 
 def _joined(node: Micro) -> str:
-    if node.carry is None:
+    if node.partial_line is None:
         return ""
-    first = ", a run's first one in part" if node.block[0] == node.carry.elements else ""
+    first = ", a run's first one in part" if node.block[0] == node.partial_line.elements else ""
     return f", joined to what waits: whole lines{first}"
 
 
 def _row(node: Row, place: _Place) -> Iterator[str]:
     if node.prefetch is not None:
         yield _asked(node.prefetch)
-    what = "vectors" if node.carry is None else "lines"
+    what = "vectors" if node.partial_line is None else "lines"
     yield f"row along {', '.join(f'axis {k}' for k in node.axes)}, whole {what} non-temporal:"
     yield f"{INDENT}{_assignment(node, place)}"
-    if node.carry is not None:
-        yield f"the row's last {node.carry.elements} elements to its slot"
+    if node.partial_line is not None:
+        yield f"the row's last {node.partial_line.elements} elements to its slot"
 
 
 def _asked(wanted: Prefetch) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import exp
 from typing import TYPE_CHECKING
 
-from ..lowering.fallback import off_boundary, off_lines
+from ..lowering.fallback import for_misaligned_a, for_misaligned_b
 from ..lowering.plan import CpuPlan, Store
 from ..lowering.writing import resolve
 from ..runtime.kernel import name_of
@@ -40,10 +40,10 @@ def elsewhere(e: Explanation) -> Iterator[tuple[str, str]]:
     """When other plans run, in words, and which: where B begins off the boundary that this one needs, and where A
     begins off the lines."""
     if e.nest.alignment > e.canonical.b.itemsize:
-        found = off_boundary(e.canonical, e.plan, e.target)
-        why = "by rule" if found == off_boundary(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
+        found = for_misaligned_b(e.canonical, e.plan, e.target)
+        why = "by rule" if found == for_misaligned_b(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
         yield f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", name_of(found.plan, found.loads)
-    lines = off_lines(e.canonical, e.plan, e.target)
+    lines = for_misaligned_a(e.canonical, e.plan, e.target)
     if lines.loads:
         yield f"where A alone begins off a multiple of {e.target.line} bytes", name_of(lines.plan, lines.loads)
 

@@ -10,7 +10,7 @@ from ..problem.canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, sta
 from ..problem.dtypes import Kind
 from ..problem.problem import Problem
 from . import any_size, items
-from .fallback import off_boundary
+from .fallback import for_misaligned_b
 from .lower import lower
 from .nest import LoopNest
 from .plan import CpuPlan
@@ -33,12 +33,12 @@ class Body:
 
     kinds: Kinds
     nest: LoopNest
-    streaming: tuple[LoopNest, ...] = ()
+    non_temporal: tuple[LoopNest, ...] = ()
 
     @property
     def nests(self) -> tuple[LoopNest, ...]:
         """All of them, in the order in which they are preferred."""
-        return (*self.streaming, self.nest)
+        return (*self.non_temporal, self.nest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
     ordinary = lower(canonical, plan.ordinary, target)
     if nest.params or nest.alignment <= canonical.b.itemsize:
         return Body(canonical.kinds, ordinary, (nest,))
-    found = off_boundary(canonical, plan, target)
+    found = for_misaligned_b(canonical, plan, target)
     other = lower(canonical, found.plan, target, found.loads)
     if found.plan.non_temporal:
         return Body(canonical.kinds, ordinary, (nest, other))

@@ -9,8 +9,8 @@ from math import prod
 
 from ..machine.target import Target
 from ..problem.canonical import Canonical
-from .carry import run_of
-from .carry_plans import carrying, joined_rows, line_block
+from .chain import run_of_b
+from .chain_plans import chained_plan, joined_plan, line_block
 from .plan import CpuPlan, Fetch, Store
 from .tile_sizes import cover, fitted, merge
 from .writing import following, has_room, overwrites, resolve
@@ -49,7 +49,7 @@ class Fallback:
 _Maker = Callable[[Canonical, CpuPlan, Target], Fallback | None]
 
 
-def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
+def for_misaligned_b(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
     """The fallback of a plan for a B that is misaligned for it: the one that it decides for, if there is one; else the
     first that pays."""
     found = fallbacks(canonical, plan, target)
@@ -58,7 +58,7 @@ def off_boundary(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallbac
         decided = next((one for one in again if one.store is plan.fallback), None)
         if decided is not None:
             return decided
-    return by_rule(found)
+    return first_that_pays(found)
 
 
 def short_loads(canonical: Canonical, target: Target) -> int:
@@ -72,21 +72,21 @@ def short_loads(canonical: Canonical, target: Target) -> int:
     return target.across_lines if pays else 0
 
 
-def off_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
+def for_misaligned_a(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
     """The fallback for A misaligned to the line: the same plan, with short loads where these pay."""
     return Fallback(plan.store, plan, short_loads(canonical, target))
 
 
-def instead(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Fallback, ...]:
+def for_numpy_arrays(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Fallback, ...]:
     """The fallbacks of this plan at the addresses that NumPy's large arrays have."""
-    lines = off_lines(canonical, plan, target)
+    lines = for_misaligned_a(canonical, plan, target)
     found = [lines] if lines.loads else []
     if resolve(canonical, plan, target).alignment > canonical.b.itemsize:
-        found.insert(0, off_boundary(canonical, plan, target))
+        found.insert(0, for_misaligned_b(canonical, plan, target))
     return tuple(found)
 
 
-def by_rule(offered: Iterable[Fallback]) -> Fallback:
+def first_that_pays(offered: Iterable[Fallback]) -> Fallback:
     """The rule: the first that pays."""
     return next(one for one in offered if one.pays)
 
@@ -116,7 +116,7 @@ def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
     row = canonical.extents[0] * canonical.b.itemsize
     if not _least(canonical, target) <= row <= JOINED:
         return None
-    found = joined_rows(canonical, target, WAITING, Fetch.BLOCKS, 0)
+    found = joined_plan(canonical, target, WAITING, Fetch.BLOCKS, 0)
     writing = resolve(canonical, found, target)
     if writing.store is not Store.JOINED or writing.chain is None:
         return None
@@ -148,11 +148,11 @@ def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
 
 def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     if canonical.axes[0].stride_a != 1:
-        found = carrying(canonical, plan.block, *COLUMNS)
+        found = chained_plan(canonical, plan.block, *COLUMNS)
     elif canonical.extents[0] * canonical.b.itemsize < 2 * _least(canonical, target):
         return None
     else:
-        found = carrying(canonical, line_block(canonical, target), *ROWS)
+        found = chained_plan(canonical, line_block(canonical, target), *ROWS)
     writing = resolve(canonical, found, target)
     if writing.chain is None or not has_room(canonical, found, target):
         return None
@@ -171,7 +171,7 @@ def _buffered(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
     size = canonical.b.itemsize
     long = _lengthened(canonical, plan, "b", LONG_RUN, target)
     found = replace(long, panel=(), store=Store.COMBINED, prefetch=1, fetch=Fetch.ROWS)
-    run = prod(found.box(canonical.extents)[k] for k in run_of(canonical, found)) * size
+    run = prod(found.box(canonical.extents)[k] for k in run_of_b(canonical, found)) * size
     rows = has_room(canonical, found, target) and resolve(canonical, found, target).by_rows
     return Fallback(Store.BUFFERED, found, run=run) if rows else None
 

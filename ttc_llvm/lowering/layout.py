@@ -21,7 +21,7 @@ class Register:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class RegisterLayout:
     """A block seen from one tensor. run: axes that make memory runs, innermost first; lanes: register width in
     elements (a power of two); registers: rows first, then the chunks of each row."""
 
@@ -71,7 +71,9 @@ def _continues(stride: Size, length: int, run: list[int]) -> bool:
     return stride == length or (not run and stride == -1)
 
 
-def side(block: tuple[int, ...], strides: tuple[Size, ...], width: int, rows_apart: bool = False) -> Side:
+def register_layout(
+    block: tuple[int, ...], strides: tuple[Size, ...], width: int, rows_apart: bool = False
+) -> RegisterLayout:
     """The registers, at most `width` elements wide, that hold the block as it lies in a tensor of these strides.
     rows_apart: no register holds elements of two rows, although they follow each other in memory."""
     run = run_axes(block, strides)
@@ -84,7 +86,7 @@ def side(block: tuple[int, ...], strides: tuple[Size, ...], width: int, rows_apa
 @lru_cache(maxsize=512)
 def _side(
     block: tuple[int, ...], run: tuple[int, ...], broadcast: tuple[int, ...], backwards: bool, width: int
-) -> Side:
+) -> RegisterLayout:
     """The side of a block with these runs: tensors differ in their strides, but hardly in those."""
     weights = [prod(block[:k]) for k in range(len(block))]
     offsets, rows = [0], [0]
@@ -97,7 +99,7 @@ def _side(
     lanes = min(width, 1 << (len(offsets) - 1).bit_length())
     chunks = [offsets[first : first + lanes] for first in range(0, len(offsets), lanes)]
     elements = (tuple([row + o for o in chunk]) for row in rows for chunk in chunks)
-    return Side(run, lanes, tuple(Register(unflatten(found[0], block), found) for found in elements))
+    return RegisterLayout(run, lanes, tuple(Register(unflatten(found[0], block), found) for found in elements))
 
 
 def sources(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ...]:

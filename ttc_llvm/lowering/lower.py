@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Param
 from .nest import LoopNest
-from .nodes import Bind, Fence, Keep, Loop, Node, Stage, every
+from .nodes import Bind, Fence, Loop, Node, OpenSlots, Stage, every
 from .plan import CpuPlan, Store, check
 from .stores.buffered import buffered
 from .stores.direct import micro_tiles, rows
@@ -43,7 +43,7 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
     around = list(enumerate(plan.loops(sizes)))
     for number, (k, step) in reversed(around):
         if chain and number == len(around) - chain.inside - 1:
-            body = (Keep(chain.buffer, body),)
+            body = (OpenSlots(chain.buffer, body),)
         body = (Loop(k, sizes[k], step, Bind.TASK if number < tasks else Bind.SERIAL, body),)
     if plan.non_temporal:
         body = (*body, Fence())
@@ -56,4 +56,4 @@ def _params(canonical: Canonical) -> tuple[Param, ...]:
 
 
 def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
-    return max((node.buffer.end for node in every(nodes) if isinstance(node, Keep | Stage)), default=0)
+    return max((node.buffer.end for node in every(nodes) if isinstance(node, OpenSlots | Stage)), default=0)

@@ -8,17 +8,17 @@ from math import prod
 
 from ..problem.canonical import Canonical, Param
 from .nodes import (
+    AtRunEnd,
     Bind,
     Fence,
-    Keep,
-    Last,
+    FlushSlot,
+    LoadSlot,
     Loop,
     Micro,
     Node,
-    Recall,
-    Rest,
+    OpenSlots,
+    Peeled,
     Row,
-    Shifted,
     Stage,
     assert_never,
     every,
@@ -69,37 +69,37 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
                 yield from _lines(node.fill, inside)
                 yield f"{pad}drain"
                 yield from _lines(node.drain, inside)
-            case Keep() | Last() | Shifted():
+            case OpenSlots() | AtRunEnd() | Peeled():
                 yield pad + _opening(node)
                 yield from _lines(node.children, inside)
             case Micro():
                 yield pad + _micro_line(node)
             case Row():
                 yield pad + _row_line(node)
-            case Recall():
-                yield f"{pad}recall {node.carry.elements}"
-            case Rest():
-                yield f"{pad}rest"
+            case LoadSlot():
+                yield f"{pad}load slot {node.partial_line.elements}"
+            case FlushSlot():
+                yield f"{pad}flush slot"
             case Fence():
                 yield f"{pad}fence"
             case _:
                 assert_never(node)
 
 
-def _opening(node: Keep | Last | Shifted) -> str:
-    if isinstance(node, Keep):
-        return f"keep {_buffer_text(node.buffer)}"
-    if isinstance(node, Last):
-        return f"last of {_axes_text(k for k, _ in node.carry.loops)}"
-    return f"shifted to {node.grain} of i0{', on to ' if node.following else ''}{_axes_text(node.following)}"
+def _opening(node: OpenSlots | AtRunEnd | Peeled) -> str:
+    if isinstance(node, OpenSlots):
+        return f"open slots {_buffer_text(node.buffer)}"
+    if isinstance(node, AtRunEnd):
+        return f"at run end of {_axes_text(k for k, _ in node.partial_line.loops)}"
+    return f"peeled to {node.grain} of i0{', on to ' if node.following else ''}{_axes_text(node.following)}"
 
 
 def _row_line(node: Row) -> str:
     parts = [f"row {_axes_text(node.axes)} {node.source.space.value}->{node.target.space.value}"]
     if node.prefetch:
         parts.append(f"prefetch {node.prefetch}")
-    if node.carry:
-        parts.append(f"carry {_axes_text(k for k, _ in node.carry.loops)}")
+    if node.partial_line:
+        parts.append(f"chained {_axes_text(k for k, _ in node.partial_line.loops)}")
     return " ".join(parts)
 
 
@@ -114,16 +114,16 @@ def _axes_text(axes: Iterable[int]) -> str:
 def _micro_line(node: Micro) -> str:
     block = "x".join(map(str, node.block))
     parts = [f"micro {block} {node.source.space.value}->{node.target.space.value}"]
-    if node.ragged:
-        parts.append(f"ragged {_axes_text(node.ragged)}")
+    if node.remainder_axes:
+        parts.append(f"ragged {_axes_text(node.remainder_axes)}")
     if node.prefetch:
         parts.append(f"prefetch {node.prefetch}")
-    if node.streaming:
+    if node.non_temporal:
         parts.append("streaming")
     if node.loads:
         parts.append(f"loads {node.loads}")
     if node.straight:
         parts.append("straight")
-    if node.carry:
-        parts.append("carry")
+    if node.partial_line:
+        parts.append("chained")
     return " ".join(parts)

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import ClassVar, NoReturn, TypeVar
 
 from ..problem.canonical import Param, Size
-from .operands import Buffer, Carry, Op, Prefetch, View
+from .operands import Buffer, Op, PartialLine, Prefetch, View
 
 
 class Bind(Enum):
@@ -70,16 +70,16 @@ class Micro(_Base):
     op: Op
     block: tuple[int, ...]
     grain: tuple[int, ...]
-    ragged: tuple[int, ...] = ()
+    remainder_axes: tuple[int, ...] = ()
     prefetch: Prefetch | None = None
-    streaming: bool = False
+    non_temporal: bool = False
     straight: bool = False
     loads: int = 0
-    carry: Carry | None = None
+    partial_line: PartialLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Keep(_Base):
+class OpenSlots(_Base):
     """Open the slots of a carry: the box at this point has one for each of its rows of B."""
 
     inside: ClassVar[tuple[str, ...]] = ("body",)
@@ -88,10 +88,10 @@ class Keep(_Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Recall(_Base):
+class LoadSlot(_Base):
     """Put what waits in a row's slot in front of the row's first element in scratch."""
 
-    carry: Carry
+    partial_line: PartialLine
     target: View
 
 
@@ -112,7 +112,7 @@ class Row(_Base):
     width: int
     following: int = 0
     prefetch: Prefetch | None = None
-    carry: Carry | None = None
+    partial_line: PartialLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,25 +142,25 @@ class Stage(_Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Last(_Base):
+class AtRunEnd(_Base):
     """Nodes for the last tile of runs only."""
 
     inside: ClassVar[tuple[str, ...]] = ("body",)
-    carry: Carry
+    partial_line: PartialLine
     body: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Rest(_Base):
+class FlushSlot(_Base):
     """Store what waits in a row's slot, the elements behind the last boundary: the row ends its run."""
 
-    carry: Carry
+    partial_line: PartialLine
     target: View
     op: Op
 
 
 @dataclass(frozen=True, slots=True)
-class Shifted(_Base):
+class Peeled(_Base):
     """A micro-tile as many elements further along axis 0, B's own, as are before B's first boundary of `grain`
     elements, which only run time knows. One that passes the axis' end takes the rest from the row of B that follows in
     memory: a step along one of the axes `following`, innermost first, where the others start again. edge: serves what
@@ -178,7 +178,7 @@ class Fence(_Base):
     """Order all non-temporal stores before what follows."""
 
 
-Node = Loop | Micro | Row | Recall | Stage | Keep | Last | Rest | Shifted | Fence
+Node = Loop | Micro | Row | LoadSlot | Stage | OpenSlots | AtRunEnd | FlushSlot | Peeled | Fence
 
 
 def trips(loop: Loop) -> int:

@@ -15,7 +15,7 @@ class Space(Enum):
     A = "a"
     B = "b"
     SCRATCH = "scratch"
-    CARRY = "carry"  # scratch, too: what waits for the next tile
+    SLOTS = "slots"  # scratch, too: partial lines on their way to the next tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Prefetch:
 
 
 @dataclass(frozen=True, slots=True)
-class Carry:
+class PartialLine:
     """Elements of a run of B that wait for its next tile, one slot for every row of B.
 
     dtype: of the slots' elements, A's; loops: axis and step of the loops over tiles along which a run goes on,

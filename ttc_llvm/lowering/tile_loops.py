@@ -13,7 +13,7 @@ OWN_EDGES = 2  # axes with remainders whose edges have bodies of their own: thre
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class TileSpec:
     """The facts that the loops inside one tile need: the axes, the tile's extents, the order, the leaf to shrink,
     whether masks serve its ragged edges, and the bytes of a vector."""
 
@@ -25,7 +25,7 @@ class Tile:
     vector: int
 
 
-def loops(t: Tile) -> tuple[Node, ...]:
+def loops(t: TileSpec) -> tuple[Node, ...]:
     """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule.
 
     The last block may step back. Other remainders known now have bodies of their own, unless these are many:
@@ -36,7 +36,7 @@ def loops(t: Tile) -> tuple[Node, ...]:
     return _nest(t, list(t.inner), t.leaf, shared)
 
 
-def _remainder(t: Tile, k: int) -> int | None:
+def _remainder(t: TileSpec, k: int) -> int | None:
     """Elements left over by whole blocks along an axis; None where only run time knows."""
     extent = t.axes[k].extent
     if t.leaf.block[k] == 1:
@@ -44,18 +44,18 @@ def _remainder(t: Tile, k: int) -> int | None:
     return None if isinstance(extent, Param) else extent % t.leaf.block[k]
 
 
-def _steps_back(t: Tile, k: int) -> bool:
+def _steps_back(t: TileSpec, k: int) -> bool:
     """True where the last block along an axis begins early, within the one before, so that there is no edge. It may
     where B is not read, nor stored past the caches in whole vectors, and no tile is shorter than a block; it pays
     where the edge would be half a block or more: code is made once, and masks cost as much as whole registers."""
     extent, leaf = t.axes[k].extent, t.leaf
-    if isinstance(extent, Param) or leaf.op.beta is not Beta.ZERO or leaf.streaming:
+    if isinstance(extent, Param) or leaf.op.beta is not Beta.ZERO or leaf.non_temporal:
         return False
     block, last = leaf.block[k], extent % t.tile[k] or min(t.tile[k], extent)
     return last >= block and 2 * (extent % block) >= block
 
 
-def _nest(t: Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
+def _nest(t: TileSpec, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     if not axes:
         return (leaf,)
     k, rest = axes[0], axes[1:]
@@ -74,7 +74,7 @@ def _nest(t: Tile, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node, ..
     return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
 
 
-def _tail(t: Tile, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
+def _tail(t: TileSpec, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     remainder = _remainder(t, k)
     if remainder is None:  # edges are many then, in code, and few of the elements: nothing is fetched from there
         leaf = replace(leaf, prefetch=None)
@@ -93,11 +93,11 @@ def _is_row_by_row(leaf: Micro, k: int) -> bool:
     return all(k not in run_axes(leaf.block, view.strides) for view in (leaf.source, leaf.target))
 
 
-def _ragged(t: Tile, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:
+def _ragged(t: TileSpec, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:
     """A masked edge. Whole vectors past the caches come first: a masked one would pass through them."""
-    edge = replace(leaf, ragged=(*leaf.ragged, k), streaming=False)
+    edge = replace(leaf, remainder_axes=(*leaf.remainder_axes, k), non_temporal=False)
     vector = t.vector // leaf.target.dtype.itemsize
-    if not leaf.streaming or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
+    if not leaf.non_temporal or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
         return _nest(t, rest, edge, True)
     grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], vector))
     whole = _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, vector), grain=grain), True)
@@ -105,7 +105,7 @@ def _ragged(t: Tile, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:
     return (Loop(k, t.axes[k].extent, vector, Bind.SERIAL, whole, tail),)
 
 
-def _halves(t: Tile, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
+def _halves(t: TileSpec, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
     """A remainder known at run time only, without masks: blocks of half the size, a quarter, ... down to 1."""
     grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], step))
     narrow = replace(leaf, block=_shrunk(leaf.block, k, step), grain=grain)

@@ -8,10 +8,9 @@ from functools import lru_cache
 from math import prod
 from operator import attrgetter
 
-from ..machine.machine import Exchange
-from ..machine.target import Target
+from ..machine.target import Exchange, Target
 from ..problem.canonical import Alpha, Beta, Canonical, static
-from .carry import Chain, continued, run_of
+from .chain import Chain, chain_of, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space
 from .plan import CpuPlan, Store
@@ -58,13 +57,13 @@ def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     """Through scratch, or through registers where a line of B is one; without a chain where none is possible, or where
     its slots would not leave half of L2 to the tensors."""
     size = canonical.b.itemsize
-    chain = continued(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
+    chain = chain_of(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
     if chain and _joins(canonical, plan, target):
         return Writing(replace(plan, store=Store.JOINED), size, chain)
     buffer = _buffer(canonical, plan, target, chain)
     if chain and buffer.end <= target.l2 // 2:
         return Writing(plan, size, chain, buffer, by_rows=True)
-    rows = all(isinstance(s, int) for s in canonical.strides("b")) and bool(run_of(canonical, plan))
+    rows = all(isinstance(s, int) for s in canonical.strides("b")) and bool(run_of_b(canonical, plan))
     alignment = size if rows else _whole_vectors(canonical, target)
     buffer = _buffer(canonical, plan, target, None)
     return Writing(replace(plan, store=Store.BUFFERED), alignment, None, buffer, rows)
@@ -120,7 +119,7 @@ def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     panels = plan.panel and plan.panel[0] > plan.tile[0]
     rest = canonical.extents[0] % plan.panel[0] if panels else 0  # in the last panel, where a run begins
     long_enough = not 0 < rest < plan.block[0]
-    return long_enough and same and line and target.joins(size) and run_of(canonical, plan) == (0,)
+    return long_enough and same and line and target.joins(size) and run_of_b(canonical, plan) == (0,)
 
 
 def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
@@ -135,8 +134,8 @@ def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | 
         strides[k] = step
         step *= extents[k]
         if number == rows - 1:
-            step = -(-step // line) * line + max(line, chain.carry.elements if chain else 0)
-    offset = chain.buffer.end + chain.carry.bytes if chain else 0
+            step = -(-step // line) * line + max(line, chain.partial_line.elements if chain else 0)
+    offset = chain.buffer.end + chain.partial_line.bytes if chain else 0
     return Buffer(Space.SCRATCH, canonical.a, tuple(strides), max(step, prod(extents)), target.line, offset)
 
 

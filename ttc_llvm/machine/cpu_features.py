@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..arguments import shown
 from ..errors import TargetError
-from .machine import Target
+from .target import Target
 
 # What LLVM may use of a CPU when it moves, permutes and scales data; features that such code never needs
 # (cryptography, transactions, matrix tiles, virtualisation) are left out, so that a virtual machine that
@@ -77,7 +77,7 @@ def needs(target: Target) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class CpuidBit:
     """The place of a feature in CPUID's answers: leaf, subleaf, register (0 = eax ... 3 = edx) and bit."""
 
     leaf: int
@@ -101,11 +101,11 @@ _BITS = {
     (_EXTENDED, 0, 2): "sahf:0 lzcnt:5 sse4a:6 xop:11 fma4:16 tbm:21",
 }
 PLACES = {
-    name: Place(*where, int(bit))
+    name: CpuidBit(*where, int(bit))
     for where, words in _BITS.items()
     for name, bit in (word.split(":") for word in words.split())
 }
-OSXSAVE = Place(1, 0, 2, 27)  # XGETBV may be asked
+OSXSAVE = CpuidBit(1, 0, 2, 27)  # XGETBV may be asked
 YMM, ZMM = 0x6, 0xE6  # XCR0: the system saves these registers
 _TUNING = {"prefer-256-bit"}  # says what is fast, not what is there
 

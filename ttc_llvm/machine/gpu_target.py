@@ -9,7 +9,7 @@ from typing import Literal
 
 from .. import arguments
 from ..errors import TargetError
-from .machine import features
+from .target import features
 
 NVPTX, AMDGPU = "nvptx64-nvidia-cuda", "amdgcn-amd-amdhsa"
 DEFAULT = "sm_80"  # what `cuda` means where no device is present

@@ -1,98 +1,164 @@
-"""Machines by name: one table of spellings (architectures, CPUs, triples), near matches for the rest."""
+"""A machine as plans and IR builders see it: one frozen value."""
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import replace
+import re
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
-from ..arguments import cut, shown
+from .. import arguments
+from ..arguments import Error
 from ..errors import TargetError
-from . import gpu_target as gpus
-from .machine import Exchange as Exchange
-from .machine import Target as Target
-from .machine_table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES
-from .machine_table import X86 as X86
-
-# Every spelling that --architecture, --cpu and `target=` accept -> (row, LLVM's CPU name).
-_SPELLINGS = (
-    {row: (row, target.cpu) for row, target in ROWS.items()}
-    | ALIASES
-    | {cpu: (row, cpu) for row, names in CPUS.items() for cpu in names}
-)
 
 
-def spellings() -> tuple[str, ...]:
-    """Every architecture and CPU that `find` accepts; it accepts `triples` as well."""
-    return tuple(_SPELLINGS)
+class Exchange(Enum):
+    """Instructions by which registers exchange elements best."""
+
+    UNPACK = "unpack"  # any two-input shuffle; halves of 128-bit groups are interleaved
+    TRANSPOSE = "transpose"  # registers of a length known at run time only: pairs of lanes are exchanged in place
+    SEGMENTS = "segments"  # stores take an element of each of several registers and write them side by side
 
 
-def triples() -> tuple[str, ...]:
-    """Every triple that `find` accepts."""
-    return tuple(TRIPLES)
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A machine as plans and IR builders see it.
+
+    name: canonical spelling; triple, cpu, features: what LLVM gets; vector_bits: full register width for
+    4- to 16-byte elements, small_vector_bits: for 1- and 2-byte elements; registers: vector registers;
+    masked: element sizes (bytes) whose masked load and store is one instruction (the tail rule);
+    insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
+    0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are stores past the caches;
+    prefetches: there is an instruction that asks for a line; across_lines: bytes of the longest load of A that pays
+    where A is off the lines, 0 = any; far: lines of micro-tiles are best asked for into L2, as L1 has room for few on
+    their way;
+    exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
+    integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
+    natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
+    abi: what LLVM is to be told about how arguments are passed, "" = the triple says it; family: LLVM's back end.
+    """
+
+    name: str
+    triple: str
+    cpu: str
+    features: str
+    vector_bits: int
+    small_vector_bits: int
+    registers: int
+    masked: tuple[int, ...]
+    insert_bits: int = 0
+    line: int = 64
+    page: int = 4096
+    l1: int = 32 << 10
+    l2: int = 256 << 10
+    ways: int = 8
+    streams: bool = True
+    prefetches: bool = True
+    across_lines: int = 0
+    far: bool = False
+    exchange: Exchange = Exchange.UNPACK
+    scalable: bool = False
+    natural: bool = False
+    integers: bool = False
+    abi: str = ""
+    family: str = "x86"
+
+    def __post_init__(self) -> None:
+        arguments.put(self, _RULES, TargetError, "target ")
+        _check_code(self)
+
+    def lanes(self, itemsize: int) -> int:
+        """Elements of this size in a full vector register, at least 1."""
+        itemsize = _itemsize(itemsize)
+        bits = self.small_vector_bits if itemsize <= 2 else self.vector_bits
+        return max(1, bits // (8 * itemsize))
+
+    def has_masks(self, itemsize: int) -> bool:
+        """True where a masked access of such elements is one instruction; 16-byte elements are two 8-byte lanes."""
+        return min(_itemsize(itemsize), 8) in self.masked
+
+    def joins(self, itemsize: int) -> bool:
+        """True where one instruction takes a vector of such elements out of two, by lanes known at run time only."""
+        known = _itemsize(itemsize) >= 4 or (itemsize == 2 and self.has_masks(itemsize))
+        return known and self.family == "x86" and self.vector_bits == 512
+
+    @property
+    def is_elf(self) -> bool:
+        """True where object files are ELF: neither Mach-O nor WebAssembly's own."""
+        return self.family != "wasm32" and not self.triple.endswith("-darwin")
+
+    @property
+    def is_big_endian(self) -> bool:
+        """True where the first byte of a number in memory is its highest."""
+        return self.triple.startswith("powerpc64-")
+
+    @property
+    def key(self) -> str:
+        """The target's part of kernel and database keys."""
+        return f"{self.triple} {self.cpu} {self.features} {self.vector_bits}/{self.small_vector_bits}"
+
+    def __str__(self) -> str:
+        return self.name
 
 
-def cpus(family: str) -> frozenset[str]:
-    """The CPU names of one of LLVM's back ends that our tables hold: LLVM ends the process on others."""
-    return frozenset(cpu for row, cpu in _SPELLINGS.values() if ROWS[row].family == family)
+# Families of LLVM's back ends: the first words of their triples, and how their code exchanges elements.
+_FAMILIES: dict[str, tuple[tuple[str, ...], Exchange | None, str]] = {
+    "x86": (("x86_64",), None, ""),
+    "aarch64": (("aarch64", "arm64"), Exchange.TRANSPOSE, ""),
+    "ppc64": (("powerpc64", "powerpc64le"), None, ""),
+    "riscv64": (("riscv64",), Exchange.SEGMENTS, "lp64d"),
+    "wasm32": (("wasm32",), None, ""),
+}
+_FEATURE = re.compile(r"[+-][a-z0-9_.-]+")
+_OTHER_MODES = frozenset(("+soft-float", "+x32", "-64bit", "-64bit-mode", "+16bit-mode", "+32bit-mode"))
 
 
-def find(name: str) -> Target:
-    """The target of that name. TargetError lists near matches, so that LLVM never sees an unknown name."""
-    key = name.strip().lower()
-    absent = ABSENT.get(key) or next((why for prefix, why in ABSENT_FAMILIES.items() if key.startswith(prefix)), None)
-    if absent:
-        raise TargetError(f"architecture {cut(key)} cannot be used: {absent}")
-    if key in TRIPLES:
-        row = ROWS[TRIPLES[key]]
-        return replace(row, name=key, triple=key)
-    if key not in _SPELLINGS:
-        raise TargetError(_unknown(name, key))
-    found, cpu = _SPELLINGS[key]
-    return replace(ROWS[found], name=key, cpu=cpu, **DIFFERENCES.get(cpu, {}))
+_OTHER_OBJECTS = re.compile("windows|win32|uefi|cygwin|mingw|msvc|-coff|-xcoff|aix")
 
 
-def _unknown(name: str, key: str) -> str:
-    near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
-    if near[0] in TRIPLES if near else key.count("-") >= 2:
-        near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
-        return f"unknown triple {shown(name)}: near matches are {', '.join(near)}"
-    near = [match for match in near if match not in TRIPLES] or list(ROWS)
-    return f"unknown architecture or CPU {shown(name)}: near matches are {', '.join(near)}"
+def _check_code(t: Target) -> None:
+    """TargetError for what LLVM would end the process on."""
+    if t.family not in _FAMILIES:
+        raise TargetError(f"target family {arguments.shown(t.family)} is not one of {', '.join(_FAMILIES)}")
+    architectures, scalable, abi = _FAMILIES[t.family]
+    if t.triple.partition("-")[0] not in architectures:
+        raise TargetError(f"target triple {arguments.shown(t.triple)} is none of {t.family}")
+    if t.exchange is not (scalable if t.scalable else Exchange.UNPACK):
+        kind = "of any length" if t.scalable else "of one length"
+        raise TargetError(f"target exchange {t.exchange.value} is none of {t.family} with registers {kind}")
+    if t.abi not in ("", abi):
+        raise TargetError(f"target abi {arguments.shown(t.abi)} is none of {t.family}")
+    if _OTHER_OBJECTS.search(t.triple):
+        name = arguments.shown(t.triple)
+        raise TargetError(f"target triple {name} is of a system whose objects are neither ELF, Mach-O nor WebAssembly")
 
 
-def is_triple(name: str) -> bool:
-    """True where the name says a machine and its system, and not which CPU."""
-    return name.strip().lower() in TRIPLES
+def features(name: str, value: Any, error: Error = TargetError) -> str:
+    """The rule of features as LLVM takes them, without those of other modes of a machine."""
+    for feature in filter(None, arguments.text(name, value, error).split(",")):
+        if _FEATURE.fullmatch(feature) is None or feature in _OTHER_MODES:
+            raise error(f"{name}: the feature {arguments.shown(feature)} is none that code can be made with")
+    return str(value)
 
 
-def on_triple(machine: Target, triple: str) -> Target:
-    """The same CPU with another system or byte order. TargetError where the triple is another back end's."""
-    other = find(triple)
-    if other.family != machine.family:
-        raise TargetError(f"{machine} is no CPU of {triple}: that is {other.family}, not {machine.family}")
-    return replace(machine, triple=other.triple)
+def _itemsize(given: int) -> int:
+    return given if type(given) is int and given > 0 else int(_SIZE("size of an item", given, TargetError))
 
 
-def for_features(
-    cpu: str, enabled: frozenset[str], features: str, triple: str = X86, **caches: Any
-) -> Target:
-    """The target of a machine that reports this CPU name, these enabled features and cache sizes (bytes)."""
-    needs = (
-        ("avx512", {"avx512f", "avx512bw", "avx512vl", "avx512dq"}),
-        ("knl", {"avx512f"}),
-        ("avx2", {"avx2"}),
-        ("avx", {"avx"}),
-    )
-    row = next((name for name, wanted in needs if wanted <= enabled), "sse2")
-    known = cpu if cpu in cpus("x86") else ROWS[row].cpu
-    own = {**DIFFERENCES.get(known, {}), **caches}
-    return replace(ROWS[row], name="host", triple=triple, cpu=known, features=features, **own)
+def _bits(name: str, value: Any, error: Error = TargetError) -> int:
+    """The rule of a register's length."""
+    found = int(arguments.between(8, 1 << 16)(name, value, error))
+    if found & (found - 1):
+        raise error(f"{name} {found} is not a power of two")
+    return found
 
 
-def scalar(target: Target) -> Target:
-    """The same machine with no vectors wider than one element's natural pair: what `--no-vec` compiles for."""
-    return replace(
-        target, name=f"{target.name}-novec", vector_bits=64, small_vector_bits=8, masked=(),
-        insert_bits=0, exchange=Exchange.UNPACK, scalable=False,
-    )  # fmt: skip
+_SIZE = arguments.between(1, 1 << 62)
+_RULES = {
+    "name": arguments.text, "triple": arguments.text, "cpu": arguments.text, "features": features,
+    "vector_bits": _bits, "small_vector_bits": _bits, "registers": _SIZE, "masked": arguments.integers,
+    "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
+    "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
+    "far": arguments.flag, "exchange": arguments.instance(Exchange), "scalable": arguments.flag,
+    "natural": arguments.flag, "integers": arguments.flag, "abi": arguments.text, "family": arguments.text,
+}  # fmt: skip

@@ -11,8 +11,8 @@ import numpy as np
 from ..compiling.trial import Mode
 from ..errors import PlanError, ProblemError, TargetError
 from ..lowering import plan as plans
+from ..machine.lookup import find as find_target
 from ..machine.target import Target
-from ..machine.target import find as find_target
 from ..problem import canonical as forms
 from ..problem.canonical import Canonical
 from ..runtime import backend

@@ -16,7 +16,7 @@ from .. import locks
 from ..arguments import shown
 from ..errors import CompileError, TargetError
 from ..machine import gpu_target as gpu_target
-from ..machine import host, target
+from ..machine import host, lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from . import heap
@@ -48,7 +48,7 @@ def resolve(name: Target | str | None) -> Target:
         raise TargetError(f"target {shown(name)} is neither a Target nor the name of one")
     if name is None or name.strip().lower() in ("host", "native"):
         return host_target()
-    return target.find(name)
+    return lookup.find(name)
 
 
 def runs_here(wanted: Target) -> bool:
@@ -152,13 +152,13 @@ def _host() -> tuple[Target, Mapping[str, bool]]:
     switches = features.flatten()  # sorted by name
     if "avx512f" in enabled:
         switches += ",-prefer-256-bit"  # else LLVM splits 512-bit vectors on CPUs that lower their clock
-    own = target.for_features(binding.get_host_cpu_name(), enabled, switches, triple=triple, **host.caches())
+    own = lookup.for_features(binding.get_host_cpu_name(), enabled, switches, triple=triple, **host.caches())
     return own, MappingProxyType(dict(features))
 
 
 @lru_cache(maxsize=16)
 def _machine(triple: str, cpu: str, features: str, abi: str, family: str) -> llvm.TargetMachine:
-    if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else target.cpus(family)):  # LLVM ends the process
+    if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else lookup.cpus(family)):  # LLVM ends the process
         raise TargetError(f"{shown(cpu)} is no CPU of {family} that LLVM is known to know")
     try:
         described = _llvm().Target.from_triple(triple)

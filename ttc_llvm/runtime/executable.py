@@ -10,7 +10,7 @@ from functools import partial
 from typing import ClassVar
 
 from ..errors import CompileError, TargetError
-from ..lowering.fallback import Fallback, off_boundary, off_lines, short_loads
+from ..lowering.fallback import Fallback, for_misaligned_a, for_misaligned_b, short_loads
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve
 from ..machine.target import Target
@@ -135,11 +135,11 @@ class Executable:
 
     def _made_off_boundary(self) -> Executable:
         """What streams wherever B begins, or has ordinary stores where that is not worth it."""
-        return attribute(self, "_off_boundary", partial(self._other, off_boundary))
+        return attribute(self, "_off_boundary", partial(self._other, for_misaligned_b))
 
     def _made_off_lines(self) -> Executable:
         """The plan with loads that are fast across lines."""
-        return attribute(self, "_off_lines", partial(self._other, off_lines))
+        return attribute(self, "_off_lines", partial(self._other, for_misaligned_a))
 
     def _other(self, fallback: Callable[[Canonical, CpuPlan, Target], Fallback]) -> Executable:
         placed = Placed(self.placed.canonical, 0, 0)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, prod
 
-from ttc_llvm.lowering.layout import Side, side
+from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
@@ -149,6 +149,6 @@ def lines(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
     return reads_a * len(a.registers) + reads_b * len(b.registers)
 
 
-def _sides(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[Side, Side]:
+def _sides(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[RegisterLayout, RegisterLayout]:
     w = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
-    return side(block, canonical.strides("a"), w), side(block, canonical.strides("b"), w)
+    return register_layout(block, canonical.strides("a"), w), register_layout(block, canonical.strides("b"), w)

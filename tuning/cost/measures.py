@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import log2, prod
 
-from ttc_llvm.lowering.carry import continued
+from ttc_llvm.lowering.chain import chain_of
 from ttc_llvm.lowering.plan import Loops
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
@@ -94,7 +94,7 @@ class Measures:
 
     def chained(self, box: tuple[int, ...], around: Loops, parallel: int) -> tuple[int, int]:
         """Bytes of B's runs that continue from tile to tile along these loops, and of their partial lines."""
-        found = continued(self.canonical, box, around, parallel, self.target)
+        found = chain_of(self.canonical, box, around, parallel, self.target)
         if found is None:
             return self.footprints(box)[1].run_bytes, 0
         return found.run * self.sizes[1], found.buffer.elements * self.sizes[1]

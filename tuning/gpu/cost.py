@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from ttc_llvm.lowering.gpu.lower import lower
-from ttc_llvm.lowering.gpu.nest import Body, GpuNest, Phase
+from ttc_llvm.lowering.gpu.nest import BlockBody, GpuNest, Phase
 from ttc_llvm.lowering.gpu.plan import GpuPlan
 from ttc_llvm.lowering.gpu.residency import BATCH, held, resident
 from ttc_llvm.lowering.gpu.runs import run_axes, sides
@@ -90,7 +90,7 @@ def cost(c: Canonical, plan: GpuPlan, target: GpuTarget) -> float:
     return estimate(c, plan, target).seconds
 
 
-def _phases(body: Body) -> tuple[Phase, ...]:
+def _phases(body: BlockBody) -> tuple[Phase, ...]:
     return (body.store,) if body.load is None else (body.load, body.store)
 
 
@@ -148,7 +148,7 @@ def _sector_aligned(c: Canonical, nest: GpuNest, side: str, axes: tuple[int, ...
     return all(step * size % SECTOR == 0 for k, step in enumerate(steps) if k not in inner) if steps else True
 
 
-def _instructions(nest: GpuNest, body: Body) -> float:
+def _instructions(nest: GpuNest, body: BlockBody) -> float:
     """Instructions of one thread in a full tile."""
     total = float(FIXED)
     for phase in _phases(body):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
-from ttc_llvm.lowering.layout import side
+from ttc_llvm.lowering.layout import register_layout
 from ttc_llvm.lowering.tile_sizes import cover, merge
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
@@ -75,6 +75,6 @@ def _rows(canonical: Canonical, wanted: int) -> tuple[int, ...]:
 
 def _registers(canonical: Canonical, target: Target, block: tuple[int, ...], w: int) -> int:
     """Full registers that the block occupies on its way from A to B."""
-    b = side(block, canonical.strides("b"), w)
-    a = side(block, canonical.strides("a"), w)
+    b = register_layout(block, canonical.strides("b"), w)
+    a = register_layout(block, canonical.strides("a"), w)
     return max(len(b.registers) * b.lanes, len(a.registers) * a.lanes) // w

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ttc_llvm.lowering.carry_plans import carrying, joined_rows
+from ttc_llvm.lowering.chain_plans import chained_plan, joined_plan
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine.target import Target
@@ -26,7 +26,7 @@ def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     """Narrow tiles along rows of A, whose runs of B are chained from tile to tile."""
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
-        plan = carrying(canonical, block, sizes, *SILENT)
+        plan = chained_plan(canonical, block, sizes, *SILENT)
         yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in fetches(canonical, target))
     if canonical.axes[0].stride_a == 1:
         yield from _joined_rows(canonical, target)
@@ -37,6 +37,6 @@ def _joined_rows(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     if static(canonical.axes[0].extent) * canonical.b.itemsize < target.line:
         return
     for slots, distance in itertools.product(WAITING, AHEAD):
-        plan = joined_rows(canonical, target, slots, block_fetch(canonical, target), distance)
+        plan = joined_plan(canonical, target, slots, block_fetch(canonical, target), distance)
         if resolve(canonical, plan, target).store is Store.JOINED:
             yield plan

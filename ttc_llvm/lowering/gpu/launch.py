@@ -9,7 +9,7 @@ from ...machine.gpu_target import GpuTarget
 from ...problem import dtypes
 from ...problem.canonical import Alpha, Beta, Canonical
 from ...problem.dtypes import DType, Kind
-from ...problem.naive import Naive
+from ...problem.reference_loops import ReferenceLoops
 
 BLOCK = 256  # threads of a block of the naive nest
 
@@ -23,7 +23,7 @@ class Slot(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class KernelParameter:
     """One parameter of a kernel. name: `A`, `B`, `alpha`, `alpha_imag`, `beta` or `beta_imag`."""
 
     name: str
@@ -44,7 +44,7 @@ class Launch:
     grid: int
     block: int
     shared: int
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
     align_a: int
     align_b: int
 
@@ -73,20 +73,20 @@ def scalar_slots(compute: DType) -> tuple[Slot, ...]:
     return (slot, slot) if compute.kind is Kind.COMPLEX else (slot,)
 
 
-def parameters(canonical: Canonical) -> tuple[Parameter, ...]:
+def parameters(canonical: Canonical) -> tuple[KernelParameter, ...]:
     """A kernel's parameters: both tensors, then the parts of those scalars that its kinds leave open."""
     kinds = canonical.kinds
     compute = dtypes.compute_type(canonical.a, canonical.b)
     return arguments(kinds.alpha is Alpha.ANY, kinds.beta is Beta.ANY, compute)
 
 
-def arguments(alpha: bool, beta: bool, compute: DType) -> tuple[Parameter, ...]:
+def arguments(alpha: bool, beta: bool, compute: DType) -> tuple[KernelParameter, ...]:
     """Parameters of a kernel that takes these scalars, in the type of the arithmetic."""
     return (
-        Parameter("A", Slot.POINTER),
-        Parameter("B", Slot.POINTER),
+        KernelParameter("A", Slot.POINTER),
+        KernelParameter("B", Slot.POINTER),
         *(
-            Parameter(name + suffix, slot)
+            KernelParameter(name + suffix, slot)
             for name, needed in (("alpha", alpha), ("beta", beta))
             if needed
             for suffix, slot in zip(("", "_imag"), scalar_slots(compute), strict=False)
@@ -97,16 +97,16 @@ def arguments(alpha: bool, beta: bool, compute: DType) -> tuple[Parameter, ...]:
 # --- the naive loop nest: one thread an element, numbered in the order in which the nest would reach them --
 
 
-def naive_blocks(nest: Naive) -> int:
+def reference_blocks(nest: ReferenceLoops) -> int:
     """The grid: so many blocks of BLOCK threads."""
     return -(-nest.elements // BLOCK)
 
 
-def naive_parameters(nest: Naive) -> tuple[Parameter, ...]:
+def reference_parameters(nest: ReferenceLoops) -> tuple[KernelParameter, ...]:
     """Its kernel's parameters: both tensors, and the parts of those scalars that take part."""
     return arguments(nest.scales, nest.reads_b, nest.compute)
 
 
-def naive_launch(nest: Naive, entry: str) -> Launch:
+def reference_launch(nest: ReferenceLoops, entry: str) -> Launch:
     """The launch of its kernel."""
-    return Launch(entry, naive_blocks(nest), BLOCK, 0, naive_parameters(nest), nest.a.itemsize, nest.b.itemsize)
+    return Launch(entry, reference_blocks(nest), BLOCK, 0, reference_parameters(nest), nest.a.itemsize, nest.b.itemsize)

@@ -9,7 +9,7 @@ from ...errors import PlanError
 from ...machine.gpu_target import GpuTarget
 from ...problem.canonical import Alpha, Canonical
 from . import plan as gpu_plan
-from .nest import Body, Digit, GpuNest, GridLoop, Phase, SharedTile
+from .nest import BlockBody, Digit, GpuNest, GridLoop, Phase, SharedTile
 from .plan import GpuPlan, Shared
 from .residency import spread
 from .runs import Run, by_stride, run_axes, run_of, sides, widest
@@ -84,11 +84,11 @@ def _loops(c: Canonical, plan: GpuPlan) -> tuple[GridLoop, ...]:
     return tuple(loop for loop in (*outer, *inner) if loop.count > 1)
 
 
-def _body(c: Canonical, plan: GpuPlan, edge: bool) -> Body:
+def _body(c: Canonical, plan: GpuPlan, edge: bool) -> BlockBody:
     ragged = _ragged(c, plan) if edge else ()
     if plan.shared is Shared.NONE:
-        return Body(None, _direct(c, plan, edge), ragged)
-    return Body(_load(c, plan, edge), _phase(c, plan, "b", _vectors(c, plan, "b", edge)), ragged)
+        return BlockBody(None, _direct(c, plan, edge), ragged)
+    return BlockBody(_load(c, plan, edge), _phase(c, plan, "b", _vectors(c, plan, "b", edge)), ragged)
 
 
 def _vectors(c: Canonical, plan: GpuPlan, side: str, edge: bool) -> Run:

@@ -65,7 +65,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class BlockBody:
     """The work of a block on a tile. load: how A goes into shared memory, None = directly; store: how B is written;
     ragged: axes along which the tile may be shorter."""
 
@@ -129,8 +129,8 @@ class GpuNest:
     threads: int
     shared: SharedTile | None
     align: tuple[int, int]
-    full: Body
-    edge: Body | None
+    full: BlockBody
+    edge: BlockBody | None
 
     @property
     def grid(self) -> int:

@@ -6,11 +6,11 @@ from math import prod
 
 from ...machine.target import Target
 from ...problem.canonical import Alpha, Beta, Canonical
-from ..carry import run_of
-from ..nodes import Micro, Node, Recall, Row, Stage
+from ..chain import run_of_b
+from ..nodes import LoadSlot, Micro, Node, Row, Stage
 from ..operands import Op, Space, View
 from ..plan import CpuPlan, Fetch, spans
-from ..tile_loops import Tile, loops
+from ..tile_loops import TileSpec, loops
 from ..writing import Writing
 from .leaves import each_row, has_masks, operation, prefetch_of, row_axes, row_loops, views
 
@@ -28,21 +28,21 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
     filling = _phase(canonical, plan, fill, target)
     if not writing.by_rows:
         flat = _row_block(canonical, plan, target)
-        drain = Micro(scratch, sink, operation(canonical), flat, flat, streaming=True)
+        drain = Micro(scratch, sink, operation(canonical), flat, flat, non_temporal=True)
         return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
-    run, order = run_of(canonical, plan), canonical.along("b")
+    run, order = run_of_b(canonical, plan), canonical.along("b")
     width = prod(canonical.extents[k] for k in run[:-1])
-    carry = writing.chain.carry if writing.chain else None
-    row = Row(scratch, sink, operation(canonical), run, width, prefetch=ahead if late else None, carry=carry)
+    carry = writing.chain.partial_line if writing.chain else None
+    row = Row(scratch, sink, operation(canonical), run, width, prefetch=ahead if late else None, partial_line=carry)
     if carry:
-        filling = (*each_row(canonical, row_axes(plan, run, order), Recall(carry, scratch)), *filling)
+        filling = (*each_row(canonical, row_axes(plan, run, order), LoadSlot(carry, scratch)), *filling)
     return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
 
 
 def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
     inner = plan.inner if leaf.block == plan.block else canonical.along("b")
     masks = has_masks(leaf.block, (leaf.source, leaf.target), target)
-    return loops(Tile(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8))
+    return loops(TileSpec(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8))
 
 
 def _row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int, ...]:

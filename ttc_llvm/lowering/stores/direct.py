@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..nodes import Node, Row
-from ..tile_loops import Tile, loops
+from ..tile_loops import TileSpec, loops
 from ..writing import Writing
 from .leaves import direct_leaf, has_masks, operation, row_loops, views
 
@@ -15,7 +15,7 @@ def micro_tiles(canonical: Canonical, writing: Writing, target: Target, loads: i
     plan = writing.plan
     leaf = direct_leaf(canonical, plan, loads)
     masks = has_masks(leaf.block, views(canonical), target)
-    return loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8))
+    return loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8))
 
 
 def rows(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from ...machine.target import Target
 from ...problem.canonical import Canonical
-from ..carry import run_of
-from ..nodes import Last, Node, Rest
-from ..tile_loops import Tile, loops
+from ..chain import run_of_b
+from ..nodes import AtRunEnd, FlushSlot, Node
+from ..tile_loops import TileSpec, loops
 from ..writing import Writing
 from .leaves import direct_leaf, each_row, row_axes
 
@@ -17,8 +17,8 @@ def joined(canonical: Canonical, writing: Writing, target: Target, loads: int) -
     """A tile whose registers of B are joined to what waits; what still waits when runs end is stored."""
     plan, chain = writing.plan, writing.chain
     assert chain is not None
-    leaf = replace(direct_leaf(canonical, plan, loads), carry=chain.carry)
-    body = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
-    around = row_axes(plan, run_of(canonical, plan), canonical.along("b"))
-    ends = each_row(canonical, around, Rest(chain.carry, leaf.target, leaf.op))
-    return (*body, Last(chain.carry, ends))
+    leaf = replace(direct_leaf(canonical, plan, loads), partial_line=chain.partial_line)
+    body = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
+    around = row_axes(plan, run_of_b(canonical, plan), canonical.along("b"))
+    ends = each_row(canonical, around, FlushSlot(chain.partial_line, leaf.target, leaf.op))
+    return (*body, AtRunEnd(chain.partial_line, ends))

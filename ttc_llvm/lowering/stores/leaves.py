@@ -30,7 +30,7 @@ def direct_leaf(canonical: Canonical, plan: CpuPlan, loads: int) -> Micro:
     source, sink = views(canonical)
     return Micro(
         source, sink, operation(canonical), plan.block, plan.block,
-        prefetch=prefetch_of(plan), streaming=plan.non_temporal, loads=loads,
+        prefetch=prefetch_of(plan), non_temporal=plan.non_temporal, loads=loads,
     )  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from ...machine.target import Target
 from ...problem.canonical import Canonical
-from ..nodes import Micro, Node, Shifted
-from ..tile_loops import Tile, loops
+from ..nodes import Micro, Node, Peeled
+from ..tile_loops import TileSpec, loops
 from ..writing import Writing, following
 from .leaves import direct_leaf
 
@@ -22,13 +22,13 @@ def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -
     """A tile of such a plan. All edges have bodies of their own, which are shifted, too."""
     plan, on = writing.plan, following(canonical, writing.plan)
     leaf = direct_leaf(canonical, plan, loads)
-    inside = loops(Tile(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
-    edge = replace(leaf, ragged=(0, *on[-1:]), streaming=False, prefetch=None)
-    shift = Shifted(leaf, edge, writing.grain, on)
+    inside = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
+    edge = replace(leaf, remainder_axes=(0, *on[-1:]), non_temporal=False, prefetch=None)
+    shift = Peeled(leaf, edge, writing.grain, on)
     return tuple(_shifted(node, shift) for node in inside)
 
 
-def _shifted(node: Node, shift: Shifted) -> Node:
+def _shifted(node: Node, shift: Peeled) -> Node:
     """The same node with shifted micro-tiles."""
     if isinstance(node, Micro):
         edge = replace(shift.edge, block=(shift.edge.block[0], *node.block[1:]), grain=node.grain)

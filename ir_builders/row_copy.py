@@ -1,10 +1,10 @@
-"""A row: one run of memory to another, whole aligned vectors past the caches, with ordinary stores at both ends.
+"""Copying a row: whole aligned vectors by non-temporal stores, and ordinary stores for its head and its tail.
 
-Where the boundary of vectors lies is found out at run time, row by row: neither B's address nor its strides need be
-multiples of a vector. The ends are masked stores, or element by element where the target has no masks.
+The first vector boundary is found at run time, row by row: neither B's address nor its strides need be multiples of a
+vector. Head and tail are masked stores, or stores of single elements where the target has no masks.
 
-A row that is part of a longer run has ends of that run only: it begins with what waits in its slot, recalled to just in
-front of its first element, and leaves its last elements there for the next one.
+A row in a chained run has a head only where the run begins, and a tail only where it ends. Elsewhere it starts with the
+partial line of its slot, which was loaded to just before its first element, and leaves its own partial line there.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.layout import Register
 from ttc_llvm.lowering.nodes import Row
-from ttc_llvm.lowering.operands import Carry, View
+from ttc_llvm.lowering.operands import PartialLine, View
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha
 
-from .drain import Share
+from .box import RunEnds
 from .memory import Access, prefetch
-from .ragged import Ragged
+from .prefetch.scratch_drain import DrainShare
+from .remainder_masks import RemainderMasks
 from .scale import Scalars, apply, convert
 from .values import I8, I64, Int, at, beyond, counted, guarded, i64, minimum, mul
 
 UNROLLED = 4  # vectors per iteration
-RUNS_AHEAD = 8
+RUNS_AHEAD = 8  # distance at which the lines at a run's ends are prefetched
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ChainSlot:
     """A row's slot, and whether the row is the first or the last one of its run."""
 
     pointer: ir.Value
-    first: ir.Value
-    last: ir.Value
-    carry: Carry
+    ends: RunEnds
+    line: PartialLine
 
 
-def recall(b: ir.IRBuilder, machine: Target, carry: Carry, pointers: tuple[ir.Value, ir.Value]) -> None:
-    """Put what waits in the slot in front of the row. In front of a run's first one that is anything, and not used."""
+def load_slot(b: ir.IRBuilder, machine: Target, line: PartialLine, pointers: tuple[ir.Value, ir.Value]) -> None:
+    """Copy the partial line of a slot to before the row. A run's first row has anything there, and does not use it."""
     slot, row = pointers
-    _copy(b, machine, slot, at(b, row, -carry.bytes), carry.bytes)
+    _copy(b, machine, slot, at(b, row, -line.bytes), line.bytes)
 
 
 def _copy(b: ir.IRBuilder, machine: Target, source: ir.Value, target: ir.Value, size: int) -> None:
@@ -53,9 +53,9 @@ def _copy(b: ir.IRBuilder, machine: Target, source: ir.Value, target: ir.Value, 
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A row at these (source, target) pointers, so many elements long; nominal: in a whole tile; kept: what its run
-    hands on, if it does."""
+class RowCopy:
+    """A row at these (source, target) pointers, so many elements long; nominal: in a whole tile; slot: of a row in a
+    chained run."""
 
     module: ir.Module
     b: ir.IRBuilder
@@ -65,18 +65,18 @@ class Run:
     pointers: tuple[ir.Value, ir.Value]
     length: Int
     nominal: int
-    kept: Kept | None = None
+    slot: ChainSlot | None = None
 
     @property
     def lanes(self) -> int:
-        """Elements of B in a vector of the machine: what one store past the caches writes."""
+        """Elements of B in a vector of the machine: those of one non-temporal store."""
         return max(1, self.machine.vector_bits // 8 // self.node.target.dtype.itemsize)
 
-    def emit(self, share: Share | None = None) -> None:
-        """The ordinary head up to a boundary, the whole vectors, the ordinary tail. share: lines to be asked for
+    def emit(self, share: DrainShare | None = None) -> None:
+        """The ordinary head up to a boundary, the whole vectors, the ordinary tail. share: lines to be prefetched
         meanwhile, some in every iteration."""
         b, lanes, length = self.b, self.lanes, i64(self.length)
-        first = self._begun(length) if self.kept is None else self._continued(self.kept, length)
+        first = self._head(length) if self.slot is None else self._chained_head(self.slot, length)
         whole = b.and_(b.sub(length, first), ir.Constant(I64, -self.grain))
         step = lanes * self.unrolled
         many = b.and_(whole, ir.Constant(I64, -step))
@@ -89,44 +89,44 @@ class Run:
             places = [b.add(b.add(first, i), i64(n * lanes)) for n in range(self.unrolled)]
             values = [self._loaded(place, lanes) for place in places]
             for place, value in zip(places, values, strict=True):
-                self._stored(place, value, lanes, streaming=True)
+                self._stored(place, value, lanes, non_temporal=True)
         with counted(b, whole, lanes, "vector", first=many) as i:
             place = b.add(first, i)
-            self._stored(place, self._loaded(place, lanes), lanes, streaming=True)
+            self._stored(place, self._loaded(place, lanes), lanes, non_temporal=True)
         done = b.add(first, whole)
-        if self.kept is None:
+        if self.slot is None:
             self._end(done, b.sub(length, done), "tail")
         else:
-            self._handed_on(self.kept, done, length)
+            self._chained_tail(self.slot, done, length)
 
-    def _begun(self, length: ir.Value) -> ir.Value:
-        """Store what is before the first boundary, and say where it is."""
-        self._ask_for_ends(length)
+    def _head(self, length: ir.Value) -> ir.Value:
+        """Store the elements before the first boundary; returns their number."""
+        self._prefetch_ends(length)
         head = i64(minimum(self.b, self._to_boundary(), length))
         self._end(i64(0), head, "head")
         return head
 
-    def _continued(self, kept: Kept, length: ir.Value) -> ir.Value:
-        """The same, but in a run's first row only; in others the boundary before what has waited."""
+    def _chained_head(self, slot: ChainSlot, length: ir.Value) -> ir.Value:
+        """The same in a run's first row; in others the boundary before the partial line, as a negative number."""
         b = self.b
         boundary = self._to_boundary()
         head = i64(minimum(b, boundary, length))
-        self._end(i64(0), b.select(kept.first, head, i64(0)), "head")
-        waiting = b.and_(b.sub(i64(self.grain), boundary), i64(self.grain - 1))
-        return b.select(kept.first, head, b.neg(waiting))
+        self._end(i64(0), b.select(slot.ends.first, head, i64(0)), "head")
+        partial = b.and_(b.sub(i64(self.grain), boundary), i64(self.grain - 1))
+        return b.select(slot.ends.first, head, b.neg(partial))
 
-    def _handed_on(self, kept: Kept, done: ir.Value, length: ir.Value) -> None:
-        """Let wait what is behind the last boundary; a run's last row stores it."""
-        b, carry = self.b, kept.carry
-        self._end(done, b.select(kept.last, b.sub(length, done), i64(0)), "tail")
-        last = b.sub(length, i64(carry.elements))
-        end = at(b, self.pointers[0], mul(b, last, carry.dtype.itemsize))
-        _copy(b, self.machine, end, kept.pointer, carry.bytes)
+    def _chained_tail(self, slot: ChainSlot, done: ir.Value, length: ir.Value) -> None:
+        """Leave the elements after the last boundary in the slot; a run's last row stores them."""
+        b, line = self.b, slot.line
+        self._end(done, b.select(slot.ends.last, b.sub(length, done), i64(0)), "tail")
+        last = b.sub(length, i64(line.elements))
+        end = at(b, self.pointers[0], mul(b, last, line.dtype.itemsize))
+        _copy(b, self.machine, end, slot.pointer, line.bytes)
 
     @property
     def grain(self) -> int:
-        """Elements of B that are stored whole: a vector, or a line where what is left of it can wait."""
-        return self.lanes if self.kept is None else self.kept.carry.elements
+        """Elements of B between the boundaries of whole stores: a vector, or a line in a chained run."""
+        return self.lanes if self.slot is None else self.slot.line.elements
 
     @property
     def unrolled(self) -> int:
@@ -138,9 +138,9 @@ class Run:
         """Iterations that a run of a whole tile makes at least, wherever its boundaries lie."""
         return max(0, self.nominal - self.grain + 1) // step
 
-    def _ask_for_ends(self, length: ir.Value) -> None:
-        """Prefetch the lines at both ends of a run further on: they are stored in part, and stores are in order, so
-        that all others would wait until such a line has come from memory."""
+    def _prefetch_ends(self, length: ir.Value) -> None:
+        """Prefetch the lines at both ends of a later run: they are stored in part, and stores are in order, so that all
+        others would wait until such a line has come from memory."""
         b, size = self.b, self.node.target.dtype.itemsize
         if self.node.following:
             start = beyond(b, self.pointers[1], RUNS_AHEAD * self.node.following * size)
@@ -156,16 +156,16 @@ class Run:
 
     # --- elements [first, first + lanes) ---
 
-    def _access(self, view: View, lanes: int, ragged: Ragged | None) -> Access:
-        return Access(self.module, self.machine, view.dtype, lanes, 1, ragged)
+    def _access(self, view: View, lanes: int, masks: RemainderMasks | None) -> Access:
+        return Access(self.module, self.machine, view.dtype, lanes, 1, masks)
 
-    def _loaded(self, first: ir.Value, lanes: int, ragged: Ragged | None = None) -> ir.Value:
+    def _loaded(self, first: ir.Value, lanes: int, masks: RemainderMasks | None = None) -> ir.Value:
         """alpha * A in B's type."""
         node, b = self.node, self.b
         value = None
         if node.op.alpha is not Alpha.ZERO:
             address = at(b, self.pointers[0], mul(b, first, node.source.dtype.itemsize))
-            raw = self._access(node.source, lanes, ragged).load(b, address, _register(lanes))
+            raw = self._access(node.source, lanes, masks).load(b, address, _register(lanes))
             value = convert(b, raw, node.source.dtype, node.op.compute)
         result = apply(b, node.op, self.scalars, value, None, lanes)
         return convert(b, result, node.op.compute, node.target.dtype)
@@ -175,13 +175,13 @@ class Run:
         first: ir.Value,
         value: ir.Value,
         lanes: int,
-        ragged: Ragged | None = None,
+        masks: RemainderMasks | None = None,
         *,
-        streaming: bool = False,
+        non_temporal: bool = False,
     ) -> None:
         target = self.node.target
         address = at(self.b, self.pointers[1], mul(self.b, first, target.dtype.itemsize))
-        self._access(target, lanes, ragged).store(self.b, value, address, _register(lanes), streaming)
+        self._access(target, lanes, masks).store(self.b, value, address, _register(lanes), non_temporal)
 
     def _end(self, first: ir.Value, count: ir.Value, name: str) -> None:
         """Fewer elements than are stored whole, by ordinary stores."""
@@ -196,9 +196,9 @@ class Run:
 
     def _part(self, first: ir.Value, count: ir.Value, name: str) -> None:
         """So many elements, but no more than a vector, under a mask."""
-        ragged = Ragged((self.lanes,), {0: count})
+        masks = RemainderMasks((self.lanes,), {0: count})
         with guarded(self.b, self.b.icmp_signed(">", count, i64(0)), name):
-            self._stored(first, self._loaded(first, self.lanes, ragged), self.lanes, ragged)
+            self._stored(first, self._loaded(first, self.lanes, masks), self.lanes, masks)
 
 
 def _register(lanes: int) -> Register:

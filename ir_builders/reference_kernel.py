@@ -14,29 +14,29 @@ from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import Kind
-from ttc_llvm.problem.naive import Index, Naive
+from ttc_llvm.problem.reference_loops import Index, ReferenceLoops
 
 from .module import ARGUMENTS, KERNEL_TYPE, new_module
-from .naive_element import PLAIN, REALS, Element, Value
+from .reference_element import PLAIN, REALS, Element, Value
+from .simd_loop import SimdLoop
 from .values import Int, add, at, counted, i64, mul
-from .vectorised import Vectorised
 
 TASKS = 1024
 
 
-def grid(nest: Naive) -> tuple[Index, ...]:
+def grid(nest: ReferenceLoops) -> tuple[Index, ...]:
     """The outermost loops that threads share; the only one where there is one."""
     outer = nest.loops[:-1] or nest.loops
     fused = next((k for k in range(1, len(outer)) if prod(loop.extent for loop in outer[:k]) >= TASKS), len(outer))
     return outer[:fused]
 
 
-def tasks(nest: Naive) -> int:
+def tasks(nest: ReferenceLoops) -> int:
     """Size of the task grid."""
     return prod(loop.extent for loop in grid(nest))
 
 
-def build(nest: Naive, target: Target, name: str = "kernel") -> ir.Module:
+def build(nest: ReferenceLoops, target: Target, name: str = "kernel") -> ir.Module:
     """A module with the nest's kernel. Deterministic: equal input, equal text."""
     module = new_module(target)
     kernel = ir.Function(module, KERNEL_TYPE, name)
@@ -54,10 +54,10 @@ def build(nest: Naive, target: Target, name: str = "kernel") -> ir.Module:
 
 class _Body:
     def __init__(
-        self, module: ir.Module, b: ir.IRBuilder, nest: Naive, arguments: dict[str, ir.Argument]
+        self, module: ir.Module, b: ir.IRBuilder, nest: ReferenceLoops, arguments: dict[str, ir.Argument]
     ) -> None:
         self.b, self.nest, self.arguments = b, nest, arguments
-        simd = Vectorised(module)
+        simd = SimdLoop(module)
         plain = nest.compute.kind is not Kind.OPAQUE or nest.a.itemsize in PLAIN
         self.mark = simd.loop if plain else None  # LLVM warns where it can vectorise nothing
         alpha, beta = self._scalar(0, nest.scales), self._scalar(1, nest.reads_b)

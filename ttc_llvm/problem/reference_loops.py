@@ -35,7 +35,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Naive:
+class ReferenceLoops:
     """loops: outermost first, at least one; kinds: of alpha and beta, alpha = 0 is not told from others."""
 
     loops: tuple[Index, ...]
@@ -74,11 +74,11 @@ class Naive:
 COPY_KINDS = Kinds.of(1, 0)
 
 
-def of(problem: Problem, traverse: Traverse = Traverse.OUTPUT) -> Naive:
+def of(problem: Problem, traverse: Traverse = Traverse.OUTPUT) -> ReferenceLoops:
     """The nest of a problem. Traverse.OUTPUT: B's index 0 is the innermost loop, Traverse.INPUT: A's."""
     strides_a, strides_b = column_major(problem.outer_a), column_major(problem.outer_b)
     place = {index: k for k, index in enumerate(problem.perm)}
     inner_first = problem.perm if traverse is Traverse.OUTPUT else range(len(problem.perm))
     loops = tuple(Index(k, problem.size[k], strides_a[k], strides_b[place[k]]) for k in inner_first)
     kinds = Kinds.of(problem.alpha or 1.5, problem.beta)
-    return Naive(loops[::-1] or (Index(0, 1, 1, 1),), problem.a, problem.b, kinds, problem.conjugate)
+    return ReferenceLoops(loops[::-1] or (Index(0, 1, 1, 1),), problem.a, problem.b, kinds, problem.conjugate)

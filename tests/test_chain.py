@@ -20,13 +20,13 @@ from interpreter import interpret
 from machine import Run, check, runnable
 from tiers import examples
 
-from ttc_llvm.lowering.carry import Chain, run_of
-from ttc_llvm.lowering.carry_plans import carrying
-from ttc_llvm.lowering.fallback import off_boundary
+from ttc_llvm.lowering.chain import Chain, run_of_b
+from ttc_llvm.lowering.chain_plans import chained_plan
+from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import has_room, resolve, room_depends_on
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, canonicalise, static
@@ -38,7 +38,7 @@ from ttc_llvm.tuning.space.choices import FREE, Forced, allowed_stores
 from ttc_llvm.tuning.space.neighbours import CHANGES
 
 S = dtypes.dtype("s")
-AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
+AVX2, AVX512 = (lookup.find(name) for name in ("avx2", "avx512"))
 FORM = Canonical((Axis(101, 211, 1), Axis(211, 1, 101)), S, S, COPY)
 PLAN = CpuPlan((32, 64), (16, 16), (0, 1), (0, 1), 1, store=Store.COMBINED, panel=(101, 128))
 
@@ -84,11 +84,11 @@ FEW = examples(100)
 
 
 @FEW
-@given(carried(tuple(map(target.find, machine.ROWS)), 3_000))
+@given(carried(tuple(map(lookup.find, machine.ROWS)), 3_000))
 def test_whole_lines_are_written_once(found: tuple[Case, CpuPlan, Target]) -> None:
     case, plan, wanted = found
     nest = lower(case.placed.canonical, plan, wanted)
-    assert "keep" in str(nest)
+    assert "open slots" in str(nest)
     a, b = storages(case)
     got = interpret(case, nest, case.placed, a, b)
     assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)
@@ -110,10 +110,10 @@ def test_tiles_follow_each_other_along_a_run(found: tuple[Case, CpuPlan, Target]
     strides, tile, panel = [static(axis.stride_b) for axis in c.axes], plan.box(c.extents), plan.panel or c.extents
     sizes = [min(p, n) if p > t else n for p, t, n in zip(panel, plan.tile, c.extents, strict=True)]
     end = 0
-    for at in itertools.product(*(range(0, sizes[k], step) for k, step in handed.carry.loops)):
-        box = dict(zip(dict(handed.carry.loops), at, strict=True))
+    for at in itertools.product(*(range(0, sizes[k], step) for k, step in handed.partial_line.loops)):
+        box = dict(zip(dict(handed.partial_line.loops), at, strict=True))
         assert end == sum(start * strides[k] for k, start in box.items()), plan
-        end += prod(min(tile[k], sizes[k] - box.get(k, 0)) for k in {*run_of(c, plan), *box})
+        end += prod(min(tile[k], sizes[k] - box.get(k, 0)) for k in {*run_of_b(c, plan), *box})
     assert end == handed.run
 
 
@@ -136,36 +136,36 @@ def test_the_nest_in_words() -> None:
     wanted = """
         for i1 in 211 step 128 task
           for i0 in 101 step 32 serial
-            keep s x 2048 strides (0, 16)
+            open slots s x 2048 strides (0, 16)
               for i1 in 211 step 64 serial
                 stage s x 3072 strides (1, 48)
                   for i1 in 211 step 1 serial
-                    recall 16
+                    load slot 16
         """
     text = str(lower(FORM, PLAN, AVX2)).partition("\n")[2]
     assert text.startswith(body_of(wanted))
-    assert "row i0 scratch->b carry i0" in text
+    assert "row i0 scratch->b chained i0" in text
 
 
 def test_the_nest_of_joined_lines_in_words() -> None:
     wanted = """
         for i1 in 211 step 128 task
           for i0 in 101 step 32 serial
-            keep s x 2048 strides (0, 16)
+            open slots s x 2048 strides (0, 16)
               for i1 in 211 step 64 serial
                 for i0 in 101 step 16 serial
                   for i1 in 211 step 16 serial
-                    micro 16x16 a->b streaming carry
+                    micro 16x16 a->b streaming chained
                   tail i1
-                    micro 16x3 a->b streaming carry
+                    micro 16x3 a->b streaming chained
                 tail i0
                   for i1 in 211 step 16 serial
-                    micro 5x16 a->b streaming carry
+                    micro 5x16 a->b streaming chained
                   tail i1
-                    micro 5x3 a->b streaming carry
-                last of i0
+                    micro 5x3 a->b streaming chained
+                at run end of i0
                   for i1 in 211 step 1 serial
-                    rest
+                    flush slot
         fence
         """
     text = str(lower(FORM, PLAN, AVX512)).partition("\n")[2]
@@ -196,13 +196,13 @@ def test_runs_that_cannot_go_on_end_with_their_tile(plan: CpuPlan) -> None:
     assert (writing.store, writing.chain, writing.by_rows) == (Store.BUFFERED, None, True)
     assert has_room(FORM, plan, AVX512)
     text = str(lower(FORM, plan, AVX512))
-    assert re.search(r"row i0(,i1)? scratch->b\n", text) and "keep" not in text and "carry" not in text
+    assert re.search(r"row i0(,i1)? scratch->b\n", text) and "open slots" not in text and "chained" not in text
 
 
 def test_without_streaming_nothing_waits() -> None:
     assert resolve(FORM, PLAN.ordinary, AVX512).chain is None
     nest = lower(FORM, PLAN.ordinary, AVX512)
-    assert nest.scratch == 0 and "keep" not in str(nest)
+    assert nest.scratch == 0 and "open slots" not in str(nest)
 
 
 def test_a_run_may_go_on_in_the_innermost_loop() -> None:
@@ -268,14 +268,14 @@ def test_panels_end_runs() -> None:
     plan = CpuPlan((65, 1, 1), (16, 1, 1), (1, 0, 2), (1, 2, 0), 0, 0, Store.COMBINED, panel=(65, 2, 4))
     for wanted in runnable():
         handed = chain(c, plan, wanted)
-        assert handed is None or handed.carry.loops == ((1, 1),)
+        assert handed is None or handed.partial_line.loops == ((1, 1),)
         check(Case.of(Problem((0, 2, 1), (65, 33, 2))), Run(plan, wanted, 1, "start", "end", False, 3))
 
 
 @pytest.mark.parametrize("extents", [(7264, 7264), (1024, 65536), (384, 384, 384), (64, 704, 736)])
 def test_many_threads_share_what_runs_go_on(extents: tuple[int, ...]) -> None:
     c = canonicalise(Problem(tuple(reversed(range(len(extents)))), extents)).canonical
-    plan = carrying(c, blocks(c, AVX512)[0], (128, 256, 1024), Fetch.ROWS, 1)
+    plan = chained_plan(c, blocks(c, AVX512)[0], (128, 256, 1024), Fetch.ROWS, 1)
     handed = chain(c, plan, AVX512)
     assert handed is not None
     assert handed.run * c.b.itemsize >= 512
@@ -285,7 +285,7 @@ def test_many_threads_share_what_runs_go_on(extents: tuple[int, ...]) -> None:
 def test_nothing_waits_where_there_is_nothing() -> None:
     c = canonicalise(Problem((1, 0), (0, 5))).canonical
     plan = CpuPlan((1,) * len(c.axes), (1,) * len(c.axes), c.along("b"), c.along("b"), store=Store.ALIGNED)
-    assert off_boundary(c, plan, AVX512).plan == plan.ordinary
+    assert for_misaligned_b(c, plan, AVX512).plan == plan.ordinary
 
 
 def test_runs_never_go_on_where_b_is_read() -> None:

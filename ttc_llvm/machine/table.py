@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .machine import Exchange, Target
+from .target import Exchange, Target
 
 X86 = "x86_64-unknown-linux-gnu"
 _ARM = "aarch64-unknown-linux-gnu"

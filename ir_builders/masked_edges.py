@@ -1,4 +1,4 @@
-"""Ragged micro-tiles: one function serves every edge of its kind, by lengths that run time knows."""
+"""Masked edges: one function serves every remainder of a kind of micro-tile, by lengths known at run time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from llvmlite import ir
 from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.machine.target import Target
 
-from .emission import Emission
-from .micro_tile import Sizes, Tile
+from .micro_tile import MicroTile, Sizes
+from .micro_tile_code import MicroTileCode
 from .scale import load_scalars
 from .values import I64, PTR, Int, at, i64
 
 
 @dataclass(slots=True)
-class Edges:
-    """The functions of one kernel. arguments: the kernel's; sizes: strides."""
+class MaskedEdges:
+    """The functions of one kernel's masked edges. arguments: the kernel's; sizes: strides."""
 
     module: ir.Module
     machine: Target
@@ -28,16 +28,16 @@ class Edges:
     def call(
         self, b: ir.IRBuilder, node: Micro, pointers: tuple[ir.Value, ir.Value], lengths: tuple[Int, ...]
     ) -> None:
-        """A ragged micro-tile at these pointers, of these lengths along its ragged axes."""
+        """Call a micro-tile at these pointers, of these lengths along its remainder axes."""
         every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
-        body = self._body(replace(node, ragged=every, prefetch=None, streaming=False))
-        known = [i64(lengths[k] if k in node.ragged else node.block[k]) for k in every]
+        body = self._body(replace(node, remainder_axes=every, prefetch=None, non_temporal=False))
+        known = [i64(lengths[k] if k in node.remainder_axes else node.block[k]) for k in every]
         b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *known])
 
     def _body(self, node: Micro) -> ir.Function:
         if node in self.bodies:
             return self.bodies[node]
-        signature = ir.FunctionType(ir.VoidType(), [PTR] * 4 + [I64] * len(node.ragged))
+        signature = ir.FunctionType(ir.VoidType(), [PTR] * 4 + [I64] * len(node.remainder_axes))
         body = ir.Function(self.module, signature, self.module.get_unique_name(f"ragged{len(self.bodies)}"))
         body.linkage = "internal"
         body.attributes.add("noinline")
@@ -47,10 +47,10 @@ class Edges:
             argument.add_attribute("noalias")
         b = ir.IRBuilder(body.append_basic_block("entry"))
         sizes = load_params(b, params, tuple(self.sizes.values))
-        by_axis: dict[int, ir.Value] = dict(zip(node.ragged, lengths, strict=True))
-        tile = Tile.of(node, self.machine)
+        by_axis: dict[int, ir.Value] = dict(zip(node.remainder_axes, lengths, strict=True))
+        tile = MicroTile.of(node, self.machine)
         loaded = load_scalars(b, scalars, node.op)
-        Emission(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit([])
+        MicroTileCode(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit([])
         b.ret_void()
         self.bodies[node] = body
         return body

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from llvmlite import ir
 
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.problem.naive import Naive
+from ttc_llvm.problem.reference_loops import ReferenceLoops
 
 from .memory import intrinsic
 from .values import F32, F64, I1, I8, I64, Int, at, i64, mul
@@ -30,7 +30,7 @@ class Element:
         self,
         module: ir.Module,
         b: ir.IRBuilder,
-        nest: Naive,
+        nest: ReferenceLoops,
         pointers: Mapping[str, ir.Value],
         alpha: Value,
         beta: Value,

@@ -22,7 +22,7 @@ PIECES = 32  # tasks into which long runs are cut
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
+class _TileOrder:
     """How tiles follow each other: axes, and how much of each is done before threads may take over. shared: loops
     outside; on: along B's run, outermost first; along: along A's rows, as far as there are slots, innermost first."""
 
@@ -40,7 +40,7 @@ class _Walk:
         return prod(-(-extents[k] // step) for k, step in self.grid.items())
 
 
-def carrying(
+def chained_plan(
     canonical: Canonical, block: tuple[int, ...], sizes: tuple[int, int, int], fetch: Fetch, distance: int
 ) -> CpuPlan:
     """The plan with runs of B and widths of A of about so many bytes and so many slots. Loops, outermost first: those
@@ -49,10 +49,10 @@ def carrying(
     b = cover(canonical, "b", max(1, run // canonical.b.itemsize))
     a = cover(canonical, "a", max(1, width // canonical.a.itemsize))
     extents, tile = canonical.extents, fitted(canonical, block, merge(a, b))
-    walk = _walk(canonical, tile, set(b), slots)
+    walk = _tile_order(canonical, tile, set(b), slots)
     while walk.tasks(extents) < TASKS and slots > prod(tile[k] for k in walk.along):
         slots //= 2
-        walk = _walk(canonical, tile, set(b), slots)
+        walk = _tile_order(canonical, tile, set(b), slots)
     panel = tuple({**walk.on, **walk.along}.get(k, extent) for k, extent in enumerate(extents))
     order = (*walk.shared, *walk.on, *reversed(walk.along))
     rest = [k for k in range(len(extents)) if k not in order]  # where A has one row only
@@ -74,13 +74,13 @@ def line_block(canonical: Canonical, target: Target) -> tuple[int, ...]:
     return (max(1, target.line // canonical.b.itemsize), *[1] * (len(canonical.axes) - 1))
 
 
-def joined_rows(canonical: Canonical, target: Target, slots: int, fetch: Fetch, distance: int) -> CpuPlan:
+def joined_plan(canonical: Canonical, target: Target, slots: int, fetch: Fetch, distance: int) -> CpuPlan:
     """Rows that stay and go on from row to row, for registers to join: tiles of one row, in micro-tiles of a line."""
     row = canonical.extents[0] * canonical.b.itemsize
-    return carrying(canonical, line_block(canonical, target), (row, row, slots), fetch, distance)
+    return chained_plan(canonical, line_block(canonical, target), (row, row, slots), fetch, distance)
 
 
-def _walk(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int) -> _Walk:
+def _tile_order(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int) -> _TileOrder:
     """B's run has its axes first, as many as make it long, but for A's innermost one."""
     by_a, extents = [k for k in canonical.along("a")[::-1] if canonical.axes[k].stride_a], canonical.extents
     first = next((k for k in by_a if k not in run), None)
@@ -101,7 +101,7 @@ def _walk(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int
         along[k] = extents[k] if extents[k] <= room else max(1, room // tile[k]) * tile[k]
         if along[k] < extents[k]:
             break
-    walk = _Walk({k: tile[k] for k in canonical.along("b") if k not in on and k not in along}, on, along)
+    walk = _TileOrder({k: tile[k] for k in canonical.along("b") if k not in on and k not in along}, on, along)
     pieces = min(PIECES // walk.tasks(extents), length // LONG)
     if pieces > 1:
         outermost = next(iter(on))

@@ -1,5 +1,5 @@
-"""Extensions of llvmlite.ir: shuffles with undefined lanes, freeze, fences, inserts, scalable
-vectors, visibility, and attributes of functions that it does not know. For loops: `vectorised.py`."""
+"""Extensions of llvmlite.ir: shuffles with undefined lanes, freeze, instructions as text, scalable vectors, visibility,
+and attributes of functions that it does not know. Metadata of loops: `simd_loop.py`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Shuffle(ir.Instruction):  # llvmlite's own ShuffleVector refuses undefine
     def __init__(
         self, parent: ir.Block, left: ir.Value, right: ir.Value, mask: str, lanes: int, name: str
     ) -> None:
-        super().__init__(parent, _vector(left.type.element, lanes), "shufflevector", [left, right], name=name)
+        super().__init__(parent, vector_type(left.type.element, lanes), "shufflevector", [left, right], name=name)
         self.mask = mask
 
     def descr(self, buf: list[str]) -> None:
@@ -56,8 +56,8 @@ def _mask(lanes: tuple[int | None, ...]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _vector(element: ir.Type, lanes: int) -> ir.VectorType:
-    """Types are shared: each keeps its text."""
+def vector_type(element: ir.Type, lanes: int) -> ir.VectorType:
+    """A vector type; types are shared, for each keeps its text."""
     return ir.VectorType(element, lanes)
 
 
@@ -198,67 +198,3 @@ def written(b: ir.IRBuilder, kind: ir.Type, text: str, name: str = "") -> ir.Val
 def reference(value: ir.Value) -> str:
     """The name of a value in text."""
     return str(value.get_reference())  # type: ignore[attr-defined]  # every value that has a name has it
-
-
-@lru_cache(maxsize=64)
-def _fenced_as(vector: ir.VectorType) -> ir.VectorType | None:
-    """The floating-point vector as which values of this type are fenced; None for less than 128 bits."""
-    lane = str(vector.element)
-    bits = int(vector.count) * {"float": 32, "double": 64}.get(lane, getattr(vector.element, "width", 0))
-    if bits < 128:
-        return None
-    return vector if lane in ("float", "double") else _vector(ir.FloatType(), bits // 32)
-
-
-def fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    """The same vector, bit for bit, at no cost: code generation does not look behind it for shorter sequences.
-
-    Vectors of less than 128 bits are left alone.
-    """
-    own, kind = value.type, _fenced_as(value.type)
-    if kind is None:
-        return value
-    name = f"llvm.arithmetic.fence.{_suffix(kind)}"
-    if name not in module.globals:
-        ir.Function(module, ir.FunctionType(kind, [kind]), name)
-    if own != kind:
-        value = written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
-    value = written(b, kind, f"call {kind} @{name}({kind} {reference(value)})")
-    return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
-
-
-def load(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type, align: int) -> ir.Value:
-    """A value of this type in memory."""
-    return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")
-
-
-def load_pieces(
-    module: ir.Module, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], vector: ir.VectorType, align: int
-) -> ir.Value:
-    """A vector put together from equally long pieces of memory, at least 128 bits each; undefined where None.
-
-    Each piece but the first is inserted by the instruction that loads it: fences keep LLVM from building halves
-    first, whose joining is a shuffle.
-    """
-    kind = _fenced_as(vector)
-    assert kind is not None
-    piece = _vector(kind.element, int(kind.count) // len(pointers))
-    name = f"llvm.vector.insert.{_suffix(kind)}.{_suffix(piece)}"
-    if name not in module.globals:
-        ir.Function(module, ir.FunctionType(kind, [kind, piece, ir.IntType(64)]), name)
-    whole: ir.Value | None = None
-    for position, pointer in enumerate(pointers):
-        if pointer is None:
-            continue
-        part = load(b, pointer, piece, align)
-        before = "poison" if whole is None else reference(whole)
-        at = f"i64 {position * int(piece.count)}"
-        call = f"call {kind} @{name}({kind} {before}, {piece} {reference(part)}, {at})"
-        whole = fence(module, b, written(b, kind, call))
-    assert whole is not None
-    return whole if kind == vector else written(b, vector, f"bitcast {kind} {reference(whole)} to {vector}")
-
-
-def _suffix(vector: ir.VectorType) -> str:
-    """A floating-point vector in an intrinsic's name."""
-    return f"v{vector.count}f{32 if str(vector.element) == 'float' else 64}"

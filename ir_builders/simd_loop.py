@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from .seam import reference
+from .llvmlite_extensions import reference
 
 
 class _Distinct(ir.MDValue):  # llvmlite writes no distinct nodes, and none that refer to themselves
@@ -21,7 +21,7 @@ class _Distinct(ir.MDValue):  # llvmlite writes no distinct nodes, and none that
         buf.append(f"distinct !{{ {operands} }}\n")
 
 
-class Vectorised:
+class SimdLoop:
     """The promises of `omp simd` for a loop: its accesses do not depend on each other, and it is to be vectorised.
 
     loop: what its branch back carries as `llvm.loop`.

@@ -1,7 +1,7 @@
-"""Lines of B that lie anywhere, without scratch: a register and what waits in its row's slot make a line that is whole.
+"""Whole lines of a misaligned B without scratch (JOINED): registers are joined to the partial lines of their rows.
 
-A permutation of two registers by lanes that are known at run time only takes the line out of both, wherever the
-boundary lies. The line leaves past the caches, and the row's last elements wait for the next register. The first and
+A permutation of two registers, by lane numbers known at run time only, takes the whole line out of both, wherever the
+boundary lies. The line leaves by a non-temporal store, and the register becomes the row's partial line. The first and
 the last line of a run are stored in part.
 """
 
@@ -14,22 +14,25 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.layout import Register
 
-from .memory import Access, intrinsic, store, stream
-from .ragged import Ragged
-from .seam import load, shuffle
+from .llvmlite_extensions import shuffle
+from .memory import Access, intrinsic, store, store_non_temporal
+from .remainder_masks import RemainderMasks
 from .values import I64, at, guarded, i64, table
+from .vector_loads import load
 
-LINE = 64  # bytes of a line, of a register, and of what waits
+LINE = 64  # bytes of a line, of a register, and of a partial line's slot
 _NAMES = {2: "hi", 4: "d"}  # of the permutations, by bytes of a lane
 
 Pair = tuple[ir.Value, ir.Value]
-Scaled = Callable[[ir.Value, int], ir.Value]  # what becomes of so many elements on their way to B
+Scaled = Callable[[ir.Value, int], ir.Value]  # applies the arithmetic to so many elements on their way to B
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The place that a register of B is stored to: its own address, any multiple of an item's size, and its row's slot;
-    follows: whether its row's run began before it, None of those that are shorter than a line: it always did."""
+class Destination:
+    """The place of a register of B: its own address, any multiple of an item's size, and its row's slot.
+
+    follows: whether its run began before it; None for registers shorter than a line, whose run always did.
+    """
 
     address: ir.Value
     slot: ir.Value
@@ -37,59 +40,59 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Lines from registers of B. access: how they would be stored as they are; numbers: of both registers' lanes: a
-    line has as many that follow each other, from some place on."""
+class LineJoiner:
+    """Joins registers of B to lines. access: to the registers; numbers: a table of the lanes of two registers, of
+    which a line takes consecutive ones."""
 
     access: Access
     numbers: ir.Value
 
     @classmethod
-    def of(cls, access: Access) -> Lines:
-        """Of registers that such an access would store."""
+    def of(cls, access: Access) -> LineJoiner:
+        """A joiner of registers that this access would store."""
         size = _lane(access)
         lanes = range(2 * LINE // size)
         return cls(access, table(access.module, ir.IntType(8 * size), lanes, "lanes", LINE))
 
-    def join(self, b: ir.IRBuilder, value: ir.Value, place: Place, count: int, scaled: Scaled) -> None:
+    def join(self, b: ir.IRBuilder, value: ir.Value, place: Destination, count: int, scaled: Scaled) -> None:
         """Store the line that ends within the first `count` elements of a register, if one does and its run did not
-        begin here. Elements wait as they come from A."""
+        begin here. Slots hold elements as they come from A."""
         address, slot, size, length = place.address, place.slot, _lane(self.access), count * self.access.dtype.itemsize
         total = LINE // size
-        waiting = self._waiting(b, slot)
-        registers = waiting, self._widened(b, value, waiting.type)
-        behind = _behind(b, address)
+        partial = self._partial_line(b, slot)
+        registers = partial, self._widened(b, value, partial.type)
+        behind = _past_boundary(b, address)
         if length == LINE:
             assert place.follows is not None
             with guarded(b, place.follows, "line"):
-                self._leave(b, registers, address, behind, scaled)
+                self._store_line(b, registers, address, behind, scaled)
             store(b, registers[1], slot, LINE)
             return
         with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
-            self._leave(b, registers, address, behind, scaled)
+            self._store_line(b, registers, address, behind, scaled)
         gone = length // size
         store(b, shuffle(b, *registers, range(gone, gone + total)), slot, LINE)
 
     def begin(self, b: ir.IRBuilder, start: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
-        """Store what the first line has of a run. start: of the row, whose first elements, a line's number, wait."""
-        behind = _behind(b, start)
-        self._part(b, self._waiting(b, slot), start, b.sub(i64(LINE), behind), scaled)
+        """Store the part of a run in its first line. start: of the row, whose first elements fill the slot."""
+        behind = _past_boundary(b, start)
+        self._part(b, self._partial_line(b, slot), start, b.sub(i64(LINE), behind), scaled)
 
-    def rest(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
-        """Store what waits behind the last boundary. end: of the row, whose run has a line's elements at least."""
-        behind = _behind(b, end)
+    def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
+        """Store the partial line after the last boundary. end: of the row, whose run has a line's elements at least."""
+        behind = _past_boundary(b, end)
         with guarded(b, b.icmp_unsigned(">", behind, i64(0)), "rest"):
-            waiting = self._waiting(b, slot)
-            self._part(b, self._line(b, (waiting, waiting), behind), at(b, end, b.neg(behind)), behind, scaled)
+            partial = self._partial_line(b, slot)
+            self._part(b, self._line(b, (partial, partial), behind), at(b, end, b.neg(behind)), behind, scaled)
 
     def _part(self, b: ir.IRBuilder, value: ir.Value, address: ir.Value, size: ir.Value, scaled: Scaled) -> None:
         """Store so many bytes of a vector, by an ordinary store."""
         elements = LINE // self.access.dtype.itemsize
-        ragged = Ragged((elements,), {0: b.udiv(size, i64(self.access.dtype.itemsize))})
-        part, register = replace(self.access, lanes=elements, ragged=ragged), Register((0,), tuple(range(elements)))
+        masks = RemainderMasks((elements,), {0: b.udiv(size, i64(self.access.dtype.itemsize))})
+        part, register = replace(self.access, lanes=elements, masks=masks), Register((0,), tuple(range(elements)))
         part.store(b, scaled(b.bitcast(value, part.vector), elements), address, register, False)
 
-    def _waiting(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
+    def _partial_line(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
         size = _lane(self.access)
         return load(b, slot, ir.VectorType(ir.IntType(8 * size), LINE // size), LINE)
 
@@ -100,25 +103,27 @@ class Lines:
         missing = lanes.count - count
         return shuffle(b, cast, None, [*range(count), *[None] * missing]) if missing else cast
 
-    def _leave(self, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value, scaled: Scaled) -> None:
+    def _store_line(
+        self, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value, scaled: Scaled
+    ) -> None:
         """Store the line that begins so many bytes before the address."""
         line, elements = self._line(b, registers, behind), LINE // self.access.dtype.itemsize
         value = scaled(b.bitcast(line, self.access.carrier(elements)), elements)
-        stream(self.access.module, b, value, at(b, address, b.neg(behind)), LINE)
+        store_non_temporal(self.access.module, b, value, at(b, address, b.neg(behind)), LINE)
 
     def _line(self, b: ir.IRBuilder, registers: Pair, behind: ir.Value) -> ir.Value:
-        """The last so many bytes of one register and the first ones of another, as many as make a line."""
+        """The line made of the last `behind` bytes of one register and the first ones of another."""
         (old, new), size = registers, _lane(self.access)
         chosen = load(b, at(b, self.numbers, b.sub(i64(LINE), behind)), old.type, size)
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
         return b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
 
 
-def _behind(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-    """Bytes from the boundary of lines before an address to it."""
+def _past_boundary(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    """Bytes from the last line boundary to an address."""
     return b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
 
 
 def _lane(access: Access) -> int:
-    """Bytes of a lane that the permutation moves: elements of more have several."""
+    """Bytes of a lane that the permutation moves: larger elements have several."""
     return min(access.dtype.itemsize, 4)

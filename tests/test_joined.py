@@ -13,11 +13,11 @@ from interpreter import interpret
 from machine import Run, check, runnable
 
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lowering.fallback import off_boundary
+from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import resolve
-from ttc_llvm.machine import target
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
 from ttc_llvm.problem import dtypes
@@ -26,7 +26,7 @@ from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost.model import model_plan
 
-AVX2, AVX512 = (target.find(name) for name in ("avx2", "avx512"))
+AVX2, AVX512 = (lookup.find(name) for name in ("avx2", "avx512"))
 
 
 def line(problem: Problem) -> int:
@@ -72,7 +72,7 @@ def test_which_plans_join(
     c = canonicalise(problem).canonical
     plan = replace(plan_of(c, 64 // c.b.itemsize, 2 * 64 // c.b.itemsize, 16), **change)  # type: ignore[arg-type]
     assert joins(c, plan, wanted) is joined
-    assert ("rest" in str(lower(c, plan, wanted))) is joined
+    assert ("flush slot" in str(lower(c, plan, wanted))) is joined
 
 
 def test_micro_tiles_of_a_kernel_share_one_table_of_lanes() -> None:
@@ -121,11 +121,11 @@ def test_runs_shorter_than_a_line_go_through_scratch(extent: int, joined: bool) 
 
 @pytest.mark.parametrize("streaming", [True, False], ids=["the plan joins", "off the boundary it does"])
 def test_objects_for_several_machines_join(streaming: bool) -> None:
-    problem, least = Problem((1, 0), (1024, 248), ldb=(256, 1024)), target.find("x86-64")  # short rows
+    problem, least = Problem((1, 0), (1024, 248), ldb=(256, 1024)), lookup.find("x86-64")  # short rows
     c = canonicalise(problem).canonical
     direct = CpuPlan((64, 64), (16, 16), (0, 1), (1, 0), 2, 0, Store.ALIGNED)
     plan = plan_of(c, 16, 32, 32) if streaming else direct
-    assert joins(c, plan if streaming else off_boundary(c, direct, AVX512).plan, AVX512)
+    assert joins(c, plan if streaming else for_misaligned_b(c, direct, AVX512).plan, AVX512)
     spec = artifact.Spec(problem, AVX512, plan, others=((least, model_plan(c, least, 1)),))
     text = module_text(spec)
     assert "vpermi2var" in text
@@ -148,7 +148,7 @@ def test_lines_are_joined_in_the_right_order(problem: Problem, sizes: tuple[int,
     c = case.placed.canonical
     plan = plan_of(c, 16, *sizes)
     nest = lower(c, plan, AVX512)
-    assert "rest" in str(nest)
+    assert "flush slot" in str(nest)
     a, b = storages(case)
     assert reference.same(interpret(case, nest, case.placed, a, b), expected(case, a, b), case.b, case.plain), str(nest)
 
@@ -201,6 +201,6 @@ def test_any_strides_panels_and_blocks(
     case = Case(tuple(Axis(*axis) for axis in axes), item, item, 2.5, 0.0, False, 7)
     plan = CpuPlan(tile, block, order, tuple(range(len(tile))), 1, 2, Store.COMBINED, panel=panel)
     assert case.placed.canonical.axes == case.axes
-    assert "rest" in str(lower(case.placed.canonical, plan, AVX512))
+    assert "flush slot" in str(lower(case.placed.canonical, plan, AVX512))
     for shift in (0, 5, 15):
         check(case, Run(plan, AVX512, 3, "start", "end", False, shift))

@@ -14,7 +14,7 @@ from math import prod
 from ..machine.target import Target
 from ..problem.canonical import Canonical, static
 from .layout import run_axes
-from .operands import Buffer, Carry, Space
+from .operands import Buffer, PartialLine, Space
 from .plan import CpuPlan, Loops, grid
 
 
@@ -26,16 +26,16 @@ class Chain:
     run: int
     inside: int
     buffer: Buffer
-    carry: Carry
+    partial_line: PartialLine
 
 
-def run_of(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+def run_of_b(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
     """The axes along which a tile is one run of B, innermost first."""
     return run_axes(plan.box(canonical.extents), canonical.strides("b"))
 
 
 @lru_cache(maxsize=512)
-def continued(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
+def chain_of(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
     """The chain of B's runs between tiles of these extents in these loops, the outermost `parallel` of which threads
     share; None where runs do not continue from tile to tile, or where a tile's are shorter than a line. Remembered, for
     planning asks several times."""
@@ -51,8 +51,8 @@ def continued(canonical: Canonical, tile: tuple[int, ...], loops: Loops, paralle
     buffer = _slots(canonical, rows, elements, target.line)
     panels = dict(loops[:begin])
     whole = prod(min(panels.get(k, extents[k]), extents[k]) for k in {*run, *dict(loops[begin:end])})
-    carry = Carry(canonical.a, loops[begin:end], elements)
-    return Chain(whole, len(loops) - end, buffer, carry)
+    partial_line = PartialLine(canonical.a, loops[begin:end], elements)
+    return Chain(whole, len(loops) - end, buffer, partial_line)
 
 
 def _continuing(
@@ -88,4 +88,4 @@ def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> B
         strides[k] = step if rows[k] > 1 else 0
         step *= rows[k]
     unit = max(1, line // canonical.a.itemsize)
-    return Buffer(Space.CARRY, canonical.a, tuple(strides), -(-step // unit) * unit, line)
+    return Buffer(Space.SLOTS, canonical.a, tuple(strides), -(-step // unit) * unit, line)

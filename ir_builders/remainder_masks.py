@@ -1,4 +1,4 @@
-"""Axes of a block that may be short at run time: which of its elements exist, and the masks that tell."""
+"""Masks of the elements that exist where a block is a remainder, whose lengths are known at run time only."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .values import Int, i64, splat
 
 
 @dataclass(slots=True)
-class Ragged:
-    """The axes of a block that may be short at run time: their lengths, and the masks built so far."""
+class RemainderMasks:
+    """The remainder axes of a block: their lengths, and the masks built so far."""
 
     block: tuple[int, ...]
     lengths: dict[int, ir.Value]  # axis -> i64
@@ -38,7 +38,7 @@ class Ragged:
         return offset if exists is None else b.select(exists, i64(offset), i64(0))
 
     def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
-        """The lanes of a register whose elements exist: every ragged index below its length."""
+        """The lanes of a register whose elements exist: every index along a remainder axis below its length."""
         key = (register.elements, lanes, per_element)
         if key not in self.masks:
             self.masks[key] = self._build(b, register, lanes, per_element)
@@ -59,7 +59,7 @@ class Ragged:
         return mask
 
     def _below(self, b: ir.IRBuilder, k: int, column: tuple[int, ...], lane_type: ir.IntType) -> ir.Value:
-        """Which lanes' index along an axis is below its length; rows of a block share most of these."""
+        """The lanes whose index along an axis is below its length; rows of a block share most of these."""
         if (k, column) not in self.below:
             bound = splat(b, b.trunc(self.lengths[k], lane_type), len(column))
             known = ir.Constant(bound.type, list(column))

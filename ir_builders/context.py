@@ -1,0 +1,28 @@
+"""The facts that all code of one kernel shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from llvmlite import ir
+
+from ttc_llvm.lowering.operands import Op
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Axis
+
+from .masked_edges import MaskedEdges
+from .micro_tile import Sizes
+from .scale import Scalars
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One kernel. sizes: strides of A and B; arguments: scalars, params, scratch; edges: functions of masked edges."""
+
+    module: ir.Module
+    machine: Target
+    axes: tuple[Axis, ...]
+    sizes: Sizes
+    arguments: dict[str, ir.Value]
+    edges: MaskedEdges
+    scalars: dict[Op, Scalars] = field(default_factory=dict)

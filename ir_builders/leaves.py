@@ -1,0 +1,127 @@
+"""Leaves of the loop nest as IR: micro-tiles, peeled ones, rows, and the slots of partial lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from llvmlite import ir
+
+from ttc_llvm.lowering.nodes import FlushSlot, LoadSlot, Micro, Peeled, Row
+from ttc_llvm.lowering.operands import PartialLine, Prefetch, Space
+from ttc_llvm.problem.canonical import static
+
+from . import row_copy
+from .box import Box
+from .context import Context
+from .joined import LineJoiner
+from .memory import Access
+from .micro_tile import MicroTile
+from .micro_tile_code import MicroTileCode
+from .peeled import Peeling
+from .prefetch import scratch_drain
+from .prefetch.prefetches import prefetches
+from .prefetch.scratch_drain import DrainShare
+from .row_copy import ChainSlot, RowCopy
+from .scale import apply
+from .values import at, guarded, i64, mul
+
+
+def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
+    """A micro-tile in place, or a call of the one function that serves every masked edge of its kind."""
+    tile, pointers, line = MicroTile.of(node, k.machine), box.ends(node), node.partial_line
+    spread = _prefetches(k, b, tile, box)
+    if node.remainder_axes:
+        k.edges.call(b, node, pointers, box.lengths)
+        return
+    slots = (box.pointers[Space.SLOTS], box.views[Space.SLOTS]) if line else None
+    first = _begins_run(b, line, box) if line and node.block[0] == line.elements else None
+    code = MicroTileCode(k.module, b, tile, pointers, k.scalars[node.op], k.sizes, {}, slots, first)
+    code.emit(spread)
+
+
+def _begins_run(b: ir.IRBuilder, line: PartialLine, box: Box) -> ir.Value:
+    """True where runs begin with the micro-tile at this box: it is the first of its tile, which is the first."""
+    first: ir.Value = box.run_ends(b, line).first
+    along = [loop for loop in box.loops if loop.axis == 0]
+    if along and (0, along[-1].step) not in line.loops:
+        first = b.and_(first, b.icmp_signed("==", along[-1].counter, i64(0)))
+    return first
+
+
+def peeled(k: Context, b: ir.IRBuilder, node: Peeled, box: Box) -> None:
+    """A micro-tile at B's boundaries, or a masked edge; and another edge before a row's first boundary."""
+    peeling, tile, lengths = Peeling.of(b, node, box, k.axes), MicroTile.of(node.body, k.machine), box.lengths
+    with guarded(b, peeling.is_head(b), "head"):
+        k.edges.call(b, node.edge, box.ends(node.edge), peeling.head(lengths))
+    there = box.moved(b, k.sizes, 0, peeling.ahead, node.body.block[0])
+    source, target = there.ends(node.body)
+    spread = _prefetches(k, b, tile, there, peeling)
+    tail, scalars = peeling.is_tail(b), k.scalars[node.body.op]
+
+    def whole(stops: ir.Value | None) -> None:
+        continuation = peeling.continuation(b, source, stops=stops)
+        code = MicroTileCode(k.module, b, tile, (source, target), scalars, k.sizes, {}, continuation=continuation)
+        code.emit(spread)
+
+    if peeling.is_thick:
+        whole(tail)
+        return
+    with b.if_else(tail) as (then, otherwise):
+        with then, guarded(b, peeling.is_left(b), "rest"):
+            k.edges.call(b, node.edge, (source, target), (peeling.left, *lengths[1:]))
+        with otherwise:
+            whole(None)
+
+
+def _prefetches(
+    k: Context, b: ir.IRBuilder, tile: MicroTile, box: Box, peeling: Peeling | None = None
+) -> list[Callable[[], None]]:
+    """The prefetches of a micro-tile that are to be spread between its stores, each as a function that emits it. The
+    lines of another micro-tile are prefetched here, in a burst."""
+    wanted = tile.node.prefetch
+    if wanted is None:
+        return []
+    found = prefetches(k.module, b, tile.whole, box.ends(tile.node), k.sizes, box.loops, peeling)
+    if wanted.tile and not tile.node.remainder_axes:
+        return [partial(line.emit, k.module, b) for line in found]
+    for line in found:
+        line.emit(k.module, b)
+    return []
+
+
+def row(k: Context, b: ir.IRBuilder, node: Row, box: Box) -> None:
+    """A run of memory, in whole aligned vectors by non-temporal stores."""
+    pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
+    length = mul(b, box.lengths[node.axes[-1]], node.width)
+    nominal = box.nominal[node.axes[-1]] * node.width
+    slot = None
+    if node.partial_line is not None:
+        slot = ChainSlot(box.pointers[Space.SLOTS], box.run_ends(b, node.partial_line), node.partial_line)
+    copy = RowCopy(k.module, b, node, k.machine, k.scalars[node.op], pointers, length, nominal, slot)
+    copy.emit(_share(k, b, node.prefetch, box))
+
+
+def _share(k: Context, b: ir.IRBuilder, wanted: Prefetch | None, box: Box) -> DrainShare | None:
+    if wanted is None:
+        return None
+    source, extents = (box.pointers[Space.A], box.views[Space.A]), tuple(static(axis.extent) for axis in k.axes)
+    return scratch_drain.share(k.module, b, source, wanted, extents, box.loops, k.machine.line)
+
+
+def load_slot(k: Context, b: ir.IRBuilder, node: LoadSlot, box: Box) -> None:
+    """The partial line of a row's slot, in front of the row in scratch."""
+    pointers = (box.pointers[Space.SLOTS], box.pointers[node.target.space])
+    row_copy.load_slot(b, k.machine, node.partial_line, pointers)
+
+
+def flush_slot(k: Context, b: ir.IRBuilder, node: FlushSlot, box: Box) -> None:
+    """The partial line of a row's slot, to B."""
+    item = node.target.dtype
+    access = Access(k.module, k.machine, item, node.partial_line.elements, 1)
+    end = at(b, box.pointers[Space.B], mul(b, box.lengths[0], item.itemsize))
+
+    def scaled(value: ir.Value, lanes: int) -> ir.Value:
+        return apply(b, node.op, k.scalars[node.op], value, None, lanes)
+
+    LineJoiner.of(access).flush(b, end, box.pointers[Space.SLOTS], scaled)

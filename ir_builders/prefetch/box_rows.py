@@ -1,0 +1,70 @@
+"""The rows of a box of elements in one tensor, and the cache lines in them: what all kinds of prefetch iterate over."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+
+from ttc_llvm.lowering.layout import run_axes
+from ttc_llvm.problem.canonical import Size, static
+
+Index = tuple[int, ...]  # of an element, per axis
+
+
+@dataclass(frozen=True, slots=True)
+class BoxRows:
+    """The rows of a box: runs of memory along the axes `run`, innermost first.
+
+    extents: of the box; strides: of the tensor, in elements; size: bytes of an element.
+    """
+
+    extents: Index
+    strides: tuple[Size, ...]
+    size: int
+    run: Index
+
+    @classmethod
+    def of(cls, extents: Index, strides: tuple[Size, ...], size: int) -> BoxRows:
+        """The longest rows that the box has."""
+        return cls(extents, strides, size, run_axes(extents, strides))
+
+    @property
+    def outer(self) -> Index:
+        """The axes along which there are several rows, ascending; rows of a broadcast axis are one."""
+        return tuple(k for k, stride in enumerate(self.strides) if k not in self.run and stride != 0)
+
+    @property
+    def length(self) -> int:
+        """Bytes of a row."""
+        return self.size * prod(self.extents[k] for k in self.run)
+
+    @property
+    def low(self) -> int:
+        """Bytes from element 0 of a row to its lowest address: not 0 where the row runs backwards."""
+        return self.size * sum(min(0, (self.extents[k] - 1) * static(self.strides[k])) for k in self.run)
+
+    def starts(self, axes: Iterable[int]) -> Iterator[Index]:
+        """The first element of every row; axes: those along which rows are counted, outermost first."""
+        axes = tuple(axes)
+        for place in itertools.product(*(range(self.extents[k]) for k in axes)):
+            by_axis = dict(zip(axes, place, strict=True))
+            yield tuple(by_axis.get(k, 0) for k in range(len(self.extents)))
+
+    def element(self, start: Index, position: int) -> Index:
+        """The element of a row at this position, counted in the order of memory."""
+        index = list(start)
+        for k in self.run:
+            position, i = divmod(position, self.extents[k])
+            index[k] = i if static(self.strides[k]) > 0 else self.extents[k] - 1 - i
+        return tuple(index)
+
+    def whole_lines(self, line: int) -> bool:
+        """True where every row is a number of whole lines, and starts with one if the tensor does."""
+        steps = [s * self.size for k, s in enumerate(self.strides) if k not in self.run and isinstance(s, int)]
+        return self.length % line == 0 and all(step % line == 0 for step in steps)
+
+    def lines(self, line: int, closing: bool) -> list[int]:
+        """Offsets in bytes, one in every line of a row; closing: the last byte, too, for rows that begin anywhere."""
+        return [*range(0, self.length, line), *([self.length - 1] if closing else [])]

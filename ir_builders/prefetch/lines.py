@@ -1,0 +1,68 @@
+"""A cache line to be prefetched, and where it is counted from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ttc_llvm.lowering.layout import RegisterLayout
+from ttc_llvm.lowering.operands import View
+
+from ..llvmlite_extensions import freeze
+from ..memory import prefetch
+from ..micro_tile import MicroTile, Sizes
+from ..peeled import Continuation, Peeling
+from ..values import I64, Int, beyond, mul
+from .odometer import Move
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: a base, an offset in bytes (to be added to one that is read from a table), and the cache level to which
+    the line is brought."""
+
+    base: ir.Value
+    offset: Int
+    level: int
+    entry: ir.Value | None = None
+
+    def emit(self, module: ir.Module, b: ir.IRBuilder) -> None:
+        """The prefetch itself; the table is read here, so that few addresses are live at a time."""
+        base = self.base if self.entry is None else beyond(b, self.base, b.load(self.entry, typ=I64, align=8))
+        prefetch(module, b, beyond(b, base, self.offset), self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A tensor that a micro-tile reads: pointer, view and registers there; peeling: of a peeled micro-tile."""
+
+    module: ir.Module
+    b: ir.IRBuilder
+    tile: MicroTile
+    sizes: Sizes
+    peeling: Peeling | None
+    pointer: ir.Value
+    view: View
+    layout: RegisterLayout
+
+    def step(self, axis: int) -> Int:
+        """Bytes from an element to the next along an axis."""
+        return mul(self.b, self.sizes(self.view.strides[axis]), self.view.dtype.itemsize)
+
+    def origin(self, offset: Int, moves: tuple[Move, ...], peeling: Peeling | None) -> Origin:
+        """The place of a later micro-tile, so many bytes and moves away."""
+        base = freeze(self.b, beyond(self.b, self.pointer, offset))
+        return Origin(base, None if peeling is None else peeling.continuation(self.b, base, moves))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The first element of a later micro-tile; continuation: where a peeled one continues in the next row of B."""
+
+    base: ir.Value
+    continuation: Continuation | None
+
+    def of(self, b: ir.IRBuilder, index: Int) -> ir.Value:
+        """The base from which elements with this index along axis 0 are addressed."""
+        return self.base if self.continuation is None else self.continuation.base(b, self.base, index)

@@ -1,0 +1,91 @@
+"""The displacement of the micro-tile, or tile, some iterations ahead: an odometer over the enclosing loops.
+
+The distance is split into iterations per loop, innermost first; a loop that runs past its end wraps to its start and
+carries into the next outer one, tile loops included. Only addresses depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from ..values import I64, Int, add, i64, mul
+
+LEVELS = 4  # loops that the odometer counts through; further out it would hardly ever carry
+
+
+@dataclass(frozen=True, slots=True)
+class LoopState:
+    """An enclosing loop: axis, counter, interval length, step, and its trips in a whole tile (0 = known at run time
+    only); early: elements by which this iteration has stepped back."""
+
+    axis: int
+    counter: ir.Value
+    length: Int
+    step: int
+    trips: int
+    early: Int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The displacement along one axis, in elements."""
+
+    axis: int
+    distance: Int
+
+
+def moves(b: ir.IRBuilder, loops: tuple[LoopState, ...], distance: int) -> tuple[Move, ...]:
+    """The displacement, loop by loop, of what is `distance` iterations ahead. loops: outermost first."""
+    found = []
+    carry: ir.Value | None = None
+    for loop in reversed(loops[-LEVELS:]):
+        digit = distance % loop.trips if loop.trips else distance
+        distance = distance // loop.trips if loop.trips else 0
+        if digit == 0 and carry is None:
+            continue
+        forward = add(b, digit * loop.step, 0 if carry is None else mul(b, carry, loop.step))
+        forward = add(b, forward, loop.early)
+        over = b.icmp_signed(">=", b.add(loop.counter, i64(forward)), i64(loop.length))
+        wrapped = b.sub(i64(forward), i64(_rewind(loop)))
+        found.append(Move(loop.axis, b.select(over, wrapped, i64(forward))))
+        carry = b.zext(over, I64)
+    return tuple(found)
+
+
+def displaced(b: ir.IRBuilder, offset: Int, moves: tuple[Move, ...], steps: Callable[[int], Int]) -> Int:
+    """The offset in bytes after these moves. steps: bytes from an element to the next along an axis."""
+    for move in moves:
+        step = steps(move.axis)
+        offset = add(b, offset, mul(b, move.distance, step))
+    return offset
+
+
+def by_tile(loops: tuple[LoopState, ...], tile: tuple[int, ...]) -> tuple[tuple[LoopState, ...], dict[int, LoopState]]:
+    """The loops over tiles, which advance by a tile or more, and by axis those inside a tile."""
+    outside = tuple(loop for loop in loops if loop.step >= tile[loop.axis])
+    return outside, {loop.axis: loop for loop in loops if loop.step < tile[loop.axis]}
+
+
+def remainders(
+    b: ir.IRBuilder, loops: tuple[LoopState, ...], moves: tuple[Move, ...], block: tuple[int, ...]
+) -> dict[int, tuple[int, ir.Value]]:
+    """By axis with a remainder: its length, and whether the block that is `moves` ahead is the remainder."""
+    found: dict[int, tuple[int, ir.Value]] = {}
+    for k, unit in enumerate(block):
+        around = [loop for loop in loops if loop.axis == k]
+        extent = around[0].length if around else 0
+        if not isinstance(extent, int) or extent % unit == 0:
+            continue
+        end: Int = unit
+        for distance in (*(loop.counter for loop in around), *(move.distance for move in moves if move.axis == k)):
+            end = add(b, end, distance)
+        found[k] = (extent % unit, b.icmp_signed(">", i64(end), i64(extent)))
+    return found
+
+
+def _rewind(loop: LoopState) -> Int:
+    """Elements back to the loop's start."""
+    return -(-loop.length // loop.step) * loop.step if isinstance(loop.length, int) else loop.length

@@ -1,0 +1,74 @@
+"""Loads of vectors, whole or put together from pieces, and arithmetic fences around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from llvmlite import ir
+
+from .llvmlite_extensions import reference, vector_type, written
+
+
+@lru_cache(maxsize=64)
+def _fenced_as(vector: ir.VectorType) -> ir.VectorType | None:
+    """The floating-point vector as which values of this type are fenced; None for less than 128 bits."""
+    lane = str(vector.element)
+    bits = int(vector.count) * {"float": 32, "double": 64}.get(lane, getattr(vector.element, "width", 0))
+    if bits < 128:
+        return None
+    return vector if lane in ("float", "double") else vector_type(ir.FloatType(), bits // 32)
+
+
+def arithmetic_fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """The same vector, bit for bit, at no cost: code generation does not look behind it for shorter sequences.
+
+    Vectors of less than 128 bits are left alone.
+    """
+    own, kind = value.type, _fenced_as(value.type)
+    if kind is None:
+        return value
+    name = f"llvm.arithmetic.fence.{_suffix(kind)}"
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(kind, [kind]), name)
+    if own != kind:
+        value = written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
+    value = written(b, kind, f"call {kind} @{name}({kind} {reference(value)})")
+    return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
+
+
+def load(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type, align: int) -> ir.Value:
+    """A value of this type in memory."""
+    return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")
+
+
+def load_pieces(
+    module: ir.Module, b: ir.IRBuilder, pointers: Sequence[ir.Value | None], vector: ir.VectorType, align: int
+) -> ir.Value:
+    """A vector put together from equally long pieces of memory, at least 128 bits each; undefined where None.
+
+    Each piece but the first is inserted by the instruction that loads it: fences keep LLVM from building halves
+    first, whose joining is a shuffle.
+    """
+    kind = _fenced_as(vector)
+    assert kind is not None
+    piece = vector_type(kind.element, int(kind.count) // len(pointers))
+    name = f"llvm.vector.insert.{_suffix(kind)}.{_suffix(piece)}"
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(kind, [kind, piece, ir.IntType(64)]), name)
+    whole: ir.Value | None = None
+    for position, pointer in enumerate(pointers):
+        if pointer is None:
+            continue
+        part = load(b, pointer, piece, align)
+        before = "poison" if whole is None else reference(whole)
+        at = f"i64 {position * int(piece.count)}"
+        call = f"call {kind} @{name}({kind} {before}, {piece} {reference(part)}, {at})"
+        whole = arithmetic_fence(module, b, written(b, kind, call))
+    assert whole is not None
+    return whole if kind == vector else written(b, vector, f"bitcast {kind} {reference(whole)} to {vector}")
+
+
+def _suffix(vector: ir.VectorType) -> str:
+    """A floating-point vector in an intrinsic's name."""
+    return f"v{vector.count}f{32 if str(vector.element) == 'float' else 64}"

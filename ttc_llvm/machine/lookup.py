@@ -1,0 +1,110 @@
+"""Machines by name: one table of spellings (architectures, CPUs, triples), near matches for the rest."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from typing import Any
+
+from ..arguments import cut, shown
+from ..errors import TargetError
+from . import gpu_target as gpus
+from .table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86
+from .target import Exchange, Target
+
+__all__ = [
+    "X86",
+    "Exchange",
+    "Target",
+    "cpus",
+    "find",
+    "for_features",
+    "is_triple",
+    "on_triple",
+    "scalar",
+    "spellings",
+    "triples",
+]
+
+# Every spelling that --architecture, --cpu and `target=` accept -> (row, LLVM's CPU name).
+_SPELLINGS = (
+    {row: (row, target.cpu) for row, target in ROWS.items()}
+    | ALIASES
+    | {cpu: (row, cpu) for row, names in CPUS.items() for cpu in names}
+)
+
+
+def spellings() -> tuple[str, ...]:
+    """Every architecture and CPU that `find` accepts; it accepts `triples` as well."""
+    return tuple(_SPELLINGS)
+
+
+def triples() -> tuple[str, ...]:
+    """Every triple that `find` accepts."""
+    return tuple(TRIPLES)
+
+
+def cpus(family: str) -> frozenset[str]:
+    """The CPU names of one of LLVM's back ends that our tables hold: LLVM ends the process on others."""
+    return frozenset(cpu for row, cpu in _SPELLINGS.values() if ROWS[row].family == family)
+
+
+def find(name: str) -> Target:
+    """The target of that name. TargetError lists near matches, so that LLVM never sees an unknown name."""
+    key = name.strip().lower()
+    absent = ABSENT.get(key) or next((why for prefix, why in ABSENT_FAMILIES.items() if key.startswith(prefix)), None)
+    if absent:
+        raise TargetError(f"architecture {cut(key)} cannot be used: {absent}")
+    if key in TRIPLES:
+        row = ROWS[TRIPLES[key]]
+        return replace(row, name=key, triple=key)
+    if key not in _SPELLINGS:
+        raise TargetError(_unknown(name, key))
+    found, cpu = _SPELLINGS[key]
+    return replace(ROWS[found], name=key, cpu=cpu, **DIFFERENCES.get(cpu, {}))
+
+
+def _unknown(name: str, key: str) -> str:
+    near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
+    if near[0] in TRIPLES if near else key.count("-") >= 2:
+        near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
+        return f"unknown triple {shown(name)}: near matches are {', '.join(near)}"
+    near = [match for match in near if match not in TRIPLES] or list(ROWS)
+    return f"unknown architecture or CPU {shown(name)}: near matches are {', '.join(near)}"
+
+
+def is_triple(name: str) -> bool:
+    """True where the name says a machine and its system, and not which CPU."""
+    return name.strip().lower() in TRIPLES
+
+
+def on_triple(machine: Target, triple: str) -> Target:
+    """The same CPU with another system or byte order. TargetError where the triple is another back end's."""
+    other = find(triple)
+    if other.family != machine.family:
+        raise TargetError(f"{machine} is no CPU of {triple}: that is {other.family}, not {machine.family}")
+    return replace(machine, triple=other.triple)
+
+
+def for_features(
+    cpu: str, enabled: frozenset[str], features: str, triple: str = X86, **caches: Any
+) -> Target:
+    """The target of a machine that reports this CPU name, these enabled features and cache sizes (bytes)."""
+    needs = (
+        ("avx512", {"avx512f", "avx512bw", "avx512vl", "avx512dq"}),
+        ("knl", {"avx512f"}),
+        ("avx2", {"avx2"}),
+        ("avx", {"avx"}),
+    )
+    row = next((name for name, wanted in needs if wanted <= enabled), "sse2")
+    known = cpu if cpu in cpus("x86") else ROWS[row].cpu
+    own = {**DIFFERENCES.get(known, {}), **caches}
+    return replace(ROWS[row], name="host", triple=triple, cpu=known, features=features, **own)
+
+
+def scalar(target: Target) -> Target:
+    """The same machine with no vectors wider than one element's natural pair: what `--no-vec` compiles for."""
+    return replace(
+        target, name=f"{target.name}-novec", vector_bits=64, small_vector_bits=8, masked=(),
+        insert_bits=0, exchange=Exchange.UNPACK, scalable=False,
+    )  # fmt: skip
