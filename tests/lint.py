@@ -23,7 +23,6 @@ QUESTION = re.compile(r"(What|Which|Where|Whether|How)\b")
 RULE = re.compile(r"=+( +=+)+")
 NAMED = re.compile(r"`([\w./-]+\.py)`")
 PLACED = re.compile(r"`([\w.]+)`+\s+in\s+`+([\w./-]+\.py)`")
-PENDING = {"lowering/chain.py", "lowering/chain_plans.py"}  # which documents name before they are there
 TARGETS = re.compile(r"\]\([^)\s]+\)|<?https?://\S+")
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -50,11 +49,13 @@ def python_files(root: Path) -> dict[str, list[Path]]:
 def unknown_names(text: str, known: dict[str, list[Path]]) -> Iterator[tuple[int, str]]:
     """Line and complaint for every Python file in backquotes that does not exist, and every name that it lacks."""
     for found in NAMED.finditer(text):
-        if found[1] not in known and found[1] not in PENDING:
+        if found[1] not in known:
             yield _line(text, found), f"there is no file {found[1]}"
     for found in PLACED.finditer(text):
         word = re.compile(rf"\b{found[1].rpartition('.')[2]}\b")
-        if found[2] in known and not any(word.search(path.read_text()) for path in known[found[2]]):
+        if found[2] not in known:
+            continue
+        if not any(word.search(path.read_text()) for path in known[found[2]]):
             yield _line(text, found), f"there is no {found[1]} in {found[2]}"
 
 
