@@ -310,6 +310,16 @@ def test_where_nothing_is_timed_a_plan_that_was_is_preferred_to_the_models(
     assert forced.plan not in (odd, model)
 
 
+def test_what_was_timed_with_cold_caches_is_preferred_for_warm_ones(path: Path) -> None:
+    """The model knows of cold caches alone."""
+    model = model_plan(canonicalise(SMALL).canonical, backend.host_target(), 1)
+    odd = CpuPlan((70, 45), (1, 1), model.order, model.inner, 1)
+    open_database(None).store(Record(rows_request(1), 20, str(odd), 1.0))
+    assert ttc_llvm.compile(SMALL, 1, threads=1, hot_a=True, hot_b=True).plan == odd
+    found = {row.request.mode: (row.effort, row.seconds) for row in rows(path)}
+    assert found == {"cold": (20, 1.0), "hot-ab": (1, None)}
+
+
 def rows_request(threads: int) -> Any:
     return request_of(CpuTask(canonicalise(SMALL).canonical, checked(threads=threads)))
 

@@ -104,7 +104,7 @@ class GpuTask:
         return {str(plan): image.code}
 
     def fallback_code(self, plan: GpuPlan) -> Objects:
-        """None: kernels for addresses of single elements are compiled when they are needed."""
+        """No code: kernels for addresses of single elements are compiled when they are needed."""
         return {}
 
 
