@@ -211,8 +211,8 @@ def _register_blocks(c: Canonical, base: GpuPlan) -> Iterator[tuple[int, ...]]:
 
 
 def neighbours(c: Canonical, plan: GpuPlan, target: GpuTarget, forced: GpuForced) -> Iterator[GpuPlan]:
-    """Plans that differ in one decision which the cost model does not see well: order of blocks, their grouping, threads.
-    """
+    """Plans that differ in one decision which the cost model does not see well: the order of blocks, how they are
+    grouped, and threads."""
     if forced.order is None:
         for side in "ab":
             yield replace(plan, order=block_order(c, side))
