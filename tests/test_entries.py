@@ -124,7 +124,7 @@ def test_every_decision_of_a_plan_reaches_the_entries(dtype: str, decision: dict
 
 @pytest.mark.parametrize("dtype", ["s", "d", "z", "i32"])
 def test_rows_of_a_b_off_the_vector_boundary_are_streamed_to(dtype: str) -> None:
-    """Three ways by B's address: micro-tiles store past the caches, long rows' shifted ones or short rows' joined ones
+    """By B's address, micro-tiles have non-temporal stores, long rows' shifted ones or short rows' joined ones
     do, ordinary stores."""
     target = backend.resolve("avx512")
     problem = Problem((1, 0), (48, 150), dtype, None, (160, 48))

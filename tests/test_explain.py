@@ -77,8 +77,9 @@ def test_scratch_and_streaming_are_told() -> None:
 @pytest.mark.parametrize(
     ("machine", "parts"),
     [
-        ("avx512", ("joined to what waits: whole lines, a run's first one in part, non-temporal", "runs end with it",
-                    "elements that wait in the row's slot -> B, ordinary stores")),
+        ("avx512", ("joined to the partial line: whole lines, a run's first one in part, non-temporal",
+                    "runs end with it",
+                    "the row's partial line -> B, ordinary stores")),
         ("avx2", ("from the row's slot", "whole lines non-temporal", "elements to its slot")),
     ],
 )  # fmt: skip
@@ -86,7 +87,7 @@ def test_a_carry_is_told(machine: str, parts: tuple[str, ...]) -> None:
     form = canonicalise(COPY).canonical
     plan = CpuPlan((64, 1, 64), (16, 1, 16), (1, 0, 2), (1, 0, 2), 1, store=Store.COMBINED)
     text = "\n".join(pseudo.lines(lower(form, plan, find(machine))))
-    for part in ("slots for what waits", *parts):
+    for part in ("slots for the partial lines", *parts):
         assert part in text
 
 
@@ -211,7 +212,7 @@ def test_what_runs_off_the_boundary_is_told(store: Store | None, why: str) -> No
     plan = replace(STREAMING, fallback=store)
     explained = solved(Problem((2, 1, 0), (384, 5, 384)), plan=plan).explain(1)
     (when, other), *_ = words.elsewhere(explained)
-    assert when == f"where B begins off a multiple of 64 bytes, {why}"
+    assert when == f"where B is misaligned to 64 bytes, {why}"
     assert f"store={(store or Store.PEELED).value} " in other
     for told in (explained.stage("plans"), explained.html()):
         assert f"{when}:" in told
@@ -244,7 +245,7 @@ def test_what_runs_off_the_lines_is_told() -> None:
     problem = Problem((2, 1, 0), (384, 5, 384))
     for machine, told in (("znver4", True), ("znver5", False)):
         explained = Solution(problem, find(machine), STREAMING, 1).explain(1)
-        words = "where A alone begins off a multiple of 64 bytes:"
+        words = "where A alone is misaligned to 64 bytes:"
         for page in (explained.stage("plans"), explained.html()):
             assert (words in page) is told
             assert ("loads=16" in page) is told

@@ -149,7 +149,7 @@ def test_streaming_plans_serve_unaligned_memory() -> None:
 
 @pytest.mark.parametrize("row", ["sse2", "avx2", "avx512"])
 def test_items_longer_than_vectors_are_streamed_whole(row: str) -> None:
-    """Without vectors an element of 16 bytes is one store past the caches, but C aligns it to 8."""
+    """Without vectors an element of 16 bytes is one non-temporal store, but C aligns it to 8."""
     problem, target = Problem((1, 0), (32, 24), "z"), ttc_llvm.machine.lookup.scalar(ttc_llvm.machine.lookup.find(row))
     plan = dataclasses.replace(default_plan(placed(problem, target).canonical, target), store=Store.ALIGNED)
     solution = Solution(problem, target, plan, 1)

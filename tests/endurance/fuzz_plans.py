@@ -89,7 +89,7 @@ def _peeled(rng: Random, c: Canonical, target: Target) -> CpuPlan:
 
 
 def _aligned(rng: Random, c: Canonical, target: Target) -> CpuPlan:
-    """Micro-tiles that store past the caches, where rows are on boundaries: elsewhere a fallback must serve."""
+    """Micro-tiles with non-temporal stores, where rows are on boundaries: elsewhere a fallback must serve."""
     return replace(free_plan(rng, c, target), store=Store.ALIGNED)
 
 

@@ -2,7 +2,7 @@
 ! A and B must not overlap. Padding is never written. Where they are not contiguous, pass A(1,1,1) of
 ! the whole array and its outer sizes.
 ! lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; an absent one
-! stands for the generated values.
+! selects the values given at generation time.
 ! _any takes the extents as well: size, one per index of A; there an absent lda or ldb means no
 ! padding.
 ! _part runs one of `parts` parts, 0 <= part < parts: parts write disjoint elements and may run at the

@@ -3,8 +3,8 @@
  * Column-major tensors: index 0 of A and index 0 of B have stride 1. A and B must not overlap. Padding
  * is never written.
  *
- * lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; NULL stands
- * for the generated values, which the code is specialised for. Code for any sizes honours others.
+ * lda, ldb: one outer size per index, in A's and in B's order, each at least the extent. NULL selects
+ * the values given at generation time (the fast path); other values run slower, size-generic code.
  *
  * _any takes the extents as well: size, one per index of A. There NULL for lda or ldb means no
  * padding. At the generated extents and outer sizes it runs the specialised code; where an extent is 0

@@ -37,7 +37,7 @@ def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
     add("--kind", metavar="KIND", default=kind, help=f"copy (beta = 0), update (beta != 0) or {BOTH}; default: {kind}")
     add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
     add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
-    add("--sample", metavar="N", help="at most so many cases, drawn by lot")
+    add("--sample", metavar="N", help="at most so many cases, a random sample")
     add("--seed", metavar="N", default="0", help="of the lots; default: 0")
     add("--bytes", metavar="SIZE", help="shrink tensors to at most so many bytes, as 8M: for a quick look")
     add("--list", action="store_true", help="list the cases, measure nothing")

@@ -35,7 +35,7 @@ def _streaming(command: Command, problem: Problem, canonical: Canonical, machine
             f"--streamingStores cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
         )
     if not machine.streams:
-        raise OptionError(f"--streamingStores cannot be had: {machine} has no stores past the caches")
+        raise OptionError(f"--streamingStores cannot be had: {machine} has no non-temporal stores")
     if not can_stream(canonical):
         raise OptionError(
             f"--streamingStores cannot be had: no two elements of B are neighbours in {canonical}"

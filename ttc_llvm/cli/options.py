@@ -92,7 +92,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--against", "against", "FILE", "a C++ source of your own that defines the header's functions"),
     ),
     "decisions taken for the search": (
-        _switch("--streamingStores", "streaming_stores", "always store past the caches (beta = 0, aligned rows)"),
+        _switch("--streamingStores", "streaming_stores", "always use non-temporal stores (beta = 0, aligned rows)"),
         Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", values.distances),
         Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", values.blockings),
         Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", values.orders),

@@ -24,7 +24,7 @@ BOX = 1 << 20  # elements that are compared at a time
 SWEEPS = 4  # bytes between two uses of a set, in sizes of the device's L2 cache
 MOST_SETS = 64
 MARGIN = 64 * MIB  # of memory that is left to others
-WHOLE = 1 << 26  # elements up to which every one is compared; beyond, so many boxes are drawn by lot:
+WHOLE = 1 << 26  # elements up to which every one is compared; beyond, so many boxes are drawn at random:
 DRAWN = 48
 LOOSE = {32: 1e-5, 64: 1e-13}
 
@@ -166,7 +166,7 @@ def block(t: DType, seed: int, most: int) -> Bytes:
 def boxes(canonical: Canonical, count: int | None = None, limit: int = BOX, seed: int = 0) -> list[Box]:
     """The index space in boxes of at most `limit` elements, each as contiguous in B as can be.
 
-    count: at most so many, the first and the last one among them, the others drawn by lot; None = all.
+    count: at most so many, the first and the last one among them, the others drawn at random; None = all.
     """
     extents = canonical.extents
     total = prod(-(-extent // side) for extent, side in zip(extents, _box_sides(extents, limit), strict=True))

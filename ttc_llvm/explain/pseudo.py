@@ -65,13 +65,13 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
                 yield from (place.pad() + line for line in _row(node, place))
             case OpenSlots():
                 slots = node.buffer.bytes
-                yield f"{place.pad()}with slots for what waits for the rest of its line ({slots} bytes)"
+                yield f"{place.pad()}with slots for the partial lines of rows of B ({slots} bytes)"
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
             case AtRunEnd():
                 yield f"{place.pad()}if the tile's runs end with it"
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
             case FlushSlot():
-                yield f"{place.pad()}elements that wait in the row's slot -> B, ordinary stores"
+                yield f"{place.pad()}the row's partial line -> B, ordinary stores"
             case Peeled():
                 deeper = replace(place, depth=place.depth + 1)
                 yield f"{place.pad()}from B's next boundary on, one every {node.grain} elements, and on in its next row"
@@ -147,7 +147,7 @@ def _joined(node: Micro) -> str:
     if node.partial_line is None:
         return ""
     first = ", a run's first one in part" if node.block[0] == node.partial_line.elements else ""
-    return f", joined to what waits: whole lines{first}"
+    return f", joined to the partial line: whole lines{first}"
 
 
 def _row(node: Row, place: _Place) -> Iterator[str]:

@@ -42,10 +42,10 @@ def elsewhere(e: Explanation) -> Iterator[tuple[str, str]]:
     if e.nest.alignment > e.canonical.b.itemsize:
         found = for_misaligned_b(e.canonical, e.plan, e.target)
         why = "by rule" if found == for_misaligned_b(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
-        yield f"where B begins off a multiple of {e.nest.alignment} bytes, {why}", name_of(found.plan, found.loads)
+        yield f"where B is misaligned to {e.nest.alignment} bytes, {why}", name_of(found.plan, found.loads)
     lines = for_misaligned_a(e.canonical, e.plan, e.target)
     if lines.loads:
-        yield f"where A alone begins off a multiple of {e.target.line} bytes", name_of(lines.plan, lines.loads)
+        yield f"where A alone is misaligned to {e.target.line} bytes", name_of(lines.plan, lines.loads)
 
 
 def source(e: Explanation) -> str:

@@ -189,7 +189,7 @@ def _table(results: Sequence[Result]) -> Iterator[str]:
     yield '<section id="table"><h2>All results</h2><div class="filter"><label for="filter">Only rows with</label>'
     yield f'<input id="filter" type="search"><output id="shown">{len(results)} rows</output></div>'
     yield '<div class="scroll" tabindex="0" role="region" aria-label="All results"><table class="sortable">'
-    yield "<caption>x name: how many times as fast as it we are, median over the rounds in which both ran.</caption>"
+    yield "<caption>x NAME: speedup of ttc over NAME, median over the rounds in which both ran.</caption>"
     yield "<thead><tr>"
     texts = [_is_text(table, k) for k in range(len(table.columns))]
     for column, text in zip(table.columns, texts, strict=True):

@@ -34,7 +34,7 @@ def diversity_seeds(
 
 
 def strategy(plan: CpuPlan) -> Hashable:
-    """A plan's strategy class: how it stores, and what it asks for."""
+    """A plan's strategy class: how it stores, and what it prefetches."""
     return plan.store, plan.fetch if plan.prefetch else None
 
 
