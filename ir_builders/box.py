@@ -1,4 +1,4 @@
-"""The place of a node in the loop nest: what travels down the tree while it becomes IR."""
+"""The place of a node in the loop nest, which is handed down the tree while it becomes IR."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .values import I1, Int, add, at, i64, mul
 
 @dataclass(frozen=True, slots=True)
 class RunEnds:
-    """Conditions: the box is the first, and the last, of its chained run."""
+    """Conditions that a box is the first, and the last, of its chained run."""
 
     first: ir.Value
     last: ir.Value

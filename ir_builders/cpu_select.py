@@ -1,7 +1,7 @@
-"""One object for several x86-64 CPUs: the code of each, and a choice at run time by what the CPU at hand can do.
+"""One object for several x86-64 CPUs: the code of each, and a choice at run time by the features of the CPU at hand.
 
-The most demanding version wins whose every feature is there; the last version asks for nothing and serves all. What
-was chosen is kept in one word: threads that ask at the same time find and write the same.
+The most demanding version wins whose every feature is there; the last version needs none and serves all. The choice is
+kept in one word: threads that choose at the same time find and write the same.
 """
 
 from __future__ import annotations

@@ -19,22 +19,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from .polling import build_pause, counted, function, merged, wait_for
-from .pool_layout import (
-    BIT,
-    DONE,
-    I64,
-    JOB,
-    JOB_FIELDS,
-    KERNEL_TYPE,
-    PARTS_BITS,
-    PENDING,
-    PTR,
-    WORD,
-    at,
-    generation_of,
-    i64,
-    load_config,
-)
+from .pool_layout import DONE, JOB, JOB_FIELDS, PARTS_BITS, PENDING, WORD, generation_of, load_config
+from .values import I1, I64, KERNEL_TYPE, PTR, beyond, i64
 from .workers import build_any_parked, build_workers
 
 
@@ -44,7 +30,7 @@ def build(triple: str) -> ir.Module:
     work(pool, participant): serve jobs until none came for a while (state PARKED) or the pool stops.
     submit(pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, repeats) -> left: run a job
     `repeats` times; scratch of part p is at scratch + p * stride. A result other than 0 says that a job is
-    published and that workers have to be woken for it; what is left is then done by resume(pool, parts, left)
+    published and that workers have to be woken for it; the rest is then done by resume(pool, parts, left)
     -> left. resume does nothing where no job is pending. repeat_call(kernel, a, b, scalars, params, scratch,
     begin, end, repeats): call a kernel on this thread. pauses(n): poll n times, for calibration.
     """
@@ -62,12 +48,12 @@ def build(triple: str) -> ir.Module:
 
 def _build_rounds(module: ir.Module, pause: ir.Function, claim: ir.Function) -> ir.Function:
     """`rounds(pool, parts, left, published) -> i64`: run a job `left` times; the result as of `submit`."""
-    arguments = [(PTR, "pool"), (I64, "parts"), (I64, "left"), (BIT, "published")]
+    arguments = [(PTR, "pool"), (I64, "parts"), (I64, "left"), (I1, "published")]
     any_parked = build_any_parked(module)
     builder = function(module, "rounds", arguments, I64)
     pool, parts, left, published = builder.function.args
     patience = load_config(builder, pool, "submitter_yields")
-    word_at, pending_at = at(builder, pool, WORD), at(builder, pool, PENDING)
+    word_at, pending_at = beyond(builder, pool, WORD), beyond(builder, pool, PENDING)
     entry = builder.block
     publish, early, run, leave = (
         builder.append_basic_block(name) for name in ("publish", "early", "run", "leave")
@@ -76,7 +62,7 @@ def _build_rounds(module: ir.Module, pause: ir.Function, claim: ir.Function) -> 
 
     builder.position_at_end(publish)
     upcoming = builder.phi(I64, "upcoming")
-    builder.store(i64(0), at(builder, pool, DONE))
+    builder.store(i64(0), beyond(builder, pool, DONE))
     before = builder.load_atomic(word_at, "monotonic", 8, "before", typ=I64)
     generation = builder.add(generation_of(builder, before), i64(1), "generation")
     # Publish first, then look who is parked: a worker that parks at this moment does it the other way round.
@@ -110,17 +96,17 @@ def _build_submit(module: ir.Module, rounds: ir.Function) -> None:
     builder = function(module, "submit", arguments, I64, linkage="")
     pool, *values, parts, repeats = builder.function.args
     for name, value in zip(JOB_FIELDS, values, strict=True):
-        builder.store(value, at(builder, pool, JOB + 8 * JOB_FIELDS.index(name)))
-    builder.ret(builder.call(rounds, [pool, parts, repeats, ir.Constant(BIT, 0)]))
+        builder.store(value, beyond(builder, pool, JOB + 8 * JOB_FIELDS.index(name)))
+    builder.ret(builder.call(rounds, [pool, parts, repeats, ir.Constant(I1, 0)]))
 
 
 def _build_resume(module: ir.Module, rounds: ir.Function) -> None:
     builder = function(module, "resume", [(PTR, "pool"), (I64, "parts"), (I64, "left")], I64, linkage="")
     pool, parts, left = builder.function.args
-    pending = builder.load(at(builder, pool, PENDING), "pending", typ=I64)
+    pending = builder.load(beyond(builder, pool, PENDING), "pending", typ=I64)
     with builder.if_then(builder.icmp_signed("==", pending, i64(0))):
         builder.ret(i64(0))
-    builder.ret(builder.call(rounds, [pool, parts, left, ir.Constant(BIT, 1)]))
+    builder.ret(builder.call(rounds, [pool, parts, left, ir.Constant(I1, 1)]))
 
 
 def _build_repeat_call(module: ir.Module) -> None:

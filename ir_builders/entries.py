@@ -33,7 +33,7 @@ def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
     """A module with the problem's C entries and all bodies behind them. Equal input, equal text.
 
     versions: the code of one machine; or of several, among which a call chooses, the most demanding first and one
-    that asks for nothing last.
+    that needs no feature last.
     """
     module = new_module(versions[-1].target, names.stem(problem))
     run = _run(module, problem, versions)

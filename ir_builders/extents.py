@@ -83,22 +83,22 @@ def _loaded(b: ir.IRBuilder, pointer: ir.Value, count: int, name: str) -> tuple[
 def leave_unless_generated(
     b: ir.IRBuilder, problem: Problem, size: ir.Value, lda: ir.Value, ldb: ir.Value, other: ir.Block
 ) -> None:
-    """Go on where what is behind these pointers is the shape of the specialised bodies, leave to `other` elsewhere.
+    """Continue if the shape behind these pointers is that of the specialised bodies, else branch to `other`.
 
     A NULL for size stands for the generated extents, and then one for lda or ldb for the generated outer sizes; beside
-    a size, such a NULL stands for no padding. Branches, which processors foresee, and no selects: a tensor of a few
-    hundred elements is moved in the time that waiting for these would take.
+    a size, such a NULL stands for no padding. Branches, which processors predict, and no selects: a tensor of a few
+    hundred elements is moved in the latency of these.
     """
     known = generated(problem)
     own = b.icmp_unsigned("==", size, NULL)
-    _go_on(b, size, known.size, ALWAYS, other)
+    _continue_if(b, size, known.size, ALWAYS, other)
     permuted = [problem.size[k] for k in problem.perm]
     for pointer, values, extents in ((lda, known.lda, problem.size), (ldb, known.ldb, permuted)):
-        _go_on(b, pointer, values, ALWAYS if values == tuple(extents[:-1]) else own, other)
+        _continue_if(b, pointer, values, ALWAYS if values == tuple(extents[:-1]) else own, other)
 
 
-def _go_on(b: ir.IRBuilder, pointer: ir.Value, values: Sequence[Int], null: ir.Value, other: ir.Block) -> None:
-    """Leave unless these ints are behind the pointer, or it is NULL and `null` holds."""
+def _continue_if(b: ir.IRBuilder, pointer: ir.Value, values: Sequence[Int], null: ir.Value, other: ir.Block) -> None:
+    """Branch to `other` unless these ints are behind the pointer, or it is NULL and `null` holds."""
     if not values:
         return
     absent, there, same = (b.append_basic_block(name) for name in ("absent", "there", "same"))

@@ -1,4 +1,4 @@
-"""A kernel that writes memory back and drops it from every cache level, line by line: what makes a run cold.
+"""A kernel that writes memory back and drops it from every cache level, line by line, before cold runs.
 
 It has the ABI of every kernel: task t is the t-th block of BLOCK bytes of A.
 """
@@ -9,9 +9,9 @@ from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
 
-from .memory import intrinsic
-from .module import ARGUMENTS, KERNEL_TYPE, new_module
-from .values import PTR, at, counted
+from .llvmlite_extensions import external
+from .module import ARGUMENTS, new_module
+from .values import KERNEL_TYPE, PTR, at, counted
 
 BLOCK = 1 << 16
 
@@ -26,11 +26,11 @@ def build(target: Target, name: str = "flush") -> ir.Module | None:
     b = ir.IRBuilder(kernel.append_basic_block("entry"))
     optimised = "+clflushopt" in target.features.split(",")
     which = "llvm.x86.clflushopt" if optimised else "llvm.x86.sse2.clflush"
-    line = intrinsic(module, which, ir.VoidType(), [PTR])
+    line = external(module, which, ir.VoidType(), [PTR])
     with counted(b, arguments["end"], 1, "block", first=arguments["begin"]) as block:
         start = at(b, arguments["a"], b.mul(block, ir.Constant(block.type, BLOCK)))
         with counted(b, BLOCK, target.line, "line") as offset:
             b.call(line, [at(b, start, offset)])
-    b.call(intrinsic(module, "llvm.x86.sse2.mfence", ir.VoidType(), []), [])
+    b.call(external(module, "llvm.x86.sse2.mfence", ir.VoidType(), []), [])
     b.ret_void()
     return module

@@ -14,8 +14,8 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.layout import Register
 
-from .llvmlite_extensions import shuffle
-from .memory import Access, intrinsic, store, store_non_temporal
+from .llvmlite_extensions import external, shuffle
+from .memory import Access, store, store_non_temporal
 from .remainder_masks import RemainderMasks
 from .values import I64, at, guarded, i64, table
 from .vector_loads import load
@@ -61,29 +61,29 @@ class LineJoiner:
         total = LINE // size
         partial = self._partial_line(b, slot)
         registers = partial, self._widened(b, value, partial.type)
-        behind = _past_boundary(b, address)
+        past = _past_boundary(b, address)
         if length == LINE:
             assert place.follows is not None
             with guarded(b, place.follows, "line"):
-                self._store_line(b, registers, address, behind, scaled)
+                self._store_line(b, registers, address, past, scaled)
             store(b, registers[1], slot, LINE)
             return
-        with guarded(b, b.icmp_unsigned(">=", behind, i64(LINE - length)), "line"):
-            self._store_line(b, registers, address, behind, scaled)
+        with guarded(b, b.icmp_unsigned(">=", past, i64(LINE - length)), "line"):
+            self._store_line(b, registers, address, past, scaled)
         gone = length // size
         store(b, shuffle(b, *registers, range(gone, gone + total)), slot, LINE)
 
     def begin(self, b: ir.IRBuilder, start: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store the part of a run in its first line. start: of the row, whose first elements fill the slot."""
-        behind = _past_boundary(b, start)
-        self._part(b, self._partial_line(b, slot), start, b.sub(i64(LINE), behind), scaled)
+        past = _past_boundary(b, start)
+        self._part(b, self._partial_line(b, slot), start, b.sub(i64(LINE), past), scaled)
 
     def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store the partial line after the last boundary. end: of the row, whose run has a line's elements at least."""
-        behind = _past_boundary(b, end)
-        with guarded(b, b.icmp_unsigned(">", behind, i64(0)), "rest"):
+        past = _past_boundary(b, end)
+        with guarded(b, b.icmp_unsigned(">", past, i64(0)), "rest"):
             partial = self._partial_line(b, slot)
-            self._part(b, self._line(b, (partial, partial), behind), at(b, end, b.neg(behind)), behind, scaled)
+            self._part(b, self._line(b, (partial, partial), past), at(b, end, b.neg(past)), past, scaled)
 
     def _part(self, b: ir.IRBuilder, value: ir.Value, address: ir.Value, size: ir.Value, scaled: Scaled) -> None:
         """Store so many bytes of a vector, by an ordinary store."""
@@ -104,19 +104,19 @@ class LineJoiner:
         return shuffle(b, cast, None, [*range(count), *[None] * missing]) if missing else cast
 
     def _store_line(
-        self, b: ir.IRBuilder, registers: Pair, address: ir.Value, behind: ir.Value, scaled: Scaled
+        self, b: ir.IRBuilder, registers: Pair, address: ir.Value, past: ir.Value, scaled: Scaled
     ) -> None:
         """Store the line that begins so many bytes before the address."""
-        line, elements = self._line(b, registers, behind), LINE // self.access.dtype.itemsize
+        line, elements = self._line(b, registers, past), LINE // self.access.dtype.itemsize
         value = scaled(b.bitcast(line, self.access.carrier(elements)), elements)
-        store_non_temporal(self.access.module, b, value, at(b, address, b.neg(behind)), LINE)
+        store_non_temporal(self.access.module, b, value, at(b, address, b.neg(past)), LINE)
 
-    def _line(self, b: ir.IRBuilder, registers: Pair, behind: ir.Value) -> ir.Value:
-        """The line made of the last `behind` bytes of one register and the first ones of another."""
+    def _line(self, b: ir.IRBuilder, registers: Pair, past: ir.Value) -> ir.Value:
+        """The line made of the last `past` bytes of one register and the first ones of another."""
         (old, new), size = registers, _lane(self.access)
-        chosen = load(b, at(b, self.numbers, b.sub(i64(LINE), behind)), old.type, size)
+        chosen = load(b, at(b, self.numbers, b.sub(i64(LINE), past)), old.type, size)
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
-        return b.call(intrinsic(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
+        return b.call(external(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
 
 
 def _past_boundary(b: ir.IRBuilder, address: ir.Value) -> ir.Value:

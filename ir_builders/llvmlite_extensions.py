@@ -67,7 +67,7 @@ def _undefined(vector: ir.VectorType) -> ir.Constant:
 
 
 class _ScalableVector(ir.VectorType):
-    """`<vscale x n x element>`: n is what the machine has at least, in one unit of its length."""
+    """`<vscale x n x element>`: n elements in one unit of the machine's register length."""
 
     def _to_string(self) -> str:
         return f"<vscale x {self.count} x {self.element}>"
@@ -87,6 +87,22 @@ class _ScalableVector(ir.VectorType):
 def scalable_type(element: ir.Type, count: int) -> ir.VectorType:
     """A vector that is a multiple of so many elements long."""
     return _ScalableVector(element, count)
+
+
+def suffix(vector: ir.VectorType) -> str:
+    """A vector type in an intrinsic's name."""
+    lane = str(vector.element)
+    scalable = "nx" if isinstance(vector, _ScalableVector) else ""
+    return f"{scalable}v{vector.count}{_LANES.get(lane, lane)}"
+
+
+_LANES = {"float": "f32", "double": "f64"}
+
+
+def external(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type] = ()) -> ir.Function:
+    """The declaration of an intrinsic, or of a function of another object, made once per module."""
+    known = module.globals.get(name)
+    return known if isinstance(known, ir.Function) else ir.Function(module, ir.FunctionType(result, arguments), name)
 
 
 def undefined(vector: ir.VectorType) -> ir.Constant:
@@ -109,14 +125,14 @@ def protected(function: ir.Function) -> None:
 
 
 def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: bytes) -> ir.Function:
-    """An internal function of these machine instructions, the return included: what LLVM has no instruction for and
-    an assembler would be needed for, of which there is only this machine's own."""
+    """An internal function of these machine instructions, the return included: LLVM has no instruction for them, and
+    llvmlite an assembler for this machine only."""
     function = ir.Function(module, signature, name)
     function.linkage = "internal"
     for word in ("naked", "noinline", "nounwind", "optnone"):
         function.attributes.add(word)
     text = "".join(f"\\{byte:02x}" for byte in code)
-    attribute(function, f'prologue [{len(code)} x i8] c"{text}"')  # sorts behind all other words, where it belongs
+    attribute(function, f'prologue [{len(code)} x i8] c"{text}"')  # sorts after all other words, as it has to
     ir.IRBuilder(function.append_basic_block("entry")).unreachable()
     return function
 
@@ -128,7 +144,7 @@ class _PrefixedScope:
         self._known, self._prefix = known, prefix
 
     def is_used(self, name: str) -> bool:
-        """True where a value goes by that name, behind the prefix."""
+        """True where a value has that name after the prefix."""
         return bool(self._known.is_used(self._prefixed(name)))
 
     def register(self, name: str, deduplicate: bool = False) -> str:
@@ -146,7 +162,7 @@ class _PrefixedScope:
 
 @contextmanager
 def prefixed(module: ir.Module, prefix: str) -> Iterator[None]:
-    """Everything that is added to the module meanwhile is called by its name behind this prefix."""
+    """Names of everything that is added to the module meanwhile get this prefix."""
     scope = module.scope
     module.scope = _PrefixedScope(scope, prefix)
     try:

@@ -27,7 +27,7 @@ from .values import Int, add, counted, guarded, i64, minimum
 
 
 def emit(k: Context, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box) -> None:
-    """The code of these nodes, one behind the other."""
+    """The code of these nodes, one after the other."""
     for node in nodes:
         match node:
             case Loop():

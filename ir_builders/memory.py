@@ -11,7 +11,7 @@ from ttc_llvm.lowering.layout import Register
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import DType, Kind
 
-from .llvmlite_extensions import reference, shuffle, written
+from .llvmlite_extensions import external, reference, shuffle, suffix, written
 from .remainder_masks import RemainderMasks
 from .scale import carrier_type, units
 from .values import I32, PTR, VOID, at, i32, leading
@@ -43,7 +43,7 @@ class Access:
         return self.carrier(self.lanes)
 
     def carrier(self, count: int) -> ir.VectorType:
-        """The vector that carries so many elements: integers where floating-point registers change what they load."""
+        """The vector that carries so many elements: of integers where floating-point loads may change bits."""
         found = carrier_type(self.dtype, count)
         if not self.target.integers or self.dtype.kind is not Kind.OPAQUE or self.dtype.itemsize < 4:
             return found
@@ -146,20 +146,6 @@ def _inserted(
     return shuffle(b, whole, wide, blend)
 
 
-def suffix(vector: ir.VectorType) -> str:
-    """A vector type in an intrinsic's name."""
-    lane = str(vector.element)
-    return f"v{vector.count}" + {"float": "f32", "double": "f64"}.get(lane, lane)
-
-
-def intrinsic(module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
-    """The declaration of an LLVM intrinsic, made once per module."""
-    known = module.globals.get(name)
-    if isinstance(known, ir.Function):
-        return known
-    return ir.Function(module, ir.FunctionType(result, arguments), name)
-
-
 def _masked_load(
     module: ir.Module,
     b: ir.IRBuilder,
@@ -169,7 +155,7 @@ def _masked_load(
     mask: ir.Value,
     align: int,
 ) -> ir.Value:
-    f = reference(intrinsic(module, name, vector, [PTR, I32, mask.type, vector]))
+    f = reference(external(module, name, vector, [PTR, I32, mask.type, vector]))
     given = f"ptr {reference(pointer)}, i32 {align}, {mask.type} {reference(mask)}, {vector} zeroinitializer"
     return written(b, vector, f"call {vector} {f}({given})")
 
@@ -183,7 +169,7 @@ def _masked_store(
     mask: ir.Value,
     align: int,
 ) -> None:
-    f = reference(intrinsic(module, name, VOID, [value.type, PTR, I32, mask.type]))
+    f = reference(external(module, name, VOID, [value.type, PTR, I32, mask.type]))
     given = f"{value.type} {reference(value)}, ptr {reference(pointer)}, i32 {align}, {mask.type} {reference(mask)}"
     written(b, VOID, f"call void {f}({given})")
 
@@ -194,9 +180,9 @@ def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: 
 
 
 def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int = L1) -> None:
-    """Prefetch the line at the pointer into this cache level and those behind it, for reading (for writing was slower
+    """Prefetch the line at the pointer into this cache level and those after it, for reading (for writing was slower
     wherever it was measured)."""
-    f = reference(intrinsic(module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32]))
+    f = reference(external(module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32]))
     written(b, VOID, f"call void {f}(ptr {reference(pointer)}, i32 0, i32 {level}, i32 1)")  # read, data
 
 
@@ -208,6 +194,6 @@ def store_non_temporal(module: ir.Module, b: ir.IRBuilder, value: ir.Value, poin
 def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:
     """Make all non-temporal stores visible before anything that follows."""
     if target.triple.startswith("x86_64"):
-        b.call(intrinsic(module, "llvm.x86.sse.sfence", VOID, []), [])
+        b.call(external(module, "llvm.x86.sse.sfence", VOID, []), [])
     else:
         b.fence("seq_cst")

@@ -68,7 +68,7 @@ class MicroTileCode:
 
     def emit(self, prefetches: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. prefetches: each emits one; they are spread between the stores,
-        because the loads behind a burst of them have to wait."""
+        because the loads after a burst of them have to wait."""
         if self.read_a and segments.applies(self.tile):
             for prefetch in prefetches:
                 prefetch()
@@ -101,7 +101,7 @@ class MicroTileCode:
 
     def _load_ahead(self, first: int) -> int:
         """Load the pieces for the next registers of B, as many as half of the machine's registers hold; returns the
-        first register not served. Loads come first because one behind a store to the same page offset waits for it."""
+        first register not served. Loads come first because one after a store to the same page offset waits for it."""
         if self.net is None or not self.net.pieces:
             return len(self.tile.b.registers)
         needs, room = self.net.needs, self.tile.machine.registers // 2

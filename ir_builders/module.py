@@ -22,10 +22,9 @@ from .masked_edges import MaskedEdges, load_params
 from .micro_tile import Sizes
 from .prefetch.odometer import LoopState
 from .scale import load_scalars
-from .values import I64, PTR, Int, counted, i64, minimum, mul
+from .values import KERNEL_TYPE, counted, i64, minimum, mul, steps
 
 ARGUMENTS = ("a", "b", "scalars", "params", "scratch", "begin", "end")
-KERNEL_TYPE = ir.FunctionType(ir.VoidType(), [PTR] * 5 + [I64] * 2)
 
 
 def build(nest: LoopNest, target: Target, name: str = "kernel") -> ir.Module:
@@ -91,7 +90,7 @@ def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Va
     loops: list[LoopState] = []
     for number, loop in reversed(list(enumerate(grid))):
         length = sizes(loop.extent)
-        trips = _trips(b, length, loop.step)
+        trips = steps(b, length, loop.step)
         index = rest
         if number > 0:
             rest = b.udiv(index, i64(trips))
@@ -102,9 +101,3 @@ def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Va
         box = box.moved(b, sizes, loop.axis, first, chunk).tiled(loop.axis, loop.step)
         loops.append(LoopState(loop.axis, i64(first), length, loop.step, trips if isinstance(trips, int) else 0))
     return replace(box, loops=tuple(reversed(loops)))
-
-
-def _trips(b: ir.IRBuilder, length: Int, step: int) -> Int:
-    if isinstance(length, int):
-        return -(-length // step)
-    return b.udiv(b.add(length, i64(step - 1)), i64(step))

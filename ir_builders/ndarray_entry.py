@@ -1,4 +1,4 @@
-"""The way from two Python arrays into a kernel: the addresses of their elements are read natively.
+"""A native entry for two NumPy arrays: the addresses of their elements are read without Python code.
 
 `doorway(X, Y, call*)`: X and Y are NumPy arrays (the objects), call is an array of i64 as `FIELDS` has it. It runs all
 tasks of a kernel without scalars from X's elements to Y's and returns 0; where one of their addresses has a bit that
@@ -11,8 +11,8 @@ from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
 
-from .module import KERNEL_TYPE, new_module
-from .values import I32, I64, PTR, at, i32, i64
+from .module import new_module
+from .values import I32, I64, KERNEL_TYPE, PTR, at, i32, i64
 
 FIELDS = ("kernel", "offset_a", "offset_b", "params", "tasks", "odd_a", "odd_b")
 

@@ -2,7 +2,7 @@
 
 Where the block's index bits are lane bits and register bits on both sides, a stage exchanges one lane
 bit with one register bit at one shuffle per register: log2(lanes) stages transpose a square. Stages
-rotate inside 128-bit groups, which is what unpack instructions do. Stages that exchange whole groups can be
+rotate inside 128-bit groups, as unpack instructions do. Stages that exchange whole groups can be
 left to the loads: registers are then put together from pieces of A's rows, by inserts from memory, which do
 not wait for the one unit that shuffles. Anything else (extents 3, 5, ...) gathers each register of B from the
 registers it needs by a tree. All are checked by simulation.
@@ -113,10 +113,10 @@ def _least_steps(start: list[Mask], wanted: list[Mask]) -> int:
 
 
 def _fenced(network: Network, group: int) -> Network:
-    """Fences two stages or more behind A's registers, outputs left out.
+    """Fences two stages or more after A's registers, outputs left out.
 
     LLVM looks through all paths of shuffles for a shorter program, for half of the compile time. It finds some in
-    trees, in registers of 128 bits and in the first two stages, but none behind them.
+    trees, in registers of 128 bits and in the first two stages, but none after them.
     """
     if network.lanes <= group:
         return network

@@ -20,6 +20,7 @@ from ttc_llvm.problem.problem import Problem
 
 from .entries import declared, defined
 from .frame import internal, reserved
+from .llvmlite_extensions import external
 from .module import new_module
 from .values import F64, I32, PTR, at, i32
 
@@ -37,7 +38,7 @@ def build(problem: Problem, target: Target) -> ir.Module:
 
 def _add(module: ir.Module, entry: Entry, target: Target) -> None:
     function = defined(module, entry, target)
-    serial = _outside(module, replace(entry, threaded=False))
+    serial = declared(module, replace(entry, threaded=False))
     b = ir.IRBuilder(function.append_basic_block("entry"))
     if entry.may_thread:
         parts = _threads(module, b, entry, function)
@@ -48,16 +49,11 @@ def _add(module: ir.Module, entry: Entry, target: Target) -> None:
     b.ret_void()
 
 
-def _outside(module: ir.Module, entry: Entry) -> ir.Function:
-    """An entry of the first object."""
-    return declared(module, entry)
-
-
 def _fork(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Function, parts: ir.Value) -> None:
     record = reserved(b, SLOT * len(function.args), SLOT, "record")
     for number, argument in enumerate(function.args):
         b.store(argument, at(b, record, SLOT * number), align=SLOT)
-    fork = _runtime(module, "GOMP_parallel", ir.FunctionType(ir.VoidType(), [PTR, PTR, I32, I32]))
+    fork = external(module, "GOMP_parallel", ir.VoidType(), [PTR, PTR, I32, I32])
     region = _region(module, entry, function)
     b.call(fork, [b.bitcast(region, PTR), record, parts, i32(0)])
 
@@ -68,16 +64,15 @@ def _region(module: ir.Module, entry: Entry, function: ir.Function) -> ir.Functi
     b = ir.IRBuilder(region.append_basic_block("entry"))
     places = [at(b, region.args[0], SLOT * number) for number in range(len(function.args))]
     given = [b.load(place, typ=x.type, align=SLOT) for place, x in zip(places, function.args, strict=True)]
-    count = ir.FunctionType(I32, [])
-    which = [b.call(_runtime(module, name, count), []) for name in ("omp_get_thread_num", "omp_get_num_threads")]
-    b.call(_outside(module, replace(entry, threaded=False, part=True)), [*given, *which])
+    which = [b.call(external(module, name, I32), []) for name in ("omp_get_thread_num", "omp_get_num_threads")]
+    b.call(declared(module, replace(entry, threaded=False, part=True)), [*given, *which])
     b.ret_void()
     return region
 
 
 def _threads(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Function) -> ir.Value:
     """As many threads as OpenMP would use, but no more than pay."""
-    most = b.call(_runtime(module, "omp_get_max_threads", ir.FunctionType(I32, [])), [], name="most")
+    most = b.call(external(module, "omp_get_max_threads", I32), [], name="most")
     if not entry.any_size:
         pay: ir.Value = i32(entry.most_threads)
         return b.select(b.icmp_signed("<", most, pay), most, pay)
@@ -89,8 +84,3 @@ def _threads(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Func
     fewer = b.fcmp_ordered("<", worth, b.sitofp(most, F64))
     bounded = b.select(fewer, worth, ir.Constant(F64, 1.0))
     return b.select(fewer, b.fptosi(bounded, I32), most)
-
-
-def _runtime(module: ir.Module, name: str, signature: ir.FunctionType) -> ir.Function:
-    known = module.globals.get(name)
-    return known if isinstance(known, ir.Function) else ir.Function(module, signature, name)

@@ -1,4 +1,4 @@
-"""The position of a peeled micro-tile: the distance to B's first boundary, and the ends of B's rows."""
+"""The place of a peeled micro-tile: the distance to B's first boundary, and the ends of B's rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The bit network of registers that are put together from pieces of A's rows.
 
 Such registers start with the lane bits above a piece already in place: which row's piece goes where is a matter of
-addresses and costs no shuffle. Pieces are 128 bits or longer, what inserts from memory load.
+addresses and costs no shuffle. Pieces are 128 bits or longer, as inserts from memory load them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def lengths(b: RegisterLayout, shortest: int) -> list[int]:
 
 
 def stages(block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, group: int, piece: int) -> int | None:
-    """Stages of shuffles behind pieces of so many lanes; None where A's rows cannot be loaded so, or are loaded whole
+    """Stages of shuffles after pieces of so many lanes; None where A's rows cannot be loaded so, or are loaded whole
     that way."""
     lanes, wanted = _start(block, a, b, group, piece), lane_bits(block, b)
     return None if lanes is None or wanted is None else len(set(wanted).difference(lanes))
 
 
 def whole_shuffles(block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout) -> float:
-    """Shuffles of the bit network behind whole registers of A, where every row exists; infinite where there is none."""
+    """Shuffles of the bit network after whole registers of A, where every row exists; infinite where there is none."""
     lanes, wanted = lane_bits(block, a), lane_bits(block, b)
     if lanes is None or wanted is None:
         return inf
@@ -73,7 +73,7 @@ def _start(
 ) -> tuple[Bit, ...] | None:
     """Lane bits of registers as wide as B's: A's own inside a piece; above, those that B wants above 128 bits.
 
-    The lowest of these come first: what is then missing enters on top and pushes them down, in one shuffle of groups.
+    The lowest of these come first: the missing bits enter on top and push them down, in one shuffle of groups.
     """
     lanes_a, lanes_b, low = lane_bits(block, a), lane_bits(block, b), width(piece)
     if lanes_a is None or lanes_b is None or len(lanes_a) < low or len(lanes_b) <= low:

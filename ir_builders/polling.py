@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from .pool_layout import CONFIG, CONFIG_FIELDS, DONE, I32, I64, VOID, YIELD_TYPE, at, i64
+from .pool_layout import CONFIG, CONFIG_FIELDS, DONE, YIELD_TYPE
+from .values import I32, I64, VOID, beyond, i64
 
 _HINTS = {"x86_64": ("llvm.x86.sse2.pause", ()), "aarch64": ("llvm.aarch64.hint", (1,))}
 
@@ -27,10 +28,10 @@ def build_pause(module: ir.Module, triple: str) -> ir.Function:
 def relax(
     builder: ir.IRBuilder, pool: ir.Value, pause: ir.Function, polls: ir.Value, patience: ir.Value
 ) -> None:
-    """One pause and, when patience is over, an offer of this CPU to whoever is waiting for one."""
+    """One pause and, when patience is over, a yield of this CPU to other threads."""
     builder.call(pause, [])
     with builder.if_then(builder.icmp_signed(">=", polls, patience), likely=False):
-        address = at(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index("yield"))
+        address = beyond(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index("yield"))
         builder.call(builder.load(address, "yield", typ=YIELD_TYPE.as_pointer()), [])
 
 
@@ -43,7 +44,7 @@ def wait_for(
     builder.branch(poll)
     builder.position_at_end(poll)
     polls = builder.phi(I64, "polls")
-    done = builder.load_atomic(at(builder, pool, DONE), "acquire", 8, "done", typ=I64)
+    done = builder.load_atomic(beyond(builder, pool, DONE), "acquire", 8, "done", typ=I64)
     builder.cbranch(builder.icmp_signed("==", done, others), leave, idle)
     builder.position_at_end(idle)
     relax(builder, pool, pause, polls, patience)
@@ -70,7 +71,7 @@ def function(
 
 @contextmanager
 def counted(builder: ir.IRBuilder, end: ir.Value, name: str, begin: int = 0) -> Iterator[ir.Value]:
-    """The body runs for every index in begin .. end - 1; the builder ends behind the loop."""
+    """The body runs for every index in begin .. end - 1; the builder ends after the loop."""
     before = builder.block
     body, leave = builder.append_basic_block(name), builder.append_basic_block(f"{name}.end")
     builder.cbranch(builder.icmp_signed(">", end, i64(begin)), body, leave)

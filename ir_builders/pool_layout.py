@@ -1,14 +1,16 @@
-"""The pool's memory: where its fields lie, and IR that addresses them. What they mean: see `dispatch`."""
+"""The pool's memory: the places of its fields, and IR that addresses them. Their meaning: see `dispatch`."""
 
 from __future__ import annotations
 
 from llvmlite import ir
 
+from .values import I32, I64, KERNEL_TYPE, PTR, beyond, i64
+
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
 PARTS_BITS = 16
 STOP = -1  # the word that ends every worker
 
-# Byte offsets in the pool. What different participants write lies 128 bytes apart: processors fetch cache
+# Byte offsets in the pool. Fields that different participants write are 128 bytes apart: processors fetch cache
 # lines in pairs.
 WORD = 0
 DONE = 128
@@ -25,37 +27,23 @@ ACTIVE, PARKED = 0, 1  # a worker's state; PARKED = about to block, or blocking,
 JOB_FIELDS = ("kernel", "a", "b", "scalars", "params", "scratch", "stride", "tasks")
 CONFIG_FIELDS = ("worker_polls", "worker_yields", "submitter_yields", "yield")
 
-VOID, PTR = ir.VoidType(), ir.PointerType()
-BIT, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
-KERNEL_TYPE = ir.FunctionType(VOID, [PTR] * 5 + [I64] * 2)
 YIELD_TYPE = ir.FunctionType(I32, [])
-
-
-def i64(value: int) -> ir.Constant:
-    """A 64-bit constant."""
-    return ir.Constant(I64, value)
-
-
-def at(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value | int) -> ir.Value:
-    """The address `offset` bytes behind base."""
-    step = i64(offset) if isinstance(offset, int) else offset
-    return builder.gep(base, [step], source_etype=I8)
 
 
 def lane_of(builder: ir.IRBuilder, pool: ir.Value, participant: ir.Value) -> ir.Value:
     """The address of a participant's lane."""
-    return at(builder, at(builder, pool, LANES), builder.mul(participant, i64(LANE)))
+    return beyond(builder, beyond(builder, pool, LANES), builder.mul(participant, i64(LANE)))
 
 
 def load_job(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
     """The value of one of JOB_FIELDS."""
     kinds = {"kernel": KERNEL_TYPE.as_pointer(), "stride": I64, "tasks": I64}
-    return builder.load(at(builder, pool, JOB + 8 * JOB_FIELDS.index(name)), name, typ=kinds.get(name, PTR))
+    return builder.load(beyond(builder, pool, JOB + 8 * JOB_FIELDS.index(name)), name, typ=kinds.get(name, PTR))
 
 
 def load_config(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
     """The value of one of CONFIG_FIELDS."""
-    return builder.load(at(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name)), name, typ=I64)
+    return builder.load(beyond(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name)), name, typ=I64)
 
 
 def generation_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:

@@ -1,4 +1,4 @@
-"""One element of the naive loop nest: loaded, scaled, added and stored, on CPUs and GPUs alike."""
+"""One element of the reference loops: loaded, scaled, added and stored, on CPUs and GPUs alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from llvmlite import ir
 from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.reference_loops import ReferenceLoops
 
-from .memory import intrinsic
+from .llvmlite_extensions import external
 from .values import F32, F64, I1, I8, I64, Int, at, i64, mul
 
 FUSES = ("contract",)  # as C compilers do unless told otherwise
@@ -65,7 +65,7 @@ class Element:
             self.access(self.b.store(value, sink, align=size))
             return
         kind, space = sink.type, sink.type.addrspace
-        copy = intrinsic(self.module, f"llvm.memcpy.p{space}.p{space}.i64", ir.VoidType(), [kind, kind, I64, I1])
+        copy = external(self.module, f"llvm.memcpy.p{space}.p{space}.i64", ir.VoidType(), [kind, kind, I64, I1])
         self.access(self.b.call(copy, [sink, source, i64(size), ir.Constant(I1, 0)]))
 
     def _load(self, side: str, t: DType, offset: Int) -> Value:

@@ -1,4 +1,4 @@
-"""The naive loop nest as LLVM IR, with what `omp simd` says of its innermost loop: LLVM's own vectorisers do the rest.
+"""The reference loops as LLVM IR, with the metadata of `omp simd` for the innermost loop and LLVM's own vectorisers.
 
 It has the ABI of every kernel. A task is one iteration of the outermost loops, as many of them as make TASKS; those
 stand for `omp parallel for collapse`.
@@ -16,10 +16,10 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import Kind
 from ttc_llvm.problem.reference_loops import Index, ReferenceLoops
 
-from .module import ARGUMENTS, KERNEL_TYPE, new_module
+from .module import ARGUMENTS, new_module
 from .reference_element import PLAIN, REALS, Element, Value
 from .simd_loop import SimdLoop
-from .values import Int, add, at, counted, i64, mul
+from .values import KERNEL_TYPE, Int, add, at, counted, i64, mul
 
 TASKS = 1024
 

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from .llvmlite_extensions import scalable_type, shuffle, undefined
-from .memory import intrinsic
+from .llvmlite_extensions import external, scalable_type, shuffle, suffix, undefined
 from .values import F32, F64, I8, I64
 
 GROUP_BITS = 128
@@ -43,7 +42,7 @@ def permuted(
 
 
 def joined(b: ir.IRBuilder, parts: Sequence[ir.Value | None], part: ir.VectorType) -> ir.Value:
-    """Vectors of this type one behind the other, a power of two of them; undefined where None."""
+    """Vectors of this type one after the other, a power of two of them; undefined where None."""
     level = [ir.Constant(part, ir.Undefined) if p is None else p for p in parts]
     while len(level) > 1:
         width = int(level[0].type.count)
@@ -122,20 +121,14 @@ def _table(module: ir.Module, b: ir.IRBuilder, operand: ir.Value, lanes: Sequenc
     whole, index = scalable_type(element, GROUP_BITS // size), scalable_type(_INDICES[size], GROUP_BITS // size)
     numbers = ir.Constant(ir.VectorType(_INDICES[size], len(lanes)), list(lanes))
     result = ir.VectorType(element, len(lanes))
-    look = intrinsic(module, f"llvm.aarch64.sve.tbl.{_name(whole)}", whole, [whole, index])
-    out = intrinsic(module, f"llvm.vector.extract.{_name(result)}.{_name(whole)}", result, [whole, I64])
+    look = external(module, f"llvm.aarch64.sve.tbl.{suffix(whole)}", whole, [whole, index])
+    out = external(module, f"llvm.vector.extract.{suffix(result)}.{suffix(whole)}", result, [whole, I64])
     found = b.call(look, [_inserted(module, b, whole, operand), _inserted(module, b, index, numbers)])
     return b.call(out, [found, ir.Constant(I64, 0)])
 
 
 def _inserted(module: ir.Module, b: ir.IRBuilder, whole: ir.VectorType, part: ir.Value) -> ir.Value:
     """A register that begins with this vector."""
-    name = f"llvm.vector.insert.{_name(whole)}.{_name(part.type)}"
-    into = intrinsic(module, name, whole, [whole, part.type, I64])
+    name = f"llvm.vector.insert.{suffix(whole)}.{suffix(part.type)}"
+    into = external(module, name, whole, [whole, part.type, I64])
     return b.call(into, [undefined(whole), part, ir.Constant(I64, 0)])
-
-
-def _name(vector: ir.VectorType) -> str:
-    """A vector type in an intrinsic's name."""
-    lane = {"float": "f32", "double": "f64"}.get(str(vector.element), str(vector.element))
-    return f"{'nx' if str(vector).startswith('<vscale') else ''}v{vector.count}{lane}"

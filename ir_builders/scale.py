@@ -72,7 +72,7 @@ def convert(b: ir.IRBuilder, value: ir.Value, source: DType, target: DType) -> i
 class Scalars:
     """alpha and beta, loaded once per function: their parts in the compute type, empty where not needed.
 
-    vectors: what `_times` multiplies by, made once per number of lanes in the function's entry block.
+    vectors: the factors of `_times`, made once per number of lanes in the function's entry block.
     """
 
     compute: DType

@@ -17,7 +17,7 @@ from ttc_llvm.lowering.operands import View
 from ttc_llvm.machine.target import Exchange
 from ttc_llvm.problem.canonical import Beta
 
-from .memory import intrinsic, suffix
+from .llvmlite_extensions import external, suffix
 from .scale import apply, carrier_type, convert
 from .tuples import load_segments, store_segments
 from .values import I32, I64, i32, i64, mul
@@ -84,7 +84,7 @@ def _emit_masked(e: MicroTileCode, register: Register) -> None:
     name = suffix(vector)
     old = None
     if e.tile.node.op.beta is Beta.ANY:
-        load = intrinsic(
+        load = external(
             e.module,
             f"llvm.experimental.vp.strided.load.{name}.p0.i64",
             vector,
@@ -92,7 +92,7 @@ def _emit_masked(e: MicroTileCode, register: Register) -> None:
         )
         raw = b.call(load, [address, stride, mask, every])
         old = convert(b, raw, view.dtype, e.tile.node.op.compute)
-    store = intrinsic(
+    store = external(
         e.module,
         f"llvm.experimental.vp.strided.store.{name}.p0.i64",
         ir.VoidType(),
@@ -102,7 +102,7 @@ def _emit_masked(e: MicroTileCode, register: Register) -> None:
 
 
 def _scaled(e: MicroTileCode, register: Register, old: ir.Value | None) -> ir.Value:
-    """A register of A, scaled and added to what B held, in B's type."""
+    """A register of A, scaled and added to B's old value, in B's type."""
     node, b = e.tile.node, e.b
     raw = e.load_side.load(b, e.address(e.source, node.source, register), register)
     value = convert(b, raw, node.source.dtype, node.op.compute)

@@ -50,7 +50,7 @@ def add_run(module: ir.Module, problem: Problem, bodies: Bodies, target: Target)
 
     size NULL: the generated extents, and NULL for lda or ldb the generated outer sizes. Elsewhere NULL for lda or ldb
     means no padding. Runs nothing for a part outside of [0, parts), nor where an extent is 0 or less. The specialised
-    bodies' own shape is recognised by a few branches on the way to them, however it is spelled.
+    bodies' own shape is recognised by a few branches, however it is spelled.
     """
     shared = _Object(module, problem, bodies, target, add_edge(module))
     general = _add_general(shared)
@@ -136,7 +136,7 @@ class _Call:
 
 
 def _kind_number(b: ir.IRBuilder, scalars: ir.Value, problem: Problem) -> ir.Value:
-    """The position in `possible_kinds` of what alpha and beta ask for; the rule of `Kinds.of`."""
+    """The position in `possible_kinds` of the kinds of alpha and beta, by the rule of `Kinds.of`."""
     kinds = possible_kinds(problem)
     if len(kinds) == 1:
         return i32(0)

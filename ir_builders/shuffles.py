@@ -1,4 +1,4 @@
-"""Straight-line programs of two-input shuffles, and what each lane of each value holds."""
+"""Straight-line programs of two-input shuffles, and the element in each lane of each value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ttc_llvm.lowering.layout import HOLE
 
 Mask = tuple[int, ...]
-# What a register is put together from, by position: one of A's registers and the first lane there; None = undefined.
+# The pieces that make up a register, by position: one of A's registers and the first lane there; None = undefined.
 Pieces = tuple[tuple[int, int] | None, ...]
 
 
@@ -25,7 +25,7 @@ class Network:
     """A straight-line program: values 0..inputs-1 are loaded, each step appends one value.
 
     fences: values that code generation takes as they are, without a search for a shorter program behind them;
-    pieces: what each input is put together from; () = the inputs are A's registers."""
+    pieces: those that make up each input; () = the inputs are A's registers."""
 
     inputs: int
     lanes: int

@@ -1,4 +1,4 @@
-"""Loops that LLVM may vectorise, whatever it can prove of their accesses itself: the metadata that says so."""
+"""Metadata that lets LLVM vectorise a loop without a proof that its accesses are independent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Distinct(ir.MDValue):  # llvmlite writes no distinct nodes, and none that
 class SimdLoop:
     """The promises of `omp simd` for a loop: its accesses do not depend on each other, and it is to be vectorised.
 
-    loop: what its branch back carries as `llvm.loop`.
+    loop: the `llvm.loop` metadata of its branch back.
     """
 
     def __init__(self, module: ir.Module) -> None:

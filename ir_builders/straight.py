@@ -1,7 +1,7 @@
 """A network that permutes nothing: A's registers are stored as they come.
 
-Its kernel reads the same rows of A and writes the same rows of B as the transposition does: what remains of its time is
-what memory takes for that pattern.
+Its kernel reads the same rows of A and writes the same rows of B as the transposition does, so that its time is that of
+the memory accesses alone.
 """
 
 from __future__ import annotations

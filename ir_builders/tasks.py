@@ -10,7 +10,7 @@ from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.problem.canonical import Param, Size
 
 from .frame import internal
-from .values import I64, Int, guarded, i32, i64, mul
+from .values import I64, Int, guarded, i32, i64, mul, steps
 
 EDGE_TYPE = ir.FunctionType(I64, [I64] * 3)
 
@@ -19,18 +19,12 @@ def task_count(b: ir.IRBuilder, nest: LoopNest, extents: Mapping[int, Int]) -> I
     """Size of a nest's task grid. extents: of the axes whose extents are parameters, by slot."""
     total: Int = 1
     for loop in nest.grid:
-        total = mul(b, total, _trips(b, _known(loop.extent, extents), loop.step))
+        total = mul(b, total, steps(b, _known(loop.extent, extents), loop.step))
     return total
 
 
 def _known(size: Size, extents: Mapping[int, Int]) -> Int:
     return extents[size.index] if isinstance(size, Param) else size
-
-
-def _trips(b: ir.IRBuilder, extent: Int, step: int) -> Int:
-    if isinstance(extent, int):
-        return -(-extent // step)
-    return b.udiv(b.add(extent, i64(step - 1)), i64(step))
 
 
 def add_edge(module: ir.Module) -> ir.Function:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from .llvmlite_extensions import reference, scalable_type, written
+from .values import VOID
 
 _LOG_SIZES = {8: 3, 16: 4, 32: 5, 64: 6}
 
@@ -32,21 +33,20 @@ def store_segments(
     where = f"ptr {reference(pointer)}, i64 {reference(stride)}, {every}"
     if number == 1:
         value = reference(_in_register(b, fields[0], whole))
-        text = f"call void @llvm.riscv.vsse({whole} {value}, {where.rpartition(',')[0]})"
-        _bare(b, text)
+        written(b, VOID, f"call void @llvm.riscv.vsse({whole} {value}, {where.rpartition(',')[0]})")
         return
     packed = "poison"
     for k, one in enumerate(fields):
         value = reference(_in_register(b, one, whole))
         text = f"call {group} @llvm.riscv.tuple.insert({group} {packed}, {whole} {value}, i32 {k})"
         packed = reference(written(b, whole, text))
-    _bare(b, f"call void @llvm.riscv.vssseg{number}({group} {packed}, {where})")
+    written(b, VOID, f"call void @llvm.riscv.vssseg{number}({group} {packed}, {where})")
 
 
 def load_segments(
     b: ir.IRBuilder, vector: ir.VectorType, number: int, pointer: ir.Value, stride: ir.Value, count: int
 ) -> list[ir.Value]:
-    """The fields that `store_segments` writes, as vectors of this type, undefined behind the first `count` lanes."""
+    """The fields that `store_segments` writes, as vectors of this type, undefined after the first `count` lanes."""
     whole, bits = _whole_register(vector)
     group, size = _tuple(number), f"i64 {_LOG_SIZES[bits]}"
     where = f"ptr {reference(pointer)}, i64 {reference(stride)}, i64 {count}"
@@ -68,8 +68,3 @@ def _in_register(b: ir.IRBuilder, value: ir.Value, whole: ir.VectorType) -> ir.V
 
 def _out_of(b: ir.IRBuilder, whole: ir.Value, vector: ir.VectorType) -> ir.Value:
     return written(b, vector, f"call {vector} @llvm.vector.extract({whole.type} {reference(whole)}, i64 0)")
-
-
-def _bare(b: ir.IRBuilder, text: str) -> None:
-    """An instruction without a result."""
-    written(b, ir.VoidType(), text)

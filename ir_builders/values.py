@@ -14,6 +14,7 @@ I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 PTR = ir.PointerType()
 VOID = ir.VoidType()
 NULL = ir.Constant(PTR, None)
+KERNEL_TYPE = ir.FunctionType(VOID, [PTR] * 5 + [I64] * 2)  # A, B, scalars, params, scratch, begin, end
 F32, F64 = ir.FloatType(), ir.DoubleType()
 
 Int = int | ir.Value  # an integer known now, or an i64 at run time
@@ -34,7 +35,7 @@ def spelled(value: Int) -> str:
 
 @lru_cache(maxsize=1024)
 def _known(value: int) -> ir.Constant:
-    """Constants are shared: each keeps its text, which is most of what it takes to print one."""
+    """Constants are shared: each keeps its text, and making it is most of the time to print one."""
     return ir.Constant(I64, value)
 
 
@@ -76,6 +77,11 @@ def minimum(b: ir.IRBuilder, x: Int, y: Int) -> Int:
     if isinstance(x, int) and isinstance(y, int):
         return min(x, y)
     return b.select(b.icmp_signed("<", i64(x), i64(y)), i64(x), i64(y))
+
+
+def steps(b: ir.IRBuilder, extent: Int, step: int) -> Int:
+    """The number of steps over an extent, the last one included that may be shorter."""
+    return -(-extent // step) if isinstance(extent, int) else b.udiv(b.add(extent, i64(step - 1)), i64(step))
 
 
 def at(b: ir.IRBuilder, pointer: ir.Value, offset: Int, name: str = "") -> ir.Value:

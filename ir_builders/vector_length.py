@@ -7,8 +7,7 @@ from llvmlite import ir
 from ttc_llvm.machine.target import Target
 
 from .frame import internal
-from .llvmlite_extensions import attribute
-from .memory import intrinsic
+from .llvmlite_extensions import attribute, external
 from .values import I64, guarded
 
 # Bits of a vector register in one unit of LLVM's `vscale`, and features of a function that does not know how many
@@ -18,16 +17,16 @@ _ALWAYS = 128  # bits, which the instruction sets promise
 
 
 def guarded_run(module: ir.Module, run: ir.Function, target: Target) -> ir.Function:
-    """The same function behind a test of the length; where it is too short, the program is stopped by a trap."""
+    """The same function after a test of the length; where it is too short, the program is stopped by a trap."""
     if not target.scalable or target.vector_bits <= _ALWAYS:
         return run
     made = internal(module, run.ftype, f"{run.name}.long", [argument.name for argument in run.args])
     unit, features = _UNITS[target.family]
     attribute(made, f'"target-features"="{features}"')
     b = ir.IRBuilder(made.append_basic_block("entry"))
-    units = b.call(intrinsic(module, "llvm.vscale.i64", I64, []), [], name="units")
+    units = b.call(external(module, "llvm.vscale.i64", I64, []), [], name="units")
     with guarded(b, b.icmp_unsigned("<", units, ir.Constant(I64, target.vector_bits // unit)), "short"):
-        b.call(intrinsic(module, "llvm.trap", ir.VoidType(), []), [])
+        b.call(external(module, "llvm.trap", ir.VoidType(), []), [])
     b.call(run, list(made.args))
     b.ret_void()
     return made

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from llvmlite import ir
 
-from .llvmlite_extensions import reference, vector_type, written
+from .llvmlite_extensions import external, reference, suffix, vector_type, written
 
 
 @lru_cache(maxsize=64)
@@ -28,12 +28,10 @@ def arithmetic_fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.
     own, kind = value.type, _fenced_as(value.type)
     if kind is None:
         return value
-    name = f"llvm.arithmetic.fence.{_suffix(kind)}"
-    if name not in module.globals:
-        ir.Function(module, ir.FunctionType(kind, [kind]), name)
+    fence = external(module, f"llvm.arithmetic.fence.{suffix(kind)}", kind, [kind]).name
     if own != kind:
         value = written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
-    value = written(b, kind, f"call {kind} @{name}({kind} {reference(value)})")
+    value = written(b, kind, f"call {kind} @{fence}({kind} {reference(value)})")
     return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
 
 
@@ -53,9 +51,8 @@ def load_pieces(
     kind = _fenced_as(vector)
     assert kind is not None
     piece = vector_type(kind.element, int(kind.count) // len(pointers))
-    name = f"llvm.vector.insert.{_suffix(kind)}.{_suffix(piece)}"
-    if name not in module.globals:
-        ir.Function(module, ir.FunctionType(kind, [kind, piece, ir.IntType(64)]), name)
+    name, types = f"llvm.vector.insert.{suffix(kind)}.{suffix(piece)}", [kind, piece, ir.IntType(64)]
+    external(module, name, kind, types)
     whole: ir.Value | None = None
     for position, pointer in enumerate(pointers):
         if pointer is None:
@@ -67,8 +64,3 @@ def load_pieces(
         whole = arithmetic_fence(module, b, written(b, kind, call))
     assert whole is not None
     return whole if kind == vector else written(b, vector, f"bitcast {kind} {reference(whole)} to {vector}")
-
-
-def _suffix(vector: ir.VectorType) -> str:
-    """A floating-point vector in an intrinsic's name."""
-    return f"v{vector.count}f{32 if str(vector.element) == 'float' else 64}"

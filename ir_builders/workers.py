@@ -7,24 +7,19 @@ from llvmlite import ir
 from .polling import counted, function, merged, relax
 from .pool_layout import (
     ACTIVE,
-    BIT,
     DONE,
-    I8,
-    I64,
     JOB_FIELDS,
     PARKED,
-    PTR,
     STATES,
     STOP,
     WORD,
-    at,
     generation_of,
-    i64,
     lane_of,
     load_config,
     load_job,
     parts_of,
 )
+from .values import I1, I8, I64, PTR, beyond, i64
 
 
 def build_workers(module: ir.Module, pause: ir.Function) -> ir.Function:
@@ -42,7 +37,7 @@ def _build_run_part(module: ir.Module) -> ir.Function:
     tasks = job["tasks"]
     begin = builder.udiv(builder.mul(tasks, part), parts, "begin")
     end = builder.udiv(builder.mul(tasks, builder.add(part, i64(1))), parts, "end")
-    scratch = at(builder, job["scratch"], builder.mul(part, job["stride"]))
+    scratch = beyond(builder, job["scratch"], builder.mul(part, job["stride"]))
     builder.call(job["kernel"], [job["a"], job["b"], job["scalars"], job["params"], scratch, begin, end])
     builder.ret_void()
     return builder.function
@@ -91,9 +86,9 @@ def _build_claim(module: ir.Module, run_part: ir.Function) -> ir.Function:
 def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> None:
     builder = function(module, "work", [(PTR, "pool"), (I64, "participant")], linkage="")
     pool, participant = builder.function.args
-    state = at(builder, at(builder, pool, STATES), participant)
+    state = beyond(builder, beyond(builder, pool, STATES), participant)
     lane = lane_of(builder, pool, participant)
-    seen_at = at(builder, lane, 64)
+    seen_at = beyond(builder, lane, 64)
     limit, patience = load_config(builder, pool, "worker_polls"), load_config(builder, pool, "worker_yields")
     # An exchange, not a store: llvmlite cannot say an atomic store through an opaque pointer.
     builder.atomic_rmw("xchg", state, ir.Constant(I8, ACTIVE), "seq_cst")
@@ -109,7 +104,7 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
 
     builder.position_at_end(poll)
     polls = builder.phi(I64, "polls")
-    word = builder.load_atomic(at(builder, pool, WORD), "acquire", 8, "word", typ=I64)
+    word = builder.load_atomic(beyond(builder, pool, WORD), "acquire", 8, "word", typ=I64)
     builder.cbranch(builder.icmp_signed("==", word, seen), idle, job)
 
     builder.position_at_end(idle)
@@ -122,7 +117,7 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     # Say PARKED first, then look once more: a job published in between is seen here or wakes the worker.
     builder.position_at_end(park)
     builder.atomic_rmw("xchg", state, ir.Constant(I8, PARKED), "seq_cst")
-    last = builder.load_atomic(at(builder, pool, WORD), "seq_cst", 8, "last", typ=I64)
+    last = builder.load_atomic(beyond(builder, pool, WORD), "seq_cst", 8, "last", typ=I64)
     builder.cbranch(builder.icmp_signed("==", last, seen), leave, unpark)
     builder.position_at_end(unpark)
     builder.atomic_rmw("xchg", state, ir.Constant(I8, ACTIVE), "seq_cst")
@@ -136,7 +131,7 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     builder.store(current, seen_at)
     ran = builder.call(claim, [pool, current, participant], "ran")
     with builder.if_then(builder.icmp_unsigned(">", ran, i64(0))):
-        builder.atomic_rmw("add", at(builder, pool, DONE), ran, "release")
+        builder.atomic_rmw("add", beyond(builder, pool, DONE), ran, "release")
     builder.branch(wait)
 
     builder.position_at_end(leave)
@@ -145,16 +140,16 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
 
 def build_any_parked(module: ir.Module) -> ir.Function:
     """`any_parked(pool, parts) -> i1`: whether one of the workers 1 .. parts - 1 is parked."""
-    builder = function(module, "any_parked", [(PTR, "pool"), (I64, "parts")], BIT)
+    builder = function(module, "any_parked", [(PTR, "pool"), (I64, "parts")], I1)
     pool, parts = builder.function.args
-    states = at(builder, pool, STATES)
+    states = beyond(builder, pool, STATES)
     found = builder.append_basic_block("found")
     with counted(builder, parts, "worker", 1) as worker:
-        state = builder.load_atomic(at(builder, states, worker), "seq_cst", 1, "state", typ=I8)
+        state = builder.load_atomic(beyond(builder, states, worker), "seq_cst", 1, "state", typ=I8)
         awake = builder.append_basic_block("awake")
         builder.cbranch(builder.icmp_signed("==", state, ir.Constant(I8, PARKED)), found, awake)
         builder.position_at_end(awake)
-    builder.ret(ir.Constant(BIT, 0))
+    builder.ret(ir.Constant(I1, 0))
     builder.position_at_end(found)
-    builder.ret(ir.Constant(BIT, 1))
+    builder.ret(ir.Constant(I1, 1))
     return builder.function

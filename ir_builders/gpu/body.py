@@ -88,7 +88,7 @@ class StorePhase:
         self.reads_old = c.kinds.beta is Beta.ANY
 
     def directly(self) -> None:
-        """Every thread loads from A what it stores."""
+        """Store the elements that each thread loads from A itself."""
         place = None if self.tile.a is None else self.tile.device_place(self.b, self.walk, "a")
         held = self.source.registers + (self.target.registers if self.reads_old else 0)
         for batch in batches(self.walk.rounds(), held, self.walk.own_addresses):
@@ -98,8 +98,8 @@ class StorePhase:
                 self._write(turn, value, before)
 
     def old_elements(self) -> list[ir.Value] | None:
-        """B's elements, asked for before anything waits for A, so that both latencies overlap; None where they and
-        their addresses would take too many registers, or where B is not read."""
+        """B's elements, loaded before any use of A's, so that both latencies overlap; None where they and their
+        addresses would take too many registers, or where B is not read."""
         each = self.target.registers + (ADDRESS if self.walk.own_addresses else 0)
         if not self.reads_old or self.walk.phase.rounds * each > BATCH:
             return None
@@ -165,7 +165,7 @@ class StorePhase:
             self.b.store(result, address, align=self._align)
 
     def _result(self, value: list[ir.Value] | None, old: ir.Value | None) -> ir.Value:
-        """What is stored: the very words of a plain move, else the result of the arithmetic as B's carrier."""
+        """The value to store: the very words of a plain move, else the result of the arithmetic as B's carrier."""
         c, op, b = self.tile.canonical, self.tile.op, self.b
         if value is not None and c.is_move:
             return value[0] if len(value) == 1 else words.vector(b, value)

@@ -1,4 +1,4 @@
-"""The table of GPU intrinsics: all in which the IR of one machine differs from that of another.
+"""The table of GPU intrinsics: all differences between the IR of one machine and that of another.
 
 The row `host` makes the same kernels run on a CPU, where a test harness gives each thread of a block its index, the
 barrier and shared memory.
@@ -14,7 +14,7 @@ from llvmlite import ir
 from ttc_llvm.lowering.gpu.launch import KernelParameter, Slot
 from ttc_llvm.machine.gpu_target import GpuTarget
 
-from ..llvmlite_extensions import attribute
+from ..llvmlite_extensions import attribute, external
 from ..values import F32, F64, I32
 
 VOID = ir.VoidType()
@@ -113,17 +113,17 @@ class Machine:
         return self._index(b, self.row.block, "block", blocks)
 
     def barrier(self, b: ir.IRBuilder) -> None:
-        """Wait for all threads of the block; what they wrote to shared memory before is seen after."""
+        """Wait for all threads of the block; their writes to shared memory before it are seen after it."""
         if self.row.scope:
             b.fence("release", self.row.scope)
-        b.call(self._declared(self.row.barrier, VOID), [])
+        b.call(external(self.module, self.row.barrier, VOID), [])
         if self.row.scope:
             b.fence("acquire", self.row.scope)
 
     def tile(self, b: ir.IRBuilder, size: int) -> ir.Value:
         """Shared memory of so many bytes, aligned to 16."""
         if self.row.tile:
-            return b.call(self._declared(self.row.tile, ir.PointerType()), [], name="tile")
+            return b.call(external(self.module, self.row.tile, ir.PointerType()), [], name="tile")
         storage = ir.GlobalVariable(self.module, ir.ArrayType(ir.IntType(8), size), "tile", self.row.shared)
         storage.linkage = "internal"
         storage.initializer = ir.Constant(storage.value_type, ir.Undefined)
@@ -132,16 +132,10 @@ class Machine:
         return storage
 
     def _index(self, b: ir.IRBuilder, name: str, value: str, limit: int) -> ir.Value:
-        call = b.call(self._declared(name, I32), [], name=value)
+        call = b.call(external(self.module, name, I32), [], name=value)
         bounds = [ir.Constant(I32, 0), ir.Constant(I32, limit)]
         call.set_metadata("range", self.module.add_metadata(bounds))
         return call
-
-    def _declared(self, name: str, result: ir.Type) -> ir.Function:
-        known = self.module.globals.get(name)
-        if isinstance(known, ir.Function):
-            return known
-        return ir.Function(self.module, ir.FunctionType(result, []), name)
 
 
 def machine(target: GpuTarget, entry: str, threads: int, blocks: int = 0) -> Machine:

@@ -1,4 +1,4 @@
-"""A GPU kernel as a module: which tile a block has, where it lies, and whether it is a full one."""
+"""A GPU kernel as a module: the tile of a block, its place, and the choice between full tiles and remainders."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
 
 
 def _bodies(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> None:
-    """The full body, and the one for ragged ends where the tile is none."""
+    """The full body, and the one of remainders."""
     tile, corner = _tile(b, machine, nest)
-    limits = {k: corner.limit(b, k) for k in (nest.edge.ragged if nest.edge else ())}
+    limits = {k: corner.limit(b, k) for k in (nest.edge.remainder_axes if nest.edge else ())}
     if nest.edge is None:
         emit(b, tile, nest.full, {})
         return
@@ -42,10 +42,10 @@ def _bodies(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> None:
         whole = b.icmp_unsigned("==", length, ir.Constant(I32, nest.tile[k]))
         is_full = whole if is_full is None else b.and_(is_full, whole)
     assert is_full is not None
-    with b.if_else(is_full) as (full, ragged):
+    with b.if_else(is_full) as (full, remainder):
         with full:
             emit(b, tile, nest.full, {})
-        with ragged:
+        with remainder:
             emit(b, tile, nest.edge, limits)
 
 
@@ -67,7 +67,7 @@ class _Corner:
         return total
 
     def limit(self, b: ir.IRBuilder, axis: int) -> ir.Value:
-        """Length of the tile along a ragged axis, 0 where it starts beyond the end."""
+        """Length of the tile along a remainder axis, 0 where it starts beyond the end."""
         tile, extent = self.nest.tile[axis], self.nest.canonical.extents[axis]
         mine = [step for step in self.steps if step[0] == axis]
         if len(mine) == 1:

@@ -1,4 +1,4 @@
-"""The naive loop nest for a GPU: one thread an element, numbered in the order in which the nest would reach them."""
+"""The reference loops for a GPU: one thread per element, numbered in the order of the loops."""
 
 from __future__ import annotations
 

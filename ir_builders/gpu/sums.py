@@ -1,5 +1,5 @@
-"""Offsets as sums of what depends on the thread and what is known now, as i32 or i64 instructions; and addresses of one
-thread in one tensor or in shared memory: a pointer of its own, and constants from there."""
+"""Offsets as sums of thread-dependent terms and a constant, as i32 or i64 instructions; and addresses of one thread in
+one tensor or in shared memory: a pointer of its own, and constants from there."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Arithmetic:
 
 
 def _identity(value: ir.Value) -> tuple[str, object]:
-    """What tells values apart: instructions live as long as their module, constants do not."""
+    """The identity of a value: instructions live as long as their module, constants do not."""
     return ("constant", value.constant) if isinstance(value, ir.Constant) else ("value", id(value))
 
 

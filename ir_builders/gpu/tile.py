@@ -1,4 +1,4 @@
-"""A tile in the hands of one thread: where it lies, how accesses to shared memory are aligned, what is in flight."""
+"""A tile as one thread sees it: its place, the alignment of accesses to shared memory, batches of loads in flight."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALIGN = 16  # bytes: of the tile in shared memory, and of the widest access
 
 @dataclass(frozen=True, slots=True)
 class BlockTile:
-    """A tile in the hands of one thread. a, b: addresses of its first elements; storage: of shared memory, None =
+    """A tile as one thread sees it. a, b: addresses of its first elements; storage: of shared memory, None =
     there is none."""
 
     machine: Machine

@@ -1,7 +1,7 @@
 """Positions of a phase's items.
 
 Positions of threads are decoded once; rounds of one thread differ by constants, which end up inside the accesses. Where
-the last round is not full or the tile is ragged, positions to be loaded are clamped to the last one.
+the last round is not full or the tile is a remainder, positions to be loaded are clamped to the last one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .sums import Arithmetic, Sum
 
 
 class Walk:
-    """A phase in the hands of one thread. limits: i32 lengths of the tile along ragged axes."""
+    """A phase as one thread walks it. limits: i32 lengths of the tile along remainder axes."""
 
     def __init__(
         self, b: ir.IRBuilder, phase: Phase, thread: ir.Value, threads: int, tile: tuple[int, ...],
@@ -41,7 +41,7 @@ class Walk:
 
     @property
     def own_slots(self) -> bool:
-        """True where accesses to shared memory do. Ragged tiles need none: a whole one has room there."""
+        """True where accesses to shared memory do. Remainders need none: a whole tile has room there."""
         return not all(digit.exact for digit in self.phase.digits)
 
     def rounds(self) -> Iterator[Round]:
@@ -68,7 +68,7 @@ class Walk:
     def exists(self, turn: Round) -> ir.Value | None:
         """The condition that a round's item lies in the tile and belongs to this thread; None = always.
 
-        One comparison with a constant a round: all else that decides is in what is compared, for many rounds at once.
+        One comparison with a constant per round: the other operand is the same for many rounds.
         """
         limited = [limit is not None for limit in self._limits]
         bounded = [number for number in range(len(turn)) if limited[number] or not self._is_full(number, turn)]

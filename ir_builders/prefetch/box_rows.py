@@ -1,4 +1,4 @@
-"""The rows of a box of elements in one tensor, and the cache lines in them: what all kinds of prefetch iterate over."""
+"""The rows of a box of elements in one tensor and the cache lines in them, which all kinds of prefetch iterate over."""
 
 from __future__ import annotations
 

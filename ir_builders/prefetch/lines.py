@@ -58,7 +58,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The first element of a later micro-tile; continuation: where a peeled one continues in the next row of B."""
+    """The place of a later micro-tile; continuation: of a peeled one, in the next row of B."""
 
     base: ir.Value
     continuation: Continuation | None

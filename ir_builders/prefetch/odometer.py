@@ -38,7 +38,7 @@ class Move:
 
 
 def moves(b: ir.IRBuilder, loops: tuple[LoopState, ...], distance: int) -> tuple[Move, ...]:
-    """The displacement, loop by loop, of what is `distance` iterations ahead. loops: outermost first."""
+    """The displacement, loop by loop, to `distance` iterations ahead. loops: outermost first."""
     found = []
     carry: ir.Value | None = None
     for loop in reversed(loops[-LEVELS:]):

@@ -16,9 +16,9 @@ from ..problem.dtypes import DType
 from ..problem.problem import Problem, column_major
 from .plan import CpuPlan, Store
 
-LANES = 16  # of a micro-tile's edge; a wider one gains little and its code grows with the square
-LANES_WITHOUT_MASKS = 8  # each edge is then a chain of ever smaller tiles
-BLOCKS = 4  # of a tile's edge
+LANES = 16  # extent of a micro-tile; a wider one gains little and its code grows with the square
+LANES_WITHOUT_MASKS = 8  # each remainder is then a sequence of ever smaller micro-tiles
+BLOCKS = 4  # micro-tiles along each axis of a tile
 MOST_ROWS = 8
 SHORTEST_ROW = 16  # bytes that are copied by one load and one store where a problem's rows have no more
 TASK_LOOPS = 4  # splitting a task number costs one division per loop
@@ -81,7 +81,7 @@ def plan(form: Canonical, target: Target) -> CpuPlan:
     """A plan of `form`, an any-size canonical form, for any extents and strides.
 
     Micro-tiles are square on the axes that may be contiguous; the loops over those run inside all others,
-    which go one by one.
+    which have steps of 1.
     """
     near = _near(form)
     block = _block(form, near, target)
@@ -114,9 +114,9 @@ def heads(problem: Problem) -> tuple[int, ...]:
 def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -> CpuPlan:
     """A plan of `form` with the decisions of `own`, a plan of the problem's canonical form, for any extents.
 
-    Micro-tiles keep their edges along the axes that may be contiguous, tiles and panels their extents, loops their
-    order; axes that are merged or have extent 1 at the problem's own shape go one by one. Scratch needs known strides:
-    such tiles are moved directly.
+    Micro-tiles keep their extents along the axes that may be contiguous, tiles and panels theirs, loops their order;
+    axes that are merged or have extent 1 at the problem's own shape have steps of 1. Scratch needs known strides: tiles
+    are moved directly instead.
     """
     usual = plan(form, target)
     places = heads(problem)
@@ -144,8 +144,8 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
 
 
 def _edge(own: int, axis: int, usual: CpuPlan, form: Canonical, target: Target) -> int:
-    """A micro-tile's edge: as chosen for the problem, where that is a number of whole (or half) registers. Rows that
-    are copied may be shorter, as panels of a matrix are: such rows are full ones then, and need no masks."""
+    """The extent of a micro-tile: as chosen for the problem, where that is a number of whole (or half) registers. Rows
+    that are copied may be shorter, as those of a matrix panel are: they are whole blocks then, and need no masks."""
     lanes, size = target.lanes(form.compute.itemsize), form.compute.itemsize
     least = max(1, lanes // 2)
     if len(_near(form)) == 1:
@@ -155,7 +155,7 @@ def _edge(own: int, axis: int, usual: CpuPlan, form: Canonical, target: Target) 
 
 
 def _rows(own: int, near: list[int]) -> int:
-    """How many rows along another axis share a micro-tile: a few where they are copied, one where blocks of them are
+    """The rows of a micro-tile along another axis: a few where they are copied, one where blocks of them are
     transposed, whose code is large."""
     return own if own <= MOST_ROWS and len(near) == 1 else 1
 
@@ -166,7 +166,7 @@ def _multiple(extent: int, of: int) -> int:
 
 
 def _spread(own: tuple[int, ...], places: tuple[int, ...], rank: int, outside: int) -> tuple[int, ...]:
-    """An order of canonical axes as one of all axes: the others behind the first `outside` of them."""
+    """An order of canonical axes as one of all axes: the others after the first `outside` of them."""
     order = [places[axis] for axis in own]
     others = [k for k in reversed(range(rank)) if k not in places]
     return (*order[:outside], *others, *order[outside:])

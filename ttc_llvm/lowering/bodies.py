@@ -20,16 +20,18 @@ SCALE = Kinds(Alpha.ANY, Beta.ZERO)
 ZERO = Kinds(Alpha.ZERO, Beta.ZERO)
 SCALE_B = Kinds(Alpha.ZERO, Beta.ANY)
 
-LANES = 16  # of the default plan's micro-tile's edge
-BLOCKS = 4  # of its tile's edge
+LANES = 16  # extent of the default plan's micro-tile
+BLOCKS = 4  # micro-tiles along each axis of its tile
 
 PlanFor = Callable[[Canonical, Target], CpuPlan]
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A nest for given kinds and any address of B. streaming: with non-temporal stores, the one that demands most of
-    B's address first: a vector boundary, then an element's."""
+    """A nest for given kinds and any address of B.
+
+    non_temporal: nests with non-temporal stores, the most demanding first: B on a vector boundary, then anywhere.
+    """
 
     kinds: Kinds
     nest: LoopNest

@@ -1,8 +1,8 @@
-"""Runs of B that go on from one tile to the next.
+"""Chained runs: contiguous runs of B that continue from one tile to the next.
 
-A tile ends within a line of B nearly everywhere. What it leaves of that line waits, in a slot for each of its rows,
-until the next tile of the same run brings the rest: lines are then written whole, and once. Only loops over tiles that
-one thread walks in order can hand a run on.
+A tile ends within a line of B nearly everywhere. It leaves the partial line in a slot, one for each of its rows, and
+the next tile of the same run completes it: lines are then written whole, and once. Only loops over tiles that one
+thread walks in order can continue a run.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from .plan import CpuPlan, Loops, grid
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Runs of B that continue from tile to tile. run: elements of a whole one; inside: loops over tiles inside of those
-    along which runs go on; buffer: the slots, at the start of scratch; carry: what a row needs to know of them."""
+    """Runs of B that continue from tile to tile.
+
+    run: elements of a whole one; inside: number of loops over tiles inside those that continue runs; buffer: the slots,
+    at the start of scratch; partial_line: the slots as rows see them.
+    """
 
     run: int
     inside: int
@@ -37,8 +40,7 @@ def run_of_b(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
 @lru_cache(maxsize=512)
 def chain_of(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
     """The chain of B's runs between tiles of these extents in these loops, the outermost `parallel` of which threads
-    share; None where runs do not continue from tile to tile, or where a tile's are shorter than a line. Remembered, for
-    planning asks several times."""
+    share; None where runs do not continue from tile to tile, or where a tile's are shorter than a line."""
     extents, run = canonical.extents, run_axes(tile, canonical.strides("b"))
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
     if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:
@@ -58,8 +60,11 @@ def chain_of(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel
 def _continuing(
     canonical: Canonical, tile: tuple[int, ...], loops: Loops, tasks: int, last: int
 ) -> tuple[int, int]:
-    """Where those loops begin and end along which runs go on that a tile leaves along axis `last`: each of them steps
-    by a tile, just around the one that comes to its end before. Panels end a run, and so do the first `tasks` loops."""
+    """The range of the loops that continue a tile's run of B, whose last axis is `last`.
+
+    Each of them steps by a tile and is next around one along whose axis the run has reached the end. Panels end a run,
+    and so do the first `tasks` loops.
+    """
     whole = tile[last] >= canonical.extents[last]
     wanted = _next(canonical, tile, last) if whole else (last, tile[last])
     end = len(loops)
@@ -74,15 +79,15 @@ def _continuing(
 
 
 def _next(canonical: Canonical, tile: tuple[int, ...], axis: int) -> tuple[int, int] | None:
-    """The loop along which a run goes on that has come to the end of this axis; None where the tile has several rows
-    along it, or other memory lies between."""
+    """The loop that continues a run after the end of this axis; None where the tile has several rows along it, or the
+    next row of B does not follow in memory."""
     extents, strides = canonical.extents, [static(stride) for stride in canonical.strides("b")]
     length = strides[axis] * extents[axis]
     return next(((k, 1) for k, stride in enumerate(strides) if stride == length and tile[k] == 1 < extents[k]), None)
 
 
 def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> Buffer:
-    """So many slots per axis, in B's order; one for the whole of a run."""
+    """The slots in B's order: `rows` per axis, one for a whole run."""
     strides, step = [0] * len(rows), elements
     for k in canonical.along("b")[::-1]:
         strides[k] = step if rows[k] > 1 else 0

@@ -1,7 +1,7 @@
-"""Plans whose runs of B go on from tile to tile (`Store.COMBINED`): narrow tiles that walk along rows of A.
+"""Plans with chained runs of B (`Store.COMBINED`): narrow tiles that follow each other along rows of A.
 
 A tile is a line or a few of B wide and goes through scratch in L1, or through registers (`Store.JOINED`). Tiles follow
-each other along rows of A, which the hardware fetches ahead, over as many rows of B as there are slots; then the next
+each other along rows of A, which the hardware prefetches, over as many rows of B as there are slots; then the next
 lines of all these rows are written.
 """
 
@@ -15,16 +15,19 @@ from ..problem.canonical import Canonical
 from .plan import CpuPlan, Fetch, Store
 from .tile_sizes import cover, fitted, merge
 
-LONG = 4 << 10  # bytes: runs are hardly longer where threads can share what is beyond
+LONG = 4 << 10  # bytes of a run, after which threads may share the loops outside
 SHARED = 3  # loops that make the task grid, at most
-TASKS = 8  # at least, even if fewer rows wait at a time
+TASKS = 8  # at least, even if fewer rows have slots then
 PIECES = 32  # tasks into which long runs are cut
 
 
 @dataclass(frozen=True, slots=True)
 class _TileOrder:
-    """How tiles follow each other: axes, and how much of each is done before threads may take over. shared: loops
-    outside; on: along B's run, outermost first; along: along A's rows, as far as there are slots, innermost first."""
+    """The order of tiles: by axis, the extent that is finished before the next loop outside.
+
+    shared: loops that threads share; on: along B's run, outermost first; along: along A's rows, as far as there are
+    slots, innermost first.
+    """
 
     shared: dict[int, int]
     on: dict[int, int]
@@ -36,15 +39,17 @@ class _TileOrder:
         return {**self.shared, **self.on, **self.along}
 
     def tasks(self, extents: tuple[int, ...]) -> int:
-        """What threads can share."""
+        """The number of tasks that threads can share."""
         return prod(-(-extents[k] // step) for k, step in self.grid.items())
 
 
 def chained_plan(
     canonical: Canonical, block: tuple[int, ...], sizes: tuple[int, int, int], fetch: Fetch, distance: int
 ) -> CpuPlan:
-    """The plan with runs of B and widths of A of about so many bytes and so many slots. Loops, outermost first: those
-    that threads share, along B's run, along A's."""
+    """The plan with chained runs. Loops, outermost first: those that threads share, along B's run, along A's.
+
+    sizes: bytes of B and of A in each of a tile's rows, and number of slots, all approximate.
+    """
     run, width, slots = sizes
     b = cover(canonical, "b", max(1, run // canonical.b.itemsize))
     a = cover(canonical, "a", max(1, width // canonical.a.itemsize))
@@ -55,7 +60,7 @@ def chained_plan(
         walk = _tile_order(canonical, tile, set(b), slots)
     panel = tuple({**walk.on, **walk.along}.get(k, extent) for k, extent in enumerate(extents))
     order = (*walk.shared, *walk.on, *reversed(walk.along))
-    rest = [k for k in range(len(extents)) if k not in order]  # where A has one row only
+    rest = [k for k in range(len(extents)) if k not in order]  # A is broadcast along these
     return CpuPlan(
         tile,
         block,
@@ -75,13 +80,14 @@ def line_block(canonical: Canonical, target: Target) -> tuple[int, ...]:
 
 
 def joined_plan(canonical: Canonical, target: Target, slots: int, fetch: Fetch, distance: int) -> CpuPlan:
-    """Rows that stay and go on from row to row, for registers to join: tiles of one row, in micro-tiles of a line."""
+    """The plan with chained runs where A and B share the contiguous axis: tiles of a row, in micro-tiles of a line."""
     row = canonical.extents[0] * canonical.b.itemsize
     return chained_plan(canonical, line_block(canonical, target), (row, row, slots), fetch, distance)
 
 
 def _tile_order(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int) -> _TileOrder:
-    """B's run has its axes first, as many as make it long, but for A's innermost one."""
+    """The order of tiles of these extents. B's run covers its innermost axes up to `LONG` bytes, without A's innermost
+    axis outside the run."""
     by_a, extents = [k for k in canonical.along("a")[::-1] if canonical.axes[k].stride_a], canonical.extents
     first = next((k for k in by_a if k not in run), None)
     on: dict[int, int] = {}

@@ -15,25 +15,27 @@ from .plan import CpuPlan, Fetch, Store
 from .tile_sizes import cover, fitted, merge
 from .writing import following, has_room, overwrites, resolve
 
-# Bytes of a run that pay: the lines at both ends of shorter ones cost as much as ordinary stores, of rows that stand
-# alone more than of what leaves scratch.
+# Bytes of the shortest run that pays, by strategy: the partial lines at both ends of shorter runs cost as much as
+# ordinary stores, those of separate rows more than those of rows that leave scratch.
 PAYS = {Store.PEELED: 1 << 10, Store.COMBINED: 512, Store.BUFFERED: 512, Store.CACHED: 0}
-LONG_CALL = 256 << 10  # bytes moved, at least, where loads of A are kept short: caches hide most of it in shorter calls
-LONG_RUN = 1 << 10  # bytes: runs of B, and of A under ordinary stores, are made so long
-LONG_READ = 256  # bytes of A that a shifted tile reads of each row: off the lines, neighbouring pieces share one
-TASKS = 64  # that threads can share, if there were as many with shorter tiles
-# Of tiles whose runs go on: bytes of B and of A that each has of a row, and how many rows wait; what is asked for.
+LONG_CALL = 256 << 10  # bytes moved, at least, for short loads of A: caches hide most of their gain in shorter calls
+LONG_RUN = 1 << 10  # bytes to which tiles lengthen runs of B, and runs of A under ordinary stores
+LONG_READ = 256  # bytes of A that a peeled tile reads of each row: misaligned neighbours share a line
+TASKS = 64  # that remain for threads to share where tiles get longer
+# Of plans with chained runs: bytes of B and of A in each of a tile's rows, and slots; kind and distance of prefetches.
 COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
-ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware fetches ahead
-WAITING = 256  # such rows that wait at a time, where lines are joined in registers
+ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware prefetches
+SLOTS = 256  # of such rows, where lines are joined in registers
 JOINED = 2 << 10  # bytes of the longest rows that are joined: longer ones find their own boundaries
 
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A plan that serves where another one cannot, or should not. store: how it writes B, of `plan.FALLBACKS`; loads:
-    the most bytes of a load of A, 0 = a register's; run: bytes of B between two places where a line is written in
-    part."""
+    """A plan that serves where A or B is misaligned for another one.
+
+    store: its strategy, of `plan.FALLBACKS`; loads: bytes of the longest load of A, 0 = a register's; run: bytes of B
+    between two lines that are written in part.
+    """
 
     store: Store
     plan: CpuPlan
@@ -50,8 +52,7 @@ _Maker = Callable[[Canonical, CpuPlan, Target], Fallback | None]
 
 
 def for_misaligned_b(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
-    """The fallback of a plan for a B that is misaligned for it: the one that it decides for, if there is one; else the
-    first that pays."""
+    """The fallback of a plan for a B misaligned to the vector: the plan's own decision, or else the first that pays."""
     found = fallbacks(canonical, plan, target)
     if plan.fallback is not None:
         found, again = itertools.tee(found)
@@ -62,8 +63,11 @@ def for_misaligned_b(canonical: Canonical, plan: CpuPlan, target: Target) -> Fal
 
 
 def short_loads(canonical: Canonical, target: Target) -> int:
-    """The most bytes of a load of A that is misaligned to the line: fewer than a register's where longer ones are slow
-    across lines, and where they are not across them anyway; else 0."""
+    """Bytes of the longest load of an A misaligned to the cache line; 0 = a register's.
+
+    Shorter loads pay on machines where loads across lines are slow, if rows of A are whole lines apart: else short
+    loads would cross lines, too.
+    """
     steps = [axis.stride_a for axis in canonical.axes if axis.extent != 1]
     size = canonical.a.itemsize
     whole = all(isinstance(step, int) and (step == 1 or step * size % target.line == 0) for step in steps)
@@ -73,12 +77,12 @@ def short_loads(canonical: Canonical, target: Target) -> int:
 
 
 def for_misaligned_a(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback:
-    """The fallback for A misaligned to the line: the same plan, with short loads where these pay."""
+    """The fallback of a plan for an A misaligned to the cache line: the same plan, with short loads where they pay."""
     return Fallback(plan.store, plan, short_loads(canonical, target))
 
 
 def for_numpy_arrays(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[Fallback, ...]:
-    """The fallbacks of this plan at the addresses that NumPy's large arrays have."""
+    """The fallbacks of a plan at the addresses of NumPy's large arrays, which begin 16 bytes after a line."""
     lines = for_misaligned_a(canonical, plan, target)
     found = [lines] if lines.loads else []
     if resolve(canonical, plan, target).alignment > canonical.b.itemsize:
@@ -87,21 +91,20 @@ def for_numpy_arrays(canonical: Canonical, plan: CpuPlan, target: Target) -> tup
 
 
 def first_that_pays(offered: Iterable[Fallback]) -> Fallback:
-    """The rule: the first that pays."""
+    """The fallback that serves unless a plan decides for another one."""
     return next(one for one in offered if one.pays)
 
 
 def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Fallback]:
-    """The fallbacks that there are, most promising first: micro-tiles, or rows of A that are rows of B, begin where B's
-    lines do; runs of B leave scratch as rows, which find the boundaries between their ends, and go on from tile to
-    tile, or do not; ordinary stores serve, always."""
+    """The fallbacks of a plan, most promising first: peeled or joined rows, chained runs, tiles through scratch, and
+    always ordinary stores."""
     plan = plan.by_rule
     if not (plan.non_temporal and overwrites(canonical) and canonical.elements > 0):
         yield Fallback(Store.CACHED, plan.ordinary)
         return
     rows = canonical.axes[0].stride_a == 1
     makers: tuple[_Maker, ...] = (_joined, _in_place, _combined) if rows else (_peeled, _combined, _buffered)
-    found: dict[Store, Fallback] = {}  # a plan's decision names one of each kind: the first
+    found: dict[Store, Fallback] = {}  # the first of each strategy: a plan's decision names a strategy
     for make in makers:
         one = make(canonical, plan, target)
         if one is not None:
@@ -112,11 +115,11 @@ def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[F
 
 
 def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
-    """Rows of A that are rows of B: lines are joined from row to row."""
+    """Chained rows, joined in registers, where A and B share the contiguous axis."""
     row = canonical.extents[0] * canonical.b.itemsize
     if not _least(canonical, target) <= row <= JOINED:
         return None
-    found = joined_plan(canonical, target, WAITING, Fetch.BLOCKS, 0)
+    found = joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, 0)
     writing = resolve(canonical, found, target)
     if writing.store is not Store.JOINED or writing.chain is None:
         return None
@@ -124,7 +127,7 @@ def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
 
 
 def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
-    """Rows of A that are rows of B: each finds its own boundaries."""
+    """Rows that find their own boundaries, where A and B share the contiguous axis."""
     found = replace(plan, store=Store.PEELED)
     if not resolve(canonical, found, target).by_rows:
         return None
@@ -132,7 +135,7 @@ def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
 
 
 def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
-    """The plan peeled. Where rows of B follow each other, all of them are one run."""
+    """The plan peeled. Rows of B that follow each other are one run."""
     line, *_ = line_block(canonical, target)
     extent = canonical.extents[0]
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
@@ -160,14 +163,13 @@ def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
 
 
 def _least(canonical: Canonical, target: Target) -> int:
-    """Bytes of the shortest rows that go on: of shorter ones each costs more than ordinary stores do. Rows of A that
-    lie apart come one by one from memory."""
+    """Bytes of the shortest rows that pay as chained runs; more where rows of A do not follow each other in memory."""
     follow = any(axis.stride_a == canonical.extents[0] for axis in canonical.axes)
     return target.line if follow else 4 * target.line
 
 
 def _buffered(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
-    """The plan with long runs of B, put together in scratch."""
+    """The plan through scratch, with long runs of B."""
     size = canonical.b.itemsize
     long = _lengthened(canonical, plan, "b", LONG_RUN, target)
     found = replace(long, panel=(), store=Store.COMBINED, prefetch=1, fetch=Fetch.ROWS)
@@ -177,21 +179,23 @@ def _buffered(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
 
 
 def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
-    """The plan with ordinary stores, whose tiles have long runs: caches put lines together that micro-tiles write in
-    part. Rows of the next tile are asked for where nothing was: streams of stores did without. Where rows of A are
-    rows of B, and are asked for, nothing is gained."""
+    """The plan with ordinary stores and tiles of long runs, whose partial lines the caches complete.
+
+    Rows of the next tile are prefetched where the plan prefetches nothing, which non-temporal stores do not need. Where
+    A and B share the contiguous axis and rows are prefetched, longer runs gain nothing.
+    """
     if plan.prefetch and canonical.axes[0].stride_a == 1:
         return plan.ordinary
     found = plan.ordinary
     for side in "ab":
         found = _lengthened(canonical, found, side, LONG_RUN, target)
-    asks = plan.prefetch == 0 and target.prefetches and _is_small(canonical, found.tile, target)
-    return replace(found, fetch=Fetch.ROWS, prefetch=1) if asks else found
+    prefetches = plan.prefetch == 0 and target.prefetches and _is_small(canonical, found.tile, target)
+    return replace(found, fetch=Fetch.ROWS, prefetch=1) if prefetches else found
 
 
 def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int, target: Target) -> CpuPlan:
-    """The plan, whose tiles have so many bytes of each row of A or of B at least; the plan itself where they would
-    leave too little of L2, or threads too little to share."""
+    """The plan with tiles of at least `size` bytes of each row of A or of B; the plan itself where such tiles would
+    fill L2 or be too few for the threads."""
     item = (canonical.a if side == "a" else canonical.b).itemsize
     long = cover(canonical, side, max(1, size // item))
     if all(plan.tile[k] >= length for k, length in long.items()):
@@ -203,6 +207,6 @@ def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int, targe
 
 
 def _is_small(canonical: Canonical, tile: tuple[int, ...], target: Target) -> bool:
-    """True where a tile of A or B leaves half of L2."""
+    """True where a tile of A or of B fits half of L2."""
     elements = prod(map(min, tile, canonical.extents))
     return elements * max(canonical.a.itemsize, canonical.b.itemsize) <= target.l2 // 2

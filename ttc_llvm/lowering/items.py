@@ -1,5 +1,5 @@
-"""Rows that stay rows, and are as long as an item of a machine, are moved as such items: pixels, interleaved channels,
-pairs. A row of four floats is an item of 16 bytes; one axis less is left to plan."""
+"""Rows as items: where A and B share the contiguous axis and a row has the size of a machine's item, it is moved as one
+such item (pixels, interleaved channels, pairs). A row of four floats is an item of 16 bytes; an axis less is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout of a micro-tile's block of elements in the registers of one side: a run of memory per register."""
+"""The layout of a micro-tile's block of elements in the registers of one tensor: a run of memory per register."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOLE = -1  # a lane that holds no element
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """One register of a side. start: block index of lane 0's element; elements: flat block index (axis 0
+    """One register. start: block index of lane 0's element; elements: flat block index (axis 0
     fastest) per active lane; every active lane lies one element further in memory than the lane before."""
 
     start: tuple[int, ...]
@@ -22,7 +22,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class RegisterLayout:
-    """A block seen from one tensor. run: axes that make memory runs, innermost first; lanes: register width in
+    """A block in the registers of one tensor. run: axes of the memory runs, innermost first; lanes: register width in
     elements (a power of two); registers: rows first, then the chunks of each row."""
 
     run: tuple[int, ...]
@@ -87,7 +87,7 @@ def register_layout(
 def _side(
     block: tuple[int, ...], run: tuple[int, ...], broadcast: tuple[int, ...], backwards: bool, width: int
 ) -> RegisterLayout:
-    """The side of a block with these runs: tensors differ in their strides, but hardly in those."""
+    """The layout of a block with these runs, cached: tensors differ in their strides, but hardly in runs."""
     weights = [prod(block[:k]) for k in range(len(block))]
     offsets, rows = [0], [0]
     for k in run:

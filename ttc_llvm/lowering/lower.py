@@ -29,8 +29,8 @@ _TILES: dict[Store, Callable[[Canonical, Writing, Target, int], tuple[Node, ...]
 def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> LoopNest:
     """The nest of this plan. Raises PlanError where the plan does not fit the canonical form.
 
-    loads: bytes that a load of A has at most, where registers can be put together from several and no mask is needed;
-    0 = a register's. One plan serves every kind of alpha and beta (`resolve`).
+    loads: bytes of the longest load of A, where registers can be put together from several and no mask is needed; 0 =
+    a register's. One plan serves every kind of alpha and beta (`resolve`).
     """
     check(plan, canonical)
     if any(axis.extent == 0 for axis in canonical.axes):

@@ -2,7 +2,7 @@
 
 Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of
 `step`; a chunk is the interval its body sees. A `Loop` with a tail gives its body full chunks only and
-what is left over to the tail; one without gives its body the shorter last chunk as well, or, if it steps
+the remainder to the tail; one without gives its body the shorter last chunk as well, or, if it steps
 back, a whole last chunk that begins within the one before. `Micro` permutes one block of elements in
 registers. Extents and strides may be parameters: the same tree, with run-time values in place of
 numbers, is the any-size body.
@@ -57,12 +57,12 @@ class Micro(_Base):
     """Permute one block through registers.
 
     block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
-    ragged: axes whose interval may be shorter than the block, known at run time only;
-    streaming: non-temporal stores; straight: registers are stored as they come, nothing is permuted: a yardstick's;
-    loads: bytes that a load of A has at most, 0 = a register's;
-    carry: registers are lines of B that lie anywhere: each is joined to what waits in its row's slot, the line that is
-    whole then leaves past the caches, and the register waits instead; of a run's first one, what is in front of the
-    first boundary leaves at once.
+    remainder_axes: axes along which the interval may be shorter than the block, by a length known at run time only;
+    straight: registers are stored as they are loaded, without a permutation, to measure its memory pattern;
+    loads: bytes of the longest load of A, 0 = a register's;
+    partial_line: registers are lines of a misaligned B: each is joined to the partial line in its row's slot, the whole
+    line is stored non-temporally, and the register becomes the partial line. Of a run's first register, the elements
+    before the first boundary are stored at once.
     """
 
     source: View
@@ -80,7 +80,7 @@ class Micro(_Base):
 
 @dataclass(frozen=True, slots=True)
 class OpenSlots(_Base):
-    """Open the slots of a carry: the box at this point has one for each of its rows of B."""
+    """Open the slots of partial lines: the box at this point has one for each of its rows of B."""
 
     inside: ClassVar[tuple[str, ...]] = ("body",)
     buffer: Buffer
@@ -89,7 +89,7 @@ class OpenSlots(_Base):
 
 @dataclass(frozen=True, slots=True)
 class LoadSlot(_Base):
-    """Put what waits in a row's slot in front of the row's first element in scratch."""
+    """Copy the partial line of a row's slot to scratch, before the row's first element."""
 
     partial_line: PartialLine
     target: View
@@ -97,12 +97,12 @@ class LoadSlot(_Base):
 
 @dataclass(frozen=True, slots=True)
 class Row(_Base):
-    """Copy what the box holds along these axes, innermost first, which make one run of memory on both sides: whole
-    vectors past the caches, wherever the target's boundaries lie, and ordinary stores before and behind them.
+    """Copy the box's elements along these axes, innermost first, which make one run of memory on both sides: whole
+    vectors by non-temporal stores from the target's first boundary on, ordinary stores before and after them.
 
-    width: elements that all axes but the last hold together; following: elements of the target to the next run,
-    0 = there is none; prefetch: rows of A of a later tile, each run asks for its share; carry: the row is part of a
-    longer run, and whole lines of B are written only, except at both ends of that run.
+    width: elements of all axes but the last together; following: elements of the target to the next run, 0 = there is
+    none; prefetch: rows of A of a later tile, of which each run prefetches its share; partial_line: the row is part of
+    a chained run, and only whole lines of B are written, except at both ends of that run.
     """
 
     source: View
@@ -117,9 +117,11 @@ class Row(_Base):
 
 @dataclass(frozen=True, slots=True)
 class Loop(_Base):
-    """Walk an axis in chunks of step; see the module's docstring. extent: of the whole axis, or of a tile that is known
-    to be whole; back: the last chunk begins early where it would be short, and elements are then written twice, the
-    same both times."""
+    """Walk an axis in chunks of `step`, as the module's docstring says.
+
+    extent: of the whole axis, or of a tile that is known to be whole; back: the last chunk steps back where it would be
+    short: elements are then written twice, the same both times.
+    """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "tail")
     axis: int
@@ -143,7 +145,7 @@ class Stage(_Base):
 
 @dataclass(frozen=True, slots=True)
 class AtRunEnd(_Base):
-    """Nodes for the last tile of runs only."""
+    """Nodes for the last tile of chained runs only."""
 
     inside: ClassVar[tuple[str, ...]] = ("body",)
     partial_line: PartialLine
@@ -152,7 +154,7 @@ class AtRunEnd(_Base):
 
 @dataclass(frozen=True, slots=True)
 class FlushSlot(_Base):
-    """Store what waits in a row's slot, the elements behind the last boundary: the row ends its run."""
+    """Store the partial line of a row's slot, the elements after the last boundary, where the row ends its run."""
 
     partial_line: PartialLine
     target: View
@@ -161,10 +163,12 @@ class FlushSlot(_Base):
 
 @dataclass(frozen=True, slots=True)
 class Peeled(_Base):
-    """A micro-tile as many elements further along axis 0, B's own, as are before B's first boundary of `grain`
-    elements, which only run time knows. One that passes the axis' end takes the rest from the row of B that follows in
-    memory: a step along one of the axes `following`, innermost first, where the others start again. edge: serves what
-    is before a row's first boundary and behind its last one, where no row comes before or follows."""
+    """A micro-tile offset along axis 0, B's contiguous axis, to B's first boundary of `grain` elements, which is known
+    at run time only; one that passes the end of its row of B wraps into the next row in memory.
+
+    following: the axes along which the next row follows, innermost first; edge: the masked micro-tile that stores the
+    elements before the first boundary and after the last one, where no row precedes or follows.
+    """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "edge")
     body: Micro
@@ -175,7 +179,7 @@ class Peeled(_Base):
 
 @dataclass(frozen=True, slots=True)
 class Fence(_Base):
-    """Order all non-temporal stores before what follows."""
+    """Order all non-temporal stores before all later accesses."""
 
 
 Node = Loop | Micro | Row | LoadSlot | Stage | OpenSlots | AtRunEnd | FlushSlot | Peeled | Fence

@@ -39,8 +39,11 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Scratch of one tile, or slots of a carry: strides in elements per axis, elements in all, including padding;
-    offset: bytes from the start of a thread's scratch to the first element."""
+    """Scratch of one tile, or the slots of partial lines.
+
+    strides: in elements per axis; elements: in all, padding included; offset: bytes from the start of a thread's
+    scratch to the first element.
+    """
 
     space: Space
     dtype: DType
@@ -62,8 +65,11 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """The prefetches of a micro-tile. distance: in micro-tiles, or in tiles of these extents, whose rows are
-    then asked for whole, each micro-tile its share; far: into L2 only, as rows always are."""
+    """The prefetches of a micro-tile.
+
+    distance: in micro-tiles, or in tiles of these extents, whose whole rows the micro-tiles then prefetch in shares;
+    far: into L2 only, as rows always are.
+    """
 
     distance: int
     tile: tuple[int, ...] = ()
@@ -75,10 +81,10 @@ class Prefetch:
 
 @dataclass(frozen=True, slots=True)
 class PartialLine:
-    """Elements of a run of B that wait for its next tile, one slot for every row of B.
+    """The partial line that each row of B passes to the next tile of its run, through a slot.
 
-    dtype: of the slots' elements, A's; loops: axis and step of the loops over tiles along which a run goes on,
-    outermost first; elements: of a slot, as many as a line of B has, or a vector where that is longer.
+    dtype: of the slots' elements, A's; loops: axis and step of the loops over tiles that continue a run, outermost
+    first; elements: of a slot, as many as a line of B has, or a vector where that is longer.
     """
 
     dtype: DType

@@ -21,14 +21,14 @@ MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's cod
 
 
 class Store(Enum):
-    """The way B is written. A plan decides for one of `DECISIONS`; `writing.resolve` finds the one that serves."""
+    """Strategies to write B. A plan decides for one of `DECISIONS`; `writing.resolve` finds the one that serves."""
 
     CACHED = "cached"  # ordinary stores
     ALIGNED = "aligned"  # non-temporal stores of whole micro-tiles; B has to begin on a vector boundary
     ROWS = "rows"  # non-temporal stores, row by row, each from its own first boundary
     PEELED = "peeled"  # non-temporal stores of micro-tiles that start at B's first cache-line boundary
     BUFFERED = "buffered"  # a tile is gathered in scratch in B's order; its rows leave by non-temporal stores
-    COMBINED = "combined"  # the same, and a partial line passes on to the next tile of its run of B
+    COMBINED = "combined"  # the same, and a partial line passes on to the next tile of its chained run of B
     JOINED = "joined"  # as COMBINED without scratch: lines are put together in registers
 
     __hash__ = object.__hash__  # plans are hashed often, and Enum's own is Python code
@@ -42,8 +42,8 @@ class Fetch(Enum):
     """The lines that a prefetch loads, the cache, and thereby the unit of its distance."""
 
     BLOCKS = "blocks"  # the lines of one micro-tile: each from another row of memory
-    FAR = "far"  # the same lines, into L2 only: L1 has few buffers for lines on their way
-    ROWS = "rows"  # rows of a whole tile, line after line, its share with every micro-tile
+    FAR = "far"  # the same lines, into L2 only: L1 has few buffers for lines in flight
+    ROWS = "rows"  # rows of a whole tile, line after line, a share with every micro-tile
 
     __hash__ = object.__hash__
 
@@ -54,7 +54,7 @@ Found = TypeVar("Found")
 
 
 def _fitting(method: Callable[[Of, Extents], Found]) -> Callable[[Of, Extents], Found]:
-    """The method; PlanError for extents that are none, or not of the plan's axes."""
+    """The method, which raises PlanError for malformed extents, or those of other axes than the plan's."""
 
     @wraps(method)
     def checked(self: Of, extents: Extents) -> Found:
@@ -91,11 +91,10 @@ class CpuPlan(Plan):
 
     inner: axes of the loops over micro-tiles inside a tile, outermost first;
     parallel: how many of the outermost tile loops make the task grid that threads share;
-    prefetch: distance in micro-tiles or tiles, 0 = none; store: how B is written, where beta = 0 (otherwise by ordinary
-    stores); fetch: what a prefetch asks for; panel: extents of a group of tiles that is finished before the next one,
-    so that few pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
-    fallback: how B is written where it begins off the boundary that non-temporal stores need, None = by rule
-    (`fallback.off_boundary`).
+    prefetch: distance in micro-tiles or tiles, 0 = none; store: how B is written where beta = 0 (otherwise by ordinary
+    stores); fetch: the lines that a prefetch loads; panel: extents of a group of tiles that is finished before the next
+    one, so that few pages are in use at a time, () = none; its loops, in the same order, are outside those over tiles;
+    fallback: how a B is written that is misaligned for non-temporal stores, None = `fallback.for_misaligned_b` decides.
     """
 
     inner: tuple[int, ...]
@@ -130,7 +129,7 @@ class CpuPlan(Plan):
 
     @property
     def non_temporal(self) -> bool:
-        """True where B is stored past the caches, if it is not read."""
+        """True where the plan decides for non-temporal stores, which serve where B is not read."""
         return self.store is not Store.CACHED
 
     @property
@@ -140,7 +139,7 @@ class CpuPlan(Plan):
 
     @property
     def by_rule(self) -> CpuPlan:
-        """The same plan, for which the rule decides what runs off the boundary."""
+        """The same plan without a decision for its fallback."""
         return self if self.fallback is None else replace(self, fallback=None)
 
     @property
@@ -168,7 +167,7 @@ _RULES = {name: rule for name, (_, rule) in _DECISIONS.items()}
 
 @lru_cache(maxsize=1024)
 def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...], extents: tuple[Size, ...]) -> Loops:
-    """`CpuPlan.loops`, of what determines them; remembered, for planning asks several times."""
+    """`CpuPlan.loops` as a function of all that determines them, cached for planning."""
     panels = [(k, panel[k]) for k in order if not spans(panel[k], extents[k])] if panel else []
     tiles = [(k, tile[k]) for k in order if not spans(tile[k], extents[k])]
     return (*panels, *(loop for loop in tiles if loop not in panels))

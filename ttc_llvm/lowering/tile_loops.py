@@ -1,4 +1,4 @@
-"""Lowering inside a tile: loops over micro-tiles, and what becomes of the remainders along every axis."""
+"""Lowering inside a tile: loops over micro-tiles, and the remainders along every axis."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..problem.canonical import Axis, Beta, Param
 from .layout import run_axes
 from .nodes import Bind, Loop, Micro, Node
 
-OWN_EDGES = 2  # axes with remainders whose edges have bodies of their own: three beside that of whole blocks
+OWN_EDGES = 2  # axes with remainders that have micro-tiles of their own: three beside the whole one
 
 
 @dataclass(frozen=True, slots=True)
 class TileSpec:
-    """The facts that the loops inside one tile need: the axes, the tile's extents, the order, the leaf to shrink,
-    whether masks serve its ragged edges, and the bytes of a vector."""
+    """The loops inside one tile: axes, the tile's extents, the order, the micro-tile to shrink, whether masks serve its
+    edges, and the bytes of a vector."""
 
     axes: tuple[Axis, ...]
     tile: tuple[int, ...]
@@ -26,18 +26,18 @@ class TileSpec:
 
 
 def loops(t: TileSpec) -> tuple[Node, ...]:
-    """Loops over micro-tiles, with the remainders of every axis taken care of by the tail rule.
+    """Loops over micro-tiles and the remainders of every axis.
 
-    The last block may step back. Other remainders known now have bodies of their own, unless these are many:
-    run-time masks take twice the instructions, and so many fewer lines are on their way.
+    The last block may step back. Other remainders of known length have micro-tiles of their own, unless these are many:
+    masked edges take twice the instructions, and fewer lines are in flight.
     """
-    ragged = [k for k in t.inner if _remainder(t, k) != 0 and not _steps_back(t, k)]
-    shared = t.masks and (len(ragged) > OWN_EDGES or any(_remainder(t, k) is None for k in ragged))
+    remainders = [k for k in t.inner if _remainder(t, k) != 0 and not _steps_back(t, k)]
+    shared = t.masks and (len(remainders) > OWN_EDGES or any(_remainder(t, k) is None for k in remainders))
     return _nest(t, list(t.inner), t.leaf, shared)
 
 
 def _remainder(t: TileSpec, k: int) -> int | None:
-    """Elements left over by whole blocks along an axis; None where only run time knows."""
+    """Elements after the whole blocks along an axis; None where they are known at run time only."""
     extent = t.axes[k].extent
     if t.leaf.block[k] == 1:
         return 0
@@ -45,9 +45,11 @@ def _remainder(t: TileSpec, k: int) -> int | None:
 
 
 def _steps_back(t: TileSpec, k: int) -> bool:
-    """True where the last block along an axis begins early, within the one before, so that there is no edge. It may
-    where B is not read, nor stored past the caches in whole vectors, and no tile is shorter than a block; it pays
-    where the edge would be half a block or more: code is made once, and masks cost as much as whole registers."""
+    """True where the last block along an axis begins early, within the one before, so that there is no remainder.
+
+    It may where B is not read, stores are ordinary, and no tile is shorter than a block. It pays where the remainder
+    would be half a block or more: there is less code, and masks cost as much as whole registers.
+    """
     extent, leaf = t.axes[k].extent, t.leaf
     if isinstance(extent, Param) or leaf.op.beta is not Beta.ZERO or leaf.non_temporal:
         return False
@@ -76,25 +78,25 @@ def _nest(t: TileSpec, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node
 
 def _tail(t: TileSpec, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     remainder = _remainder(t, k)
-    if remainder is None:  # edges are many then, in code, and few of the elements: nothing is fetched from there
+    if remainder is None:  # edges are then much code for few elements: they prefetch nothing
         leaf = replace(leaf, prefetch=None)
     if remainder is None and _is_row_by_row(leaf, k):
         single = replace(leaf, block=_shrunk(leaf.block, k, 1), grain=_shrunk(leaf.grain, k, 1))
         return (Loop(k, t.axes[k].extent, 1, Bind.SERIAL, _nest(t, rest, single, shared)),)
     if shared:
-        return _ragged(t, k, rest, leaf)
+        return _masked(t, k, rest, leaf)
     if remainder is not None:
         return _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, remainder)), shared)
     return _halves(t, k, rest, leaf, leaf.block[k] // 2)
 
 
 def _is_row_by_row(leaf: Micro, k: int) -> bool:
-    """True where a block's index along an axis only counts rows, which nothing but code size holds together."""
+    """True where an axis only counts rows of a block, which can as well be moved one by one."""
     return all(k not in run_axes(leaf.block, view.strides) for view in (leaf.source, leaf.target))
 
 
-def _ragged(t: TileSpec, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:
-    """A masked edge. Whole vectors past the caches come first: a masked one would pass through them."""
+def _masked(t: TileSpec, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ...]:
+    """A masked edge, after whole vectors by non-temporal stores: masked stores are ordinary ones."""
     edge = replace(leaf, remainder_axes=(*leaf.remainder_axes, k), non_temporal=False)
     vector = t.vector // leaf.target.dtype.itemsize
     if not leaf.non_temporal or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
@@ -106,7 +108,7 @@ def _ragged(t: TileSpec, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ..
 
 
 def _halves(t: TileSpec, k: int, rest: list[int], leaf: Micro, step: int) -> tuple[Node, ...]:
-    """A remainder known at run time only, without masks: blocks of half the size, a quarter, ... down to 1."""
+    """A remainder known at run time only on a machine without masks: blocks of half the size, a quarter, ... 1."""
     grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], step))
     narrow = replace(leaf, block=_shrunk(leaf.block, k, step), grain=grain)
     body = _nest(t, rest, narrow, False)

@@ -11,7 +11,7 @@ def cover(
     """Extents by axis that make about `wanted` elements along one side, in that side's storage order.
 
     compact: only axes that continue one memory run; axes: at most so many. Empty where no axis has unit stride
-    and a run is asked for.
+    and `compact` is set.
     """
     strides = [abs(static(s)) for s in canonical.strides(which)]
     order = [k for k in sorted(range(len(strides)), key=lambda k: strides[k]) if strides[k] > 0]

@@ -1,4 +1,4 @@
-"""The way in which a plan writes B, decided once: lowering, code, features, fallbacks and reports all ask `resolve`."""
+"""The resolved store strategy of a plan: lowering, code, features, fallbacks and reports all read `resolve`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from .plan import CpuPlan, Store
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The way in which B is written. plan: the plan, with the strategy that serves; alignment: bytes that B's base must
-    be a multiple of, 1 = any; chain: the loops that continue runs of B from tile to tile (COMBINED, JOINED); buffer:
-    scratch of a tile (BUFFERED, COMBINED); by_rows: rows of B find their own boundaries (ROWS, COMBINED, most of
-    BUFFERED); grain: elements between the boundaries at which micro-tiles begin (PEELED)."""
+    """A plan's stores to B, resolved.
+
+    plan: the plan with the strategy that serves; alignment: bytes of which B's base must be a multiple, 1 = any;
+    chain: the chained runs (COMBINED, JOINED); buffer: scratch of a tile (BUFFERED, COMBINED); by_rows: rows of B find
+    their own boundaries (ROWS, COMBINED, most of BUFFERED); grain: elements between the boundaries at which micro-tiles
+    begin (PEELED).
+    """
 
     plan: CpuPlan
     alignment: int = 1
@@ -38,8 +41,8 @@ class Writing:
 
 @lru_cache(maxsize=1024)
 def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
-    """The way in which this plan writes B. Where B is read, by ordinary stores; where A is not, without scratch; what
-    cannot be had (a chain, rows that begin alike) is left out."""
+    """The plan's stores to B: by ordinary stores where B is read, without scratch where A is not read, and without a
+    chain or peeling where the problem does not allow them."""
     if canonical.kinds.beta is not Beta.ZERO or plan.store is Store.CACHED:
         return Writing(plan if plan.store is Store.CACHED else plan.ordinary)
     reads = canonical.kinds.alpha is not Alpha.ZERO
@@ -54,7 +57,7 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
 
 
 def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
-    """Through scratch, or through registers where a line of B is one; without a chain where none is possible, or where
+    """Through scratch, or through registers where each is a line of B; without a chain where none is possible, or where
     its slots would not leave half of L2 to the tensors."""
     size = canonical.b.itemsize
     chain = chain_of(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
@@ -82,7 +85,7 @@ def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
 
 
 def _whole_vectors(canonical: Canonical, target: Target) -> int:
-    """Bytes that B's base must be a multiple of for stores of whole vectors past the caches."""
+    """Bytes of which B's base must be a multiple for non-temporal stores of whole vectors."""
     return max(target.vector_bits // 8, canonical.b.itemsize)
 
 
@@ -90,7 +93,7 @@ def _whole_vectors(canonical: Canonical, target: Target) -> int:
 
 
 def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
-    """True where every row of B starts on a boundary of vectors, so many bytes each, once B does."""
+    """True where every row of B starts on a boundary of `vector` bytes if B does."""
     steps = [axis.stride_b for axis in canonical.axes if axis.extent != 1]
     size = canonical.b.itemsize
     return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[1:])
@@ -102,8 +105,8 @@ def overwrites(canonical: Canonical) -> bool:
 
 
 def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
-    """True where rows of A are rows of B, which are then copied one by one: where that is wanted, or where they do not
-    all begin on vector boundaries."""
+    """True where A and B share the contiguous axis and rows are copied one by one, because that is wanted or because
+    they do not all begin on vector boundaries."""
     if not all(isinstance(s, int) for s in canonical.strides("b")):
         return False
     first = canonical.axes[0]
@@ -112,19 +115,19 @@ def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
 
 
 def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    """True where registers of B are lines, of A's type, no run is shorter, and the machine can take a line out of two
-    registers."""
+    """True where registers are lines of B and of A's type, no run is shorter, and the machine can take a line out of
+    two registers."""
     size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
     line = plan.block[0] * size == target.line == target.vector_bits // 8
     panels = plan.panel and plan.panel[0] > plan.tile[0]
-    rest = canonical.extents[0] % plan.panel[0] if panels else 0  # in the last panel, where a run begins
+    rest = canonical.extents[0] % plan.panel[0] if panels else 0  # elements in the last panel, which begins a run
     long_enough = not 0 < rest < plan.block[0]
     return long_enough and same and line and target.joins(size) and run_of_b(canonical, plan) == (0,)
 
 
 def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
-    """Scratch in B's order; runs padded by one line, so that they never share a cache set, and at least by what is
-    recalled in front of them."""
+    """Scratch in B's order; runs are padded by one line, so that they never share a cache set, and at least by the
+    partial line that is loaded before them."""
     extents = plan.box(canonical.extents)
     line = max(1, target.line // canonical.a.itemsize)
     strides = [0] * len(extents)
@@ -143,10 +146,12 @@ def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | 
 
 
 def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
-    """Elements between the boundaries at which the plan's micro-tiles can begin: lines where all rows keep to them,
-    else vectors; 0 where they cannot. They can where they are whole lines or vectors of B, whose rows are whole numbers
-    of micro-tiles unless each stands alone, begin alike, and lie across those of A; where the machine has masks for
-    what is less than a line, and does not transpose while it stores."""
+    """Elements between the boundaries at which peeled micro-tiles begin: lines, else vectors; 0 where they cannot.
+
+    Micro-tiles have to be whole lines or vectors of B. Rows of B have to share one misalignment, to be whole numbers of
+    micro-tiles where they follow each other, and to lie across those of A. The machine has to have masks for partial
+    lines and no stores that transpose.
+    """
     extent, block = canonical.axes[0].extent, plan.block[0]
     if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
         return 0
@@ -161,7 +166,7 @@ def _has_masks(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
 
 
 def _is_across(canonical: Canonical, plan: CpuPlan) -> bool:
-    """True where no row of A goes on along axis 0 within a micro-tile, nor within a shorter one at an edge."""
+    """True where no row of A continues along axis 0 within a micro-tile, whole or a remainder."""
     pairs = list(zip(plan.block, canonical.extents, strict=True))[1:]
     lengths = [{min(block, extent), extent % block or block} for block, extent in pairs]
     blocks = itertools.product({plan.block[0]}, *lengths)
@@ -177,10 +182,10 @@ def _grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 
 
 def following(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
-    """The axes along which rows of B follow each other in memory, innermost first: up to one along which micro-tiles
-    have several of them."""
+    """The axes along which rows of B follow each other in memory, innermost first, up to the first one along which
+    micro-tiles have several rows."""
     found: list[int] = []
-    if static(canonical.axes[0].stride_a) == 0:  # one row of A serves all of a row of B: it cannot go on elsewhere
+    if static(canonical.axes[0].stride_a) == 0:  # one element of A serves a whole row of B: nothing to continue
         return ()
     length = static(canonical.axes[0].extent)
     while not found or plan.block[found[-1]] == 1:
@@ -194,6 +199,6 @@ def following(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
 
 
 def _are_neighbours(canonical: Canonical, k: int) -> bool:
-    """True where rows along an axis are neighbours in A, so that those that follow a micro-tile's are loaded one
-    element further; the element behind the last one, which is not used, is in front of another of A."""
+    """True where rows along an axis are neighbours in A, so that the rows after a micro-tile's are loaded one element
+    further; the last load then ends with an unused element, which is still inside A."""
     return canonical.axes[k].stride_a == 1 and static(canonical.axes[0].stride_a) > 0

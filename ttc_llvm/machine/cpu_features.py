@@ -8,7 +8,7 @@ from ..arguments import shown
 from ..errors import TargetError
 from .target import Target
 
-# What LLVM may use of a CPU when it moves, permutes and scales data; features that such code never needs
+# Features that LLVM may use when code moves, permutes and scales data; those that such code never needs
 # (cryptography, transactions, matrix tiles, virtualisation) are left out, so that a virtual machine that
 # hides them still qualifies. Each row adds to the one it names.
 _STEPS: dict[str, tuple[str | None, str]] = {
@@ -73,7 +73,7 @@ def needs(target: Target) -> frozenset[str]:
     return frozenset(needed)
 
 
-# --- how a program asks: CPUID and, for registers that the system has to save, XGETBV ------------------------
+# --- run-time detection: CPUID and, for registers that the system has to save, XGETBV ------------------------
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -118,7 +118,7 @@ def saved_registers(needed: frozenset[str]) -> int:
 
 
 def checkable(machine: Target) -> Target:
-    """The same machine, whose features are those that a program can look up: what is left out, kernels never need."""
+    """The same machine with the features that a program can look up; kernels never need the others."""
     kept = [s for s in machine.features.split(",") if s[1:] in PLACES or s[1:] in _TUNING]
     return replace(machine, features=",".join(kept))
 

@@ -21,7 +21,7 @@ KIB = 1 << 10
 class GpuTarget:
     """A GPU as plans and IR builders see it.
 
-    name: canonical spelling, `sm_90` or `gfx90a`; triple, cpu, features: what LLVM gets; intrinsics: the row of
+    name: canonical spelling, `sm_90` or `gfx90a`; triple, cpu, features: for LLVM; intrinsics: the row of
     `ir_builders.gpu.intrinsics` that names thread indices, the barrier and address spaces; ptx: version of the PTX
     text (major, minor), (0, 0) where the output is an object file; warp: threads that run in lockstep;
     vector_bytes: widest access of one thread; shared_bytes: shared memory of one block;
@@ -100,7 +100,7 @@ _INTRINSICS = {"nvvm": NVPTX, "amdgcn": AMDGPU}
 
 
 def _check_code(t: GpuTarget) -> None:
-    """TargetError for what there is no back end for."""
+    """Raises TargetError for machines without a back end."""
     if t.intrinsics not in _INTRINSICS:
         raise TargetError(f"target intrinsics {arguments.shown(t.intrinsics)} are not one of {', '.join(_INTRINSICS)}")
     if t.triple != _INTRINSICS[t.intrinsics]:

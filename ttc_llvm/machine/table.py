@@ -121,7 +121,7 @@ TRIPLES = {
     for system in systems
 }
 
-# How CPUs differ from their row: caches (bytes), and what was measured on them.
+# Differences of CPUs from their row: caches (bytes), and facts that were measured on them.
 DIFFERENCES: dict[str, dict[str, Any]] = {
     "bdver3": {"l1": 16 * _KIB, "ways": 4, "l2": 1 << 20},
     "znver4": {"l2": 1 << 20, "across_lines": 16, "far": True},

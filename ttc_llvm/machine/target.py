@@ -24,18 +24,18 @@ class Exchange(Enum):
 class Target:
     """A machine as plans and IR builders see it.
 
-    name: canonical spelling; triple, cpu, features: what LLVM gets; vector_bits: full register width for
+    name: canonical spelling; triple, cpu, features: for LLVM; vector_bits: full register width for
     4- to 16-byte elements, small_vector_bits: for 1- and 2-byte elements; registers: vector registers;
     masked: element sizes (bytes) whose masked load and store is one instruction (the tail rule);
     insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
-    0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are stores past the caches;
-    prefetches: there is an instruction that asks for a line; across_lines: bytes of the longest load of A that pays
-    where A is off the lines, 0 = any; far: lines of micro-tiles are best asked for into L2, as L1 has room for few on
-    their way;
+    0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are non-temporal stores;
+    prefetches: there is a prefetch instruction; across_lines: bytes of the longest load of A that pays where A is
+    misaligned to the cache line, 0 = any; far: lines of micro-tiles are best prefetched into L2, as L1 has room for few
+    in flight;
     exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
     integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
-    abi: what LLVM is to be told about how arguments are passed, "" = the triple says it; family: LLVM's back end.
+    abi: the ABI's name for LLVM, "" = the triple says it; family: LLVM's back end.
     """
 
     name: str
@@ -117,7 +117,7 @@ _OTHER_OBJECTS = re.compile("windows|win32|uefi|cygwin|mingw|msvc|-coff|-xcoff|a
 
 
 def _check_code(t: Target) -> None:
-    """TargetError for what LLVM would end the process on."""
+    """Raises TargetError for machines on which LLVM would end the process."""
     if t.family not in _FAMILIES:
         raise TargetError(f"target family {arguments.shown(t.family)} is not one of {', '.join(_FAMILIES)}")
     architectures, scalable, abi = _FAMILIES[t.family]

@@ -1,4 +1,4 @@
-"""The entries of a problem's object: which there are, what they are called, and what they take.
+"""The entries of a problem's object: their kinds, names and parameters.
 
 C header, Fortran module and LLVM IR all follow this one list.
 """

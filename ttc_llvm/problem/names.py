@@ -1,7 +1,7 @@
-"""C names: what an object, its header and their functions are called.
+"""C names of objects, headers and functions.
 
-A's and B's type letters (one if equal), `Transpose`, perm, `_`, the extents joined by `x`, then what else
-distinguishes two kernels; what entries append is in `interface`.
+A's and B's type letters (one if equal), `Transpose`, perm, `_`, the extents joined by `x`, then everything else
+that distinguishes two kernels; `interface` has the suffixes of entries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loop nest that one would write without planning: the reference of the TTC paper (section 5).
+"""The naive loop nest, written without planning: the reference of the TTC paper (section 5).
 
 One loop an index, perfectly nested; the order of B's or of A's memory; nothing is merged, blocked or prefetched.
 """
@@ -36,7 +36,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLoops:
-    """loops: outermost first, at least one; kinds: of alpha and beta, alpha = 0 is not told from others."""
+    """The nest. loops: outermost first, at least one; kinds: of alpha and beta, alpha = 0 counted as any other."""
 
     loops: tuple[Index, ...]
     a: DType

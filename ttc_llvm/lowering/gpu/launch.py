@@ -1,4 +1,4 @@
-"""A GPU kernel as those see it who launch it: entry, grid, block, parameters in order, and its code."""
+"""The launch of a GPU kernel: entry, grid, block, parameters in order, and its code."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def lower(canonical: Canonical, plan: GpuPlan, target: GpuTarget) -> GpuNest:
         plan = replace(plan, shared=Shared.NONE, vector=(1, 1))
     shared = None if plan.shared is Shared.NONE else _shared_tile(canonical, plan)
     full = _body(canonical, plan, False)
-    edge = _body(canonical, plan, True) if _ragged(canonical, plan) else None
+    edge = _body(canonical, plan, True) if _remainders(canonical, plan) else None
     nest = GpuNest(
         canonical, plan.tile, _loops(canonical, plan), plan.threads, shared, plan.vector, full, edge
     )
@@ -71,7 +71,7 @@ def register_block(canonical: Canonical, plan: GpuPlan) -> tuple[int, int]:
     return first[0][0], first[1][0]
 
 
-def _ragged(c: Canonical, plan: GpuPlan) -> tuple[int, ...]:
+def _remainders(c: Canonical, plan: GpuPlan) -> tuple[int, ...]:
     return tuple(k for k, (e, t) in enumerate(zip(c.extents, plan.tile, strict=True)) if e % t)
 
 
@@ -85,14 +85,14 @@ def _loops(c: Canonical, plan: GpuPlan) -> tuple[GridLoop, ...]:
 
 
 def _body(c: Canonical, plan: GpuPlan, edge: bool) -> BlockBody:
-    ragged = _ragged(c, plan) if edge else ()
+    remainders = _remainders(c, plan) if edge else ()
     if plan.shared is Shared.NONE:
-        return BlockBody(None, _direct(c, plan, edge), ragged)
-    return BlockBody(_load(c, plan, edge), _phase(c, plan, "b", _vectors(c, plan, "b", edge)), ragged)
+        return BlockBody(None, _direct(c, plan, edge), remainders)
+    return BlockBody(_load(c, plan, edge), _phase(c, plan, "b", _vectors(c, plan, "b", edge)), remainders)
 
 
 def _vectors(c: Canonical, plan: GpuPlan, side: str, edge: bool) -> Run:
-    """Where the plan's vectors of a side lie; at ragged ends they may be shorter."""
+    """Where the plan's vectors of a side lie; in remainders they may be shorter."""
     wanted = plan.vector[side == "b"]
     if edge:
         wanted = widest(c, plan.tile, side, wanted, True)
@@ -180,8 +180,8 @@ def _shared_tile(c: Canonical, plan: GpuPlan) -> SharedTile:
 
 
 def _unbroken(run: tuple[int, ...], vectors: tuple[int, ...], across: tuple[int, ...]) -> tuple[int, ...]:
-    """The part of a run that has no gaps in shared memory: all that vectors lie on, and no more than what comes before
-    the other side's first axis, along which gaps are."""
+    """The part of a run that has no gaps in shared memory: all axes of vectors, and no more than the axes before the
+    other side's first one, along which gaps are."""
     stop = next((n for n, k in enumerate(run) if k in across), len(run))
     return run[: max(stop, len(vectors))]
 

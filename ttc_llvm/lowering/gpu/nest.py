@@ -67,11 +67,11 @@ class Phase:
 @dataclass(frozen=True, slots=True)
 class BlockBody:
     """The work of a block on a tile. load: how A goes into shared memory, None = directly; store: how B is written;
-    ragged: axes along which the tile may be shorter."""
+    remainder_axes: axes along which the tile may be shorter."""
 
     load: Phase | None
     store: Phase
-    ragged: tuple[int, ...] = ()
+    remainder_axes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class GridLoop:
 @dataclass(frozen=True, slots=True)
 class GpuNest:
     """A plan applied to a canonical form. loops: over tiles, outermost first; align: elements of A and of B in one
-    access, to whose size both addresses must be aligned; edge: what happens at ragged ends, None = there are none."""
+    access, to whose size both addresses must be aligned; edge: the body of remainders, None = there are none."""
 
     canonical: Canonical
     tile: tuple[int, ...]
@@ -139,7 +139,7 @@ class GpuNest:
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """Every walk, of full tiles and of ragged ones."""
+        """Every walk, of full tiles and of remainders."""
         bodies = [body for body in (self.full, self.edge) if body is not None]
         return tuple(phase for body in bodies for phase in (body.load, body.store) if phase is not None)
 

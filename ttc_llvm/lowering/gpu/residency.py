@@ -1,4 +1,4 @@
-"""Blocks that a multiprocessor holds at a time, by what a nest takes of its registers and of shared memory."""
+"""Blocks that a multiprocessor holds at a time, by the registers and the shared memory that a nest takes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ...machine.gpu_target import GpuTarget
 from ...problem.canonical import Beta
 from .nest import GpuNest, Phase
 
-BATCH = 64  # registers for a thread's share of a tile: what does not fit is loaded later, one batch after the other
+BATCH = 64  # registers for a thread's share of a tile, which is loaded in batches of so many
 NARROW = 3  # registers of an access to less than 4 bytes, its address among them
 FIXED = 24  # registers of a thread that do not depend on the tile
 SPARE, SPARE_CLAMPED = 8, 40  # registers that an assembler may use beyond, the latter where positions are clamped

@@ -43,15 +43,15 @@ def sides(c: Canonical, side: str) -> tuple[int, ...]:
     return tuple(static(stride) for stride in c.strides(side))
 
 
-def run_of(c: Canonical, tile: tuple[int, ...], side: str, vector: int, ragged: bool = False) -> Run | None:
+def run_of(c: Canonical, tile: tuple[int, ...], side: str, vector: int, remainders: bool = False) -> Run | None:
     """The run along which accesses of so many elements lie in a tile; None where their addresses would not be multiples
-    of their size. ragged: shorter tiles at the ends are walked in such vectors, too."""
+    of their size. remainders: shorter tiles at the ends are walked in such vectors, too."""
     axes = run_axes(c, tile, side)
     if vector == 1:
         return Run(axes[:1], 1)
     if not axes or sides(c, side)[axes[0]] != 1:
         return None
-    chunks = _chunks(c, tile, ragged)
+    chunks = _chunks(c, tile, remainders)
     if chunks[axes[0]] % vector == 0 and _aligned(c, side, axes[:1], vector):
         return Run(axes[:1], vector)
     if prod(chunks[k] for k in axes) % vector == 0 and _aligned(c, side, axes, vector):
@@ -59,8 +59,8 @@ def run_of(c: Canonical, tile: tuple[int, ...], side: str, vector: int, ragged: 
     return None
 
 
-def _chunks(c: Canonical, tile: tuple[int, ...], ragged: bool) -> tuple[int, ...]:
-    return tuple(gcd(t, e % t) if ragged else t for t, e in zip(tile, c.extents, strict=True))
+def _chunks(c: Canonical, tile: tuple[int, ...], remainders: bool) -> tuple[int, ...]:
+    return tuple(gcd(t, e % t) if remainders else t for t, e in zip(tile, c.extents, strict=True))
 
 
 def _aligned(c: Canonical, side: str, run: tuple[int, ...], vector: int) -> bool:
@@ -69,9 +69,9 @@ def _aligned(c: Canonical, side: str, run: tuple[int, ...], vector: int) -> bool
     return all(strides[k] % vector == 0 for k, extent in enumerate(c.extents) if k not in run and extent > 1)
 
 
-def widest(c: Canonical, tile: tuple[int, ...], side: str, limit: int, ragged: bool = False) -> int:
+def widest(c: Canonical, tile: tuple[int, ...], side: str, limit: int, remainders: bool = False) -> int:
     """The longest vector, at most `limit` elements, with which a tile can be walked in a tensor."""
     vector = limit
-    while vector > 1 and run_of(c, tile, side, vector, ragged) is None:
+    while vector > 1 and run_of(c, tile, side, vector, remainders) is None:
         vector //= 2
     return vector

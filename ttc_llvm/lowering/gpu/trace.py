@@ -1,4 +1,4 @@
-"""A nest followed thread by thread, without LLVM: which elements a thread has in its hands, and where in shared memory.
+"""A nest followed thread by thread, without LLVM: the elements that a thread moves, and their places in shared memory.
 
 The cost model counts bank conflicts with it; the tests prove lowering with it.
 """

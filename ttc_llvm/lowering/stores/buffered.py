@@ -1,4 +1,4 @@
-"""Tiles that are gathered in scratch in B's order and leave it in rows (BUFFERED, COMBINED)."""
+"""Tiles that are gathered in scratch in B's order and copied to B row by row (BUFFERED, COMBINED)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .leaves import each_row, has_masks, operation, prefetch_of, row_axes, row_l
 
 
 def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
-    """A tile goes through scratch as it is (A's type, no arithmetic); alpha and beta come on the way out."""
+    """A tile through scratch, as elements of A's type; alpha and beta apply when it leaves."""
     plan, buffer = writing.plan, writing.buffer
     assert buffer is not None
     source, sink = views(canonical)
     scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
-    ahead = prefetch_of(plan)
-    late = writing.by_rows and plan.fetch is Fetch.ROWS  # filling waits for A: memory is asked while rows leave scratch
-    fill = Micro(source, scratch, move, plan.block, plan.block, prefetch=None if late else ahead, loads=loads)
+    prefetch = prefetch_of(plan)
+    late = writing.by_rows and plan.fetch is Fetch.ROWS  # filling waits for A anyway: rows prefetch while they leave
+    fill = Micro(source, scratch, move, plan.block, plan.block, prefetch=None if late else prefetch, loads=loads)
     filling = _phase(canonical, plan, fill, target)
     if not writing.by_rows:
         flat = _row_block(canonical, plan, target)
@@ -32,10 +32,10 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
         return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
     run, order = run_of_b(canonical, plan), canonical.along("b")
     width = prod(canonical.extents[k] for k in run[:-1])
-    carry = writing.chain.partial_line if writing.chain else None
-    row = Row(scratch, sink, operation(canonical), run, width, prefetch=ahead if late else None, partial_line=carry)
-    if carry:
-        filling = (*each_row(canonical, row_axes(plan, run, order), LoadSlot(carry, scratch)), *filling)
+    line = writing.chain.partial_line if writing.chain else None
+    row = Row(scratch, sink, operation(canonical), run, width, prefetch=prefetch if late else None, partial_line=line)
+    if line:
+        filling = (*each_row(canonical, row_axes(plan, run, order), LoadSlot(line, scratch)), *filling)
     return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
 
 

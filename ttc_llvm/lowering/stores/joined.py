@@ -1,4 +1,4 @@
-"""Tiles whose registers are lines of B: each is joined to what the one before left of a line (JOINED)."""
+"""Tiles whose registers are lines of a misaligned B: each is joined to the partial line of the one before (JOINED)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .leaves import direct_leaf, each_row, row_axes
 
 
 def joined(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
-    """A tile whose registers of B are joined to what waits; what still waits when runs end is stored."""
+    """A tile whose registers are joined to partial lines; the last partial line is flushed where runs end."""
     plan, chain = writing.plan, writing.chain
     assert chain is not None
     leaf = replace(direct_leaf(canonical, plan, loads), partial_line=chain.partial_line)

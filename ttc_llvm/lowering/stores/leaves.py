@@ -26,7 +26,7 @@ def operation(canonical: Canonical) -> Op:
 
 
 def direct_leaf(canonical: Canonical, plan: CpuPlan, loads: int) -> Micro:
-    """The plan's micro-tile, straight from A to B. loads: bytes that a load of A has at most, 0 = a register's."""
+    """The plan's micro-tile, straight from A to B. loads: bytes of the longest load of A, 0 = a register's."""
     source, sink = views(canonical)
     return Micro(
         source, sink, operation(canonical), plan.block, plan.block,
@@ -42,7 +42,7 @@ def prefetch_of(plan: CpuPlan) -> Prefetch | None:
 
 
 def has_masks(block: tuple[int, ...], sides: tuple[View, View], target: Target) -> bool:
-    """Run-time masks serve ragged edges where both sides have vector runs and masks of their element size."""
+    """True where masks serve edges: A and B have vector runs and the machine masks of their element sizes."""
     return all(target.has_masks(view.dtype.itemsize) and run_axes(block, view.strides) for view in sides)
 
 

@@ -1,9 +1,9 @@
 """Micro-tiles that start at B's first cache-line boundary, wherever B begins (PEELED).
 
-Where all rows of B begin alike, every one of them has its first boundary the same few elements behind its start. So
-each micro-tile lies that much further along the rows of B: whole lines again, past the caches. The last of a row passes
-its end and takes the rest from the row that follows in memory; only where none does, and before the first boundary,
-lines are written in part.
+Where all rows of B have the same misalignment, the first boundary of each is the same few elements after its start.
+Micro-tiles are offset by as many along the rows of B, so that they are whole lines, by non-temporal stores. The last
+one of a row wraps into the row that follows in memory; lines are written in part only where no row follows, and before
+the first boundary.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .leaves import direct_leaf
 
 
 def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
-    """A tile of such a plan. All edges have bodies of their own, which are shifted, too."""
-    plan, on = writing.plan, following(canonical, writing.plan)
+    """A tile of peeled micro-tiles. Remainders have micro-tiles of their own, which are peeled, too."""
+    plan, rows = writing.plan, following(canonical, writing.plan)
     leaf = direct_leaf(canonical, plan, loads)
     inside = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
-    edge = replace(leaf, remainder_axes=(0, *on[-1:]), non_temporal=False, prefetch=None)
-    shift = Peeled(leaf, edge, writing.grain, on)
-    return tuple(_shifted(node, shift) for node in inside)
+    edge = replace(leaf, remainder_axes=(0, *rows[-1:]), non_temporal=False, prefetch=None)
+    whole = Peeled(leaf, edge, writing.grain, rows)
+    return tuple(_peeled(node, whole) for node in inside)
 
 
-def _shifted(node: Node, shift: Peeled) -> Node:
-    """The same node with shifted micro-tiles."""
+def _peeled(node: Node, whole: Peeled) -> Node:
+    """The same node with peeled micro-tiles."""
     if isinstance(node, Micro):
-        edge = replace(shift.edge, block=(shift.edge.block[0], *node.block[1:]), grain=node.grain)
-        return replace(shift, body=node, edge=edge)
-    return node.map(lambda inner: _shifted(inner, shift))
+        edge = replace(whole.edge, block=(whole.edge.block[0], *node.block[1:]), grain=node.grain)
+        return replace(whole, body=node, edge=edge)
+    return node.map(lambda inner: _peeled(inner, whole))
