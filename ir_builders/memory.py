@@ -53,8 +53,7 @@ class Access:
         """The register's active lanes; the others are zero or undefined. Nothing outside is touched."""
         mask = self._mask(b, register)
         if mask is not None:
-            name = f"llvm.masked.load.{suffix(self.vector)}.p0"
-            return _masked_load(self.module, b, name, self.vector, pointer, mask, self.align)
+            return self._masked_load(b, pointer, mask)
         if len(register.elements) == self.lanes:
             return self._load_whole(b, pointer)
         return self._load_parts(b, pointer, len(register.elements))
@@ -71,8 +70,7 @@ class Access:
         """Write the register's active lanes and nothing else; non_temporal: whole vectors, which are aligned."""
         mask = None if self.crowded and self.masks is None else self._mask(b, register)
         if mask is not None:
-            name = f"llvm.masked.store.{suffix(self.vector)}.p0"
-            _masked_store(self.module, b, name, value, pointer, mask, self.align)
+            self._masked_store(b, value, pointer, mask)
         elif len(register.elements) == self.lanes and non_temporal:
             store_non_temporal(self.module, b, value, pointer, self.lanes * self.dtype.itemsize)
         elif len(register.elements) == self.lanes:
@@ -85,13 +83,21 @@ class Access:
         if self.masks is not None:
             return self.masks.mask(b, register, self.lanes, per_element)
         active = len(register.elements)
-        if (
-            active == self.lanes
-            or not self.target.has_masks(self.dtype.itemsize)
-            or active & (active - 1) == 0
-        ):
+        if active == self.lanes or not self.target.has_masks(self.dtype.itemsize) or active & (active - 1) == 0:
             return None
         return leading(self.lanes * per_element, active * per_element)
+
+    def _masked_load(self, b: ir.IRBuilder, pointer: ir.Value, mask: ir.Value) -> ir.Value:
+        vector, name = self.vector, f"llvm.masked.load.{suffix(self.vector)}.p0"
+        f = reference(external(self.module, name, vector, [PTR, I32, mask.type, vector]))
+        given = f"ptr {reference(pointer)}, i32 {self.align}, {mask.type} {reference(mask)}, {vector} zeroinitializer"
+        return written(b, vector, f"call {vector} {f}({given})")
+
+    def _masked_store(self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, mask: ir.Value) -> None:
+        name, where = f"llvm.masked.store.{suffix(self.vector)}.p0", f"ptr {reference(pointer)}, i32 {self.align}"
+        f = reference(external(self.module, name, VOID, [value.type, PTR, I32, mask.type]))
+        given = f"{value.type} {reference(value)}, {where}, {mask.type} {reference(mask)}"
+        written(b, VOID, f"call void {f}({given})")
 
     def _load_whole(self, b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
         if self._parts(self.lanes) > 1:
@@ -144,34 +150,6 @@ def _inserted(
         lane if lane < first else total + lane if lane < first + count else None for lane in range(total)
     ]
     return shuffle(b, whole, wide, blend)
-
-
-def _masked_load(
-    module: ir.Module,
-    b: ir.IRBuilder,
-    name: str,
-    vector: ir.VectorType,
-    pointer: ir.Value,
-    mask: ir.Value,
-    align: int,
-) -> ir.Value:
-    f = reference(external(module, name, vector, [PTR, I32, mask.type, vector]))
-    given = f"ptr {reference(pointer)}, i32 {align}, {mask.type} {reference(mask)}, {vector} zeroinitializer"
-    return written(b, vector, f"call {vector} {f}({given})")
-
-
-def _masked_store(
-    module: ir.Module,
-    b: ir.IRBuilder,
-    name: str,
-    value: ir.Value,
-    pointer: ir.Value,
-    mask: ir.Value,
-    align: int,
-) -> None:
-    f = reference(external(module, name, VOID, [value.type, PTR, I32, mask.type]))
-    given = f"{value.type} {reference(value)}, ptr {reference(pointer)}, i32 {align}, {mask.type} {reference(mask)}"
-    written(b, VOID, f"call void {f}({given})")
 
 
 def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: str = "") -> None:

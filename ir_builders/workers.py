@@ -87,8 +87,7 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     builder = function(module, "work", [(PTR, "pool"), (I64, "participant")], linkage="")
     pool, participant = builder.function.args
     state = beyond(builder, beyond(builder, pool, STATES), participant)
-    lane = lane_of(builder, pool, participant)
-    seen_at = beyond(builder, lane, 64)
+    seen_at = beyond(builder, lane_of(builder, pool, participant), 64)
     limit, patience = load_config(builder, pool, "worker_polls"), load_config(builder, pool, "worker_yields")
     # An exchange, not a store: llvmlite cannot say an atomic store through an opaque pointer.
     builder.atomic_rmw("xchg", state, ir.Constant(I8, ACTIVE), "seq_cst")

@@ -339,7 +339,7 @@ def test_a_child_forked_while_threads_compile_can_compile() -> None:
     assert codes == [0] * 8
 
 
-def _forked(own: lookup.Target) -> int:
+def _forked(own: Target) -> int:
     """Exit status of a child that compiles and runs a function; -1 if it does not end within 20 s."""
 
     def adds() -> bool:

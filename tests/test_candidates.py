@@ -17,6 +17,7 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup as targets
+from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype
 from ttc_llvm.problem.problem import Problem
@@ -58,7 +59,7 @@ def some_problems() -> list[Canonical]:
 
 
 @pytest.mark.parametrize("machine", [SSE2, AVX512, targets.scalar(AVX512)], ids=str)
-def test_every_plan_offered_is_valid_and_offered_once(machine: targets.Target) -> None:
+def test_every_plan_offered_is_valid_and_offered_once(machine: Target) -> None:
     for problem in some_problems():
         offered = list(itertools.islice(ranked(problem, machine, 2), 60))
         assert len(set(offered)) == len(offered)

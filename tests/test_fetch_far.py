@@ -14,6 +14,7 @@ from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Fetch, Store
 from ttc_llvm.machine import lookup
+from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.tuning.cost.cost import Model
 from ttc_llvm.tuning.cost.model import onwards, ranked
@@ -61,7 +62,7 @@ def test_machines_that_ask_into_l2() -> None:
 
 
 @pytest.mark.parametrize(("machine", "asked"), [(ZEN4, Fetch.FAR), (AVX512, Fetch.BLOCKS)], ids=str)
-def test_what_seeds_ask_for(machine: lookup.Target, asked: Fetch) -> None:
+def test_what_seeds_ask_for(machine: Target, asked: Fetch) -> None:
     ragged = Problem((2, 1, 0), (401, 301, 401))
     for problem in (UPDATE, ragged):
         offered = list(seeds(canonicalise(problem).canonical, machine, FREE))
@@ -84,7 +85,7 @@ def test_whether_anything_is_asked_for_is_a_change_both_ways() -> None:
 
 
 @pytest.mark.parametrize("machine", [ZEN4, AVX512], ids=str)
-def test_searches_try_the_other_cache(machine: lookup.Target) -> None:
+def test_searches_try_the_other_cache(machine: Target) -> None:
     """From plans that proved fast, on any machine."""
     form = canonicalise(replace(UPDATE, size=(4000, 30, 400))).canonical
     assert FAR in onwards(form, machine, 1)(NEAR)

@@ -21,6 +21,7 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
+from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, kernel
@@ -32,7 +33,7 @@ ROWS = Problem((0, 2, 1), (64, 40, 50))
 PLAN = CpuPlan((32, 32), (32, 16), (0, 1), (0, 1), 2, 2, Store.ALIGNED, fetch=Fetch.ROWS)
 
 
-def loaded(problem: Problem, plan: CpuPlan, machine: lookup.Target, loads: int = 0) -> set[int]:
+def loaded(problem: Problem, plan: CpuPlan, machine: Target, loads: int = 0) -> set[int]:
     """Bytes of the loads of vectors in a kernel."""
     text = str(module.build(lower(canonicalise(problem).canonical, plan, machine, loads), machine))
     found = re.findall(r"= load <(\d+) x (float|double|i\d+)>", text)

@@ -89,16 +89,10 @@ def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[BlockTile, 
     c = nest.canonical
     corner = _corner(b, machine, nest)
     _leave_overshoots(b, nest, corner)
-    bases = [
-        b.gep(
-            pointer,
-            [corner.offset(b, _bytes(c.axes, side, t.itemsize))],
-            inbounds=True,
-            source_etype=I8,
-            name=side,
-        )
-        for pointer, side, t in zip(function.args[:2], ("a", "b"), (c.a, c.b), strict=True)
-    ]
+    bases = []
+    for pointer, side, t in zip(function.args[:2], ("a", "b"), (c.a, c.b), strict=True):
+        offset = corner.offset(b, _bytes(c.axes, side, t.itemsize))
+        bases.append(b.gep(pointer, [offset], inbounds=True, source_etype=I8, name=side))
     shared = nest.shared
     storage = None if shared is None else machine.tile(b, shared.elements * c.a.itemsize)
     thread = machine.thread(b)

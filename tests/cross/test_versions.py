@@ -20,7 +20,7 @@ import ttc_llvm
 from ttc_llvm.compiling import machines
 from ttc_llvm.errors import TargetError
 from ttc_llvm.ir_builders import cpu_select
-from ttc_llvm.machine import cpu_features, lookup
+from ttc_llvm.machine import cpu_features, lookup, table
 from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
 from ttc_llvm.problem.canonical import canonicalise
@@ -105,7 +105,7 @@ def test_all_versions_compute_here(built: Path, tmp_path: Path) -> None:
 def chosen_here(targets: tuple[Target, ...]) -> int:
     """The number of the version that this very machine takes."""
     module = ir.Module("choice", context=ir.Context())
-    module.triple = lookup.X86
+    module.triple = table.X86
     choose = cpu_select.add_choose(module, targets)
     choose.linkage = ""
     code = backend.load(backend.compile_object(str(module), lookup.find("x86-64")), ["cpu.choose"])

@@ -110,28 +110,11 @@ def _check_code(t: GpuTarget) -> None:
 
 
 def _nvidia(
-    name: str,
-    ptx: tuple[int, int],
-    threads: int,
-    blocks: int,
-    shared: int,
-    multiprocessors: int,
-    bandwidth: int,
+    name: str, ptx: tuple[int, int], threads: int, blocks: int, shared: int, multiprocessors: int, bandwidth: int
 ) -> GpuTarget:
-    features = f"+ptx{ptx[0]}{ptx[1]}"
+    features, memory = f"+ptx{ptx[0]}{ptx[1]}", shared * KIB
     return GpuTarget(
-        name,
-        NVPTX,
-        name,
-        features,
-        "nvvm",
-        ptx,
-        32,
-        threads,
-        blocks,
-        shared * KIB,
-        multiprocessors,
-        bandwidth,
+        name, NVPTX, name, features, "nvvm", ptx, 32, threads, blocks, memory, multiprocessors, bandwidth
     )
 
 

@@ -12,20 +12,6 @@ from . import gpu_target as gpus
 from .table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86
 from .target import Exchange, Target
 
-__all__ = [
-    "X86",
-    "Exchange",
-    "Target",
-    "cpus",
-    "find",
-    "for_features",
-    "is_triple",
-    "on_triple",
-    "scalar",
-    "spellings",
-    "triples",
-]
-
 # Every spelling that --architecture, --cpu and `target=` accept -> (row, LLVM's CPU name).
 _SPELLINGS = (
     {row: (row, target.cpu) for row, target in ROWS.items()}

@@ -232,10 +232,8 @@ def _merge(axes: Sequence[Axis]) -> list[Axis]:
 
 def _contiguous(inner: Axis, outer: Axis) -> bool:
     extent = static(inner.extent)
-    return (
-        static(outer.stride_b) == extent * static(inner.stride_b)
-        and static(outer.stride_a) == extent * static(inner.stride_a)
-    )  # fmt: skip
+    pairs = (outer.stride_a, inner.stride_a), (outer.stride_b, inner.stride_b)
+    return all(static(far) == extent * static(near) for far, near in pairs)
 
 
 def _as_moves(t: DType, axes: list[Axis]) -> tuple[DType, DType, list[Axis], int]:
@@ -244,7 +242,5 @@ def _as_moves(t: DType, axes: list[Axis]) -> tuple[DType, DType, list[Axis], int
     factor = t.itemsize // moved.itemsize
     if factor == 1:
         return moved, moved, axes, 1
-    scaled = [
-        Axis(axis.extent, static(axis.stride_a) * factor, static(axis.stride_b) * factor) for axis in axes
-    ]
+    scaled = [Axis(axis.extent, static(axis.stride_a) * factor, static(axis.stride_b) * factor) for axis in axes]
     return moved, moved, _merge([Axis(factor, 1, 1), *scaled]), factor
