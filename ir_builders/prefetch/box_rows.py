@@ -31,11 +31,6 @@ class BoxRows:
         return cls(extents, strides, size, run_axes(extents, strides))
 
     @property
-    def outer(self) -> Index:
-        """The axes along which there are several rows, ascending; rows of a broadcast axis are one."""
-        return tuple(k for k, stride in enumerate(self.strides) if k not in self.run and stride != 0)
-
-    @property
     def length(self) -> int:
         """Bytes of a row."""
         return self.size * prod(self.extents[k] for k in self.run)
@@ -45,9 +40,16 @@ class BoxRows:
         """Bytes from element 0 of a row to its lowest address: not 0 where the row runs backwards."""
         return self.size * sum(min(0, (self.extents[k] - 1) * static(self.strides[k])) for k in self.run)
 
-    def starts(self, axes: Iterable[int]) -> Iterator[Index]:
-        """The first element of every row; axes: those along which rows are counted, outermost first."""
-        axes = tuple(axes)
+    def starts(self, elements: Iterable[Index] | None = None) -> Iterable[Index]:
+        """The first element of every row, each once: of the rows of these elements, in their order, or of all rows of
+        the box, in the order of memory."""
+        elements = self._in_memory() if elements is None else elements
+        return dict.fromkeys(tuple(0 if k in self.run else i for k, i in enumerate(one)) for one in elements)
+
+    def _in_memory(self) -> Iterator[Index]:
+        """One element of every row, the longest stride outermost."""
+        outer = [k for k in range(len(self.extents)) if k not in self.run]
+        axes = sorted(outer, key=lambda k: -abs(static(self.strides[k])))
         for place in itertools.product(*(range(self.extents[k]) for k in axes)):
             by_axis = dict(zip(axes, place, strict=True))
             yield tuple(by_axis.get(k, 0) for k in range(len(self.extents)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -45,6 +46,11 @@ class Reader:
     pointer: ir.Value
     view: View
     layout: RegisterLayout
+
+    @property
+    def registers(self) -> Iterable[tuple[int, ...]]:
+        """The first element of every register there."""
+        return (register.start for register in self.layout.registers)
 
     def step(self, axis: int) -> Int:
         """Bytes from an element to the next along an axis."""

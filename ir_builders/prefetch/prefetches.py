@@ -83,4 +83,4 @@ def _elements(reader: Reader) -> Iterable[Index]:
     rows = BoxRows(reader.tile.node.block, view.strides, view.dtype.itemsize, layout.run)
     count = rows.length // rows.size
     positions = [*range(0, count, max(layout.lanes, reader.tile.machine.line // rows.size)), count - 1]
-    return dict.fromkeys(rows.element(start, p) for start in rows.starts(reversed(rows.outer)) for p in positions)
+    return dict.fromkeys(rows.element(start, p) for start in rows.starts(reader.registers) for p in positions)

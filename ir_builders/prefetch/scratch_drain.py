@@ -74,10 +74,7 @@ def share(
     steps = [static(stride) * view.dtype.itemsize for stride in view.strides]
     tile = tuple(min(t, e) for t, e in zip(wanted.tile, extents, strict=True))
     rows = BoxRows.of(tile, view.strides, view.dtype.itemsize)
-    others = sorted((k for k in range(len(tile)) if k not in rows.run), key=lambda k: -abs(steps[k]))
-    starts = [
-        rows.low + sum(i * step for i, step in zip(start, steps, strict=True)) for start in rows.starts(others)
-    ]
+    starts = [rows.low + sum(i * step for i, step in zip(start, steps, strict=True)) for start in rows.starts()]
     if max(map(abs, starts)) + rows.length >= 1 << 31:
         return None
     outside, by_axis = odometer.by_tile(loops, wanted.tile)
@@ -90,7 +87,5 @@ def share(
     lines = len(rows.lines(line, not rows.whole_lines(line)))
     count = -(-len(starts) * lines // prod(tile[k] for k in by_axis))
     base = freeze(b, beyond(b, pointer, offset))
-    places = table(module, I32, starts, "rows")
-    return DrainShare(
-        module, b, places, len(starts), lines, rows.length, line, base, mul(b, position, count), count
-    )
+    first, places = mul(b, position, count), table(module, I32, starts, "rows")
+    return DrainShare(module, b, places, len(starts), lines, rows.length, line, base, first, count)

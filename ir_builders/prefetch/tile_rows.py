@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -58,8 +57,7 @@ class TileRows:
         """The lines of all rows that cross a micro-tile, row after row, in equal shares for the micro-tiles along a
         run."""
         offsets = self.rows.lines(line := self.reader.tile.machine.line, self._closing(line))
-        rows = replace(self.rows, extents=self.reader.tile.node.block)
-        places = map(self._place, rows.starts(reversed(rows.outer)))
+        places = map(self._place, self.rows.starts(self.reader.registers))
         lines = [(*place[:-1], place[-1] + offset) for place in places for offset in offsets]
         groups = prod(self.counts)
         each = -(-len(lines) // groups)
