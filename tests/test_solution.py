@@ -211,7 +211,7 @@ def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch
         planned.append(arguments)
         return for_misaligned_b(*arguments)
 
-    monkeypatch.setattr(executable, "off_boundary", noted)
+    monkeypatch.setattr(executable, "for_misaligned_b", noted)
     problem = Problem((1, 0, 2), (70, 32, 6))
     plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), store=Store.ALIGNED)
     solution = Solution(problem, backend.host_target(), plan, 1)

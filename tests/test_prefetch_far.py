@@ -35,7 +35,7 @@ def built(problem: Problem, plan: CpuPlan) -> str:
 
 @pytest.mark.parametrize("problem", [UPDATE, COPY, replace(UPDATE, size=(401, 31, 399))], ids=["update", "copy", "odd"])
 @pytest.mark.parametrize("store", DECISIONS)
-def test_the_same_lines_are_asked_for_into_l2(problem: Problem, store: Store) -> None:
+def test_the_same_lines_are_prefetched_into_l2(problem: Problem, store: Store) -> None:
     near, far = (built(problem, replace(plan, store=store)) for plan in (NEAR, FAR))
     levels = [{level for _, level in REQUEST.findall(text)} for text in (near, far)]
     rows = {"3"} if "row" in str(lower(canonicalise(problem).canonical, replace(FAR, store=store), AVX512)) else set()
@@ -43,7 +43,7 @@ def test_the_same_lines_are_asked_for_into_l2(problem: Problem, store: Store) ->
     assert REQUEST.sub(r"\1", near) == REQUEST.sub(r"\1", far)
 
 
-def test_what_is_asked_for_where_is_told() -> None:
+def test_the_cache_level_is_told() -> None:
     form = canonicalise(UPDATE).canonical
     told = ["\n".join(lines(lower(form, plan, AVX512))) for plan in (NEAR, FAR)]
     assert "prefetch what comes 4 micro-tiles later, into L1" in told[0]
@@ -76,7 +76,7 @@ def test_what_seeds_ask_for(machine: Target, asked: Fetch) -> None:
         assert {(plan.prefetch, plan.fetch) for plan in forced if plan.prefetch} == {(distances[-1], asked)}
 
 
-def test_whether_anything_is_asked_for_is_a_change_both_ways() -> None:
+def test_whether_anything_is_prefetched_is_a_change_both_ways() -> None:
     form = canonicalise(UPDATE).canonical
     silent = settled(form.extents, FREE, replace(NEAR, prefetch=0))
     assert silent in neighbours(form, ZEN4, FREE, settled(form.extents, FREE, FAR))
