@@ -145,11 +145,11 @@ class Interpreter:
                     assert node.buffer.offset == 0
                     self.nodes(node.body, self._opened(node.buffer, box))
                 case LoadSlot():
-                    self._recall(node, box)
+                    self._load_slot(node, box)
                 case AtRunEnd():
                     self.nodes(node.body if self._ends(node.partial_line, box)[1] else (), box)
                 case FlushSlot():
-                    self._rest(node, box)
+                    self._flush_slot(node, box)
                 case Peeled():
                     self._shifted(node, box)
                 case Fence():
@@ -195,9 +195,9 @@ class Interpreter:
             first = self._ends(node.partial_line, box)[0] and self._is_first(node.partial_line, box)
             self._join(node, node.partial_line.elements, sink[row][0], slots[row][0], value[row], first)
 
-    def _is_first(self, carry: PartialLine, box: Box) -> bool:
+    def _is_first(self, line: PartialLine, box: Box) -> bool:
         """Whether the box is the first along axis 0 of its tile."""
-        tile = dict(carry.loops).get(0, static(self.nest.canonical.axes[0].extent))  # longer steps are panels
+        tile = dict(line.loops).get(0, static(self.nest.canonical.axes[0].extent))  # longer steps are panels
         inside = [loop for loop in box.ends if loop[0] == 0 and loop[1] < tile]
         return not inside or box.ends[min(inside)][0]
 
@@ -218,7 +218,7 @@ class Interpreter:
         self.memory[Space.SLOTS][slot : slot + count] = row[-count:]
         self.writes[Space.SLOTS][slot : slot + count] = 1
 
-    def _rest(self, node: FlushSlot, box: Box) -> None:
+    def _flush_slot(self, node: FlushSlot, box: Box) -> None:
         """The row ends its run: what waits behind the last boundary leaves."""
         assert all(length == 1 for length in box.lengths[1:])
         count, end = node.partial_line.elements, box.offsets[SPACES[Space.B]] + box.lengths[0]
@@ -267,29 +267,29 @@ class Interpreter:
         if node.partial_line is None:
             self._elements(node, box, 0, count)
         else:
-            self._carried(node, node.partial_line, box, count)
+            self._chained(node, node.partial_line, box, count)
 
     def _elements(self, node: Row, box: Box, first: int, end: int) -> None:
         source, sink = (box.offsets[SPACES[view.space]] + np.arange(first, end) for view in (node.source, node.target))
         if first < end:
             self._write(node, sink, self._value(node, source, sink))
 
-    def _carried(self, node: Row, carry: PartialLine, box: Box, count: int) -> None:
+    def _chained(self, node: Row, line: PartialLine, box: Box, count: int) -> None:
         """Whole lines, from what waits on, ordinary ends at those of the run; B's base is taken to be on a line."""
-        first, last = self._ends(carry, box)
-        past = box.offsets[SPACES[Space.B]] % carry.elements
-        start = min(count, -past % carry.elements) if first else -past
-        done = start + (count - start) // carry.elements * carry.elements
+        first, last = self._ends(line, box)
+        past = box.offsets[SPACES[Space.B]] % line.elements
+        start = min(count, -past % line.elements) if first else -past
+        done = start + (count - start) // line.elements * line.elements
         self._elements(node, box, 0 if first else start, count if last else done)
-        assert first is False or last or count >= carry.elements
-        self._moved_within(Space.SCRATCH, count - carry.elements, Space.SLOTS, 0, carry.elements, box)
+        assert first is False or last or count >= line.elements
+        self._moved_within(Space.SCRATCH, count - line.elements, Space.SLOTS, 0, line.elements, box)
 
-    def _ends(self, carry: PartialLine, box: Box) -> tuple[bool, bool]:
+    def _ends(self, line: PartialLine, box: Box) -> tuple[bool, bool]:
         """Whether the box is the first, and the last, of its run."""
-        ends = [box.ends[loop] for loop in carry.loops if loop in box.ends]
+        ends = [box.ends[loop] for loop in line.loops if loop in box.ends]
         return all(first for first, _ in ends), all(last for _, last in ends)
 
-    def _recall(self, node: LoadSlot, box: Box) -> None:
+    def _load_slot(self, node: LoadSlot, box: Box) -> None:
         size = node.partial_line.elements
         self._moved_within(Space.SLOTS, 0, Space.SCRATCH, -size, size, box)
 

@@ -207,7 +207,7 @@ def test_the_fallback_off_the_boundary_is_remembered(monkeypatch: pytest.MonkeyP
     assert rows(path)[0].plan == str(found)
     timed = ttc_llvm.compile(SMALL, 4, threads=1).measurement
     assert timed is not None
-    assert str(found.by_rule) in dict(timed.timings)
+    assert str(found.without_fallback) in dict(timed.timings)
     assert str(found) not in dict(timed.timings)
     found = ttc_llvm.compile(SMALL, 4, threads=1).plan
     forbid(monkeypatch, "ttc_llvm.compiling.compiler.Trial")

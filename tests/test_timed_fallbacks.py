@@ -160,5 +160,5 @@ def test_every_fallback_runs_and_is_verified_where_b_is_moved() -> None:
         assert moved.seconds(kernel) > 0
         assert moved.verify(kernel) is None
     outcome = search([PLAN], lambda _: (), trial, Limits(1))
-    assert decided(outcome, trial, LIMITS).best.plan.by_rule == PLAN
+    assert decided(outcome, trial, LIMITS).best.plan.without_fallback == PLAN
     assert trial.verify(outcome.kernel) is None

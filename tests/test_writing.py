@@ -43,9 +43,9 @@ def buffers(nest: LoopNest, kind: type[Stage] | type[OpenSlots]) -> set[Buffer]:
     return {node.buffer for node in every(nest.body) if isinstance(node, kind)}
 
 
-def carries(nest: LoopNest) -> set[PartialLine]:
+def partial_lines(nest: LoopNest) -> set[PartialLine]:
     found = (node.partial_line for node in every(nest.body) if isinstance(node, (Micro, Row)))
-    return {carry for carry in found if carry is not None}
+    return {line for line in found if line is not None}
 
 
 @examples(150)
@@ -76,7 +76,7 @@ def test_the_nest_is_what_is_said_of_it(drawn: tuple[Canonical, CpuPlan, Target]
     assert nest.alignment == found.alignment
     assert buffers(nest, Stage) == {found.buffer} - {None}
     assert buffers(nest, OpenSlots) == ({found.chain.buffer} if found.chain else set())
-    assert carries(nest) == ({found.chain.partial_line} if found.chain else set())
+    assert partial_lines(nest) == ({found.chain.partial_line} if found.chain else set())
     assert nest.scratch == max((one.end for one in (*buffers(nest, Stage), *buffers(nest, OpenSlots))), default=0)
     assert any(isinstance(node, Row) for node in every(nest.body)) is found.by_rows
     assert {node.grain for node in every(nest.body) if isinstance(node, Peeled)} == {found.grain} - {0}

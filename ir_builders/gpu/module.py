@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.gpu.launch import parameters
 from ttc_llvm.lowering.gpu.nest import GpuNest
-from ttc_llvm.lowering.gpu.residency import asked_for
+from ttc_llvm.lowering.gpu.residency import blocks_for_assembler
 from ttc_llvm.lowering.operands import Op
 from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Alpha, Axis, static
@@ -23,7 +23,7 @@ from .tile import BlockTile
 def build(nest: GpuNest, target: GpuTarget, entry: str) -> ir.Module:
     """The kernel `entry` of a nest. Its parameters are those of `gpu.launch.parameters`."""
     c, (count_a, count_b) = nest.canonical, nest.align
-    found = machine(target, entry, nest.threads, asked_for(nest, target))
+    found = machine(target, entry, nest.threads, blocks_for_assembler(nest, target))
     b = found.begun(parameters(c), (count_a * c.a.itemsize, count_b * c.b.itemsize))
     _bodies(b, found, nest)
     b.ret_void()

@@ -179,7 +179,7 @@ def test_assemblers_leave_the_registers_that_threads_need(threads: int) -> None:
     plan = gpu_plan.parse("gpu1 tile=64,96 block=1,1 order=1,0 threads=96 vector=1,1 shared=b padding=1 panel=none")
     for target in (gpu_target.find("sm_50"), gpu_target.find("sm_100")):
         nest = replace(lower(c, plan, target), threads=threads)
-        warps = residency.asked_for(nest, target) * -(-threads // 32)
+        warps = residency.blocks_for_assembler(nest, target) * -(-threads // 32)
         left = 16384 // (32 * -(-warps // 4)) // 8 * 8
         assert residency.registers(nest) == residency.FIXED + 64
         assert left >= residency.registers(nest) + residency.SPARE

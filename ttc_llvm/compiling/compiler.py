@@ -58,7 +58,7 @@ class CpuTask:
         if self.asked.max_implementations == -1:
             offered = candidates.paper_space(self.canonical, self.asked.target, self.asked.forced)
         else:
-            offered = itertools.chain((plan.by_rule for plan in hints), ranked(*place))
+            offered = itertools.chain((plan.without_fallback for plan in hints), ranked(*place))
         return Space(offered, onwards(*place), diversity_seeds(*place))
 
     def bench(self) -> AbstractContextManager[Trial]:

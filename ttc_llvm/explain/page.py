@@ -117,7 +117,7 @@ def _plans(e: Explanation) -> Iterator[str]:
 def _ranked_row(number: int, one: Ranked, e: Explanation) -> str:
     t = one.terms
     cells = (f"{t.seconds * 1e3:.4g}", f"{t.memory * 1e3:.4g}", f"{t.compute * 1e3:.4g}", f"{t.balance:.2f}")
-    return _row(number, cells, str(one.plan), one.plan == e.plan.by_rule)
+    return _row(number, cells, str(one.plan), one.plan == e.plan.without_fallback)
 
 
 def _row(number: int, cells: tuple[str, ...], plan: str, marked: bool) -> str:

@@ -106,7 +106,7 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
 
 def _ranked(number: int, one: Ranked, e: Explanation) -> Iterator[str]:
     t = one.terms
-    mark = "*" if one.plan == e.plan.by_rule else " "
+    mark = "*" if one.plan == e.plan.without_fallback else " "
     times = f"{t.memory * 1e3:9.4g}{t.compute * 1e3:14.4g}{t.balance:9.2f}"
     yield f"{number:2}{mark} {t.seconds * 1e3:8.4g}{_gibs(t.seconds, e):9.1f}{times}"
     yield from plan_lines(one.plan, 5)

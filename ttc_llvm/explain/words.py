@@ -41,7 +41,8 @@ def elsewhere(e: Explanation) -> Iterator[tuple[str, str]]:
     begins off the lines."""
     if e.nest.alignment > e.canonical.b.itemsize:
         found = for_misaligned_b(e.canonical, e.plan, e.target)
-        why = "by rule" if found == for_misaligned_b(e.canonical, e.plan.by_rule, e.target) else "as the plan decides"
+        by_rule = for_misaligned_b(e.canonical, e.plan.without_fallback, e.target)
+        why = "by rule" if found == by_rule else "as the plan decides"
         yield f"where B is misaligned to {e.nest.alignment} bytes, {why}", name_of(found.plan, found.loads)
     lines = for_misaligned_a(e.canonical, e.plan, e.target)
     if lines.loads:

@@ -25,18 +25,18 @@ PIECES = 32  # tasks into which long runs are cut
 class _TileOrder:
     """The order of tiles: by axis, the extent that is finished before the next loop outside.
 
-    shared: loops that threads share; on: along B's run, outermost first; along: along A's rows, as far as there are
-    slots, innermost first.
+    shared: loops that threads share; along_b: along B's run, outermost first; along_a: along A's rows, as far as there
+    are slots, innermost first.
     """
 
     shared: dict[int, int]
-    on: dict[int, int]
-    along: dict[int, int]
+    along_b: dict[int, int]
+    along_a: dict[int, int]
 
     @property
     def grid(self) -> dict[int, int]:
         """Axis and step of the loops that threads can share."""
-        return {**self.shared, **self.on, **self.along}
+        return {**self.shared, **self.along_b, **self.along_a}
 
     def tasks(self, extents: tuple[int, ...]) -> int:
         """The number of tasks that threads can share."""
@@ -54,19 +54,19 @@ def chained_plan(
     b = cover(canonical, "b", max(1, run // canonical.b.itemsize))
     a = cover(canonical, "a", max(1, width // canonical.a.itemsize))
     extents, tile = canonical.extents, fitted(canonical, block, merge(a, b))
-    walk = _tile_order(canonical, tile, set(b), slots)
-    while walk.tasks(extents) < TASKS and slots > prod(tile[k] for k in walk.along):
+    tiles = _tile_order(canonical, tile, set(b), slots)
+    while tiles.tasks(extents) < TASKS and slots > prod(tile[k] for k in tiles.along_a):
         slots //= 2
-        walk = _tile_order(canonical, tile, set(b), slots)
-    panel = tuple({**walk.on, **walk.along}.get(k, extent) for k, extent in enumerate(extents))
-    order = (*walk.shared, *walk.on, *reversed(walk.along))
+        tiles = _tile_order(canonical, tile, set(b), slots)
+    panel = tuple({**tiles.along_b, **tiles.along_a}.get(k, extent) for k, extent in enumerate(extents))
+    order = (*tiles.shared, *tiles.along_b, *reversed(tiles.along_a))
     rest = [k for k in range(len(extents)) if k not in order]  # A is broadcast along these
     return CpuPlan(
         tile,
         block,
         order=(*rest, *order),
         inner=canonical.along("a"),
-        parallel=min(SHARED, sum(step < extents[k] for k, step in walk.grid.items())),
+        parallel=min(SHARED, sum(step < extents[k] for k, step in tiles.grid.items())),
         prefetch=distance,
         store=Store.COMBINED,
         fetch=fetch,
@@ -90,26 +90,27 @@ def _tile_order(canonical: Canonical, tile: tuple[int, ...], run: set[int], slot
     axis outside the run."""
     by_a, extents = [k for k in canonical.along("a")[::-1] if canonical.axes[k].stride_a], canonical.extents
     first = next((k for k in by_a if k not in run), None)
-    on: dict[int, int] = {}
+    along_b: dict[int, int] = {}
     length = canonical.b.itemsize
     for k in canonical.along("b")[::-1]:
         if k == first or length >= LONG:
             break
-        on = {k: extents[k], **on}
+        along_b = {k: extents[k], **along_b}
         length *= extents[k]
-    along: dict[int, int] = {}
+    along_a: dict[int, int] = {}
     for k in by_a:
-        room = slots // prod(along.values())
+        room = slots // prod(along_a.values())
         if k in run and tile[k] == extents[k]:
             continue
-        if k in on or (along and room < 2 * tile[k]):
+        if k in along_b or (along_a and room < 2 * tile[k]):
             break
-        along[k] = extents[k] if extents[k] <= room else max(1, room // tile[k]) * tile[k]
-        if along[k] < extents[k]:
+        along_a[k] = extents[k] if extents[k] <= room else max(1, room // tile[k]) * tile[k]
+        if along_a[k] < extents[k]:
             break
-    walk = _TileOrder({k: tile[k] for k in canonical.along("b") if k not in on and k not in along}, on, along)
-    pieces = min(PIECES // walk.tasks(extents), length // LONG)
+    shared = {k: tile[k] for k in canonical.along("b") if k not in along_b and k not in along_a}
+    tiles = _TileOrder(shared, along_b, along_a)
+    pieces = min(PIECES // tiles.tasks(extents), length // LONG)
     if pieces > 1:
-        outermost = next(iter(on))
-        on[outermost] = -(-extents[outermost] // (pieces * tile[outermost])) * tile[outermost]
-    return walk
+        outermost = next(iter(along_b))
+        along_b[outermost] = -(-extents[outermost] // (pieces * tile[outermost])) * tile[outermost]
+    return tiles

@@ -98,7 +98,7 @@ def first_that_pays(offered: Iterable[Fallback]) -> Fallback:
 def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[Fallback]:
     """The fallbacks of a plan, most promising first: peeled or joined rows, chained runs, tiles through scratch, and
     always ordinary stores."""
-    plan = plan.by_rule
+    plan = plan.without_fallback
     if not (plan.non_temporal and overwrites(canonical) and canonical.elements > 0):
         yield Fallback(Store.CACHED, plan.ordinary)
         return

@@ -138,7 +138,7 @@ class CpuPlan(Plan):
         return replace(self, store=Store.CACHED, fallback=None)
 
     @property
-    def by_rule(self) -> CpuPlan:
+    def without_fallback(self) -> CpuPlan:
         """The same plan without a decision for its fallback."""
         return self if self.fallback is None else replace(self, fallback=None)
 

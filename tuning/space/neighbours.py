@@ -63,7 +63,7 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     parallel = min(plan.parallel, max(1, loops + sum(map(gt, panel, tile))))
     fetch = plan.fetch if plan.prefetch else Fetch.BLOCKS
     if (order, inner, parallel, fetch, panel) == (plan.order, plan.inner, plan.parallel, plan.fetch, plan.panel):
-        return plan.by_rule
+        return plan.without_fallback
     return replace(plan, order=order, inner=inner, parallel=parallel, fetch=fetch, panel=panel, fallback=None)
 
 

@@ -27,7 +27,7 @@ def resident(nest: GpuNest, target: GpuTarget, spare: int = 0) -> int:
     return max(1, min(bounds))
 
 
-def asked_for(nest: GpuNest, target: GpuTarget) -> int:
+def blocks_for_assembler(nest: GpuNest, target: GpuTarget) -> int:
     """Blocks of a multiprocessor for which an assembler is to leave registers. Without being told it splits batches of
     loads, or spills, for more threads at a time than plans count on; 0 = it is not told, where every element has an
     address of its own in shared memory, of which it would compute too many ahead."""
