@@ -73,7 +73,7 @@ def os_errors(fact: str, kind: type[TtcError] = OptionError) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise kind(f"{fact}: {error.strerror or error}") from error
+        raise kind(f"{fact}: {' '.join(str(error.strerror or error).split())}") from error
 
 
 def out_of_memory(error: MemoryError, where: str) -> OutOfMemoryError:

@@ -63,6 +63,13 @@ try:
     {body}
 except ttc_llvm.TtcError as error:
     sys.exit(f"refused: {{error}}")
+except MemoryError as error:  # of arrays of this program itself: ours are TtcErrors
+    trace = error.__traceback__
+    while trace.tb_next is not None and "ttc_llvm" not in trace.tb_frame.f_code.co_filename:
+        trace = trace.tb_next
+    if "ttc_llvm" in trace.tb_frame.f_code.co_filename:
+        raise
+    sys.exit(f"refused: the program's own arrays: {{error}}")
 """
 _TRANSPOSE = """
     import numpy as np

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import locks
 from ..arguments import shown
-from ..errors import CompileError, TargetError
+from ..errors import CompileError, TargetError, os_errors
 from ..machine import gpu_target as gpu_target
 from ..machine import host, lookup
 from ..machine.gpu_target import GpuTarget
@@ -131,7 +131,7 @@ def llvm_version() -> str:
 
 @lru_cache(maxsize=1)
 def _llvm() -> Any:
-    with locks.LLVM:
+    with locks.LLVM, os_errors("LLVM's library cannot be loaded", CompileError):
         heap.require(heap.LIBRARY, "LLVM's library", kept=False)
         import llvmlite.binding
 
