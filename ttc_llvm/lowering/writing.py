@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from operator import attrgetter
@@ -20,23 +20,19 @@ from .plan import CpuPlan, Store
 class Writing:
     """A plan's stores to B, resolved.
 
-    plan: the plan with the strategy that serves; alignment: bytes of which B's base must be a multiple, 1 = any;
-    chain: the chained runs (COMBINED, JOINED); buffer: scratch of a tile (BUFFERED, COMBINED); by_rows: rows of B find
-    their own boundaries (ROWS, COMBINED, most of BUFFERED); grain: elements between the boundaries at which micro-tiles
-    begin (PEELED).
+    plan: the plan, with ordinary stores where B is read; store: the strategy that serves; alignment: bytes of which B's
+    base must be a multiple, 1 = any; chain: the chained runs (COMBINED, JOINED); buffer: scratch of a tile (BUFFERED,
+    COMBINED); by_rows: rows of B find their own boundaries (ROWS, COMBINED, most of BUFFERED); grain: elements between
+    the boundaries at which micro-tiles begin (PEELED).
     """
 
     plan: CpuPlan
+    store: Store
     alignment: int = 1
     chain: Chain | None = None
     buffer: Buffer | None = None
     by_rows: bool = False
     grain: int = 0
-
-    @property
-    def store(self) -> Store:
-        """The strategy that serves."""
-        return self.plan.store
 
 
 @lru_cache(maxsize=1024)
@@ -44,16 +40,16 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     """The plan's stores to B: by ordinary stores where B is read, without scratch where A is not read, and without a
     chain or peeling where the problem does not allow them."""
     if canonical.kinds.beta is not Beta.ZERO or plan.store is Store.CACHED:
-        return Writing(plan if plan.store is Store.CACHED else plan.ordinary)
+        return Writing(plan if plan.store is Store.CACHED else plan.ordinary, Store.CACHED)
     reads = canonical.kinds.alpha is not Alpha.ZERO
     if plan.store is Store.COMBINED and reads:
         return _combined(canonical, plan, target)
     grain = peeled_grain(canonical, plan, target) if plan.store is Store.PEELED and reads else 0
     if grain:
-        return Writing(plan, canonical.b.itemsize, grain=grain)
+        return Writing(plan, Store.PEELED, canonical.b.itemsize, grain=grain)
     if _is_by_rows(canonical, plan.store is Store.PEELED and reads, target):
-        return Writing(replace(plan, store=Store.ROWS), canonical.b.itemsize, by_rows=True)
-    return Writing(replace(plan, store=Store.ALIGNED), _whole_vectors(canonical, target))
+        return Writing(plan, Store.ROWS, canonical.b.itemsize, by_rows=True)
+    return Writing(plan, Store.ALIGNED, _whole_vectors(canonical, target))
 
 
 def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
@@ -62,14 +58,14 @@ def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     size = canonical.b.itemsize
     chain = chain_of(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
     if chain and _joins(canonical, plan, target):
-        return Writing(replace(plan, store=Store.JOINED), size, chain)
+        return Writing(plan, Store.JOINED, size, chain)
     buffer = _buffer(canonical, plan, target, chain)
     if chain and buffer.end <= target.l2 // 2:
-        return Writing(plan, size, chain, buffer, by_rows=True)
+        return Writing(plan, Store.COMBINED, size, chain, buffer, by_rows=True)
     rows = all(isinstance(s, int) for s in canonical.strides("b")) and bool(run_of_b(canonical, plan))
     alignment = size if rows else _whole_vectors(canonical, target)
     buffer = _buffer(canonical, plan, target, None)
-    return Writing(replace(plan, store=Store.BUFFERED), alignment, None, buffer, rows)
+    return Writing(plan, Store.BUFFERED, alignment, None, buffer, rows)
 
 
 room_depends_on = attrgetter("tile", "block", "order", "panel", "parallel", "store")  # of a plan, `has_room`
