@@ -106,7 +106,7 @@ def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> 
     if answer.sufficient and answer.record is not None:
         store.refuse(answer.record)
     if task.asked.max_implementations == 1 or task.canonical.elements == 0:
-        found, record = _modelled(task, store, request)
+        found, record = _modelled(task, store, request, answer)
     else:
         found, record = _tuned(task, request, answer, progress)
     store.store(record)
@@ -171,9 +171,13 @@ def _plans(task: Task[P, K], texts: Iterable[str]) -> Iterator[P]:
 # --- the two sources of a new plan ----------------------------------------------------------------------
 
 
-def _modelled(task: Task[P, K], store: Database, request: Request) -> tuple[Planned[P], Record]:
+def _modelled(
+    task: Task[P, K], store: Database, request: Request, answer: Answer
+) -> tuple[Planned[P], Record]:
     """A plan that has won a search in like circumstances, or the cost model's first."""
-    plan = next(_plans(task, _proven(store, request)), None) or task.modelled()
+    elsewhere = answer.sufficient or answer.hints or store.has_unwritten  # else no row of this problem is there
+    proven = _proven(store, request) if elsewhere else ()
+    plan = next(_plans(task, proven), None) or task.modelled()
     objects = task.code(plan)
     return Planned(plan, None, objects), Record(request, 1, str(plan), objects=named(plan, objects))
 

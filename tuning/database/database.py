@@ -113,6 +113,11 @@ class Database:
         self._refused.add((record.request.id, record.plan))
 
     @property
+    def has_unwritten(self) -> bool:
+        """True where solutions are kept in memory alone, which are no hints of an answer."""
+        return bool(self._unwritten)
+
+    @property
     def keeps_code(self) -> bool:
         """True where the code of a known solution, once built, will be found by later processes."""
         return own_secret() is not None and self._own() is not None
