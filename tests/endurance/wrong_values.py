@@ -54,6 +54,10 @@ class Unreadable:
         return 1, 0
 
 
+def _idle(*_: Any) -> None:
+    """A function that may be called with anything, as a callback: what a caller's own raises is the caller's."""
+
+
 def _nested(depth: int) -> list[Any]:
     found: list[Any] = []
     for _ in range(depth):
@@ -89,7 +93,7 @@ BAD: Mapping[str, Callable[[], Any]] = {repr(value)[:60]: (lambda value=value: v
     "long": lambda: "x" * 100_000, "deep": lambda: "d/" * 3000, "bytearray": lambda: bytearray(80), "[]": list,
     "{}": dict, "set()": set, "{1}": lambda: {1}, "{0, 1}": lambda: {0, 1}, "dict": lambda: {0: 1, 1: 0},
     "[1, 0]": lambda: [1, 0], "long range": lambda: range(10**7), "generator": lambda: (k for k in (1, 0)),
-    "endless": _endless, "nested": lambda: _nested(50_000), "cyclic": _cyclic, "function": lambda: _nested,
+    "endless": _endless, "nested": lambda: _nested(50_000), "cyclic": _cyclic, "function": lambda: _idle,
     "hostile": Hostile, "(hostile,)": lambda: (Hostile(),), "array": lambda: np.ones((4, 5), np.float32),
     "array F": lambda: np.ones((4, 5), np.float32, order="F"), "array 0-d": lambda: np.array(2.0),
     "array [1]": lambda: np.array([1]), "array bool": lambda: np.array([True, False]),
