@@ -38,8 +38,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"dtype": "v03"}, "unknown data type 'v03'"),
     ({"dtype": "v1048577"}, "v<bytes> up to v1048576"),
     ({"dtype": "v" + "9" * 5000}, "unknown data type 'v999"),
-    ({"dtype": np.float32}, "is not a string such as 's' or 'zc'"),
-    ({"dtype": ["s"]}, "data type ['s'] is not a string"),
+    ({"dtype": ["s"]}, "data type ['s'] is none: a name such as 's', 'zc' or 'float32', or a NumPy dtype is expected"),
+    ({"dtype": None}, "data type None is none: a name"),
+    ({"dtype": "float", "alpha": 2}, "data type 'float' is float32 to some and float64 to others"),
+    ({"alpha": 1j, "dtype": "float32"}, "alpha = 1j is complex, but the data type float32 is real"),
+    ({"alpha": 1e300, "dtype": np.complex64}, "beyond the range of the data type complex64"),
+    ({"beta": 1, "dtype": ">f4"}, "data type >f4 admits plain moves only"),
+    ({"beta": 1, "dtype": np.dtype(">i2")}, "data type >i2 admits plain moves only"),
+    ({"conjugate": True, "dtype": float}, "conjugate needs a complex data type, not float"),
+    ({"beta": 1j, "dtype": "float32, float64"}, "but the data type float32, float64 is real"),
     ({"size": (HUGE, 2)}, f"A of outer sizes {HUGE},2 exceeds 2^63 - 1 bytes"),
     ({"size": (1 << 31, 1 << 30)}, "A of outer sizes 2147483648,1073741824 exceeds 2^63 - 1 bytes"),
     ({"size": (0, 3), "lda": (HUGE, 3)}, f"A of outer sizes {HUGE},3 exceeds"),
@@ -49,7 +56,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"alpha": 10**400}, "alpha is beyond the range of floating-point numbers"),
     ({"alpha": (2 - 2**-24) * 2.0**127}, "is beyond the range of the data type s"),
     ({"alpha": 1j}, "alpha = 1j is complex, but the data type s is real"),
-    ({"beta": 1 + 1j, "dtype": "sd"}, "beta = (1+1j) is complex, but the data type d is real"),
+    ({"beta": 1 + 1j, "dtype": "sd"}, "beta = (1+1j) is complex, but the data type sd is real"),
     ({"conjugate": True}, "conjugate needs a complex data type, not s"),
     ({"conjugate": True, "dtype": "v16"}, "conjugate needs a complex data type, not v16"),
     ({"alpha": 2, "dtype": "i32"}, "data type i32 admits plain moves only: alpha must be 1 and beta 0"),
@@ -95,7 +102,7 @@ def test_the_largest_storage_is_accepted_and_one_more_byte_is_not() -> None:
 
 
 def test_any_sequence_of_integers_is_taken_and_kept_as_tuple() -> None:
-    p = Problem([np.int64(1), 0], np.array([2, 3]), "c", lda=iter((4, 5)), alpha=np.complex64(2j), beta=1)  # type: ignore[arg-type]
+    p = Problem([np.int64(1), 0], np.array([2, 3]), "c", lda=iter((4, 5)), alpha=np.complex64(2j), beta=1)
     assert (p.perm, p.size, p.lda, p.alpha, p.beta) == ((1, 0), (2, 3), (4, 5), 2j, 1)
     assert {type(v) for v in (*p.perm, *p.size, *(p.lda or ()))} == {int}
     assert hash(p) == hash(pickle.loads(pickle.dumps(p)))

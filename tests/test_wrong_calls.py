@@ -99,7 +99,7 @@ CALLS: dict[str, Wrong] = {
     "size": (Problem, {"size": (HUGE, 1)}, ProblemError, "size.0. is an integer of more than 40 digits"),
     "alpha": (Problem, {"alpha": np.array([1, 2])}, ProblemError, "alpha = array.* is not a number"),
     "conjugate": (Problem, {"conjugate": np.array([1, 0])}, ProblemError, "conjugate = array.* is neither"),
-    "dtype": (Problem, {"dtype": Hostile()}, ProblemError, "data type of type Hostile is not a string"),
+    "dtype": (Problem, {"dtype": Hostile()}, ProblemError, "data type of type Hostile is none"),
     "streaming": (Forced, {"streaming": np.array([1, 2])}, OptionError, "forced streaming = array"),
     "prefetch": (Forced, {"prefetch": 5}, OptionError, "forced prefetch 5 is not a sequence of distances"),
     "blockings": (Forced, {"blockings": (4, 4)}, OptionError, "forced blockings .* is not a sequence of pairs"),

@@ -195,7 +195,7 @@ def test_modules_go_with_their_solution(gpu: FakeGpu) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"typestr": "<f8"}, "A has dtype float64: the problem's type is float32"),
+        ({"typestr": "<f8"}, "A has dtype float64: the problem's type is s"),
         ({"shape": (3,), "strides": None}, "A holds 3 elements: the problem needs 315"),
         ({"strides": (8,)}, "A is not contiguous"),
         ({"mask": 1}, "A is masked"),

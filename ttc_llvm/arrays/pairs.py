@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
@@ -11,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayError, ProblemError
-from ..problem import dtypes
+from ..problem import dtypes, type_names
 from ..problem.canonical import COPY, Axis, Kinds, Placed, from_axes
 from ..problem.problem import Problem
+from ..problem.type_names import TypeName
 from ..runtime.addresses import data_address
 from ..runtime.array_arguments import exactly
 
@@ -62,14 +64,14 @@ def _scaling(
     return Scaling(f"{kinds} {conjugate}", kinds, values, *scalars, address=data_address(values))
 
 
-def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> str:
+def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> TypeName:
     """The data type of a problem between these; only for arithmetic are different ones admitted."""
-    a, b = dtypes.from_numpy(of), dtypes.from_numpy(to)
-    try:
-        if of == to or a != b:
-            return dtypes.pair_name(a, b)
-    except ProblemError:
-        pass
+    if of == to:
+        return type_names.read(of)
+    with suppress(ProblemError):
+        pair = type_names.read((of, to))
+        if pair in dtypes.PAIRS:
+            return pair
     raise ArrayError(
         f"out has dtype {to} for an array of {of}: it must be equal, or float32 for float64, complex64 for"
         " complex128, or the other way round"

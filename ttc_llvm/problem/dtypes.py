@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import shown
+from ..arguments import cut
 from ..errors import ProblemError
 
 
@@ -54,7 +54,7 @@ _TABLE = {
         DType("i64", 8, Kind.OPAQUE),
     )
 }
-_PAIRS = {"sd": ("s", "d"), "ds": ("d", "s"), "cz": ("c", "z"), "zc": ("z", "c")}
+PAIRS = {"sd": ("s", "d"), "ds": ("d", "s"), "cz": ("c", "z"), "zc": ("z", "c")}
 _NUMPY = {"f4": "s", "f8": "d", "c8": "c", "c16": "z", "f2": "f16",
           "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64"}  # fmt: skip
 _CARRIERS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
@@ -63,8 +63,8 @@ MAX_ITEMSIZE = 1 << 20
 
 
 def spellings() -> tuple[str, ...]:
-    """Every data type that `--dataType` and `Problem.dtype` accept by name (`v<bytes>` comes on top)."""
-    return (*_TABLE, *_PAIRS)
+    """Every canonical name of data types (`v<bytes>` comes on top); `type_names` has all others."""
+    return (*_TABLE, *PAIRS)
 
 
 @lru_cache(maxsize=256)
@@ -82,11 +82,9 @@ def dtype(name: str) -> DType:
 
 
 def parse_pair(text: str) -> tuple[DType, DType]:
-    """`"s"` -> (s, s); `"sd"` -> (s, d): the element types of A and of B."""
-    if not isinstance(text, str):
-        raise ProblemError(f"data type {shown(text)} is not a string such as 's' or 'zc'")
-    if text in _PAIRS:
-        a, b = _PAIRS[text]
+    """`"s"` -> (s, s); `"sd"` -> (s, d): the element types of A and of B, by their canonical name."""
+    if text in PAIRS:
+        a, b = PAIRS[text]
         return dtype(a), dtype(b)
     single = dtype(text)
     return single, single
@@ -96,9 +94,9 @@ def pair_name(a: DType, b: DType) -> str:
     """The inverse of `parse_pair`; raises ProblemError where no such pair exists."""
     if a == b:
         return a.name
-    if a.name + b.name in _PAIRS:
+    if a.name + b.name in PAIRS:
         return a.name + b.name
-    raise ProblemError(f"data types {a} -> {b} cannot be combined: mixed pairs are {', '.join(_PAIRS)}")
+    raise ProblemError(f"data types {a} -> {b} cannot be combined: mixed pairs are {', '.join(PAIRS)}")
 
 
 def carrier(itemsize: int) -> DType:
@@ -117,13 +115,19 @@ def unit(t: DType) -> DType:
     return carrier(t.itemsize if is_native(t) else next(u for u in (8, 4, 2, 1) if t.itemsize % u == 0))
 
 
-def from_numpy(np_dtype: npt.DTypeLike) -> DType:
-    """The element type of a NumPy dtype; ProblemError for Python objects, whose references need counting."""
+def from_numpy(np_dtype: npt.DTypeLike, spelled: str = "") -> DType:
+    """The element type of a NumPy dtype; ProblemError for Python objects, whose references need counting.
+
+    spelled: the dtype as its caller named it, for messages.
+    """
     np_type = np.dtype(np_dtype)
+    said = cut(spelled or str(np_type))
     if np_type.hasobject:
-        raise ProblemError(f"dtype {np_type} holds Python objects: only fixed-size plain data can be moved")
+        raise ProblemError(f"dtype {said} holds Python objects: only fixed-size plain data can be moved")
     if np_type.itemsize == 0:
-        raise ProblemError(f"dtype {np_type} has items of 0 bytes: there is nothing to move")
+        raise ProblemError(f"dtype {said} has items of 0 bytes: there is nothing to move")
+    if np_type.itemsize > MAX_ITEMSIZE:
+        raise ProblemError(f"dtype {said} has items of {np_type.itemsize} bytes: at most {MAX_ITEMSIZE} are supported")
     if np_type.fields is None and np_type.isnative and np_type.str[1:] in _NUMPY:
         return dtype(_NUMPY[np_type.str[1:]])
     if np_type.name == "bfloat16":

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, SupportsIndex
 
 from .. import arguments
 from ..arguments import cut, shown
 from ..errors import ProblemError
-from . import dtypes
+from . import dtypes, type_names
 from .dtypes import DType, Kind
+from .type_names import TypeLike
 
 MAX_RANK = 64
 FLOAT_MAX = (2 - 2**-24) * 2.0**127  # from here on, rounding to single precision gives infinity
@@ -22,7 +25,8 @@ class Problem:
 
     perm: perm[k] = the index of A that is index k of B.
     size, lda: extents and outer sizes in A's index order; ldb: outer sizes in B's order. None = no padding.
-    dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`).
+    dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`); also
+    as `float32`, `float32,float64`, `>i2`, a NumPy dtype or class (see `type_names.read`). It is kept by its letters.
     alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
     What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
     conjugate: conjugate A (complex types only).
@@ -39,15 +43,40 @@ class Problem:
     beta: complex = 0.0
     conjugate: bool = False
 
+    if TYPE_CHECKING:  # what is taken; the fields say what is kept
+
+        def __init__(
+            self,
+            perm: Iterable[SupportsIndex],
+            size: Iterable[SupportsIndex],
+            dtype: TypeLike = "s",
+            lda: Iterable[SupportsIndex] | None = None,
+            ldb: Iterable[SupportsIndex] | None = None,
+            alpha: complex = 1.0,
+            beta: complex = 0.0,
+            conjugate: bool = False,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         put = object.__setattr__
         arguments.put(self, _RULES, ProblemError)
+        put(self, "dtype", type_names.read(self.dtype))
         _check_shape(self)
         _check_outer(self)
         _check_bytes(self)
-        put(self, "alpha", _scalar("alpha", self.alpha, self.compute))
-        put(self, "beta", _scalar("beta", self.beta, self.compute))
+        put(self, "alpha", _scalar("alpha", self.alpha, self))
+        put(self, "beta", _scalar("beta", self.beta, self))
         _check_arithmetic(self)
+
+    @property
+    def spelled(self) -> str:
+        """The data type as it was given, for messages."""
+        return type_names.read(self.dtype).spelled
+
+    def spelled_of(self, side: str) -> str:
+        """A's (`"a"`) or B's (`"b"`) data type as it was given."""
+        arguments.one_of("side", side, ("a", "b"), ProblemError)
+        return type_names.read(self.dtype).sides["ab".index(side)]
 
     @property
     def a(self) -> DType:
@@ -156,13 +185,13 @@ def _check_bytes(p: Problem) -> None:
             raise ProblemError(f"{name} of outer sizes {_show(outer)} exceeds 2^63 - 1 bytes")
 
 
-def _scalar(name: str, value: complex, compute: DType) -> complex:
-    number = arguments.number(name, value)
+def _scalar(name: str, value: complex, problem: Problem) -> complex:
+    number, compute = arguments.number(name, value), problem.compute
     if compute.kind is not Kind.COMPLEX and number.imag != 0:
-        raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {compute} is real")
+        raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {problem.spelled} is real")
     if compute.real_bits == 32:
         if any(FLOAT_MAX <= abs(x) < math.inf for x in (number.real, number.imag)):
-            raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {compute}")
+            raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {problem.spelled}")
         rounded = complex(*(ctypes.c_float(part).value for part in (number.real, number.imag)))
         number = rounded if rounded in (0, 1) else number
     return number if compute.kind is Kind.COMPLEX else number.real
@@ -170,9 +199,9 @@ def _scalar(name: str, value: complex, compute: DType) -> complex:
 
 def _check_arithmetic(p: Problem) -> None:
     if p.compute.kind is Kind.OPAQUE and (p.alpha != 1 or p.beta != 0):
-        raise ProblemError(f"data type {p.dtype} admits plain moves only: alpha must be 1 and beta 0")
+        raise ProblemError(f"data type {p.spelled} admits plain moves only: alpha must be 1 and beta 0")
     if p.conjugate and p.compute.kind is not Kind.COMPLEX:
-        raise ProblemError(f"conjugate needs a complex data type, not {p.dtype}")
+        raise ProblemError(f"conjugate needs a complex data type, not {p.spelled}")
 
 
 def _show(values: tuple[int, ...]) -> str:

@@ -21,7 +21,7 @@ def problem_line(problem: Problem) -> str:
     """The computation in one line, with permutation, sizes and type."""
     name = "conj(A)" if problem.conjugate else "A"
     update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
-    parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.dtype}"]
+    parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.spelled}"]
     parts += [
         f"{key} {_join(outer, 'x')}" for key, outer in (("lda", problem.lda), ("ldb", problem.ldb)) if outer
     ]

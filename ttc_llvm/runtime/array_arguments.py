@@ -28,7 +28,7 @@ class Storage:
     """Requirements on the memory of a tensor.
 
     dtype: of its elements, and exact: no other of that size; elements: their least number, outer sizes included;
-    bytes: what they take; written: it must not be read-only.
+    bytes: what they take; written: it must not be read-only; spelled: the dtype as the problem's maker named it.
     """
 
     name: Literal["A", "B"]
@@ -36,6 +36,7 @@ class Storage:
     exact: bool
     elements: int
     written: bool
+    spelled: str
     bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -46,8 +47,9 @@ class Storage:
         """A or B of a problem. Plain moves take any items of that size: unsigned integers, ml_dtypes' bfloat16 ..."""
         own = problem.a if name == "A" else problem.b
         exact = problem.compute.kind is not Kind.OPAQUE
-        elements = problem.storage("a" if name == "A" else "b")
-        return cls(name, dtypes.to_numpy(own), exact, elements, written=name == "B")
+        side = name.lower()
+        elements = problem.storage(side)
+        return cls(name, dtypes.to_numpy(own), exact, elements, name == "B", problem.spelled_of(side))
 
     def address(self, x: Any) -> tuple[int, Any]:
         """Its address, and the object that keeps that memory alive: x is an array, a buffer or an integer address.
@@ -82,7 +84,7 @@ class Storage:
     def check(self, array: npt.NDArray[Any], writeable: bool) -> None:
         """ArrayError for an array of other elements, of too few, or that may not be written to as it must be."""
         if not self._admits(array.dtype):
-            raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.dtype}")
+            raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.spelled}")
         if not array.flags.forc:
             raise ArrayError(f"{self.name} is not contiguous (strides {array.strides}): pass its whole storage")
         if array.size < self.elements:
