@@ -10,7 +10,8 @@ from reference import Array
 
 from ttc_llvm.problem.canonical import Axis, Kinds, Placed, from_axes, static
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.problem.problem import Problem, column_major
+from ttc_llvm.problem.layouts import column_major
+from ttc_llvm.problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

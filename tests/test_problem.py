@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ttc_llvm.errors import ProblemError, TtcError
-from ttc_llvm.problem.problem import Problem, column_major
+from ttc_llvm.problem.layouts import column_major
+from ttc_llvm.problem.problem import Problem
 
 HUGE = 1 << 62
 

@@ -37,7 +37,8 @@ from ttc_llvm.lowering.items import placed
 from ttc_llvm.lowering.plan import Store
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.problem import Problem, column_major
+from ttc_llvm.problem.layouts import column_major
+from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import addresses, backend, executable, kernel
 from ttc_llvm.runtime.executable import Executable
 

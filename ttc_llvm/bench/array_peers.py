@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from ..problem import dtypes
 from ..problem.dtypes import Kind, is_native
-from ..problem.problem import Problem, column_major
+from ..problem.layouts import column_major
+from ..problem.problem import Problem
 from .contender import Contender
 from .workspace import Workspace, start_elements
 

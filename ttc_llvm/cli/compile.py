@@ -104,7 +104,7 @@ def problem_of(command: Command) -> Problem:
     for flag, value in (("--perm", command.perm), ("--size", command.size)):
         if value is None:
             raise OptionError(f"{flag} is missing: a transposition needs --perm and --size")
-    return Problem(
+    stated = Problem(
         command.perm or (),
         command.size or (),
         command.data_type,
@@ -114,6 +114,7 @@ def problem_of(command: Command) -> Problem:
         command.beta,
         command.conjugate,
     )
+    return stated.row_major if command.order == "C" else stated
 
 
 # --- the machine -----------------------------------------------------------------------------------------

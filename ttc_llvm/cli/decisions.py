@@ -9,7 +9,8 @@ from itertools import groupby
 from ..errors import OptionError
 from ..machine.target import Target
 from ..problem.canonical import Canonical, static
-from ..problem.problem import Problem, column_major
+from ..problem.layouts import column_major
+from ..problem.problem import Problem
 from ..tuning.space import blocks
 from ..tuning.space.choices import Forced, can_stream
 from .reading import Command
@@ -69,9 +70,9 @@ def _orders(command: Command, problem: Problem, canonical: Canonical) -> tuple[t
 def to_axes(order: tuple[int, ...], problem: Problem, canonical: Canonical) -> tuple[int, ...]:
     """The canonical axes of a loop order, outermost first.
 
-    order: a permutation of A's indices, outermost loop first. Indices of extent 1 have no loop, nor have those of
-    rows that are moved as one item; indices that were merged share one, which runs them in storage order. Raises
-    OptionError where the order asks for more.
+    order: a permutation of A's indices as the problem was stated, outermost loop first. Indices of extent 1 have no
+    loop, nor have those of rows that are moved as one item; indices that were merged share one, which runs them in
+    storage order. Raises OptionError where the order asks for more.
     """
     if sorted(order) != list(range(len(problem.perm))):
         raise OptionError(
@@ -80,7 +81,8 @@ def to_axes(order: tuple[int, ...], problem: Problem, canonical: Canonical) -> t
     homes = _homes(problem, canonical)
     if problem.elements == 0:
         return tuple(range(len(canonical.axes)))
-    looped = [index for index in order if index in homes]
+    stated = problem.axes_a or range(len(order))
+    looped = [index for index in map(stated.index, order) if index in homes]
     found = []
     for axis, group in groupby(looped, key=homes.__getitem__):
         _check_merged(tuple(group), axis, order, homes, problem)
@@ -110,8 +112,9 @@ def _check_merged(
     """All indices of a merged loop stand side by side in the order, the one with the largest stride first."""
     stored = [index for index in reversed(problem.perm) if homes.get(index) == axis]
     if list(group) != stored:
+        named = [problem.axes_a[index] for index in stored] if problem.axes_a else stored
         raise OptionError(
-            f"loopPerm {_show(order)} cannot be had: indices {_show(stored)} are contiguous in both tensors and"
+            f"loopPerm {_show(order)} cannot be had: indices {_show(named)} are contiguous in both tensors and"
             " merged into one loop, so they must stand side by side in this order"
         )
 

@@ -132,9 +132,12 @@ def _distinct(found: Sequence[tuple[Entry, Job]]) -> tuple[Listed, ...]:
 
 def _difference(first: Command, second: Command) -> Option | None:
     """An option in which two problems of one name differ."""
+    named = {*IN_MANIFEST, "data_type"}
+    if first.loop_perm is None:  # which is read in that order, as what the name tells is
+        named.add("order")
     for option in OPTIONS:
         differs = getattr(first, option.field) != getattr(second, option.field)
-        if differs and option.field not in (*IN_MANIFEST, "data_type"):
+        if differs and option.field not in named:
             return option
     return None
 

@@ -10,7 +10,7 @@ from .. import __version__
 from ..bench.report import shape
 from ..compiling.library import Library
 from ..problem import names
-from ..problem.wording import aligned, count, problem_fields, target_fields, target_line
+from ..problem.wording import aligned, count, stated_fields, target_fields, target_line
 from .report import Outcome, measurement_fields, print_lines, print_object, print_rows
 
 HEAD = ("problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source")
@@ -65,7 +65,7 @@ def print_json(finished: Finished) -> None:
             "problems": [
                 {
                     "name": names.stem(outcome.solution.problem),
-                    "problem": problem_fields(outcome.solution.problem),
+                    **stated_fields(outcome.solution.problem),
                     "threads": outcome.solution.threads,
                     "plan": str(outcome.solution.plan),
                     "source": outcome.source,

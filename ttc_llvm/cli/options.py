@@ -52,7 +52,7 @@ def _switch(flag: str, field: str, help: str, short: str = "") -> Option:
 
 
 GROUPS: dict[str, tuple[Option, ...]] = {
-    "the transposition, column-major: index 0 of A has stride 1": (
+    "the transposition, column-major (index 0 of A has stride 1) unless --order=C says otherwise": (
         Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", values.integers),
         Option("--size", "size", "N,..", "extents of A's indices (required)", values.integers),
         Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; default s", default="s"),
@@ -60,6 +60,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--beta", "beta", "X", "default 0: B is not read", values.scalar, 0.0),
         Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", values.integers),
         Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", values.integers),
+        Option("--order", "order", "ORDER", "F (default): perm, size, lda, ldb and loopPerm are column-major; C: they"
+               " are row-major, the last index has stride 1, as in np.transpose(a, perm)", values.order, "F"),
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
     ),
     "the search": (

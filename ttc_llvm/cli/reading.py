@@ -27,6 +27,7 @@ class Command:
     beta: complex
     lda: tuple[int, ...] | None
     ldb: tuple[int, ...] | None
+    order: str
     conjugate: bool
     max_implementations: int
     time_limit: float | None

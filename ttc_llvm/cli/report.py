@@ -161,7 +161,7 @@ def print_json(outcome: Outcome) -> None:
     print_object(
         {
             "version": __version__,
-            "problem": wording.problem_fields(solution.problem),
+            **wording.stated_fields(solution.problem),
             "merged": {
                 "text": str(outcome.canonical),
                 "axes": [[axis.extent, axis.stride_a, axis.stride_b] for axis in outcome.canonical.axes],

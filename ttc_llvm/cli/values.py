@@ -28,6 +28,14 @@ def scalar(text: str) -> complex:
         raise ValueError("a number such as 2, -1.5e3, 1+2j or 1,2 (real, imaginary) is expected") from None
 
 
+def order(text: str) -> str:
+    """The order of indices in memory, F or C."""
+    found = text.strip().upper()
+    if found not in ("F", "C"):
+        raise ValueError("F (column-major) or C (row-major) is expected")
+    return found
+
+
 def seconds(text: str) -> float:
     """A number of seconds; whether it makes sense is for others to say."""
     try:

@@ -3,7 +3,8 @@
 #   find_package(ttc_llvm CONFIG REQUIRED PATHS <what `ttc --cmake-dir` prints>)
 #
 #   ttc_add_transpose(<target> [STATIC | SHARED]
-#       PERM <p>... SIZE <n>... [DATATYPE <type>] [LDA <n>...] [LDB <n>...] [ALPHA <x>] [BETA <x>] [CONJUGATE]
+#       PERM <p>... SIZE <n>... [ORDER C] [DATATYPE <type>] [LDA <n>...] [LDB <n>...] [ALPHA <x>] [BETA <x>]
+#       [CONJUGATE]
 #       <common>...)
 #   ttc_add_library(<target> [STATIC | SHARED] MANIFEST <file> <common>...)
 #
@@ -14,6 +15,9 @@
 # library of that name is made (STATIC, SHARED, or as BUILD_SHARED_LIBS says), which can be linked and installed
 # like any other. The header is <C name of the problem>.h, or <target>.h for a manifest. EMIT asks for more: omp
 # adds the objects with strong OpenMP entries, fortran the module, which is compiled with the target.
+#
+# ORDER C: PERM, SIZE, LDA and LDB are row-major, as --order=C has them. The name of the header, and the order of
+# lda, ldb and size in its functions, stay column-major: the header says which numbers they come from.
 #
 # Builds time nothing: they take the best plan of the solutions database, or the cost model's. With
 # MAX_IMPLEMENTATIONS, or where a manifest says so, kernels are tuned while building, one command at a time.
@@ -59,7 +63,7 @@ set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
 function(ttc_add_transpose target)
   set(arguments)
   set(manifest)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CONJUGATE" "DATATYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CONJUGATE" "ORDER;DATATYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
     "PERM;SIZE;LDA;LDB;${_TTC_LISTS}")
   _ttc_check_arguments(ttc_add_transpose "${target}" PERM SIZE)
   foreach(key IN ITEMS PERM SIZE LDA LDB)
@@ -69,7 +73,7 @@ function(ttc_add_transpose target)
       list(APPEND arguments "--${option}=${values}")
     endif()
   endforeach()
-  foreach(pair IN ITEMS DATATYPE=dataType ALPHA=alpha BETA=beta)
+  foreach(pair IN ITEMS ORDER=order DATATYPE=dataType ALPHA=alpha BETA=beta)
     string(REPLACE "=" ";" pair ${pair})
     list(GET pair 0 key)
     list(GET pair 1 option)

@@ -14,6 +14,7 @@ from ..native.whole_file import filled
 from ..problem import names
 from ..problem.dtypes import DType, Kind
 from ..problem.problem import Problem
+from ..problem.wording import in_c_order
 
 TEMPLATE = Path(__file__).with_name("header.h.in")
 # The names of a driver's interface. POINTER: type of device addresses; NUMBER: the cast of one to an integer.
@@ -60,6 +61,7 @@ def text(
 def _facts(problem: Problem, target: GpuTarget, plan: str, gibs: float | None) -> list[str]:
     columns = {"perm": problem.perm, "size": problem.size, "lda": problem.outer_a, "ldb": problem.outer_b}
     facts = {name: ",".join(map(str, values)) for name, values in columns.items()}
+    facts |= {"C order": in_c_order(problem)} if problem.is_row_major else {}
     facts |= {"target": str(target), "plan": plan}
     facts |= {} if gibs is None else {"measured": f"{gibs:.1f} GiB/s"}
     return [f" * {name}: {fact}".rstrip() for name, fact in facts.items()]

@@ -13,7 +13,8 @@ from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Alpha, Axis, Canonical, Kinds, Param, is_move
 from ..problem.dtypes import DType
-from ..problem.problem import Problem, column_major
+from ..problem.layouts import column_major
+from ..problem.problem import Problem
 from .plan import CpuPlan, Store
 
 LANES = 16  # extent of a micro-tile; a wider one gains little and its code grows with the square

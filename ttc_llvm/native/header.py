@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..problem import interface, names
+from ..problem import interface, names, wording
 from ..problem.dtypes import DType, Kind
 from ..problem.problem import Problem
 from . import declarations
@@ -70,6 +70,7 @@ def told(described: Described) -> list[str]:
 def _facts(described: Described) -> dict[str, str]:
     gibs, counted = described.gibs, _bytes_counted(described.problem)
     return {
+        "C order": wording.in_c_order(described.problem),
         "target": described.target,
         "plan": described.plan,
         "measured": "" if gibs is None else f"{gibs:.1f} GiB/s ({counted}, per second)",

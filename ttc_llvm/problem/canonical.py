@@ -15,7 +15,8 @@ from math import prod
 from ..errors import ProblemError
 from . import dtypes
 from .dtypes import DType
-from .problem import Problem, column_major
+from .layouts import column_major
+from .problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

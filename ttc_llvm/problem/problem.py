@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, SupportsIndex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import arguments
 from ..arguments import cut, shown
 from ..errors import ProblemError
-from . import dtypes, type_names
+from . import dtypes, layouts, of_arrays, type_names
 from .dtypes import DType, Kind
+from .layouts import column_major
 from .type_names import TypeLike
 
 MAX_RANK = 64
@@ -30,6 +31,8 @@ class Problem:
     alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
     What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
     conjugate: conjugate A (complex types only).
+    axes_a, axes_b: axes_a[k] = the axis of a caller's array that is index k of A, and so for B; None = axis k.
+    `from_arrays` and `row_major` set them; they change how a solution reads arrays, and nothing else.
 
     Raises ProblemError, one sentence, for anything invalid. Source: Springer, Sankaran, Bientinesi 2016, eq. 1.
     """
@@ -42,6 +45,8 @@ class Problem:
     alpha: complex = 1.0
     beta: complex = 0.0
     conjugate: bool = False
+    axes_a: tuple[int, ...] | None = None
+    axes_b: tuple[int, ...] | None = None
 
     if TYPE_CHECKING:  # what is taken; the fields say what is kept
 
@@ -55,6 +60,8 @@ class Problem:
             alpha: complex = 1.0,
             beta: complex = 0.0,
             conjugate: bool = False,
+            axes_a: Iterable[SupportsIndex] | None = None,
+            axes_b: Iterable[SupportsIndex] | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -63,10 +70,28 @@ class Problem:
         put(self, "dtype", type_names.read(self.dtype))
         _check_shape(self)
         _check_outer(self)
+        _check_axes(self)
         _check_bytes(self)
         put(self, "alpha", _scalar("alpha", self.alpha, self))
         put(self, "beta", _scalar("beta", self.beta, self))
         _check_arithmetic(self)
+
+    @classmethod
+    def from_arrays(
+        cls, x: Any, axes: Iterable[SupportsIndex] | None = None, out: Any = None, *,
+        alpha: complex = 1.0, beta: complex = 0.0, conjugate: bool = False,
+    ) -> Problem:  # fmt: skip
+        """The problem `out <- alpha * transpose(x, axes) + beta * out` of arrays that lie as these do.
+
+        x, out: of NumPy or another library, whose shapes, strides and types are read and whose elements are not: in C
+        or F order, or parts of such arrays, which give lda and ldb. axes: as in `np.transpose`. out: None stands for a
+        new array in C order of x's type. A solution of this problem takes x and out, and arrays of their shapes.
+
+        Raises ArrayError for shapes and axes that do not fit, and for strides that no problem states
+        (`ttc_llvm.transpose` takes those), ProblemError for types and scalars.
+        """
+        f = of_arrays.stated(x, axes, out)
+        return cls(f.perm, f.size, f.dtype, f.lda, f.ldb, alpha, beta, conjugate, f.axes_a, f.axes_b)
 
     @property
     def spelled(self) -> str:
@@ -109,6 +134,22 @@ class Problem:
         return tuple(self.size[p] for p in self.perm)
 
     @property
+    def row_major(self) -> Problem:
+        """The problem that the same numbers state of tensors in C order, where the last index has stride 1.
+
+        It is column-major as every problem: its indices are these backwards. Of such a problem, the one it was made of.
+        """
+        perm = tuple(len(self.perm) - 1 - p for p in self.perm[::-1])
+        lda, ldb = (outer and outer[::-1] for outer in (self.lda, self.ldb))
+        axes = None if self.is_row_major else layouts.row_major(len(perm))
+        return replace(self, perm=perm, size=self.size[::-1], lda=lda, ldb=ldb, axes_a=axes, axes_b=axes)
+
+    @property
+    def is_row_major(self) -> bool:
+        """True where the arrays of A and B have the problem's indices backwards, as those in C order do."""
+        return self.axes_a == self.axes_b == layouts.row_major(len(self.perm))
+
+    @property
     def elements(self) -> int:
         """Elements moved."""
         return math.prod(self.size)
@@ -127,21 +168,14 @@ class Problem:
         return self.elements * (self.a.itemsize + passes * self.b.itemsize)
 
 
-def column_major(outer: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides in elements of a column-major tensor with these outer sizes."""
-    strides, step = [], 1
-    for extent in outer:
-        strides.append(step)
-        step *= extent
-    return tuple(strides)
-
-
 _RULES = {
     "perm": arguments.integers,
     "size": arguments.integers,
     "lda": arguments.optional(arguments.integers),
     "ldb": arguments.optional(arguments.integers),
     "conjugate": arguments.flag,
+    "axes_a": arguments.optional(arguments.integers),
+    "axes_b": arguments.optional(arguments.integers),
 }
 
 
@@ -168,15 +202,22 @@ def _check_outer(p: Problem) -> None:
         if outer is None:
             continue
         if len(outer) != len(extents):
-            raise ProblemError(
-                f"{name} {_show(outer)} has {len(outer)} entries, but perm has {len(extents)} indices"
-            )
+            raise ProblemError(f"{name} {_show(outer)} has {len(outer)} entries, but perm has {len(extents)} indices")
         for k, (got, least) in enumerate(zip(outer, extents, strict=True)):
             if got < least:
                 rule = meaning.format(k=k)
                 raise ProblemError(
                     f"{name}[{k}] = {got} is less than {rule} = {least}: outer sizes include the extent"
                 )
+
+
+def _check_axes(p: Problem) -> None:
+    plain = tuple(range(len(p.perm)))
+    for name, axes in (("axes_a", p.axes_a), ("axes_b", p.axes_b)):
+        if axes is not None and sorted(axes) != [*plain]:
+            raise ProblemError(f"{name} {_show(axes)} is not a permutation of 0..{len(plain) - 1}")
+        if axes == plain:
+            object.__setattr__(p, name, None)
 
 
 def _check_bytes(p: Problem) -> None:

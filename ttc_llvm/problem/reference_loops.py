@@ -12,7 +12,8 @@ from math import prod
 from . import dtypes
 from .canonical import Beta, Kinds
 from .dtypes import DType
-from .problem import Problem, column_major
+from .layouts import column_major
+from .problem import Problem
 
 INT_MAX = (1 << 31) - 1
 

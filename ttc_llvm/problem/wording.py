@@ -21,11 +21,26 @@ def problem_line(problem: Problem) -> str:
     """The computation in one line, with permutation, sizes and type."""
     name = "conj(A)" if problem.conjugate else "A"
     update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
-    parts = [f"perm {_join(problem.perm, ',')}, size {_join(problem.size, 'x')}, type {problem.spelled}"]
-    parts += [
-        f"{key} {_join(outer, 'x')}" for key, outer in (("lda", problem.lda), ("ldb", problem.ldb)) if outer
-    ]
+    parts = [*_shape_parts(problem), f"type {problem.spelled}", *_outer_parts(problem)]
+    parts += [f"in C order {in_c_order(problem)}"] if problem.is_row_major else []
     return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+
+
+def in_c_order(problem: Problem) -> str:
+    """The numbers that a problem was stated with in C order; none for any other."""
+    if not problem.is_row_major:
+        return ""
+    given = problem.row_major
+    return ", ".join([*_shape_parts(given), *_outer_parts(given)])
+
+
+def _shape_parts(problem: Problem) -> list[str]:
+    return [f"perm {_join(problem.perm, ',')}", f"size {_join(problem.size, 'x')}"]
+
+
+def _outer_parts(problem: Problem) -> list[str]:
+    given = ("lda", problem.lda), ("ldb", problem.ldb)
+    return [f"{key} {_join(outer, 'x')}" for key, outer in given if outer]
 
 
 def merged_line(canonical: Canonical) -> str:
@@ -63,6 +78,14 @@ def problem_fields(problem: Problem) -> dict[str, Any]:
         "beta": _scalar_field(problem.beta),
         "conjugate": problem.conjugate,
     }
+
+
+def stated_fields(problem: Problem) -> dict[str, Any]:
+    """`problem` and, where it was stated in C order, `stated`: the same as it was given."""
+    fields = {"problem": problem_fields(problem)}
+    if problem.is_row_major:
+        fields["stated"] = {"order": "C"} | problem_fields(problem.row_major)
+    return fields
 
 
 def target_fields(target: Target) -> dict[str, Any]:
