@@ -24,7 +24,11 @@ class Change:
     values: Mapping[Texts, Texts] | None = None
 
     def __call__(self, decisions: dict[str, str]) -> dict[str, str]:
-        """The decisions of a plan after this change; PlanError where one had a value that nothing became of."""
+        """The decisions of a plan after this change; PlanError where one had a value that nothing became of, or is of a
+        later version."""
+        later = next((name for name in self.now if name in decisions and name not in self.was), None)
+        if later is not None:
+            raise PlanError(f"plan decision {later!r} is of a later version than the plan")
         if self.was and not any(name in decisions for name in self.was):
             return decisions
         had = tuple(decisions.get(name, "") for name in self.was)
