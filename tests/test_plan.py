@@ -97,6 +97,8 @@ def test_unreadable_texts_are_refused(text: str, sentence: str) -> None:
             if store not in FALLBACKS
         ),
         (replace(PLAN, prefetch=-1), "plan prefetch=-1 is negative"),
+        (replace(PLAN, tile=(1 << 63, 64)), "plan tile=9223372036854775808,64 has an extent above 2^63 - 1"),
+        (replace(PLAN, panel=(64, 1 << 63)), "plan panel=64,9223372036854775808 has an extent above 2^63 - 1"),
     ],
 )
 def test_plans_that_do_not_fit_are_refused(changed: CpuPlan, sentence: str) -> None:

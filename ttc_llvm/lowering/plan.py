@@ -17,6 +17,7 @@ from .plan_text import read, shown, tuple_of
 Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
 
 VERSION = "cpu3"
+MAX_EXTENT = (1 << 63) - 1  # as sizes of tensors have
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
 
 
@@ -213,6 +214,9 @@ def check_shape(plan: Plan, panel: tuple[int, ...], orders: Mapping[str, tuple[i
     for name, values in (("tile", plan.tile), ("block", plan.block)):
         if len(values) != rank or min(values) < 1:
             raise PlanError(f"plan {name}={shown(values)} needs {rank} positive extents")
+    for name, values in (("tile", plan.tile), ("panel", panel)):
+        if max(values, default=0) > MAX_EXTENT:
+            raise PlanError(f"plan {name}={shown(values)} has an extent above 2^63 - 1")
     for name, values in orders.items():
         if sorted(values) != list(range(rank)):
             raise PlanError(f"plan {name}={shown(values)} is not a permutation of {rank} axes")
