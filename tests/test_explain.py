@@ -322,6 +322,17 @@ def test_lines_fit_a_terminal_of_80_columns() -> None:
         assert max(map(len, explanation.stage(stage).splitlines())) <= 80, stage
 
 
+def test_columns_of_the_ranking_stay_apart() -> None:
+    """Times of tiny problems are long figures, as 7.456e-06."""
+    text = solved(Problem((0, 1), (8, 3), "ds", ldb=(9, 4), alpha=2.0)).explain(3).stage("plans")
+    _, _, table = text.partition("threads that share the work, * = chosen:\n\n")
+    head, *rows = [line for line in table.splitlines() if not line.startswith("     ") or "GiB/s" in line]
+    assert head.split() == ["ms", "GiB/s", "memory", "instructions", "threads"]
+    assert len(rows) == 3
+    for row in rows:
+        assert len([float(figure) for figure in row[3:].split()]) == 5
+
+
 def test_notebooks_get_pictures_and_print_gets_text() -> None:
     explanation = solved(COPY).explain()
     shown = explanation._repr_html_()

@@ -84,7 +84,7 @@ def _plans(e: Explanation) -> Iterator[str]:
         yield "The cost model's first plans, in the order in which they would be tried; memory"
         yield "and instructions in ms on one thread, threads that share the work, * = chosen:"
         yield ""
-        yield "          ms    GiB/s   memory  instructions  threads"
+        yield "          ms    GiB/s     memory  instructions  threads"
         for number, one in enumerate(e.ranked, 1):
             yield from _ranked(number, one, e)
 
@@ -107,7 +107,7 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
 def _ranked(number: int, one: Ranked, e: Explanation) -> Iterator[str]:
     t = one.terms
     mark = "*" if one.plan == e.plan.without_fallback else " "
-    times = f"{t.memory * 1e3:9.4g}{t.compute * 1e3:14.4g}{t.balance:9.2f}"
+    times = f"{t.memory * 1e3:11.4g}{t.compute * 1e3:14.4g}{t.balance:9.2f}"
     yield f"{number:2}{mark} {t.seconds * 1e3:8.4g}{_gibs(t.seconds, e):9.1f}{times}"
     yield from plan_lines(one.plan, 5)
 
