@@ -38,7 +38,7 @@ def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
     add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
     add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
     add("--sample", metavar="N", help="at most so many cases, a random sample")
-    add("--seed", metavar="N", default="0", help="of the lots; default: 0")
+    add("--seed", metavar="N", default="0", help="of the sample; default: 0")
     add("--bytes", metavar="SIZE", help="shrink tensors to at most so many bytes, as 8M: for a quick look")
     add("--list", action="store_true", help="list the cases, measure nothing")
 
