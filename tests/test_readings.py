@@ -59,8 +59,9 @@ def arrays(problem: Problem) -> Iterator[Array]:
             yield x
             yield x[tuple(slice(None, None, -1) for _ in shape)]
             larger = filled(tuple(2 * extent + 1 for extent in shape), order)
-            yield larger[(Ellipsis, *(slice(1, 1 + extent) for extent in shape))]
-            yield larger[(Ellipsis, *(slice(1, 2 * extent + 1, 2) for extent in shape))]
+            for step in (1, 2):
+                part: tuple[Any, ...] = (..., *(slice(1, 1 + step * extent, step) for extent in shape))
+                yield larger[part]
     for count in {problem.storage("a") + more for more in (-1, 0, 5)} - {-1}:
         yield filled((count,))
         yield filled((2 * count,))[::2]
