@@ -24,7 +24,7 @@ from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, Param, Size, static
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.runtime import backend
+from ttc_llvm.runtime import backend, linking
 
 ROWS = ("sse2", "avx", "avx2", "avx512", "knl")
 SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
@@ -145,6 +145,6 @@ def _place_b(case: Case, run: Run) -> Place:
 
 
 @lru_cache(maxsize=4)
-def _loaded(nest: LoopNest, wanted: Target) -> backend.Loaded:
+def _loaded(nest: LoopNest, wanted: Target) -> linking.Loaded:
     """The kernel; remembered, for tests run some of them several times."""
-    return backend.load(backend.compile_object(str(module.build(nest, wanted)), wanted), ("kernel",))
+    return linking.load(backend.compile_object(str(module.build(nest, wanted)), wanted), ("kernel",))

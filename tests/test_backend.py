@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import inspect
 import itertools
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
+import traceback
 import types
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from forks import forked
@@ -23,7 +27,7 @@ from ttc_llvm import locks
 from ttc_llvm.errors import CompileError, OutOfMemoryError, TargetError
 from ttc_llvm.machine import cpu_features, host, lookup
 from ttc_llvm.machine.target import Target
-from ttc_llvm.runtime import backend, heap
+from ttc_llvm.runtime import backend, heap, linking
 
 ADD = """
 define i64 @add(i64 %a, i64 %b) {
@@ -59,7 +63,7 @@ define void @triple(ptr %a, ptr %b) {
 
 @pytest.fixture(autouse=True)
 def _compiled_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "compile_object", inspect.unwrap(backend.compile_object))
+    monkeypatch.setattr(backend, "compile_object", backend.compile_object.__wrapped__)
 
 
 def optimised(ir_text: str, wanted: Target) -> str:
@@ -98,8 +102,8 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="n
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def build(text: str, symbol: str) -> backend.Loaded:
-    return backend.load(backend.compile_object(text, backend.host_target()), [symbol])
+def build(text: str, symbol: str) -> linking.Loaded:
+    return linking.load(backend.compile_object(text, backend.host_target()), [symbol])
 
 
 def test_a_loaded_function_computes() -> None:
@@ -120,13 +124,53 @@ def test_constants_and_library_calls_are_linked() -> None:
 
 def test_loaded_code_outlives_its_neighbours() -> None:
     obj = backend.compile_object(ADD, backend.host_target())
-    loaded = [backend.load(obj, ["add"]) for _ in range(40)]
+    loaded = [linking.load(obj, ["add"]) for _ in range(40)]
     kept = loaded[::7]
     del loaded
     gc.collect()
-    more = [backend.load(obj, ["add"]) for _ in range(40)]
+    more = [linking.load(obj, ["add"]) for _ in range(40)]
     prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)
     assert all(prototype(code.address("add"))(k, 1) == k + 1 for k, code in enumerate(kept + more))
+
+
+def interrupted(work: Callable[[], object], at: int) -> list[str] | None:
+    """The files that an interrupt passes on its way out of the work, where it strikes at the so many-th step of
+    llvmlite's handling of LLVM's objects; None where there are fewer steps. It may arrive a moment later."""
+    steps = itertools.count()
+
+    def strike(frame: types.FrameType, event: str, arg: object) -> None:
+        if frame.f_code.co_filename.endswith("llvmlite/binding/ffi.py") and next(steps) == at:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    try:
+        sys.setprofile(strike)
+        work()
+        sys.setprofile(None)
+        if next(steps) <= at:
+            return None
+        time.sleep(PATIENCE)
+    except KeyboardInterrupt as error:
+        return [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    finally:
+        sys.setprofile(None)
+    raise AssertionError(f"the interrupt at step {at} was swallowed")
+
+
+def test_interrupts_arrive_when_llvmlite_is_done_with_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside, they have objects freed twice; inside destructors, they are swallowed."""
+    swallowed: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", swallowed.append)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        build(ADD, "add")
+        every = (interrupted(lambda: build(ADD, "add"), k) for k in itertools.count())
+        ends = [*itertools.takewhile(lambda end: end is not None, every)]
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(ends) > 50
+    assert not [file for end in ends for file in end or () if "llvmlite" in file]
+    assert not swallowed
 
 
 @pytest.mark.parametrize(
@@ -148,13 +192,13 @@ def test_a_damaged_object_is_refused(cut: float) -> None:
     obj = backend.compile_object(ADD, backend.host_target())
     end = int(cut * len(obj)) if isinstance(cut, float) else cut
     with pytest.raises(CompileError, match="cannot be linked"):
-        backend.load(obj[:end], ["add"])
+        linking.load(obj[:end], ["add"])
 
 
 def test_a_missing_symbol_is_refused() -> None:
     obj = backend.compile_object(ADD, backend.host_target())
     with pytest.raises(CompileError, match="subtract"):
-        backend.load(obj, ["add", "subtract"])
+        linking.load(obj, ["add", "subtract"])
     calls = (
         "declare void @no_such_function()\ndefine void @f() {\n call void @no_such_function()\n ret void }"
     )
@@ -311,10 +355,10 @@ def test_memory_stays_flat_while_compiling() -> None:
 def test_memory_stays_flat_while_loading() -> None:
     obj = backend.compile_object(CONSTANT, backend.host_target())
     for _ in range(100):
-        backend.load(obj, ["pick"])
+        linking.load(obj, ["pick"])
     before = resident()
     for _ in range(2000):
-        backend.load(obj, ["pick"])
+        linking.load(obj, ["pick"])
     assert resident() - before < 4 << 10
 
 
@@ -325,7 +369,7 @@ def test_a_child_forked_while_threads_compile_can_compile() -> None:
 
     def compile_all_day() -> None:
         while not stop.is_set():
-            backend.load(backend.compile_object(STAGES, own), ["stages"])
+            linking.load(backend.compile_object(STAGES, own), ["stages"])
 
     busy = [threading.Thread(target=compile_all_day) for _ in range(2)]
     for thread in busy:
@@ -343,7 +387,7 @@ def _forked(own: Target) -> int:
     """Exit status of a child that compiles and runs a function; -1 if it does not end within 20 s."""
 
     def adds() -> bool:
-        code = backend.load(backend.compile_object(ADD, own), ["add"])
+        code = linking.load(backend.compile_object(ADD, own), ["add"])
         prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)
         return bool(prototype(code.address("add"))(1, 2) == 3)
 

@@ -28,7 +28,7 @@ from ttc_llvm.native import artifact
 from ttc_llvm.problem import interface
 from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.runtime import backend
+from ttc_llvm.runtime import backend, linking
 
 SHAPES = {
     "paper": Problem((2, 1, 0), (8, 16, 16), "s", (32, 32, 32)),
@@ -64,11 +64,11 @@ def plain_plan(problem: Problem, target: Target) -> CpuPlan:
     return default_plan(placed(problem, target).canonical, target)
 
 
-def compiled(problem: Problem, target: Target, plan: CpuPlan) -> backend.Loaded:
+def compiled(problem: Problem, target: Target, plan: CpuPlan) -> linking.Loaded:
     """The problem's object, linked into this process."""
     text = module_text(artifact.Spec(problem, target, plan))
     symbols = [entry.name for entry in interface.entries(problem)]
-    return backend.load(backend.compile_object(text, target), symbols)
+    return linking.load(backend.compile_object(text, target), symbols)
 
 
 def check_all(problem: Problem, target: Target, plan: CpuPlan, seed: int = 0) -> None:
@@ -188,7 +188,7 @@ def test_the_specialised_body_runs_at_its_own_shape_however_that_is_spelled(name
     bodies = choose(problem, target, plain_plan(problem, target))
     alone = Version(target, dataclasses.replace(bodies, any_size=()))
     text = str(entries.build(problem, (alone,)))
-    loaded = backend.load(backend.compile_object(text, target), [entry.name for entry in interface.entries(problem)])
+    loaded = linking.load(backend.compile_object(text, target), [entry.name for entry in interface.entries(problem)])
     size, lda, ldb = problem.size, problem.outer_a, problem.outer_b
     plain = dataclasses.replace(problem, lda=None, ldb=None)
     for outer_a, outer_b in itertools.product((None, lda), (None, ldb)):

@@ -27,7 +27,7 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, from_axes
 from ttc_llvm.problem.dtypes import dtype
-from ttc_llvm.runtime import backend, kernel
+from ttc_llvm.runtime import backend, kernel, linking
 from ttc_llvm.runtime.executable import Executable
 from ttc_llvm.runtime.once import Recent
 
@@ -92,7 +92,7 @@ def run_family(case: Case, target: Target, flush: str) -> None:
         return
     form, plan = family.canonical_form(shared), family.plan(shared, target)
     numbers = np.array(family.values(shared, canonical), np.int64)
-    loaded = backend.load(_object(form, target), (kernel.NAME,))
+    loaded = linking.load(_object(form, target), (kernel.NAME,))
     made = GuardedCase.of(case, Place(flush), Place(flush))
     factors = machine.scalars(canonical.compute, case.alpha, case.beta)
     entry = machine.SIGNATURE(loaded.address(kernel.NAME))
@@ -271,9 +271,9 @@ def test_stored_code_that_cannot_be_linked_is_made_again(
 ) -> None:
     x = RNG.random((20, 30))
     runner(x)
-    load, failures = backend.load, [ttc_llvm.CompileError("no object")]
+    load, failures = linking.load, [ttc_llvm.CompileError("no object")]
 
-    def failing(*given: Any) -> backend.Loaded:
+    def failing(*given: Any) -> linking.Loaded:
         if failures:
             raise failures.pop()
         return load(*given)

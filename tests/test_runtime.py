@@ -24,7 +24,7 @@ from processes import PATIENCE
 
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import pool_layout
-from ttc_llvm.runtime import affinity, backend, pool, runtime
+from ttc_llvm.runtime import affinity, backend, linking, pool, runtime
 from ttc_llvm.runtime.once import once
 from ttc_llvm.runtime.runtime import Call
 
@@ -115,8 +115,8 @@ quiet_fork = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:Depreca
 
 
 @once
-def loaded() -> backend.Loaded:
-    return backend.load(
+def loaded() -> linking.Loaded:
+    return linking.load(
         backend.compile_object(KERNELS, backend.host_target()), ["count", "note", "meet", "linger"]
     )
 

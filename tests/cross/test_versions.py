@@ -25,7 +25,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.runtime import backend
+from ttc_llvm.runtime import backend, linking
 from ttc_llvm.tuning.cost.model import model_plan
 
 LIST = "x86-64-v2,haswell,znver5"
@@ -108,7 +108,7 @@ def chosen_here(targets: tuple[Target, ...]) -> int:
     module.triple = table.X86
     choose = cpu_select.add_choose(module, targets)
     choose.linkage = ""
-    code = backend.load(backend.compile_object(str(module), lookup.find("x86-64")), ["cpu.choose"])
+    code = linking.load(backend.compile_object(str(module), lookup.find("x86-64")), ["cpu.choose"])
     call = ctypes.CFUNCTYPE(ctypes.c_int32)(code.address("cpu.choose"))
     return int(call())
 

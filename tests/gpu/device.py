@@ -25,7 +25,7 @@ from ttc_llvm.lowering.gpu.launch import Launch, Slot
 from ttc_llvm.lowering.gpu.plan import GpuPlan
 from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Canonical
-from ttc_llvm.runtime import backend
+from ttc_llvm.runtime import backend, linking
 
 SOURCE = Path(__file__).parent / "harness.c"
 OUTCOMES = {1: "some threads never reach the barrier", 2: "no memory for fibres"}
@@ -66,16 +66,16 @@ def hosted(target: GpuTarget) -> GpuTarget:
     return HostedTarget(**own | {"intrinsics": "host", "triple": backend.host_target().triple})
 
 
-def host_kernel(c: Canonical, plan: GpuPlan, target: GpuTarget) -> tuple[backend.Loaded, Launch]:
+def host_kernel(c: Canonical, plan: GpuPlan, target: GpuTarget) -> tuple[linking.Loaded, Launch]:
     """The kernel that the GPU gets, compiled for this CPU, and how it is launched."""
     nest = gpu_lower.lower(c, plan, target)
     text = str(module.build(nest, hosted(target), "kernel"))
-    return backend.load(backend.compile_object(text, backend.host_target()), ("kernel",)), gpu_kernel.launch(
+    return linking.load(backend.compile_object(text, backend.host_target()), ("kernel",)), gpu_kernel.launch(
         nest, "kernel"
     )
 
 
-def run(kernel: backend.Loaded, launch: Launch, a: int, b: int, scalars: list[float], seed: int = 1) -> None:
+def run(kernel: linking.Loaded, launch: Launch, a: int, b: int, scalars: list[float], seed: int = 1) -> None:
     """Launch it on addresses of memory of this machine; AssertionError where threads diverge at a barrier."""
     wide = any(parameter.slot is Slot.F64 for parameter in launch.parameters)
     numbers = np.array([*scalars, 0, 0, 0, 0], np.float64)

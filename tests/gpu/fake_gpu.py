@@ -30,7 +30,7 @@ from ttc_llvm.lowering.gpu.launch import GpuImage, Launch, Slot
 from ttc_llvm.lowering.gpu.plan import GpuPlan
 from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Canonical
-from ttc_llvm.runtime import backend
+from ttc_llvm.runtime import linking
 
 HERE = Path(__file__).parent
 REAL_PYCUDA = bool(os.environ.get("TTC_TEST_PYCUDA"))  # the one that is installed, on the fake driver
@@ -76,7 +76,7 @@ class FakeGpu:
     lib: ctypes.CDLL
     kernels: dict[bytes | str, Kernel] = field(default_factory=dict)
     errors: list[BaseException] = field(default_factory=list)
-    _hosted: dict[Kernel, tuple[backend.Loaded, Launch]] = field(default_factory=dict)
+    _hosted: dict[Kernel, tuple[linking.Loaded, Launch]] = field(default_factory=dict)
     _keep: list[Any] = field(default_factory=list)
 
     def set(

@@ -34,7 +34,7 @@ from ttc_llvm.problem import reference_loops
 from ttc_llvm.problem.dtypes import Kind
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.problem.reference_loops import ReferenceLoops, Traverse
-from ttc_llvm.runtime import backend
+from ttc_llvm.runtime import backend, linking
 
 SHIM = Path(__file__).parent / "cuda_shim.h"
 SM_90 = gpu_target.find("sm_90")
@@ -42,7 +42,7 @@ SM_90 = gpu_target.find("sm_90")
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A kernel of a shared library, called as `backend.Loaded` is."""
+    """A kernel of a shared library, called as `linking.Loaded` is."""
 
     loaded: ctypes.CDLL
 
@@ -51,11 +51,11 @@ class Library:
         return ctypes.cast(getattr(self.loaded, gpu_references.ENTRY), ctypes.c_void_p).value or 0
 
 
-def by_llvm(nest: ReferenceLoops) -> backend.Loaded:
+def by_llvm(nest: ReferenceLoops) -> linking.Loaded:
     """The kernel that LLVM makes for a GPU, made for this machine."""
     harness()  # kernels call it
     text = str(nests.build(nest, hosted(SM_90), "kernel"))
-    return backend.load(backend.compile_object(text, backend.host_target()), ("kernel",))
+    return linking.load(backend.compile_object(text, backend.host_target()), ("kernel",))
 
 
 def by_cpp(nest: ReferenceLoops, folder: Path) -> Library:

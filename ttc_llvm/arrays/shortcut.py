@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import locks
 from ..machine.target import Target
-from ..runtime import addresses, backend
+from ..runtime import addresses, backend, linking
 from ..runtime.addresses import data_address
 from ..runtime.executable import Direct, Executable
 from ..runtime.once import once
@@ -84,7 +84,7 @@ def _doorways() -> tuple[Doorway, Doorway]:
     target = backend.host_target()
     what = f"arrays with data at {addresses.HEAD}"
     loaded = objects.linked(
-        what, ABI, target, lambda: _compiled(target), lambda code: backend.load(code, (NAME,))
+        what, ABI, target, lambda: _compiled(target), lambda code: linking.load(code, (NAME,))
     )
     return loaded.function(NAME, _RELEASING), loaded.function(NAME, _HOLDING)
 

@@ -14,7 +14,7 @@ from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import UPDATE, Beta, Canonical, Placed, canonicalise
 from ..problem.dtypes import Kind
-from ..runtime import backend, kernel
+from ..runtime import backend, kernel, linking
 from ..runtime.executable import Executable
 from ..runtime.kernel import Kernel
 from ..tuning.search import buffers
@@ -134,7 +134,7 @@ def _straight(canonical: Canonical, plan: CpuPlan, target: Target) -> Kernel:
     nest = lower(canonical, plan, target)
     nest = replace(nest, body=tuple(map(straightened, nest.body)))
     code = backend.compile_object(str(module.build(nest, target, kernel.NAME)), target)
-    loaded = backend.load(code, (kernel.NAME,))
+    loaded = linking.load(code, (kernel.NAME,))
     return Kernel(loaded.address(kernel.NAME), nest.tasks, nest.scratch, nest.alignment, code, loaded)
 
 

@@ -16,7 +16,7 @@ from ..native.whole_file import read
 from ..problem import reference_loops
 from ..problem.problem import Problem
 from ..problem.reference_loops import Traverse
-from ..runtime import backend, runtime
+from ..runtime import backend, linking, runtime
 from ..runtime.pool import Call
 from . import compilers, openmp, source
 from .builds import LIMIT_SECONDS, Builder, Job
@@ -121,7 +121,7 @@ class Vectorised(ByLlvm):
         nest = reference_loops.of(problem, self._traverse)
         start = time.perf_counter()
         text = str(nests.build(nest, workspace.target, KERNEL))
-        loaded = backend.load(backend.compile_vectorised(text, workspace.target), (KERNEL,))
+        loaded = linking.load(backend.compile_vectorised(text, workspace.target), (KERNEL,))
         made = self._reference(time.perf_counter() - start)
         values = scalars(problem)
         addresses = workspace.base("a"), workspace.base("b")

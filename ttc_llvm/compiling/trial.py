@@ -20,7 +20,7 @@ from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical
 from ..problem.dtypes import Kind
-from ..runtime import backend, kernel, runtime
+from ..runtime import backend, kernel, linking, runtime
 from ..runtime.kernel import Kernel
 from ..runtime.once import once
 from ..runtime.pool import Call
@@ -56,14 +56,14 @@ class Mode(Enum):
 
 
 @once
-def _flush_kernel(target: Target) -> tuple[backend.Loaded, int] | None:
+def _flush_kernel(target: Target) -> tuple[linking.Loaded, int] | None:
     with locks.LLVM:
         from ..ir_builders import flush
 
     module = flush.build(target)
     if module is None:
         return None
-    loaded = backend.load(backend.compile_object(str(module), target), ("flush",))
+    loaded = linking.load(backend.compile_object(str(module), target), ("flush",))
     return loaded, loaded.address("flush")
 
 

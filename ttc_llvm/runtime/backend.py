@@ -6,11 +6,11 @@ into a context of its own, which dies with it: LLVM's global context would keep 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .. import locks
 from ..arguments import shown
@@ -19,20 +19,17 @@ from ..machine import gpu_target as gpu_target
 from ..machine import host, lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
-from . import heap
+from . import heap, interrupts
 
 if TYPE_CHECKING:
-    import llvmlite.binding as llvm
+    from llvmlite import binding
 
-    Compiling = tuple[llvm.TargetMachine, llvm.ModuleRef]
-
-F = TypeVar("F", bound=Callable[..., Any])
+    Compiling = tuple[binding.TargetMachine, binding.ModuleRef]
 
 # IR arrives planned: nothing here may reorder lanes, vectorise or unroll. Code generation merges addresses
 # and hoists invariants itself: behind GVN or InstCombine kernels came out the same or longer, 3 ms later.
 OPT_LEVEL = 2
 VECTORISED_LEVEL = 3  # of what LLVM is to make the most of by itself
-LIBRARIES_PER_LINKER = 8
 
 
 def host_target() -> Target:
@@ -60,6 +57,15 @@ def runs_here(wanted: Target) -> bool:
     return wanted.key == own.key or (wanted.triple == own.triple and not host.missing(wanted, features))
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """LLVM for this thread alone. Signals arrive behind the block or function: a KeyboardInterrupt inside llvmlite,
+    between its freeing an object and noting that, has the object freed twice; in a destructor it is swallowed."""
+    with locks.LLVM, interrupts.held():
+        yield
+
+
+@uninterrupted()
 def compile_object(ir_text: str, wanted: Target | GpuTarget) -> bytes:
     """Relocatable object code of a module, position independent, for linking and for `load`.
 
@@ -69,68 +75,35 @@ def compile_object(ir_text: str, wanted: Target | GpuTarget) -> bytes:
         return machine.emit_object(module)
 
 
+@uninterrupted()
 def assembly(ir_text: str, wanted: Target | GpuTarget) -> str:
     """The assembly text that `compile_object` encodes; errors as there."""
     with _optimised(ir_text, wanted) as (machine, module):
         return machine.emit_assembly(module)
 
 
+@uninterrupted()
 def compile_vectorised(ir_text: str, wanted: Target) -> bytes:
     """Object code as LLVM's own optimiser makes it: all of -O3, both vectorisers; errors as for `compile_object`."""
     with _vectorised(ir_text, wanted) as (machine, module):
         return machine.emit_object(module)
 
 
+@uninterrupted()
 def bitcode(ir_text: str, wanted: Target | GpuTarget) -> bytes:
     """The module as it was built, verified, as LLVM bitcode; errors as for `compile_object`."""
     with _parsed(ir_text, wanted) as (_, module):
         return module.as_bitcode()
 
 
-class Loaded:
-    """Machine code in this process; it is unmapped when the last reference to this object goes."""
-
-    __slots__ = ("__weakref__", "_jit", "_library")
-
-    def __init__(self, library: llvm.ResourceTracker, jit: llvm.LLJIT) -> None:
-        self._library, self._jit = library, jit
-
-    def address(self, symbol: str) -> int:
-        """The address of a function named in `load`. Whoever keeps the address keeps this object, too."""
-        return self._library[symbol]
-
-    def function(self, symbol: str, prototype: Callable[[int], F]) -> F:
-        """A function named in `load`, of a ctypes type; it keeps the code in memory."""
-        made = prototype(self._library[symbol])
-        made.code = self  # type: ignore[attr-defined]
-        return made
-
-
-def load(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
-    """Link an object of this machine into the process, without optimising anything.
-
-    symbols: the functions whose addresses will be asked for. Undefined symbols, such as memcpy, are looked up
-    in the process. Raises CompileError where the bytes are no object of this machine or lack a symbol.
-    """
-    builder = _llvm().JITLibraryBuilder().add_object_img(object_bytes).add_current_process()
-    for symbol in symbols:
-        builder.export_symbol(symbol)
-    with locks.LLVM:
-        heap.require(heap.LEAST, "the linking of a kernel")
-        jit, name = _linker()
-        try:
-            return Loaded(builder.link(jit, name), jit)
-        except RuntimeError as error:
-            raise CompileError(f"object code cannot be linked: {_one_line(error)}") from error
-
-
 def llvm_version() -> str:
     """LLVM's version, which is part of every key of stored object code."""
-    return ".".join(map(str, _llvm().llvm_version_info))
+    return ".".join(map(str, llvm().llvm_version_info))
 
 
 @lru_cache(maxsize=1)
-def _llvm() -> Any:
+def llvm() -> Any:
+    """`llvmlite.binding`, loaded by the first call. CompileError where it cannot be."""
     with locks.LLVM, os_errors("LLVM's library cannot be loaded", CompileError):
         heap.require(heap.LIBRARY, "LLVM's library", kept=False)
         import llvmlite.binding
@@ -142,29 +115,30 @@ def _llvm() -> Any:
 
 @lru_cache(maxsize=1)
 def _host() -> tuple[Target, Mapping[str, bool]]:
-    binding = _llvm()
+    binding = llvm()
     triple = binding.get_process_triple()
     if not triple.startswith("x86_64"):
         machine = triple.partition("-")[0]
         raise TargetError(f"this machine is {machine}: kernels can be generated and run on x86-64 only")
-    features = binding.get_host_cpu_features()
+    with uninterrupted():
+        features, cpu = binding.get_host_cpu_features(), binding.get_host_cpu_name()
     enabled = frozenset(name for name, there in features.items() if there)
     switches = features.flatten()  # sorted by name
     if "avx512f" in enabled:
         switches += ",-prefer-256-bit"  # else LLVM splits 512-bit vectors on CPUs that lower their clock
-    own = lookup.for_features(binding.get_host_cpu_name(), enabled, switches, triple=triple, **host.caches())
+    own = lookup.for_features(cpu, enabled, switches, triple=triple, **host.caches())
     return own, MappingProxyType(dict(features))
 
 
 @lru_cache(maxsize=16)
-def _machine(triple: str, cpu: str, features: str, abi: str, family: str) -> llvm.TargetMachine:
+def _machine(triple: str, cpu: str, features: str, abi: str, family: str) -> binding.TargetMachine:
     if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else lookup.cpus(family)):  # LLVM ends the process
         raise TargetError(f"{shown(cpu)} is no CPU of {family} that LLVM is known to know")
     try:
-        described = _llvm().Target.from_triple(triple)
+        described = llvm().Target.from_triple(triple)
     except RuntimeError as error:
-        raise TargetError(f"LLVM cannot generate code for {triple}: {_one_line(error)}") from None
-    machine: llvm.TargetMachine = described.create_target_machine(
+        raise TargetError(f"LLVM cannot generate code for {triple}: {one_line(error)}") from None
+    machine: binding.TargetMachine = described.create_target_machine(
         cpu=cpu,
         features=features,
         opt=OPT_LEVEL,
@@ -177,29 +151,28 @@ def _machine(triple: str, cpu: str, features: str, abi: str, family: str) -> llv
 
 @contextmanager
 def _parsed(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
-    """A verified module in a fresh context, and the machine it is for; both locks of compilation are held."""
-    binding = _llvm()
-    with locks.LLVM:
-        heap.require_for(ir_text)
-        machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family)
-        with binding.create_context() as context:
+    """A verified module in a fresh context, and the machine it is for."""
+    binding = llvm()
+    heap.require_for(ir_text)
+    machine = _machine(wanted.triple, wanted.cpu, wanted.features, wanted.abi, wanted.family)
+    with binding.create_context() as context:
+        try:
+            module = binding.parse_assembly(ir_text, context=context)
+        except RuntimeError as error:
+            raise CompileError(f"LLVM cannot parse the module: {one_line(error)}") from error
+        with module:
+            module.triple = wanted.triple
+            module.data_layout = str(machine.target_data)
             try:
-                module = binding.parse_assembly(ir_text, context=context)
+                module.verify()
+                yield machine, module
             except RuntimeError as error:
-                raise CompileError(f"LLVM cannot parse the module: {_one_line(error)}") from error
-            with module:
-                module.triple = wanted.triple
-                module.data_layout = str(machine.target_data)
-                try:
-                    module.verify()
-                    yield machine, module
-                except RuntimeError as error:
-                    raise CompileError(f"LLVM rejects the module: {_one_line(error)}") from error
+                raise CompileError(f"LLVM rejects the module: {one_line(error)}") from error
 
 
 @contextmanager
 def _optimised(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
-    binding = _llvm()
+    binding = llvm()
     with (
         _parsed(ir_text, wanted) as (machine, module),
         binding.create_pipeline_tuning_options(OPT_LEVEL) as options,
@@ -215,7 +188,7 @@ def _optimised(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
 
 @contextmanager
 def _vectorised(ir_text: str, wanted: Target) -> Iterator[Compiling]:
-    binding = _llvm()
+    binding = llvm()
     with (
         _parsed(ir_text, wanted) as (machine, module),
         binding.create_pipeline_tuning_options(VECTORISED_LEVEL) as options,
@@ -227,24 +200,7 @@ def _vectorised(ir_text: str, wanted: Target) -> Iterator[Compiling]:
         yield machine, module
 
 
-_jits: list[tuple[llvm.LLJIT, int]] = []
-
-
-def _linker() -> tuple[llvm.LLJIT, str]:
-    """A linker and an unused library name; called with the lock held.
-
-    A linker costs 1 ms and 160 KiB and keeps 8 KiB of every library it has ever held. Eight libraries share
-    one, and it goes with the last of them: memory is bounded by the kernels that are alive.
-    """
-    jit, used = _jits.pop() if _jits else (None, LIBRARIES_PER_LINKER)
-    if jit is None or used == LIBRARIES_PER_LINKER:
-        # JITLink puts code and constants side by side, so that 32-bit offsets between them always reach.
-        jit, used = _llvm().create_lljit_compiler(use_jit_link=True, suppress_errors=True), 0
-    _jits.append((jit, used + 1))
-    return jit, f"library{used}"
-
-
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """LLVM's message: a headline, in parse errors followed by place and reason, then the source line."""
     headline, _, rest = str(error).strip().partition("\n")
     return " ".join([headline, rest.partition("\n")[0]]).strip()

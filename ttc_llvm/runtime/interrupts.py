@@ -12,11 +12,12 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 from ..errors import TtcError
 
@@ -107,16 +108,34 @@ def raised() -> Iterator[None]:
 
 
 @contextmanager
-def held() -> Iterator[None]:
-    """Signals that end a program arrive behind the block. Only the main thread can and need do this."""
+def held(*, later: bool = False) -> Iterator[None]:
+    """Signals that end a program arrive behind the block. Only the main thread can and need do this.
+
+    later: a moment later, for destructors: Python prints what is raised in one, and goes on.
+    """
     arrived: list[int] = []
+    again = _raise_later if later else signal.raise_signal
     try:
         with _handled(ENDING, lambda number, _: arrived.append(number)):
             yield
     finally:
         with ExitStack() as others:  # a handler may raise: the others are told all the same
             for number in reversed(arrived):
-                others.callback(signal.raise_signal, number)
+                others.callback(again, number)
+
+
+def _raise_later(number: int) -> None:
+    """The signal once more, for the main thread, when the caller has returned: that starting a thread takes longer
+    than it waits is no matter."""
+    gate = threading.Event()
+
+    def strike() -> None:
+        gate.wait()
+        time.sleep(SWALLOWED_SECONDS)
+        signal.pthread_kill(cast(int, threading.main_thread().ident), number)
+
+    threading.Thread(target=strike, daemon=True).start()
+    gate.set()
 
 
 @contextmanager

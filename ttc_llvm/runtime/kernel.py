@@ -16,7 +16,7 @@ from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import Canonical
-from . import backend
+from . import backend, linking
 from .once import Recent
 
 NAME = "kernel"
@@ -38,7 +38,7 @@ class Kernel:
     scratch: int
     alignment: int
     code: bytes
-    loaded: backend.Loaded  # keeps the executable memory alive
+    loaded: linking.Loaded  # keeps the executable memory alive
 
 
 def name_of(plan: CpuPlan, loads: int = 0) -> str:
@@ -82,7 +82,7 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
     nest = lower(canonical, plan, target, loads)
     if code is None:
         code = backend.compile_object(_text(nest, target), target)
-    loaded = backend.load(code, (NAME,))
+    loaded = linking.load(code, (NAME,))
     tasks = 0 if nest.params else nest.tasks
     return Kernel(loaded.address(NAME), tasks, nest.scratch, nest.alignment, code, loaded)
 

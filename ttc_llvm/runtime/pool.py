@@ -21,7 +21,7 @@ import numpy as np
 
 from ..ir_builders import dispatch
 from ..ir_builders import pool_layout as layout
-from . import affinity, backend
+from . import affinity, backend, linking
 from .affinity import Affinity
 from .once import once
 
@@ -103,7 +103,7 @@ def native() -> Native:
     """The dispatcher, compiled and loaded on first use."""
     target = backend.host_target()
     module = dispatch.build(target.triple)
-    code = backend.load(backend.compile_object(str(module), target), tuple(_NATIVE))
+    code = linking.load(backend.compile_object(str(module), target), tuple(_NATIVE))
     entries: dict[str, Any] = {
         name: code.function(name, ctypes.CFUNCTYPE(result, *arguments))
         for name, (result, arguments) in _NATIVE.items()
