@@ -25,7 +25,7 @@ import ttc_llvm
 from ttc_llvm import Problem
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.runtime import backend, kernel
+from ttc_llvm.runtime import backend, kernel, linking
 from ttc_llvm.tuning.database import code, notices, schema, signing, trust
 from ttc_llvm.tuning.database.connection import connect
 from ttc_llvm.tuning.database.database import Database, user_path
@@ -185,7 +185,7 @@ def test_code_for_another_machine_is_never_linked(place: Path, monkeypatch: pyte
     solution = ttc_llvm.compile(PROBLEM, 1, threads=1)
     monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
     monkeypatch.setattr(backend, "runs_here", lambda target: False)
-    monkeypatch.setattr(backend, "load", lambda *_: pytest.fail("it was linked"))
+    monkeypatch.setattr(linking, "load", lambda *_: pytest.fail("it was linked"))
     for wanted in (solution, ttc_llvm.compile(PROBLEM, 1, threads=1)):
         with pytest.raises(ttc_llvm.TargetError, match="cannot run here"):
             wanted(np.zeros(960, "f4"), np.zeros(960, "f4"))

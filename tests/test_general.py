@@ -278,7 +278,7 @@ def test_stored_code_that_cannot_be_linked_is_made_again(
             raise failures.pop()
         return load(*given)
 
-    monkeypatch.setattr(backend, "load", failing)
+    monkeypatch.setattr(linking, "load", failing)
     monkeypatch.setattr(general, "_kernels", Recent(8))
     strided.recent = Recent(64)
     assert isinstance(runner(x), General)
