@@ -16,9 +16,9 @@ from ttc_llvm.problem.canonical import Beta, Canonical
 
 from ..space.blocks import same_unit_axis
 from . import groups
-from . import streams as succession
 from .groups import Fact, Group, Part, one_hot
 from .measures import Measures
+from .streams import steps
 from .vocabulary import CHAINED, FAMILIES, FAMILY, FETCHES, STAGINGS, STORES, named
 
 Owned = tuple[tuple[str, str, str], int | str]  # a fact by mode, name and family ("" = all), and its bucket
@@ -100,7 +100,7 @@ class Features:
         yield groups.micro, (plan.block,)
         yield groups.shape, (inner, plan.tile)
         yield groups.walk, (plan.tile, plan.order, plan.panel)
-        yield groups.steps, (plan.block, succession.steps(plan, around, self.extents), into_l1)
+        yield groups.steps, (plan.block, steps(plan, around, self.extents), into_l1)
         if staged == CHAINED:
             yield groups.chained, (plan.box(self.extents), around, plan.parallel)
         else:

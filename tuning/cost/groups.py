@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from ttc_llvm.lowering.plan import Loops, loops
 
-from . import streams as succession
 from .measures import Measures
+from .streams import Steps, crowd, length, rows
 from .vocabulary import INNER, MODES, STAGED, WALKS
 
 Fact = tuple[str, int | str]
@@ -48,14 +48,14 @@ def micro(m: Measures, block: tuple[int, ...]) -> Group:
     a, b = m.footprints(block)
     side_a, side_b = _bucket(a.run_bytes, 4, 9), _bucket(b.run_bytes, 4, 9)
     facts = (("block a", side_a), ("block b", side_b), ("block", f"{1 << side_a}x{1 << side_b}"))
-    rows = [len(succession.rows(side, block)) for side in m.sides]
+    count_a, count_b = (len(rows(side, block)) for side in m.sides)
     crowded = m.crowded(block)
     numbers = {
         "block run a": log2(a.run_bytes),
         "block run b": log2(b.run_bytes),
         "block elements": log2(prod(block)),
-        "block rows a": log2(rows[0]),
-        "block rows b": log2(rows[1]),
+        "block rows a": log2(count_a),
+        "block rows b": log2(count_b),
         "block pages a": log2(a.pages),
         "block pages b": log2(b.pages),
         "block crowding a": crowded[0],
@@ -105,17 +105,16 @@ def walk(m: Measures, tile: tuple[int, ...], order: tuple[int, ...], panel: tupl
     return Group(facts, own, numbers)
 
 
-def steps(m: Measures, block: tuple[int, ...], steps: succession.Steps, distance: int) -> Group:
+def steps(m: Measures, block: tuple[int, ...], steps: Steps, distance: int) -> Group:
     """The way in which micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by
     itself; how many of the lines that are on their way to L1 share its sets; iterations of the two innermost loops."""
     streams, flights = m.streams(block, steps), m.flights(block, steps, distance)
     a, b = (_bucket(stream, 6, 13) for stream in streams)
-    crowd = succession.crowd(flights if distance else ())
     pages = [round(log2(box.pages)) for box in m.footprints(block)]
     own: tuple[Fact, ...] = (
         ("stream a", a),
         ("stream b", b),
-        ("streams", f"{succession.length(a)} {succession.length(b)} {crowd}"),
+        ("streams", f"{length(a)} {length(b)} {crowd(flights if distance else ())}"),
         ("pages a", pages[0]),
         ("pages b", pages[1]),
     )

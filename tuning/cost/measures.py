@@ -11,9 +11,9 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
 
 from ..space.blocks import unit_axes
-from . import streams as succession
-from . import tlb as tours
+from . import tlb
 from .footprint import Footprint, touched
+from .streams import Side, Steps, crowding, flight, stream
 
 FEW = -7.0  # log2: translations per line, at least: fewer cost nothing that matters
 
@@ -34,7 +34,7 @@ class Measures:
         )
         self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
         self.units = unit_axes(canonical)
-        self.sides = tuple(map(succession.Side, self.strides, self.sizes, self.units))
+        self.sides = tuple(map(Side, self.strides, self.sizes, self.units))
         self._lines = [prod(self.extents) * size / target.line for size in self.sizes]
         self._footprints: dict[tuple[int, ...], tuple[Footprint, Footprint]] = {}
         self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
@@ -55,10 +55,10 @@ class Measures:
         return prod([-(-extent // size) * size / extent for extent, size in zip(self.extents, box, strict=True)])
 
     def crowded(self, block: tuple[int, ...]) -> tuple[float, ...]:
-        """The crowding of one set of L1 by A's and B's lines of a micro-tile: `succession.crowding`."""
+        """The crowding of one set of L1 by A's and B's lines of a micro-tile: `streams.crowding`."""
         found = self._crowded.get(block)
         if found is None:
-            crowded = (succession.crowding(side, block, self.target) for side in self.sides)
+            crowded = (crowding(side, block, self.target) for side in self.sides)
             found = self._crowded[block] = tuple(crowded)
         return found
 
@@ -73,24 +73,24 @@ class Measures:
 
     def path(self, tile: tuple[int, ...], order: tuple[int, ...]) -> str:
         """Whose memory the innermost loops over tiles walk."""
-        return tours.path(tile, order, self.extents, self.orders)
+        return tlb.path(tile, order, self.extents, self.orders)
 
     def misses(self, box: tuple[int, ...], around: Loops) -> tuple[float, ...]:
         """log2 of the misses of translations per line of A and of B, of whole tiles in these loops."""
-        missed = tours.misses(box, around, self.extents, self._pages)
+        missed = tlb.misses(box, around, self.extents, self._pages)
         return tuple([max(FEW, log2(m / line)) for m, line in zip(missed, self._lines, strict=True)])
 
     def _pages(self, box: tuple[int, ...]) -> tuple[float, float]:
         a, b = self.footprints(box)
         return a.pages, b.pages
 
-    def streams(self, block: tuple[int, ...], steps: succession.Steps) -> list[int]:
+    def streams(self, block: tuple[int, ...], steps: Steps) -> list[int]:
         """Bytes of consecutive memory that rows of successive micro-tiles cover in A and in B."""
-        return [succession.stream(side, block, self.extents, steps) for side in self.sides]
+        return [stream(side, block, self.extents, steps) for side in self.sides]
 
-    def flights(self, block: tuple[int, ...], steps: succession.Steps, distance: int) -> list[int]:
+    def flights(self, block: tuple[int, ...], steps: Steps, distance: int) -> list[int]:
         """Lines of A and of B on their way to L1 by the room for them; distance: of prefetches, in micro-tiles."""
-        return [succession.flight(side, block, steps, distance, self.target) for side in self.sides]
+        return [flight(side, block, steps, distance, self.target) for side in self.sides]
 
     def chained(self, box: tuple[int, ...], around: Loops, parallel: int) -> tuple[int, int]:
         """Bytes of B's runs that continue from tile to tile along these loops, and of their partial lines."""
