@@ -24,7 +24,7 @@ from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.cost.cost import Model, operations
 from ttc_llvm.tuning.cost.model import model_plan, ranked
 from ttc_llvm.tuning.space import blocks, candidates, neighbours
-from ttc_llvm.tuning.space.chained import carries
+from ttc_llvm.tuning.space.chained import chained_seeds
 from ttc_llvm.tuning.space.choices import FREE, Forced, can_stream, inner_orders, tile_orders
 
 AVX512 = targets.find("avx512")
@@ -198,7 +198,7 @@ def test_seeds_of_ragged_rows_that_stay_are_joined_in_registers(machine: str, ro
     """One row a tile, a line a micro-tile, as far as the machine can join them, and rows have a line."""
     target = targets.find(machine)
     form = canonicalise(Problem((0, 2, 1), (row, 400, 1000))).canonical
-    found = [plan for plan in carries(form, target) if resolve(form, plan, target).store is Store.JOINED]
+    found = [plan for plan in chained_seeds(form, target) if resolve(form, plan, target).store is Store.JOINED]
     assert len(found) == wanted
     assert all((plan.tile, plan.block) == ((row, 1, 1), (16, 1, 1)) for plan in found)
 

@@ -212,7 +212,7 @@ def test_a_record_that_cannot_be_stored_is_given_up_and_the_others_are_stored(
 ) -> None:
     encode = rows.encode
 
-    def failing(record: Record) -> connection.Row:
+    def failing(record: Record) -> connection.SqlRow:
         if record.request == REQUEST:
             raise error
         return encode(record)

@@ -211,7 +211,7 @@ FALLBACKS = [(None, "by rule"), (Store.CACHED, "as the plan decides"), (Store.PE
 def test_what_runs_off_the_boundary_is_told(store: Store | None, why: str) -> None:
     plan = replace(STREAMING, fallback=store)
     explained = solved(Problem((2, 1, 0), (384, 5, 384)), plan=plan).explain(1)
-    (when, other), *_ = words.elsewhere(explained)
+    (when, other), *_ = words.other_plans(explained)
     assert when == f"where B is misaligned to 64 bytes, {why}"
     assert f"store={(store or Store.PEELED).value} " in other
     for told in (explained.stage("plans"), explained.html()):
@@ -261,7 +261,7 @@ def test_the_chosen_plan_is_marked_whatever_it_decides_off_the_boundary() -> Non
 @pytest.mark.parametrize("plan", [PLAN, STREAMING.ordinary])
 def test_nothing_is_told_of_boundaries_where_none_matters(plan: CpuPlan) -> None:
     problem = PROBLEM if plan is PLAN else Problem((2, 1, 0), (384, 5, 384))
-    assert list(words.elsewhere(Solution(problem, find("avx512"), plan, 1).explain(1))) == []
+    assert list(words.other_plans(Solution(problem, find("avx512"), plan, 1).explain(1))) == []
 
 
 def test_runs_are_counted_in_lines() -> None:

@@ -258,7 +258,7 @@ def test_several_threads_run_one_general_call(monkeypatch: pytest.MonkeyPatch) -
 def test_kernels_of_families_are_stored_for_later_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     x = RNG.random((20, 30))
     assert isinstance(runner(x), General)
-    shortcut._doorways()
+    shortcut._entries()
     monkeypatch.setattr(general, "_kernels", Recent(8))
     strided.recent = Recent(64)
     monkeypatch.setattr(backend, "compile_object", lambda *_: pytest.fail("compiled"))
@@ -369,7 +369,7 @@ def test_the_native_way_in_checks_addresses() -> None:
     address = ctypes.cast(received, ctypes.c_void_p).value
     x, y = np.zeros(4), np.zeros(4)
     numbers = np.array([address, 8, -16, 1234, 5, 7, 3], np.int64)
-    doorways = shortcut._doorways()
+    doorways = shortcut._entries()
     odd_x, odd_y, even_y = (array.view(np.uint8)[n:] for array, n in ((x, 1), (y, 2), (y, 4)))
     for run in doorways:
         assert run(id(x), id(y), numbers.ctypes.data) == 0

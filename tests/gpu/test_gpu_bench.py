@@ -21,7 +21,7 @@ from ttc_llvm import cli
 from ttc_llvm.bench import cutensor, gpu_peers, gpu_runner, peers, suites
 from ttc_llvm.bench.contender import Contender, Found
 from ttc_llvm.bench.gpu_prepare import prepare, prepared
-from ttc_llvm.compiling.gpu_stage import Box, Side
+from ttc_llvm.compiling.gpu_tensors import Box, DeviceTensor
 from ttc_llvm.compiling.gpu_trial import Built, Trial
 from ttc_llvm.errors import GpuError
 from ttc_llvm.machine import gpu_target as gpu_target
@@ -91,7 +91,7 @@ def test_peers_work_on_our_tensors_and_are_checked(
             built = trial.build(next(iter(trial_plans(trial))))
             scalars = (trial.alpha if right else 7.0, trial.beta)
 
-            def run(tensors: tuple[Side, Side]) -> None:
+            def run(tensors: tuple[DeviceTensor, DeviceTensor]) -> None:
                 shape = gpu_peers.interface(trial, "b", tensors[1]).__cuda_array_interface__
                 assert shape["shape"] == trial.canonical.extents and shape["typestr"] == "<f4"
                 trial.enqueue(built, tensors[0].address, tensors[1].address, scalars)

@@ -19,7 +19,7 @@ from fake_gpu import FakeGpu, Interface
 
 import ttc_llvm
 from ttc_llvm import cli
-from ttc_llvm.compiling.gpu_stage import Stage, boxes
+from ttc_llvm.compiling.gpu_tensors import TensorSets, boxes
 from ttc_llvm.compiling.gpu_trial import Trial
 from ttc_llvm.compiling.trial import Mode, stand_in
 from ttc_llvm.errors import GpuError, OptionError, VerificationError
@@ -89,12 +89,12 @@ def test_tensors_are_used_in_turns_so_that_caches_are_cold(gpu: FakeGpu) -> None
     session = Session(device())
     for mode, sides in ((Mode.COLD, (True, True)), (Mode.HOT_A, (False, True)), (Mode.HOT_B, (True, False))):
         with session.active():
-            stage = Stage(session, c, mode)
+            stage = TensorSets(session, c, mode)
             assert (len(stage.sets) - 1) * 2 * 96 * 80 * 4 >= 4 * 100_000
             used = [stage.next() for _ in stage.sets]
         assert tuple(len({side.address for side in one}) > 1 for one in zip(*used, strict=True)) == sides
     with session.active():
-        assert len(Stage(session, c, Mode.HOT).sets) == 1
+        assert len(TensorSets(session, c, Mode.HOT).sets) == 1
 
 
 def test_a_measurement_is_many_runs_without_a_pause(gpu: FakeGpu) -> None:

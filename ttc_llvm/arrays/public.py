@@ -1,4 +1,4 @@
-"""The door for NumPy arrays: `transpose`, `ascontiguousarray`, `asfortranarray`, materialised and fast."""
+"""Functions of NumPy arrays: `transpose`, `ascontiguousarray`, `asfortranarray`, materialised and fast."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ from .general import General
 from .pairs import Array
 from .strided import Ready
 
-Doorway = Callable[[int, int, int], int]
+NdarrayEntry = Callable[[int, int, int], int]
 
 NAME = "doorway"
-ABI = "doorway1"  # of the native way in: another one is another row of the database
+ABI = "doorway1"  # of the native entry: another one is another row of the database
 
 _empty = np.empty
 _ARGUMENTS = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -45,7 +45,7 @@ class Shortcut:
         numbers = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
         self._numbers = np.array([*numbers, ready.odd_of, ready.odd_to], np.int64)
         self.address = data_address(self._numbers)
-        self.run: Doorway = _doorways()[direct.held]
+        self.run: NdarrayEntry = _entries()[direct.held]
         self._kernel, self.owner = direct.kernel, owner  # keep the code and its parameters in memory
         self.left = owner.left // owner.weight
         self.axes, self.types, self.shape = axes, [*map(type, axes or ())], shape
@@ -79,8 +79,8 @@ def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
 
 
 @once
-def _doorways() -> tuple[Doorway, Doorway]:
-    """The native way in, made on first use: without and with the interpreter lock held."""
+def _entries() -> tuple[NdarrayEntry, NdarrayEntry]:
+    """The native entry, made on first use: without and with the interpreter lock held."""
     target = backend.host_target()
     what = f"arrays with data at {addresses.HEAD}"
     loaded = objects.linked(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling.gpu_stage import Side
+from ..compiling.gpu_tensors import DeviceTensor
 from ..errors import TtcError
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical, static
@@ -90,7 +90,7 @@ class Cutensor:
         alpha, beta = (np.array([value]).astype(scalar) for value in (trial.alpha, trial.beta))
         stream = ctypes.c_void_p(trial.session.stream)
 
-        def run(tensors: tuple[Side, Side]) -> None:
+        def run(tensors: tuple[DeviceTensor, DeviceTensor]) -> None:
             a, b = (ctypes.c_void_p(side.address) for side in tensors)
             values = [ctypes.c_void_p(x.ctypes.data) for x in (alpha, beta)]
             if update:

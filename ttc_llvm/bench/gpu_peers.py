@@ -9,18 +9,18 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from ..compiling.gpu_stage import Side
+from ..compiling.gpu_tensors import DeviceTensor
 from ..compiling.gpu_trial import Trial
 from ..problem import dtypes
 from ..problem.canonical import static
 from .contender import Contender
 from .gpu_runner import GpuWorkspace
 
-Tensors = tuple[Side, Side]
+Tensors = tuple[DeviceTensor, DeviceTensor]
 _MOVED = {1: "i1", 2: "i2", 4: "i4", 8: "i8", 16: "c16"}  # plain moves as other libraries know them
 
 
-def interface(trial: Trial, which: str, side: Side) -> SimpleNamespace:
+def interface(trial: Trial, which: str, side: DeviceTensor) -> SimpleNamespace:
     """A tensor of a set in the axes of the canonical form, as other libraries take it over."""
     t = trial.canonical.a if which == "a" else trial.canonical.b
     letter = dtypes.to_numpy(t).str if t.real_bits else _MOVED[t.itemsize]

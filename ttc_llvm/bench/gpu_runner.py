@@ -10,7 +10,7 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from ..compiling.gpu_stage import boxes
+from ..compiling.gpu_tensors import boxes
 from ..compiling.gpu_trial import Built, Trial, ceiling_name
 from ..compiling.trial import Mode
 from ..errors import GpuError, TtcError, VerificationError
@@ -139,9 +139,9 @@ class GpuWorkspace:
 
     def agrees(self, peer: Contender) -> bool:
         """Run once on fresh data: whether parts of the result are right, sums up to their rounding."""
-        peer.run(self.trial.stage.prepare())
+        peer.run(self.trial.tensors.prepare())
         found = boxes(self.canonical, CHECKED, CHECKED_ELEMENTS)
-        return self.trial.stage.wrong((self.trial.alpha, self.trial.beta), found, loose=True) is None
+        return self.trial.tensors.wrong((self.trial.alpha, self.trial.beta), found, loose=True) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +191,6 @@ class _Measured:
             "capability": list(device.capability),
             "driver": trial.session.driver.version,
             "target": str(settings.target),
-            "sets": len(trial.stage.sets),
+            "sets": len(trial.tensors.sets),
             "options": {"max_implementations": settings.max_implementations, "rounds": settings.rounds},
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..bench.contender import Contender, NotBuilt, Peer
 from ..bench.gpu_runner import GpuWorkspace
 from ..bench.results import Reference
-from ..compiling.gpu_stage import Side
+from ..compiling.gpu_tensors import DeviceTensor
 from ..compiling.gpu_trial import Trial
 from ..errors import GpuError, OptionError
 from ..gpu import kernel
@@ -94,6 +94,6 @@ def image(nest: ReferenceLoops, target: GpuTarget) -> GpuImage:
     return GpuImage(target, ENTRY, reference_launch(nest, ENTRY), text, kernel.code(text, target))
 
 
-def run_of(trial: Trial, found: GpuImage) -> Callable[[tuple[Side, Side]], None]:
+def run_of(trial: Trial, found: GpuImage) -> Callable[[tuple[DeviceTensor, DeviceTensor]], None]:
     """A kernel on the device; calling it enqueues one run on the tensors that it is given."""
     return partial(trial.launch, trial.load(found))

@@ -22,7 +22,7 @@ from ..tuning.space import candidates, peak
 from . import solve as loop
 from .options import Options
 from .solution import Solution
-from .solve import Space
+from .solve import Candidates
 from .stored_plans import Planned
 from .trial import Mode, Trial, check_runs_here
 
@@ -52,14 +52,14 @@ class CpuTask:
         """The cost model's first choice."""
         return model_plan(self.canonical, self.asked.target, self.asked.threads, self.asked.forced)
 
-    def space(self, timed: Canonical, hints: Iterator[CpuPlan]) -> Space[CpuPlan]:
+    def candidates(self, timed: Canonical, hints: Iterator[CpuPlan]) -> Candidates[CpuPlan]:
         """Hints by rule first, then the model's ranking, or the paper's whole space."""
         place = self.canonical, self.asked.target, self.asked.threads, self.asked.forced
         if self.asked.max_implementations == -1:
             offered = candidates.paper_space(self.canonical, self.asked.target, self.asked.forced)
         else:
             offered = itertools.chain((plan.without_fallback for plan in hints), ranked(*place))
-        return Space(offered, onwards(*place), diversity_seeds(*place))
+        return Candidates(offered, onwards(*place), diversity_seeds(*place))
 
     def bench(self) -> AbstractContextManager[Trial]:
         """This machine; TargetError where it lacks the target's instructions."""

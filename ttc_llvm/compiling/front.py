@@ -1,4 +1,4 @@
-"""`ttc_llvm.compile`: one door for CPUs and GPUs."""
+"""`ttc_llvm.compile`, for CPUs and GPUs."""
 
 from __future__ import annotations
 

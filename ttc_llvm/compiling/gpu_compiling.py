@@ -23,17 +23,17 @@ from ..problem.problem import Problem
 from ..runtime.kernel import Objects
 from ..tuning.database.database import Database
 from ..tuning.gpu import candidates as gpu_candidates
-from ..tuning.gpu import diversity as gpu_scouts
+from ..tuning.gpu import diversity as gpu_diversity
 from ..tuning.gpu.candidates import GpuForced
 from ..tuning.search import buffers
 from ..tuning.search.search import Report
 from ..tuning.space.choices import FREE, Forced
 from . import solve as loop
 from .gpu_solution import GpuSolution
-from .gpu_stage import MARGIN
+from .gpu_tensors import MARGIN
 from .gpu_trial import Built, Trial, ceiling_name
 from .options import GpuOptions, candidate_count, time_limit_of
-from .solve import Space
+from .solve import Candidates
 from .stored_plans import Planned, open_database
 from .trial import Mode, stand_in
 
@@ -68,17 +68,17 @@ class GpuTask:
         """The cost model's first choice."""
         return gpu_candidates.model_plan(self.canonical, self.asked.target, self.asked.forced)
 
-    def space(self, timed: Canonical, hints: Iterator[GpuPlan]) -> Space[GpuPlan]:
+    def candidates(self, timed: Canonical, hints: Iterator[GpuPlan]) -> Candidates[GpuPlan]:
         """Hints first, then the model's ranking; all of them also fit what is timed."""
         c, target, forced = self.canonical, self.asked.target, self.asked.forced
 
         def fits(found: GpuPlan) -> bool:
-            return timed is c or gpu_scouts.fits(timed, found, target)
+            return timed is c or gpu_diversity.fits(timed, found, target)
 
-        return Space(
+        return Candidates(
             filter(fits, chain(hints, gpu_candidates.plans(c, target, forced))),
             lambda found: filter(fits, gpu_candidates.neighbours(c, found, target, forced)),
-            gpu_scouts.diversity_seeds(c, target, forced, fits),
+            gpu_diversity.diversity_seeds(c, target, forced, fits),
         )
 
     @contextmanager
@@ -96,7 +96,7 @@ class GpuTask:
         if buffers.footprint(self.canonical) <= free:
             return self.canonical
         small = stand_in(self.canonical, free)
-        return small if gpu_scouts.fits(small, self.modelled(), self.asked.target) else self.canonical
+        return small if gpu_diversity.fits(small, self.modelled(), self.asked.target) else self.canonical
 
     def code(self, plan: GpuPlan, built: Built | None = None) -> Objects:
         """The plan's kernel by its text."""

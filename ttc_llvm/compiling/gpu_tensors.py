@@ -32,7 +32,7 @@ Box = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class DeviceTensor:
     """One tensor of a set. memory: owns it; address: of canonical index 0; start, size: of its bytes."""
 
     memory: Any
@@ -42,7 +42,7 @@ class Side:
 
 
 @dataclass(slots=True)
-class Stage:
+class TensorSets:
     """A canonical form's tensors on a device, in as many sets as caches need to be cold. Used inside `session.active`.
 
     filled: the types whose values fill A and B where they are not the form's own. Raises GpuError where the device has
@@ -53,7 +53,7 @@ class Stage:
     canonical: Canonical
     mode: Mode = Mode.COLD
     filled: tuple[DType, DType] | None = None
-    sets: list[tuple[Side, Side]] = field(init=False)
+    sets: list[tuple[DeviceTensor, DeviceTensor]] = field(init=False)
     blocks: dict[str, Bytes] = field(init=False)
     _turn: int = 0
 
@@ -81,15 +81,15 @@ class Stage:
         wanted = 1 if self.mode is Mode.HOT else 1 + -(-SWEEPS * self.session.device.l2 // max(needed, 1))
         return max(1, min(wanted, MOST_SETS, free // max(needed, 1)))
 
-    def _side(self, which: str) -> Side:
+    def _side(self, which: str) -> DeviceTensor:
         t = self.canonical.a if which == "a" else self.canonical.b
         span = buffers.span(self.canonical, which)
         size = span.elements * t.itemsize
         memory = self.session.allocate(size)
         self.session.repeat(int(memory), size, self.blocks[which])
-        return Side(memory, int(memory), size, int(memory) + span.origin * t.itemsize)
+        return DeviceTensor(memory, int(memory), size, int(memory) + span.origin * t.itemsize)
 
-    def next(self) -> tuple[Side, Side]:
+    def next(self) -> tuple[DeviceTensor, DeviceTensor]:
         """The tensors for the next run: those that were used longest ago, unless the mode wants them in the caches."""
         self._turn = (self._turn + 1) % len(self.sets)
         a, b = self.sets[self._turn]
@@ -98,7 +98,7 @@ class Stage:
 
     # --- the check ---
 
-    def prepare(self) -> tuple[Side, Side]:
+    def prepare(self) -> tuple[DeviceTensor, DeviceTensor]:
         """The first set with B as it was in the beginning, or poisoned where it is not read."""
         a, b = self.sets[0]
         if self.canonical.kinds.beta is Beta.ZERO:
@@ -172,8 +172,8 @@ def boxes(canonical: Canonical, count: int | None = None, limit: int = BOX, seed
     total = prod(-(-extent // side) for extent, side in zip(extents, _box_sides(extents, limit), strict=True))
     if count is None or total <= count:
         return [_box(extents, limit, number) for number in range(total)]
-    lots = random.Random(seed)
-    numbers = {0, total - 1, *(lots.randrange(total) for _ in range(count - 2))}
+    draws = random.Random(seed)
+    numbers = {0, total - 1, *(draws.randrange(total) for _ in range(count - 2))}
     return [_box(extents, limit, number) for number in sorted(numbers)]
 
 

@@ -21,8 +21,8 @@ from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import GIB
 from ..tuning.search.search import Limits, Outcome
 from ..tuning.space import peak
-from .gpu_stage import DRAWN, WHOLE, Box, Side, Stage, boxes
-from .stored_plans import Where
+from .gpu_tensors import DRAWN, WHOLE, Box, DeviceTensor, TensorSets, boxes
+from .stored_plans import Circumstances
 from .trial import Mode
 
 LEAST_RUNS, MOST_RUNS = 5, 50
@@ -59,19 +59,19 @@ class Trial:
     prepared: Mapping[str, GpuImage] = field(default_factory=dict)
     filled: tuple[DType, DType] | None = None
     is_proxy: bool = False
-    stage: Stage = field(init=False)
+    tensors: TensorSets = field(init=False)
     _events: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stage = Stage(self.session, self.canonical, self.mode, self.filled)
+        self.tensors = TensorSets(self.session, self.canonical, self.mode, self.filled)
         self._events = self.session.events(2 * MOST_RUNS)
 
     # --- what the search asks for ---
 
     @property
-    def where(self) -> Where:
+    def circumstances(self) -> Circumstances:
         """The device, and what a run moves."""
-        return Where(str(self.session.device), self.canonical.bytes_moved, self.is_proxy)
+        return Circumstances(str(self.session.device), self.canonical.bytes_moved, self.is_proxy)
 
     @property
     def alone(self) -> None:
@@ -102,13 +102,13 @@ class Trial:
 
     def wrong(self, built: Built, among: list[Box]) -> tuple[int, ...] | None:
         """The same for some boxes of the result."""
-        tensors = self.stage.prepare()
+        tensors = self.tensors.prepare()
         self.launch(built, tensors)
-        return self.stage.wrong((self.alpha, self.beta), among)
+        return self.tensors.wrong((self.alpha, self.beta), among)
 
     # --- runs ---
 
-    def launch(self, built: Built, tensors: tuple[Side, Side]) -> None:
+    def launch(self, built: Built, tensors: tuple[DeviceTensor, DeviceTensor]) -> None:
         """Enqueue one run."""
         a, b = (side.address for side in tensors)
         self.enqueue(built, a, b, (self.alpha, self.beta))
@@ -118,7 +118,7 @@ class Trial:
         parameters = values(built.loaded.launch, a, b, *map(complex, scalars))
         built.loaded.enqueue(self.session.driver, self.session.stream, parameters)
 
-    def runs(self, run: Callable[[tuple[Side, Side]], None]) -> tuple[float, ...]:
+    def runs(self, run: Callable[[tuple[DeviceTensor, DeviceTensor]], None]) -> tuple[float, ...]:
         """Seconds of at least LEAST_RUNS runs, after one that sets things up."""
         self.session.seconds([self._on_next(run)], self._events)
         first = self.session.seconds([self._on_next(run) for _ in range(LEAST_RUNS)], self._events)
@@ -128,8 +128,8 @@ class Trial:
         rest = [self._on_next(run) for _ in range(min(more, MOST_RUNS - LEAST_RUNS))]
         return first + self.session.seconds(rest, self._events)
 
-    def _on_next(self, run: Callable[[tuple[Side, Side]], None]) -> Work:
-        return partial(run, self.stage.next())
+    def _on_next(self, run: Callable[[tuple[DeviceTensor, DeviceTensor]], None]) -> Work:
+        return partial(run, self.tensors.next())
 
     # --- ceilings ---
 
@@ -138,12 +138,12 @@ class Trial:
         driver's; 0 where the tensors do not hold them."""
         return max((size / median(self.runs(run)) / GIB for size, run in self.ceilings()), default=0.0)
 
-    def ceilings(self) -> list[tuple[int, Callable[[tuple[Side, Side]], None]]]:
+    def ceilings(self) -> list[tuple[int, Callable[[tuple[DeviceTensor, DeviceTensor]], None]]]:
         """The ways to the ceiling: bytes moved, and one run of each."""
         flat = flattened(self.canonical)
         if not self._holds(flat):
             return []
-        found: list[tuple[int, Callable[[tuple[Side, Side]], None]]] = []
+        found: list[tuple[int, Callable[[tuple[DeviceTensor, DeviceTensor]], None]]] = []
         for plan in ceiling_plans(flat, self.target):
             image = self.prepared.get(f"{flat} {plan}") or gpu_kernel.build(flat, plan, self.target, ENTRY)
             built = self.load(image)
@@ -154,14 +154,14 @@ class Trial:
         return found
 
     def _holds(self, flat: Canonical) -> bool:
-        sizes = zip(self.stage.sets[0], (flat.a, flat.b), strict=True)
+        sizes = zip(self.tensors.sets[0], (flat.a, flat.b), strict=True)
         return flat.elements > 0 and all(side.size >= flat.elements * t.itemsize for side, t in sizes)
 
-    def _walk(self, built: Built, tensors: tuple[Side, Side]) -> None:
+    def _walk(self, built: Built, tensors: tuple[DeviceTensor, DeviceTensor]) -> None:
         a, b = (side.start for side in tensors)
         self.enqueue(built, a, b, CEILING_SCALARS)
 
-    def _copy(self, size: int, tensors: tuple[Side, Side]) -> None:
+    def _copy(self, size: int, tensors: tuple[DeviceTensor, DeviceTensor]) -> None:
         a, b = (side.start for side in tensors)
         self.session.copy(b, a, size)
 

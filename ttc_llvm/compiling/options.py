@@ -1,4 +1,4 @@
-"""Options of a compilation, checked once at the front door."""
+"""Options of a compilation, checked once, by `ttc_llvm.compile`."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ..tuning.database.records import Answer, Record, Request, Timing
 from ..tuning.search.leaderboard import K, P, Subject
 from ..tuning.search.search import Diverse, Limits, Outcome, Report, search
 from .options import Asked
-from .stored_plans import Planned, Where, by_plan, named
+from .stored_plans import Circumstances, Planned, by_plan, named
 from .trial import Mode
 
 _log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class Bench(Subject[P, K], Protocol[P, K]):
     canonical: Canonical
 
     @property
-    def where(self) -> Where:
+    def circumstances(self) -> Circumstances:
         """The device, what a run moves, and whether it is a smaller stand-in's."""
 
     @property
@@ -51,7 +51,7 @@ class Bench(Subject[P, K], Protocol[P, K]):
 
 
 @dataclass(frozen=True, slots=True)
-class Space(Generic[P]):
+class Candidates(Generic[P]):
     """The plans of a search: offered in this order, what to try after a fast one, and diversity seeds."""
 
     offered: Iterable[P]
@@ -83,7 +83,7 @@ class Task(Protocol[P, K]):
     def modelled(self) -> P:
         """The cost model's first choice."""
 
-    def space(self, timed: Canonical, hints: Iterator[P]) -> Space[P]:
+    def candidates(self, timed: Canonical, hints: Iterator[P]) -> Candidates[P]:
         """The plans that a search tries, hints first. timed: the form that is, which plans have to fit, too."""
 
     def bench(self) -> AbstractContextManager[Bench[P, K]]:
@@ -141,9 +141,9 @@ def _answered(task: Task[P, K], answer: Answer) -> Planned[P] | None:
     objects = by_plan(plan, record.objects)
     if record.seconds is None:
         return Planned(plan, None, objects)
-    where, timings = Where.of(record.note, task.canonical.bytes_moved), record.timings
-    ceiling = task.ceiling(where.place), record.ceiling_gibs
-    measured = where.measured(record.seconds, ceiling, tuple((modern(one.plan), one.seconds) for one in timings))
+    here, timings = Circumstances.of(record.note, task.canonical.bytes_moved), record.timings
+    ceiling = task.ceiling(here.place), record.ceiling_gibs
+    measured = here.measured(record.seconds, ceiling, tuple((modern(one.plan), one.seconds) for one in timings))
     return Planned(plan, measured, objects)
 
 
@@ -175,8 +175,8 @@ def _modelled(
     task: Task[P, K], store: Database, request: Request, answer: Answer
 ) -> tuple[Planned[P], Record]:
     """A plan that has won a search in like circumstances, or the cost model's first."""
-    elsewhere = answer.sufficient or answer.hints or store.has_unwritten  # else no row of this problem is there
-    proven = _proven(store, request) if elsewhere else ()
+    may_exist = answer.sufficient or answer.hints or store.has_unwritten  # else no row of this problem is there
+    proven = _proven(store, request) if may_exist else ()
     plan = next(_plans(task, proven), None) or task.modelled()
     objects = task.code(plan)
     return Planned(plan, None, objects), Record(request, 1, str(plan), objects=named(plan, objects))
@@ -198,35 +198,40 @@ def _tuned(
     """The fastest plan of a search, verified."""
     asked = task.asked
     with task.bench() as bench:
-        where = bench.where
-        if where.proxy:
-            room = f"the memory of {where.place}" if where.place else "memory three times"
+        here = bench.circumstances
+        if here.proxy:
+            room = f"the memory of {here.place}" if here.place else "memory three times"
             _log.warning(
                 "the tensors do not fit in %s: tuned on a smaller stand-in with the same strides' low bits", room
             )
         ceiling = bench.ceiling()
         began, limits = time.monotonic(), Limits(asked.max_implementations, asked.time_limit, asked.verify)
-        space = task.space(bench.canonical, _plans(task, answer.hints))
-        outcome = search(space.offered, space.more, bench, limits, progress, bench.alone, space.diverse)
+        found = task.candidates(bench.canonical, _plans(task, answer.hints))
+        outcome = search(found.offered, found.more, bench, limits, progress, bench.alone, found.diverse)
         fallbacks: Objects = {}
         with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
             outcome = bench.decided(outcome, limits.after(time.monotonic() - began))
             ceiling = max(ceiling, bench.ceiling())
-            fallbacks = {} if where.proxy or outcome.interrupted else task.fallback_code(outcome.best.plan)
-    objects = {} if where.proxy else {**task.code(outcome.best.plan, outcome.kernel), **fallbacks}
-    return _finished(task, request, outcome, where, ceiling or None, objects)
+            fallbacks = {} if here.proxy or outcome.interrupted else task.fallback_code(outcome.best.plan)
+    objects = {} if here.proxy else {**task.code(outcome.best.plan, outcome.kernel), **fallbacks}
+    return _finished(task, request, outcome, here, ceiling or None, objects)
 
 
 def _finished(
-    task: Task[P, K], request: Request, outcome: Outcome[P, K], where: Where, ceiling: float | None, objects: Objects
+    task: Task[P, K],
+    request: Request,
+    outcome: Outcome[P, K],
+    here: Circumstances,
+    ceiling: float | None,
+    objects: Objects,
 ) -> tuple[Planned[P], Record]:
     """The winner of a search and the row that remembers it. ceiling: GiB/s."""
     plan, seconds, wanted = outcome.best.plan, outcome.best.best, task.asked.max_implementations
     timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
     measured = replace(
-        where.measured(seconds, (task.ceiling(where.place), ceiling), timings), interrupted=outcome.interrupted
+        here.measured(seconds, (task.ceiling(here.place), ceiling), timings), interrupted=outcome.interrupted
     )
     effort = max(len(timings), 1) if outcome.interrupted else wanted
     kept = tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS])
-    row = Record(request, effort, str(plan), seconds, kept, named(plan, objects), ceiling_gibs=ceiling, note=where.note)
+    row = Record(request, effort, str(plan), seconds, kept, named(plan, objects), ceiling_gibs=ceiling, note=here.note)
     return Planned(plan, measured, objects), row

@@ -31,7 +31,7 @@ class Planned(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Circumstances:
     """The circumstances of a search: the device ("" = this machine), and the bytes that a run moves, of a smaller
     stand-in or of the problem itself."""
 
@@ -40,7 +40,7 @@ class Where:
     proxy: bool = False
 
     @classmethod
-    def of(cls, note: str, bytes_moved: int) -> Where:
+    def of(cls, note: str, bytes_moved: int) -> Circumstances:
         """As the note of a row tells it. bytes_moved: of the problem."""
         word, _, rest = note.partition(" ")
         count, _, place = rest.partition(" ")

@@ -29,7 +29,7 @@ from ..tuning.search import available, buffers, verify
 from ..tuning.search.search import Limits, Outcome
 from ..tuning.space import peak
 from ..tuning.space.peak import Ceiling
-from .stored_plans import Where
+from .stored_plans import Circumstances
 from .timed_fallbacks import decided
 
 _log = logging.getLogger(__name__)
@@ -108,9 +108,9 @@ class Trial:
         return a, buffers.tensor(self.canonical, "b", 2, self.threads)
 
     @property
-    def where(self) -> Where:
+    def circumstances(self) -> Circumstances:
         """This machine, and what a run moves."""
-        return Where("", self.canonical.bytes_moved, self.is_proxy)
+        return Circumstances("", self.canonical.bytes_moved, self.is_proxy)
 
     def moved(self, by: int, loads: int) -> Trial:
         """The same bench, on which B begins so many bytes further (`buffers.SPARE` at most). loads: as for `lower`."""

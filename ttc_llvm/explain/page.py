@@ -94,7 +94,7 @@ def _pictures(e: Explanation) -> Iterator[str]:
 def _plans(e: Explanation) -> Iterator[str]:
     yield f"<h2>Plan</h2><p>Chosen, {escape(words.source(e))}:</p>{_pre(chr(10).join(words.plan_lines(e.plan, 0)))}"
     yield f"<p>B is written {escape(words.written(e))}.</p>"
-    for when, other in words.elsewhere(e):
+    for when, other in words.other_plans(e):
         yield f"<p>And {escape(when)}:</p>{_pre(chr(10).join(words.plan_lines(other, 0)))}"
     if e.chosen is None:
         return

@@ -12,7 +12,7 @@ from ..tuning.cost.cost import Terms
 from ..tuning.measurement import GIB
 from . import geometry, pseudo
 from .machine_code import Class, MachineCode
-from .words import COLUMNS, elsewhere, factor, main_facts, measured_gibs, plan_lines, source, written
+from .words import COLUMNS, factor, main_facts, measured_gibs, other_plans, plan_lines, source, written
 
 if TYPE_CHECKING:
     from .explanation import Explanation, Ranked
@@ -73,7 +73,7 @@ def _plans(e: Explanation) -> Iterator[str]:
     yield f"chosen, {source(e)}:"
     yield from plan_lines(e.plan)
     yield f"B is written {written(e)}"
-    for when, other in elsewhere(e):
+    for when, other in other_plans(e):
         yield f"{when}:"
         yield from plan_lines(other)
     if e.chosen is None:

@@ -36,9 +36,9 @@ def written(e: Explanation) -> str:
     return STORES[resolve(e.canonical, e.plan, e.target).store]
 
 
-def elsewhere(e: Explanation) -> Iterator[tuple[str, str]]:
-    """When other plans run, in words, and which: where B begins off the boundary that this one needs, and where A
-    begins off the lines."""
+def other_plans(e: Explanation) -> Iterator[tuple[str, str]]:
+    """The plans that run at other addresses, each after the condition in words: B is misaligned for this plan, or A is
+    misaligned to the cache line."""
     if e.nest.alignment > e.canonical.b.itemsize:
         found = for_misaligned_b(e.canonical, e.plan, e.target)
         by_rule = for_misaligned_b(e.canonical, e.plan.without_fallback, e.target)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ttc_llvm.tuning.database import trust
 
-Row = tuple[Any, ...]
+SqlRow = tuple[Any, ...]
 
 # What SQLite's page "Defense Against The Dark Arts" advises for files of unknown origin, as far as Python offers it.
 _PRAGMAS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
@@ -64,7 +64,7 @@ def limit(connection: sqlite3.Connection, place: Path) -> int:
     return size
 
 
-def fetched(connection: sqlite3.Connection, place: Path, statement: str, values: Row) -> list[Row]:
+def fetched(connection: sqlite3.Connection, place: Path, statement: str, values: SqlRow) -> list[SqlRow]:
     """All rows of a query; sqlite3.DatabaseError where they are more than a sound file of this size can hold."""
     size = limit(connection, place)
     rows, room = [], _ROOM + _GROWTH * size

@@ -9,7 +9,7 @@ from typing import Any
 
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database.code import MAX_PACKED, Code, Objects
-from ttc_llvm.tuning.database.connection import Row
+from ttc_llvm.tuning.database.connection import SqlRow
 from ttc_llvm.tuning.database.exchange import timings
 from ttc_llvm.tuning.database.records import (
     KIND,
@@ -58,7 +58,7 @@ _OLDER = f"SELECT {_bounded(OLDER_COLUMNS)} FROM {OLDER}"
 _ASKED = "problem = ? AND target = ? AND threads = ? AND mode = ? AND options = ?"
 
 
-def encode(record: Record) -> Row:
+def encode(record: Record) -> SqlRow:
     """The record as the values of its row, code aside."""
     r = record.request
     return (
@@ -68,12 +68,12 @@ def encode(record: Record) -> Row:
     )
 
 
-def encode_code(request: Request, code: Code) -> Row:
+def encode_code(request: Request, code: Code) -> SqlRow:
     """The values of the row of a solution's code."""
     return (request.id, code.versions, code.plan, code.objects, code.image, code.digest, code.extra)
 
 
-def decode(row: Row, versions: str | None = None, objects: Linkable = lambda request, plan: ()) -> Record:
+def decode(row: SqlRow, versions: str | None = None, objects: Linkable = lambda request, plan: ()) -> Record:
     """The inverse of `encode`; DatabaseError names what is malformed.
 
     versions: of the request, None = of whoever made the plan; objects: finds the code that belongs to it.
@@ -95,7 +95,9 @@ def code(session: Session, request: Request, plan: str) -> Code | None:
     return next((one for one in (Code(*row) for row in found) if one.plan == plan), None)
 
 
-def sound(rows: Iterable[Row], ignored: Ignored, read: Callable[[Row], Record]) -> Iterator[tuple[Record, Row]]:
+def sound(
+    rows: Iterable[SqlRow], ignored: Ignored, read: Callable[[SqlRow], Record]
+) -> Iterator[tuple[Record, SqlRow]]:
     """The records of all rows that can be read, each with its row."""
     for row in rows:
         try:
@@ -117,7 +119,7 @@ def plans(session: Session, request: Request) -> list[Any]:
     r = request
     near = f"mode != ?, abs(threads - ?), effort = -1 DESC, effort DESC LIMIT {MAX_PLANS}"
     where = f"WHERE problem = ? AND target = ? AND length(plan) <= {MAX_TEXT}"
-    found: list[Row] = []
+    found: list[SqlRow] = []
     if SOLUTIONS in session.tables:
         query = f"SELECT plan FROM {SOLUTIONS} {where} AND kind = ? ORDER BY id != ?, versions != ?, {near}"
         found += session.select(query, r.problem, r.target, r.kind, r.id, r.versions, r.mode, r.threads)
@@ -153,11 +155,11 @@ def remove_older(session: Session, request: Request) -> int:
     return session.change(f"DELETE FROM {OLDER} WHERE {_ASKED}", *_asked(request)) if OLDER in session.tables else 0
 
 
-def _asked(request: Request) -> Row:
+def _asked(request: Request) -> SqlRow:
     return (request.problem, request.target, request.threads, request.mode, request.options)
 
 
-def _decode_older(row: Row) -> Record:
+def _decode_older(row: SqlRow) -> Record:
     key, problem, target, threads, mode, options, versions, *rest = row
     effort, plan, seconds, runs, created, ceiling, note = rest
     request = Request(problem, target, threads, mode, options, versions)

@@ -56,7 +56,7 @@ def plans(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Iterator
 
     PlanError where a forced decision fits no plan.
     """
-    walk = _Walk(c, target, forced)
+    walk = _GpuWalk(c, target, forced)
     for plan in seeds(c, target, forced):
         walk.push(plan)
     if not walk.heap:
@@ -74,7 +74,7 @@ def model_plan(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Gpu
     return next(plans(c, target, forced))
 
 
-class _Walk:
+class _GpuWalk:
     """Plans to be offered, by cost; equal ones as they came. What a plan costs at least is known at once; its accesses
     are looked at when its turn has come, and its neighbours join before it is offered."""
 

@@ -76,7 +76,7 @@ def search(
     """The fastest of the plans offered and of those that `more` derives from the best.
 
     alone: seconds of a run on one thread, which decides between plans that are equally fast on all threads;
-    diversity seed: what to try beside the plans offered, one a batch, however those fare.
+    diverse: gives the diversity seeds, one of which is tried in every batch, however the plans offered fare.
     Raises VerificationError if the winner's result is wrong, and KeyboardInterrupt if it comes before any run.
     """
     table = Leaderboard(subject, limits.seconds, alone)
@@ -115,14 +115,14 @@ class _Search(Generic[P, K]):
         lagging = 0
         room, explores = self._room()
         while room > 0:
-            sent = self._sent() if explores and room >= ROOM else []
+            seed = self._diversity_seed() if explores and room >= ROOM else []
             follows = explores and (lagging < PATIENCE or self.limits.candidates < 0)
-            batch = self._fresh(plans, room - len(sent), sent) if follows else []
+            batch = self._fresh(plans, room - len(seed), seed) if follows else []
             if not batch and self.limits.candidates >= 0:
-                batch = self._mutations(more, room - len(sent), sent) or self._fresh(plans, room - len(sent), sent)
-            if not (batch or sent):
+                batch = self._mutations(more, room - len(seed), seed) or self._fresh(plans, room - len(seed), seed)
+            if not (batch or seed):
                 return
-            yield batch + sent
+            yield batch + seed
             if follows:
                 lagging = lagging + 1 if self._lag_behind(batch) else 0
             room, explores = self._room()
@@ -135,15 +135,15 @@ class _Search(Generic[P, K]):
         first = max(min(FIRST, total), round(EXPLORE * total))
         return (min(BATCH, first - done), True) if done < first else (min(BATCH, total - done), False)
 
-    def _sent(self) -> list[P]:
-        """The next diversity seed, if there is one; none where all that is offered is timed, and nothing else."""
+    def _diversity_seed(self) -> list[P]:
+        """A list of the next diversity seed; empty where there is none, and where everything offered is timed."""
         if self.diverse is None or self.limits.candidates < 0:
             return []
         plan = self.diverse(self.table.timings)
         return [] if plan is None else [plan]
 
     def _lag_behind(self, batch: list[P]) -> bool:
-        """Whether none of these plans comes near the best so far."""
+        """True where none of these plans comes near the best so far."""
         scores = [self.table.timings[plan].score for plan in batch if plan in self.table.timings]
         return bool(scores) and min(scores) > FAR * self.table.fastest().score
 

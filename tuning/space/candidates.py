@@ -23,7 +23,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
-from .chained import carries
+from .chained import chained_seeds
 from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
 from .neighbours import CHANGES, Change, neighbours, settled
 
@@ -41,7 +41,7 @@ Costs = Callable[[Sequence[CpuPlan]], Sequence[float]]
 
 def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs: Costs) -> Iterator[CpuPlan]:
     """Every plan worth trying, best first by the cost model; deterministic."""
-    walk = _Walk(canonical, target, forced, costs)
+    walk = _CpuWalk(canonical, target, forced, costs)
     walk.push(starts(canonical, target, forced))
     walk.descend(heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__))
     while walk.heap:
@@ -54,7 +54,7 @@ def starts(canonical: Canonical, target: Target, forced: Forced) -> Iterator[Cpu
     return (settled(canonical.extents, forced, plan) for plan in first)
 
 
-class _Walk:
+class _CpuWalk:
     """Plans to be offered, by cost; equal ones as they came."""
 
     def __init__(self, canonical: Canonical, target: Target, forced: Forced, model: Costs) -> None:
@@ -129,7 +129,7 @@ def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuP
     yield from _tiles(canonical, target, forced, usual, _fetches(canonical, target, forced))
     yield from _walks(canonical, target, forced, usual)
     if Store.COMBINED in (usual, *others) and not (forced.blockings or forced.orders or forced.prefetch):
-        yield from carries(canonical, target)
+        yield from chained_seeds(canonical, target)
     if Store.CACHED in others:
         yield from _tiles(canonical, target, forced, Store.CACHED, _fetches(canonical, target, forced)[-1:])
         yield from _walks(canonical, target, forced, Store.CACHED)

@@ -22,7 +22,7 @@ WAITING = (256, 1024)  # the same of rows that stay and are joined in registers
 AHEAD = (0, 4)  # distances of those rows' prefetches, in micro-tiles
 
 
-def carries(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
+def chained_seeds(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     """Narrow tiles along rows of A, whose runs of B are chained from tile to tile."""
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
