@@ -20,7 +20,7 @@ from ttc_llvm.bench.array_peers import Jax, Torch
 from ttc_llvm.bench.cases import as_kind
 from ttc_llvm.bench.check import Check
 from ttc_llvm.bench.contender import Absent, Contender
-from ttc_llvm.bench.hptt import Hptt, Mode
+from ttc_llvm.bench.hptt import Hptt, PlanMode
 from ttc_llvm.bench.mkl import Mkl
 from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.compiling.stored_plans import Planned
@@ -194,7 +194,7 @@ PADDED = {"lda": (14, 9, 9), "ldb": (9, 13, 10)}
 def test_the_c_interface(
     library: Callable[[str, str], str], letter: str, kind: str, outer: dict[str, Any]
 ) -> None:
-    peer = Hptt.load(library("calls", C), Mode.ESTIMATE)
+    peer = Hptt.load(library("calls", C), PlanMode.ESTIMATE)
     assert (peer.name, peer.version, peer.has_plans) == ("hptt", "C interface", False)
     s = workspace_of(Problem((1, 0, 2), (11, 8, 9), letter, **outer), kind, offset=2)
     contender = peer.contender(s)
@@ -204,7 +204,7 @@ def test_the_c_interface(
 
 
 def test_the_c_interface_conjugates(library: Callable[[str, str], str]) -> None:
-    peer = Hptt.load(library("calls", C), Mode.ESTIMATE)
+    peer = Hptt.load(library("calls", C), PlanMode.ESTIMATE)
     s = workspace_of(Problem((1, 0), (11, 8), "z", conjugate=True), "update")
     assert agrees(s, peer.contender(s))
 
@@ -214,7 +214,7 @@ def test_the_c_interface_conjugates(library: Callable[[str, str], str]) -> None:
 @pytest.mark.parametrize("outer", [{}, PADDED], ids=["whole", "padded"])
 def test_the_plans(library: Callable[[str, str], str], letter: str, kind: str, outer: dict[str, Any]) -> None:
     path = library("plans", CPP)
-    for mode in Mode:
+    for mode in PlanMode:
         peer = Hptt.load(path, mode)
         assert peer.has_plans
         s = workspace_of(Problem((1, 0, 2), (11, 8, 9), letter, **outer), kind, offset=2)
@@ -230,7 +230,7 @@ def test_the_plans(library: Callable[[str, str], str], letter: str, kind: str, o
 
 def test_what_hptt_cannot_do(library: Callable[[str, str], str]) -> None:
     path = library("plans", CPP)
-    estimate, measure = (Hptt.load(path, mode) for mode in Mode)
+    estimate, measure = (Hptt.load(path, mode) for mode in PlanMode)
     assert (estimate.name, measure.name) == ("hptt", "hptt-measure")
     for letter in ("sd", "i8", "bf16"):
         assert estimate.contender(workspace_of(Problem((1, 0), (8, 8), letter))) is None
@@ -242,9 +242,9 @@ def test_what_hptt_cannot_do(library: Callable[[str, str], str]) -> None:
 
 def test_autotuning_needs_plans(library: Callable[[str, str], str]) -> None:
     with pytest.raises(Absent, match="exports no plans"):
-        Hptt.load(library("calls", C), Mode.MEASURE)
+        Hptt.load(library("calls", C), PlanMode.MEASURE)
     with pytest.raises(Absent, match="neither sTensorTranspose nor plans"):
-        Hptt.load(library("mkl", MKL), Mode.ESTIMATE)
+        Hptt.load(library("mkl", MKL), PlanMode.ESTIMATE)
     with pytest.raises(OptionError, match=r"peer hptt-measure: .* exports no plans"):
         peers.find(("hptt-measure",), library("calls", C))
 

@@ -225,7 +225,7 @@ def test_a_wrong_reference_is_left_out(tmp_path: Path, caplog: pytest.LogCapture
 # --- building ---------------------------------------------------------------------------------------------
 
 
-def quick(found: references.Found) -> Settings:
+def quick(found: references.FoundReferences) -> Settings:
     """The cost model's plan and three rounds."""
     return Settings(2, max_implementations=1, rounds=3, peers=found.peers)
 
@@ -337,7 +337,7 @@ def test_ctrl_c_ends_the_compilers(script: Callable[[str], Compiler], tmp_path: 
 def test_the_others_stand_where_one_fails(script: Callable[[str], Compiler], tmp_path: Path) -> None:
     builder = Builder(tmp_path)
     failing = Compiled(builder, script("echo 'error: not today'; exit 1"), Traverse.OUTPUT)
-    found = references.Found((failing, Vectorised(Traverse.OUTPUT)), (), builder)
+    found = references.FoundReferences((failing, Vectorised(Traverse.OUTPUT)), (), builder)
     chosen = select(cases(("ttc57",), ("update",)), ("3", "9"), limit=1 << 15)
     results = list(run(chosen, quick(found)))
     assert all(set(one.peers) == {"llvm"} for one in results)

@@ -12,7 +12,7 @@ from ttc_llvm import cli
 from ttc_llvm.cli import library as cli_library
 from ttc_llvm.cli import manifest, manifest_fields, reading
 from ttc_llvm.cli import options as cli_options
-from ttc_llvm.cli.manifest import Entry
+from ttc_llvm.cli.manifest import ManifestEntry
 from ttc_llvm.errors import OptionError
 from ttc_llvm.problem.problem import Problem
 
@@ -24,7 +24,7 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def entries(text: str, name: str = "p.txt") -> tuple[Entry, ...]:
+def entries(text: str, name: str = "p.txt") -> tuple[ManifestEntry, ...]:
     """The entries of a manifest with this text."""
     Path(name).write_text(text)
     return manifest.read(name)

@@ -19,7 +19,7 @@ from fake_gpu import FakeGpu
 
 from ttc_llvm import cli
 from ttc_llvm.bench import cutensor, gpu_peers, gpu_runner, peers, suites
-from ttc_llvm.bench.contender import Contender, Found
+from ttc_llvm.bench.contender import Contender, FoundPeers
 from ttc_llvm.bench.gpu_prepare import prepare, prepared
 from ttc_llvm.compiling.gpu_tensors import Box, DeviceTensor
 from ttc_llvm.compiling.gpu_trial import Built, Trial
@@ -103,7 +103,7 @@ def test_peers_work_on_our_tensors_and_are_checked(
 
         return gpu_candidates.plans(trial.canonical, trial.target)
 
-    monkeypatch.setattr(peers, "find_gpu", lambda names: Found((Peer(),), ()))
+    monkeypatch.setattr(peers, "find_gpu", lambda names: FoundPeers((Peer(),), ()))
     out = tmp_path / "results.jsonl"
     assert bench("--cases=0", "--suite=ttc57", "--kind=update", f"--output={out}") == 0
     assert list(lines(out)[0]["peers"]) == (["other"] if right else [])  # type: ignore[call-overload]
@@ -150,7 +150,7 @@ def test_array_libraries_work_on_our_tensors_and_stream(
     cuda = SimpleNamespace(ExternalStream=nullcontext, stream=entered)
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__="2", as_tensor=Tensor, cuda=cuda))
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(__version__="13", asarray=on_host, cuda=cuda))
-    monkeypatch.setattr(peers, "find_gpu", lambda names: Found((gpu_peers.Torch(), gpu_peers.Cupy()), ()))
+    monkeypatch.setattr(peers, "find_gpu", lambda names: FoundPeers((gpu_peers.Torch(), gpu_peers.Cupy()), ()))
     out = tmp_path / "results.jsonl"
     assert bench("--cases=0", "--suite=ttc57", f"--kind={kind}", f"--output={out}") == 0
     (found,) = lines(out)

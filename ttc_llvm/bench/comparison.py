@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import TtcError
 from ..problem.wording import problem_fields
 from .cases import Case, run_bytes
-from .contender import OURS, Agrees, Contender, NotBuilt, Peer, Timed
+from .contender import OURS, Agrees, Contender, NotBuilt, Peer, PreparedCase
 from .results import Reference, Result, Timing
 
 _log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class CaseComparison:
     time.perf_counter() when work on it began; drifts: other work changes the machine's speed, so that not every round
     counts, and whoever is far from us leaves early."""
 
-    workspace: Timed
+    workspace: PreparedCase
     settings: ComparisonSettings
     key: str
     threads: int
@@ -131,7 +131,7 @@ class Present:
 
     @classmethod
     def of(
-        cls, peers: Sequence[Peer[Any]], workspace: Timed, check: Callable[[], Agrees] | None, full: bool = False
+        cls, peers: Sequence[Peer[Any]], workspace: PreparedCase, check: Callable[[], Agrees] | None, full: bool = False
     ) -> Present:
         """Those who can do the case and do it right. check: makes the check of their results, None = there is none;
         full: made also where there is no peer, to check our own result."""
@@ -149,7 +149,7 @@ class Present:
         return cls(agreed, references)
 
 
-def _made(peer: Peer[Any], workspace: Timed, references: dict[str, Reference]) -> Contender | None:
+def _made(peer: Peer[Any], workspace: PreparedCase, references: dict[str, Reference]) -> Contender | None:
     try:
         return peer.contender(workspace)
     except (TtcError, KeyboardInterrupt):
@@ -185,7 +185,7 @@ class Rounds:
     """
 
     def __init__(
-        self, workspace: Timed, mine: Contender, main: str, others: Sequence[Contender], least: int = LEAST
+        self, workspace: PreparedCase, mine: Contender, main: str, others: Sequence[Contender], least: int = LEAST
     ) -> None:
         self.workspace, self.mine, self.main, self.least = workspace, mine, main, least
         self.alive = [mine, *others]

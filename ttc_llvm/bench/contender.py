@@ -40,8 +40,8 @@ class Contender:
 Agrees = Callable[[Contender], bool]  # run once: whether a contender computes what it should
 
 
-class Timed(Protocol):
-    """A workspace: one case ready to be measured, its tensors in the same prepared state for every contender."""
+class PreparedCase(Protocol):
+    """One case ready to be measured: a workspace, its tensors in the same prepared state for every contender."""
 
     @property
     def case(self) -> Case:
@@ -75,7 +75,7 @@ class Peer(Protocol[W]):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPeers:
     """The peers that are here, and one sentence for each that was wanted and is not."""
 
     peers: tuple[Peer[Any], ...]

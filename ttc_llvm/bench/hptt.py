@@ -19,7 +19,7 @@ MOST_TUNED = 8  # merged indices: autotuning begins with a list of all loop orde
 _INTS, _ADDRESS = ctypes.POINTER(ctypes.c_int), ctypes.c_void_p
 
 
-class Mode(Enum):
+class PlanMode(Enum):
     """HPTT's ways to choose a plan; the value is its number in HPTT's interface."""
 
     ESTIMATE = 0  # by its model
@@ -73,20 +73,20 @@ _TYPES = {
 class Hptt:
     """One mode of HPTT."""
 
-    def __init__(self, library: ctypes.CDLL, mode: Mode) -> None:
+    def __init__(self, library: ctypes.CDLL, mode: PlanMode) -> None:
         self._library, self.mode = library, mode
-        self.name = "hptt" if mode is Mode.ESTIMATE else "hptt-measure"
+        self.name = "hptt" if mode is PlanMode.ESTIMATE else "hptt-measure"
         self.version = "C++ plans" if self.has_plans else "C interface"
 
     @classmethod
-    def load(cls, path: str, mode: Mode) -> Hptt:
+    def load(cls, path: str, mode: PlanMode) -> Hptt:
         """HPTT from this file. Absent where it cannot be loaded or lacks what the mode needs."""
         try:
             library = ctypes.CDLL(path)
         except OSError as error:
             raise Absent(f"{path} cannot be loaded: {error}", named=True) from None
         found = cls(library, mode)
-        if mode is Mode.MEASURE and not found.has_plans:
+        if mode is PlanMode.MEASURE and not found.has_plans:
             raise Absent(f"{path} exports no plans of HPTT's C++ interface, which alone can be autotuned", named=True)
         if not found.has_plans and not hasattr(library, "sTensorTranspose"):
             raise Absent(f"{path} exports neither sTensorTranspose nor plans of HPTT", named=True)
@@ -102,11 +102,11 @@ class Hptt:
         problem = workspace.case.problem
         if problem.dtype not in _TYPES:
             return None
-        if self.mode is Mode.MEASURE and len(workspace.case.canonical.axes) > MOST_TUNED:
+        if self.mode is PlanMode.MEASURE and len(workspace.case.canonical.axes) > MOST_TUNED:
             return None
         if self.has_plans and not problem.conjugate:
             return self._planned(workspace, problem)
-        return self._called(workspace, problem) if self.mode is Mode.ESTIMATE else None
+        return self._called(workspace, problem) if self.mode is PlanMode.ESTIMATE else None
 
     def _planned(self, workspace: Workspace, problem: Problem) -> Contender:
         t = _TYPES[problem.dtype]

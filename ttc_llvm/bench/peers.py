@@ -13,9 +13,9 @@ from typing import Any
 from ..errors import OptionError
 from . import gpu_peers, mkl
 from .array_peers import Jax, Numpy, Torch
-from .contender import Absent, Found, Peer
+from .contender import Absent, FoundPeers, Peer
 from .cutensor import Cutensor
-from .hptt import Hptt, Mode
+from .hptt import Hptt, PlanMode
 from .mkl import Mkl
 
 UNASKED = "hptt-measure"  # takes up to 10 s a case: only where it is asked for
@@ -41,7 +41,7 @@ def _package(name: str, peer: Callable[[], Peer[Any]]) -> Finder:
     return found
 
 
-def _hptt(mode: Mode, paths: _Paths) -> Peer[Any]:
+def _hptt(mode: PlanMode, paths: _Paths) -> Peer[Any]:
     if paths.hptt is None:
         raise Absent("--hptt=PATH names no shared library")
     if not Path(paths.hptt).is_file():
@@ -60,8 +60,8 @@ CPU: Mapping[str, Finder] = {
     "numpy": lambda paths: Numpy(),
     "torch": _package("torch", Torch),
     "jax": _package("jax", Jax),
-    "hptt": partial(_hptt, Mode.ESTIMATE),
-    "hptt-measure": partial(_hptt, Mode.MEASURE),
+    "hptt": partial(_hptt, PlanMode.ESTIMATE),
+    "hptt-measure": partial(_hptt, PlanMode.MEASURE),
     "mkl": _mkl,
 }
 GPU: Mapping[str, Finder] = {
@@ -72,7 +72,7 @@ GPU: Mapping[str, Finder] = {
 NAMES = tuple(CPU)
 
 
-def find(wanted: Sequence[str] | None = None, hptt: str | None = None, mkl: str | None = None) -> Found:
+def find(wanted: Sequence[str] | None = None, hptt: str | None = None, mkl: str | None = None) -> FoundPeers:
     """The peers of these names. None: all that are present, save `hptt-measure`, which takes up to 10 s a case.
 
     hptt, mkl: paths of shared libraries. Raises OptionError for an unknown name, and for what was asked for by its
@@ -81,12 +81,12 @@ def find(wanted: Sequence[str] | None = None, hptt: str | None = None, mkl: str 
     return _found(CPU, wanted, _Paths(hptt, mkl), "the choices are")
 
 
-def find_gpu(wanted: Sequence[str] | None = None) -> Found:
+def find_gpu(wanted: Sequence[str] | None = None) -> FoundPeers:
     """The same for GPUs. None: all that are present."""
     return _found(GPU, wanted, _Paths(None, None), "the choices for GPUs are")
 
 
-def _found(known: Mapping[str, Finder], wanted: Sequence[str] | None, paths: _Paths, choices: str) -> Found:
+def _found(known: Mapping[str, Finder], wanted: Sequence[str] | None, paths: _Paths, choices: str) -> FoundPeers:
     for name in wanted or ():
         if name not in known:
             raise OptionError(f"unknown peer {name[:40]!r}: {choices} {', '.join(known)}, or none")
@@ -99,4 +99,4 @@ def _found(known: Mapping[str, Finder], wanted: Sequence[str] | None, paths: _Pa
             if wanted is not None or absent.named:
                 raise OptionError(f"peer {name}: {absent}") from None
             notices.append(f"peer {name} is left out: {absent}")
-    return Found(tuple(peers), tuple(notices))
+    return FoundPeers(tuple(peers), tuple(notices))

@@ -105,7 +105,7 @@ def shape(perm: Iterable[int], size: Iterable[int]) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class RatioSummary:
     """A set of ratios: their geometric mean, the least and whose it is."""
 
     count: int
@@ -122,13 +122,13 @@ class Summary:
     """A suite's cases of one kind, mode and number of threads. ratios: by what they refer to."""
 
     title: str
-    ratios: tuple[tuple[str, Figure], ...]
+    ratios: tuple[tuple[str, RatioSummary], ...]
 
 
-def figure(values: Sequence[tuple[str, float]]) -> Figure:
+def figure(values: Sequence[tuple[str, float]]) -> RatioSummary:
     """Geometric mean and least of named ratios above 0."""
     worst, least = min(values, key=lambda pair: pair[1])
-    return Figure(len(values), geometric_mean(value for _, value in values), least, worst)
+    return RatioSummary(len(values), geometric_mean(value for _, value in values), least, worst)
 
 
 def summaries(results: Iterable[Result]) -> tuple[Summary, ...]:
@@ -154,7 +154,7 @@ def _runs(size: int) -> str:
     return f"of {LONG_RUN} bytes or more" if size >= LONG_RUN else f"below {LONG_RUN} bytes"
 
 
-def _figures(group: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+def _figures(group: Sequence[Result]) -> Iterator[tuple[str, RatioSummary]]:
     main = tuple(dict.fromkeys(r.ceiling for r in group))
     columns = [*map(_of_main, main), *(of(name) for name in EXTRA if name not in main)]
     for peer in peers(group):

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..bench import peers, report
-from ..bench.contender import Found
+from ..bench.contender import FoundPeers
 from ..bench.cpu_runner import Settings
 from ..bench.gpu_runner import GpuSettings
 from ..bench.suites import GPU_SUITES, SUITES
@@ -51,6 +51,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> Found:
+def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> FoundPeers:
     names = option(args, "peers", lambda flag, text: () if text == "none" else words(flag, text))
     return peers.find(names, args.hptt, args.mkl) if isinstance(how, Settings) else peers.find_gpu(names)

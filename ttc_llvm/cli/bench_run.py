@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ..bench import cpu_runner, gpu_runner, report
 from ..bench.cases import Case
-from ..bench.contender import Found
+from ..bench.contender import FoundPeers
 from ..bench.cpu_runner import Report, Settings
 from ..bench.gpu_runner import GpuSettings
 from ..bench.result_file import ResultFile
@@ -25,7 +25,7 @@ from .bench_options import chosen, cpu_settings, gpu_settings, on_gpu
 from .progress import Display
 
 _log = logging.getLogger(__name__)
-F = TypeVar("F", bound=Found)
+F = TypeVar("F", bound=FoundPeers)
 Start = Callable[[Collection[str], Report], Iterator[Result]]  # keys of what is done already, and who hears of searches
 
 

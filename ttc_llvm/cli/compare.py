@@ -14,7 +14,7 @@ from ..bench.cpu_runner import Settings
 from ..bench.gpu_runner import GpuSettings
 from ..bench.results import Result
 from ..compare import gpu_references, references, table
-from ..compare.references import Found
+from ..compare.references import FoundReferences
 from ..errors import OptionError, os_errors
 from ..native import marks, whole_file
 from ..problem.problem import Problem
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> Found:
+def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> FoundReferences:
     asked = wanted(args.compiler, args.compilerFlags, args.traverse, args.against, args.compile_limit)
     found = gpu_references.find(asked, how.target) if isinstance(how, GpuSettings) else references.find(asked)
     if not found.peers:
@@ -64,7 +64,7 @@ def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> Found:
     return found
 
 
-def _build(found: Found, problems: Sequence[Problem]) -> None:
+def _build(found: FoundReferences, problems: Sequence[Problem]) -> None:
     """Compile everything first: nothing else runs while something is timed."""
     with Display(sys.stderr.isatty(), None, label="compiling") as display:
         found.prepare(problems, lambda done, total: display.draw(completed=done, total=total))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..compare.references import Found, Wanted, find
+from ..compare.references import FoundReferences, Wanted, find
 from ..compare.single import Comparison, beside
 from ..compiling.solution import Solution
 from ..errors import OptionError, TargetError
@@ -20,7 +20,7 @@ from .reading import Command
 _log = logging.getLogger(__name__)
 
 
-def prepare(command: Command, problem: Problem, machine: Target) -> Found | None:
+def prepare(command: Command, problem: Problem, machine: Target) -> FoundReferences | None:
     """The references that a command asks for, built: a mistake in a source is found before anything is tuned."""
     wanted = asked(command, problem)
     if wanted is None:
@@ -52,7 +52,7 @@ def _flag(command: Command) -> str:
     return "--compiler" if command.compiler is not None else "--against"
 
 
-def built(found: Found, problem: Problem) -> Found:
+def built(found: FoundReferences, problem: Problem) -> FoundReferences:
     """The references, built for one problem."""
     found.prepare([problem])
     found.check_own([problem])
@@ -61,7 +61,7 @@ def built(found: Found, problem: Problem) -> Found:
     return found
 
 
-def compare(command: Command, solution: Solution, found: Found) -> Comparison:
+def compare(command: Command, solution: Solution, found: FoundReferences) -> Comparison:
     """Measure both sides, as the command says."""
     return beside(solution, found, hot=command.hot_a, verify=not command.no_test)
 

@@ -33,13 +33,13 @@ from . import compare_single as cli_single
 from . import report as cli_report
 from .progress import Progressing
 from .reading import Command
-from .report import Outcome
+from .report import Compilation
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class CheckedCommand:
     """A checked command: everything that can be refused before anything is timed has been."""
 
     command: Command
@@ -69,7 +69,7 @@ def run(command: Command) -> int:
     return 0
 
 
-def prepare(command: Command) -> Job:
+def prepare(command: Command) -> CheckedCommand:
     """Check a command against the problem, the machine and itself; nothing is written. Raises TtcError subclasses."""
     for kind in command.emit:
         if kind not in library.kinds():
@@ -96,7 +96,7 @@ def prepare(command: Command) -> Job:
     )
     if not {"obj", "header", "static", "shared"}.isdisjoint(command.emit):
         artifact.check_int(problem)
-    return Job(command, problem, canonical, chosen, _affinity(command))
+    return CheckedCommand(command, problem, canonical, chosen, _affinity(command))
 
 
 def problem_of(command: Command) -> Problem:
@@ -157,7 +157,7 @@ def _affinity(command: Command) -> Affinity:
 # --- compiling and writing -------------------------------------------------------------------------------
 
 
-def compiled(job: Job, label: str = "tuning") -> Outcome:
+def compiled(job: CheckedCommand, label: str = "tuning") -> Compilation:
     """The job's solution, as `compile` finds it. label: of its progress."""
     chosen = job.options
     machines = (chosen.target, *chosen.others)
@@ -167,7 +167,7 @@ def compiled(job: Job, label: str = "tuning") -> Outcome:
 def solved(
     command: Command, problem: Problem, canonical: Canonical, target: GpuTarget | Sequence[Target],
     forced: Forced | GpuForced, threads: int | None = None, affinity: Affinity = affinities.NONE, label: str = "tuning",
-) -> Outcome:  # fmt: skip
+) -> Compilation:  # fmt: skip
     """The solution of a checked command, for CPUs or a GPU."""
     start = time.perf_counter()
     with Progressing(command.verbose or command.quiet, label) as progress, interrupts.raised():
@@ -189,7 +189,7 @@ def solved(
     measured, source = solution.measurement, "cost model"
     if measured is not None:
         source = "tuned" if progress.batches or measured.interrupted else "database"
-    return Outcome(solution, canonical, str(affinity), source, elapsed, (), not command.no_test)
+    return Compilation(solution, canonical, str(affinity), source, elapsed, (), not command.no_test)
 
 
 def written(command: Command, solution: Solution | GpuSolution) -> tuple[Path, ...]:
@@ -210,13 +210,13 @@ def check_folder(command: Command, names: Sequence[str]) -> None:
     marks.check(folder, names, command.force)
 
 
-def check_kept(job: Job) -> None:
+def check_kept(job: CheckedCommand) -> None:
     """OptionError where --keep finds a folder of somebody else's in its place."""
     if job.command.keep:
         candidate_files.check(Path(job.command.output_dir), job.problem, job.command.force)
 
 
-def kept(job: Job, solution: Solution) -> tuple[Path, ...]:
+def kept(job: CheckedCommand, solution: Solution) -> tuple[Path, ...]:
     """With --keep, a folder of what was generated on the way."""
     if not job.command.keep:
         return ()

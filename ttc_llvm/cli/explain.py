@@ -20,7 +20,7 @@ from ..machine.gpu_target import is_gpu
 from ..native import marks, whole_file
 from ..tuning.cost.model import model_plan
 from . import values
-from .compile import Job, prepare
+from .compile import CheckedCommand, prepare
 from .options import OPTIONS, Parser, parser
 from .reading import Command, read
 
@@ -119,7 +119,7 @@ def _plans(text: str | None) -> int:
     raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
 
 
-def _solution(job: Job, given: str | None) -> Solution:
+def _solution(job: CheckedCommand, given: str | None) -> Solution:
     """The plan given, the stored one, or the cost model's; whatever was timed comes along."""
     options, canonical = replace(job.options, max_implementations=1), job.canonical
     store = open_database(job.command.database, job.command.ignore_database)

@@ -19,11 +19,11 @@ from . import compile as cli_compile
 from . import library_report as cli_library_report
 from . import manifest, reading
 from . import report as cli_report
-from .compile import Job
-from .manifest import Entry
+from .compile import CheckedCommand
+from .manifest import ManifestEntry
 from .options import OPTIONS, Option
 from .reading import Command
-from .report import Outcome
+from .report import Compilation
 
 _log = logging.getLogger(__name__)
 
@@ -31,12 +31,12 @@ IN_MANIFEST = ("perm", "size", "lda", "ldb")  # what every problem has of its ow
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class LibraryMember:
     """A problem of a library, checked. stem: its C name; entry: where it stands, None for the command line."""
 
-    job: Job
+    job: CheckedCommand
     stem: str
-    entry: Entry | None = None
+    entry: ManifestEntry | None = None
 
 
 def wanted(command: Command) -> bool:
@@ -77,7 +77,7 @@ def run(command: Command) -> int:
 # --- checking ---------------------------------------------------------------------------------------------
 
 
-def prepare(command: Command) -> tuple[Listed, ...]:
+def prepare(command: Command) -> tuple[LibraryMember, ...]:
     """The problems of a command, each once; nothing is written. Raises TtcError subclasses."""
     library.check_version(command.library_version)
     for flag, value in (("--compiler", command.compiler), ("--against", command.against)):
@@ -87,20 +87,20 @@ def prepare(command: Command) -> tuple[Listed, ...]:
         library.check_name(command.name)
     if command.manifest is None:
         job = cli_compile.prepare(command)
-        return (Listed(job, names.stem(job.problem)),)
+        return (LibraryMember(job, names.stem(job.problem)),)
     for field in IN_MANIFEST:
         if getattr(command, field) is not None:
             raise OptionError(f"--{field} contradicts --manifest: every problem stands in the manifest")
     return _distinct([(entry, _job(command, entry)) for entry in manifest.read(command.manifest)])
 
 
-def _job(command: Command, entry: Entry) -> Job:
+def _job(command: Command, entry: ManifestEntry) -> CheckedCommand:
     with _placed(entry):
         return cli_compile.prepare(reading.command(entry.given, command))
 
 
 @contextlib.contextmanager
-def _placed(entry: Entry | None) -> Iterator[None]:
+def _placed(entry: ManifestEntry | None) -> Iterator[None]:
     """Errors begin with file and line of the entry."""
     try:
         yield
@@ -110,9 +110,9 @@ def _placed(entry: Entry | None) -> Iterator[None]:
         raise type(error)(f"{entry.place(str(error))}: {error}") from error
 
 
-def _distinct(found: Sequence[tuple[Entry, Job]]) -> tuple[Listed, ...]:
+def _distinct(found: Sequence[tuple[ManifestEntry, CheckedCommand]]) -> tuple[LibraryMember, ...]:
     """Each problem once: the same one again is said and left out. OptionError for others of one name."""
-    kept: dict[str, tuple[Entry, Job]] = {}
+    kept: dict[str, tuple[ManifestEntry, CheckedCommand]] = {}
     for entry, job in found:
         stem = names.stem(job.problem)
         first, earlier = kept.setdefault(stem, (entry, job))
@@ -127,7 +127,7 @@ def _distinct(found: Sequence[tuple[Entry, Job]]) -> tuple[Listed, ...]:
                 " one kernel serves all values, so a library holds one"
             )
         _log.warning("%s: %s is already on line %d: it is built once", entry.place(), stem, first.line)
-    return tuple(Listed(job, stem, entry) for stem, (entry, job) in kept.items())
+    return tuple(LibraryMember(job, stem, entry) for stem, (entry, job) in kept.items())
 
 
 def _difference(first: Command, second: Command) -> Option | None:
@@ -148,7 +148,7 @@ def _shown(value: object) -> str:
     return "no value" if value is None else str(value)
 
 
-def _name(command: Command, listed: tuple[Listed, ...]) -> str:
+def _name(command: Command, listed: tuple[LibraryMember, ...]) -> str:
     if command.name is not None:
         return command.name
     name = listed[0].stem if command.manifest is None else Path(command.manifest).stem
@@ -162,10 +162,10 @@ def _name(command: Command, listed: tuple[Listed, ...]) -> str:
 # --- compiling --------------------------------------------------------------------------------------------
 
 
-def _compiled(listed: tuple[Listed, ...]) -> list[Outcome]:
+def _compiled(listed: tuple[LibraryMember, ...]) -> list[Compilation]:
     """Solutions in the order of the manifest. Ctrl-C ends the run: what is finished is in the database."""
     runtime.set_affinity(listed[0].job.affinity)
-    outcomes: list[Outcome] = []
+    outcomes: list[Compilation] = []
     with interrupts.raised(), interrupts.noted() as seen:
         for number, one in enumerate(listed, 1):
             _log.info("problem %d of %d: %s", number, len(listed), one.stem)

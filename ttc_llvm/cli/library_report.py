@@ -11,7 +11,7 @@ from ..bench.report import shape
 from ..compiling.library import Library
 from ..problem import names
 from ..problem.wording import aligned, count, stated_fields, target_fields, target_line
-from .report import Outcome, measurement_fields, print_lines, print_object, print_rows
+from .report import Compilation, measurement_fields, print_lines, print_object, print_rows
 
 HEAD = ("problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source")
 
@@ -21,7 +21,7 @@ class Finished:
     """A library that was written. outcomes: its problems in order; elapsed: seconds."""
 
     library: Library
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[Compilation, ...]
     files: tuple[Path, ...]
     elapsed: float
 
@@ -39,7 +39,7 @@ def print_summary(finished: Finished) -> None:
     ])  # fmt: skip
 
 
-def _row(outcome: Outcome) -> Sequence[str]:
+def _row(outcome: Compilation) -> Sequence[str]:
     problem, measured = outcome.solution.problem, outcome.solution.measurement
     cells = [names.stem(problem), *shape(problem.perm, problem.size), problem.dtype]
     if measured is None:

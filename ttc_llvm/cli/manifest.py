@@ -25,7 +25,7 @@ IN_WORDS = {"unknown data type": "dataType", "number of threads": "numThreads", 
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """One problem of a manifest. given: texts (switches: True or False) by field of `Command`; lines: where
     each field stands if that is not the problem's first line."""
 
@@ -49,7 +49,7 @@ class _Fault(ValueError):
         self.line = line
 
 
-def read(path: str) -> tuple[Entry, ...]:
+def read(path: str) -> tuple[ManifestEntry, ...]:
     """The problems of a manifest, at least one. OptionError, one sentence that begins with file and line."""
     try:
         text = _text(path)
@@ -84,12 +84,12 @@ def _is_json(path: str, text: str) -> bool:
 # --- text -------------------------------------------------------------------------------------------------
 
 
-def _text_entries(path: str, text: str) -> Iterator[Entry]:
+def _text_entries(path: str, text: str) -> Iterator[ManifestEntry]:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             words = shlex.split(line, comments=True)
             if words:
-                yield Entry(path, number, _given(words))
+                yield ManifestEntry(path, number, _given(words))
         except OptionError as error:
             raise _Fault(number, str(error)) from None
         except ValueError as error:  # of shlex, which says no more
@@ -167,7 +167,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number in JSON")
 
 
-def _json_entries(path: str, text: str) -> Iterator[Entry]:
+def _json_entries(path: str, text: str) -> Iterator[ManifestEntry]:
     cursor = _Cursor(text)
     if cursor.peek() != "[":
         raise _Fault(cursor.line, "a JSON manifest is a list of objects: it begins with '['")
@@ -176,7 +176,7 @@ def _json_entries(path: str, text: str) -> Iterator[Entry]:
             raise _Fault(cursor.line, f"{shown(cursor.value())} stands where an object such as "
                          '{"perm": [1, 0], "size": [48, 32]} is expected')  # fmt: skip
         line = cursor.line
-        yield Entry(path, line, *_object(cursor))
+        yield ManifestEntry(path, line, *_object(cursor))
     if cursor.peek():
         raise _Fault(cursor.line, f"{cursor.peek()!r} follows the end of the list")
 

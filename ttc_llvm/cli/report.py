@@ -23,7 +23,7 @@ Rows = Sequence[tuple[str, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Compilation:
     """A finished compilation. source: tuned, database or cost model; elapsed: seconds of compiling and tuning;
     verified: the winner's result was to be checked; comparison: with references, where asked for."""
 
@@ -68,7 +68,7 @@ def print_object(fields: dict[str, Any]) -> None:
     print(json.dumps(fields, indent=1))
 
 
-def show(outcome: Outcome, command: Command) -> None:
+def show(outcome: Compilation, command: Command) -> None:
     """Print the report that a command wants, if any."""
     if command.json:
         print_json(outcome)
@@ -79,7 +79,7 @@ def show(outcome: Outcome, command: Command) -> None:
 # --- for people -------------------------------------------------------------------------------------------
 
 
-def print_summary(outcome: Outcome, verbose: bool) -> None:
+def print_summary(outcome: Compilation, verbose: bool) -> None:
     """Print what was solved, how fast it is, how that compares with the machine, and the files written."""
     solution = outcome.solution
     rows: list[tuple[str, Sequence[str]]] = [
@@ -96,7 +96,7 @@ def print_summary(outcome: Outcome, verbose: bool) -> None:
     print_rows(rows)
 
 
-def _machine_rows(outcome: Outcome) -> Rows:
+def _machine_rows(outcome: Compilation) -> Rows:
     """What the code runs on, and how it is spread there."""
     solution = outcome.solution
     if isinstance(solution, GpuSolution):
@@ -110,7 +110,7 @@ def _machine_rows(outcome: Outcome) -> Rows:
     ]
 
 
-def _measured_rows(outcome: Outcome) -> Rows:
+def _measured_rows(outcome: Compilation) -> Rows:
     measured = outcome.solution.measurement
     if measured is None:
         return [
@@ -133,7 +133,7 @@ def _ceiling_line(measured: Measurement) -> str:
     return f"{measured.ceiling_gibs:.1f} GiB/s, {measured.ceiling} measured in the same run: ratio {measured.ratio:.2f}"
 
 
-def _candidates_line(outcome: Outcome, measured: Measurement) -> str:
+def _candidates_line(outcome: Compilation, measured: Measurement) -> str:
     if outcome.source != "tuned":
         return f"{len(measured.timings)} timings stored by an earlier run"
     parts = [f"{len(measured.timings)} timed in {outcome.elapsed:.1f} s"]
@@ -155,7 +155,7 @@ def _best_lines(measured: Measurement) -> list[str]:
 # --- for programs -----------------------------------------------------------------------------------------
 
 
-def print_json(outcome: Outcome) -> None:
+def print_json(outcome: Compilation) -> None:
     """Print the summary as one JSON object; measurement is null where nothing was timed."""
     solution = outcome.solution
     print_object(
@@ -177,7 +177,7 @@ def print_json(outcome: Outcome) -> None:
     )
 
 
-def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
+def measurement_fields(outcome: Compilation) -> dict[str, Any] | None:
     """The measurement's fields; None where nothing was timed."""
     measured = outcome.solution.measurement
     if measured is None:
@@ -197,7 +197,7 @@ def measurement_fields(outcome: Outcome) -> dict[str, Any] | None:
     }
 
 
-def _machine_fields(outcome: Outcome) -> dict[str, Any]:
+def _machine_fields(outcome: Compilation) -> dict[str, Any]:
     solution, target = outcome.solution, outcome.solution.target
     if isinstance(solution, GpuSolution):
         launch = solution.launch

@@ -32,7 +32,7 @@ CUBIN = Product("reference.cu", "reference.cubin", ("-cubin",))
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class Dialect:
     """Compilers that are called alike. flags: of references unless told otherwise; openmp: the flag that asks for it;
     simd: what stands in its place where there is no OpenMP library; package: Debian's of that library. "" = none."""
 
@@ -52,12 +52,12 @@ class Family:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("g++", ("-O3", "-march=native", "-fopenmp"), LIBRARY, "-fopenmp", "-fopenmp-simd", "libgomp1"),
-        Family("clang++", ("-O3", "-march=native", "-fopenmp"), LIBRARY, "-fopenmp", "-fopenmp-simd", "libomp-dev"),
-        Family("icpx", ("-O3", "-xHost", "-qopenmp"), LIBRARY, "-qopenmp", "-qopenmp-simd"),
-        Family("icpc", ("-O3", "-xHost", "-qopenmp", "-diag-disable=10441"), LIBRARY, "-qopenmp", "-qopenmp-simd"),
-        Family("nvc++", ("-O3", "-tp=native", "-mp"), LIBRARY, "-mp"),
-        Family("nvcc", ("-O3",), CUBIN),
+        Dialect("g++", ("-O3", "-march=native", "-fopenmp"), LIBRARY, "-fopenmp", "-fopenmp-simd", "libgomp1"),
+        Dialect("clang++", ("-O3", "-march=native", "-fopenmp"), LIBRARY, "-fopenmp", "-fopenmp-simd", "libomp-dev"),
+        Dialect("icpx", ("-O3", "-xHost", "-qopenmp"), LIBRARY, "-qopenmp", "-qopenmp-simd"),
+        Dialect("icpc", ("-O3", "-xHost", "-qopenmp", "-diag-disable=10441"), LIBRARY, "-qopenmp", "-qopenmp-simd"),
+        Dialect("nvc++", ("-O3", "-tp=native", "-mp"), LIBRARY, "-mp"),
+        Dialect("nvcc", ("-O3",), CUBIN),
     )
 }
 NAMES = (*FAMILIES, LLVM)
@@ -90,7 +90,7 @@ class Compiler:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCompilers:
     """The compilers that are here; whether LLVM's own optimiser takes part; a sentence on each that does not."""
 
     compilers: tuple[Compiler, ...]
@@ -100,7 +100,7 @@ class Found:
 
 def find(
     wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ...]], gpu: str | None = None
-) -> Found:
+) -> FoundCompilers:
     """The compilers of these names (`g++`, `g++-13`, a path, `llvm`); None: all that are present, and `llvm`.
 
     flags: by name or family, "" for all of them, in place of the usual ones; gpu: for which code is made, as `sm_90`,
@@ -122,7 +122,7 @@ def find(
     notices: tuple[str, ...] = ()
     if wanted is None and not compilers:
         notices = (f"no compiler is found ({', '.join(families)}): LLVM's own optimiser is the only reference",)
-    return Found(tuple(compilers), wanted is None or LLVM in wanted, notices)
+    return FoundCompilers(tuple(compilers), wanted is None or LLVM in wanted, notices)
 
 
 def _with_gpu(flags: tuple[str, ...], gpu: str | None) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ def _with_gpu(flags: tuple[str, ...], gpu: str | None) -> tuple[str, ...]:
     return (*flags, f"-arch={gpu}")
 
 
-def family_of(name: str) -> Family:
+def family_of(name: str) -> Dialect:
     """The family of a name or path; OptionError for what is none of ours."""
     match = _NAMED.fullmatch(Path(name).name)
     if match is None:
@@ -155,7 +155,7 @@ def parse_flags(text: str) -> dict[str, tuple[str, ...]]:
     return flags
 
 
-def _flags(name: str, family: Family, flags: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _flags(name: str, family: Dialect, flags: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     given = (flags[key] for key in (name, Path(name).name, family.name, "") if key in flags)
     return next(given, family.flags)
 

@@ -23,12 +23,12 @@ from . import compilers, gpu_source
 from .builds import Builder, Job
 from .compiled import ByCompiler, ByLlvm
 from .compilers import Compiler
-from .references import Found, Wanted
+from .references import FoundReferences, Wanted
 
 ENTRY = "reference"
 
 
-def find(wanted: Wanted, target: GpuTarget, cache: Path | None = None) -> Found:
+def find(wanted: Wanted, target: GpuTarget, cache: Path | None = None) -> FoundReferences:
     """The references of this choice for a GPU. cache: the folder of remembered cubins.
 
     Raises OptionError for unknown and absent compilers, and for a source of the user's own.
@@ -41,7 +41,7 @@ def find(wanted: Wanted, target: GpuTarget, cache: Path | None = None) -> Found:
     for traverse in wanted.traverse:
         peers += [Compiled(builder, compiler, traverse) for compiler in found.compilers]
         peers += [Translated(traverse)] if found.llvm else []
-    return Found(tuple(peers), found.notices, builder)
+    return FoundReferences(tuple(peers), found.notices, builder)
 
 
 class Compiled(ByCompiler):

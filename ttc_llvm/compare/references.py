@@ -39,7 +39,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found(contender.Found):
+class FoundReferences(contender.FoundPeers):
     """The references as peers, a sentence for each compiler that is left out, and what builds them."""
 
     builder: Builder
@@ -59,7 +59,7 @@ class Found(contender.Found):
             raise OptionError(f"--against={own.name} cannot be compared with: {troubles[0]}")
 
 
-def find(wanted: Wanted, cache: Path | None = None) -> Found:
+def find(wanted: Wanted, cache: Path | None = None) -> FoundReferences:
     """The references of this choice. cache: the folder of remembered libraries, by default in the user's cache.
 
     OpenMP's libraries that are loaded later poll briefly, unless the environment says otherwise. Raises OptionError for
@@ -79,7 +79,7 @@ def find(wanted: Wanted, cache: Path | None = None) -> Found:
     if wanted.against is not None:
         peers.append(_own(builder, tuple(able.values()), wanted.against))
     serial = tuple(_serial(compiler) for compiler, used in able.items() if used != compiler)
-    return Found(tuple(peers), (*found.notices, *serial), builder)
+    return FoundReferences(tuple(peers), (*found.notices, *serial), builder)
 
 
 def _able(builder: Builder, compiler: Compiler) -> Compiler:

@@ -9,7 +9,7 @@ from ..bench import ours
 from ..bench.cases import Case, describe
 from ..bench.check import Check
 from ..bench.comparison import LEAST, Present, Rounds
-from ..bench.contender import OURS, Agrees, Contender, Found, Timed
+from ..bench.contender import OURS, Agrees, Contender, FoundPeers, PreparedCase
 from ..bench.cpu_runner import ROUNDS, fits
 from ..bench.results import Reference, Timing
 from ..bench.workspace import Memory, Workspace
@@ -38,7 +38,7 @@ def case_of(problem: Problem, hot: bool = False) -> Case:
     return Case("ttc", names.stem(problem), problem, hot=hot)
 
 
-def beside(solution: Solution, found: Found, *, hot: bool = False, verify: bool = True) -> Comparison:
+def beside(solution: Solution, found: FoundPeers, *, hot: bool = False, verify: bool = True) -> Comparison:
     """Measure a solution and its references in turns, on random tensors of our own.
 
     hot: both tensors in the caches; verify: leave out whose result differs from ours. TtcError where there is no room.
@@ -53,7 +53,12 @@ def beside(solution: Solution, found: Found, *, hot: bool = False, verify: bool 
 
 
 def compared(
-    workspace: Timed, mine: Contender, found: Found, check: Callable[[], Agrees] | None, rounds: int, least: int
+    workspace: PreparedCase,
+    mine: Contender,
+    found: FoundPeers,
+    check: Callable[[], Agrees] | None,
+    rounds: int,
+    least: int,
 ) -> Comparison:
     """Everybody in turns in a workspace. check, least: as `Present.of` and `Rounds` have them."""
     present = Present.of(found.peers, workspace, check)

@@ -29,7 +29,7 @@ MOST = arguments.between(0, 10_000)  # plans of the ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedPlan:
     """A plan and what the cost model says of it."""
 
     plan: CpuPlan
@@ -61,10 +61,10 @@ class Explanation:
     canonical: Canonical
     target: Target
     threads: int
-    chosen: Ranked | None
+    chosen: RankedPlan | None
     plan: CpuPlan
     measurement: Measurement | None
-    ranked: tuple[Ranked, ...]
+    ranked: tuple[RankedPlan, ...]
     tried: tuple[Tried, ...]
     nest: LoopNest
     ir: str
@@ -99,7 +99,7 @@ def explain(solution: Solution, count: int = RANKED) -> Explanation:
         canonical,
         target,
         threads,
-        None if model is None else Ranked(solution.plan, model.terms(solution.plan)),
+        None if model is None else RankedPlan(solution.plan, model.terms(solution.plan)),
         solution.plan,
         measured,
         () if model is None else tuple(_ranked(canonical, target, threads, model, count)),
@@ -111,9 +111,9 @@ def explain(solution: Solution, count: int = RANKED) -> Explanation:
     )
 
 
-def _ranked(canonical: Canonical, target: Target, threads: int, model: Model, count: int) -> list[Ranked]:
+def _ranked(canonical: Canonical, target: Target, threads: int, model: Model, count: int) -> list[RankedPlan]:
     offered = islice(ranked(canonical, target, threads), count)
-    return [Ranked(plan, model.terms(plan)) for plan in offered]
+    return [RankedPlan(plan, model.terms(plan)) for plan in offered]
 
 
 def _tried(

@@ -13,7 +13,7 @@ from . import drawing, tiles, words
 from .machine_code import Class
 
 if TYPE_CHECKING:
-    from .explanation import Explanation, Ranked, Tried
+    from .explanation import Explanation, RankedPlan, Tried
 
 FRAME = """body{margin:0}main.ttc{max-width:52em;margin:0 auto;padding:1.2em;min-height:100vh;box-sizing:border-box}
 @media (prefers-color-scheme:dark){body{background:#161616}}
@@ -114,7 +114,7 @@ def _plans(e: Explanation) -> Iterator[str]:
     yield "</table></div>"
 
 
-def _ranked_row(number: int, one: Ranked, e: Explanation) -> str:
+def _ranked_row(number: int, one: RankedPlan, e: Explanation) -> str:
     t = one.terms
     cells = (f"{t.seconds * 1e3:.4g}", f"{t.memory * 1e3:.4g}", f"{t.compute * 1e3:.4g}", f"{t.balance:.2f}")
     return _row(number, cells, str(one.plan), one.plan == e.plan.without_fallback)

@@ -15,7 +15,7 @@ from .machine_code import Class, MachineCode
 from .words import COLUMNS, factor, main_facts, measured_gibs, other_plans, plan_lines, source, written
 
 if TYPE_CHECKING:
-    from .explanation import Explanation, Ranked
+    from .explanation import Explanation, RankedPlan
 
 EXCERPT = 24  # lines of a long form in the overview; its stage has them all
 
@@ -104,7 +104,7 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
         yield f"    {factor(weight):>8}  {name} = {bucket}"
 
 
-def _ranked(number: int, one: Ranked, e: Explanation) -> Iterator[str]:
+def _ranked(number: int, one: RankedPlan, e: Explanation) -> Iterator[str]:
     t = one.terms
     mark = "*" if one.plan == e.plan.without_fallback else " "
     times = f"{t.memory * 1e3:11.4g}{t.compute * 1e3:14.4g}{t.balance:9.2f}"

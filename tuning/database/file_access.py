@@ -19,7 +19,7 @@ from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database import schema, trust
 from ttc_llvm.tuning.database.connection import connect
 from ttc_llvm.tuning.database.notices import one_line
-from ttc_llvm.tuning.database.schema import Session
+from ttc_llvm.tuning.database.schema import Transaction
 
 T = TypeVar("T")
 
@@ -45,14 +45,14 @@ class FileAccess:
         """Who can write the file, and so what its code is worth."""
         return trust.standing(schema.real(self.path))
 
-    def read(self, operation: Callable[[Session], T]) -> T | None:
+    def read(self, operation: Callable[[Transaction], T]) -> T | None:
         """The result of an operation that reads, in one transaction; None where there is nothing to read."""
         return self._patiently(lambda session: None if session is None else operation(session), write=False)
 
-    def write(self, operation: Callable[[Session], T]) -> T:
+    def write(self, operation: Callable[[Transaction], T]) -> T:
         """The result of an operation that writes, once all that it changed is committed."""
 
-        def required(session: Session | None) -> T:
+        def required(session: Transaction | None) -> T:
             assert session is not None
             return operation(session)
 
@@ -93,7 +93,7 @@ class FileAccess:
             return schema.is_damage(error.__cause__)
         return False
 
-    def _patiently(self, operation: Callable[[Session | None], T], *, write: bool) -> T:
+    def _patiently(self, operation: Callable[[Transaction | None], T], *, write: bool) -> T:
         deadline = time.monotonic() + PATIENCE
         while True:
             patience = deadline - time.monotonic()

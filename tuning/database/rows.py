@@ -29,7 +29,7 @@ from ttc_llvm.tuning.database.schema import (
     OLDER_COLUMNS,
     SOLUTION_COLUMNS,
     SOLUTIONS,
-    Session,
+    Transaction,
 )
 
 Linkable = Callable[[Request, str], Objects]
@@ -89,7 +89,7 @@ def decode(row: SqlRow, versions: str | None = None, objects: Linkable = lambda 
     )
 
 
-def code(session: Session, request: Request, plan: str) -> Code | None:
+def code(session: Transaction, request: Request, plan: str) -> Code | None:
     """The code of a plan for the versions that ask, unchecked."""
     found = session.select(GET_CODE, request.id, request.versions) if CODE in session.tables else []
     return next((one for one in (Code(*row) for row in found) if one.plan == plan), None)
@@ -106,7 +106,7 @@ def sound(
             ignored(row[0], error)
 
 
-def listed(session: Session, ignored: Ignored) -> list[tuple[Record, int]]:
+def listed(session: Transaction, ignored: Ignored) -> list[tuple[Record, int]]:
     """Every solution without its code, and the bytes that all of it takes."""
     new = session.select(LISTED) if SOLUTIONS in session.tables else []
     found = [(record, row[-1]) for record, row in sound(new, ignored, lambda row: decode(row[:-1]))]
@@ -114,7 +114,7 @@ def listed(session: Session, ignored: Ignored) -> list[tuple[Record, int]]:
     return found + [(record, 0) for key, record in older(session, ignored).items() if key not in known]
 
 
-def plans(session: Session, request: Request) -> list[Any]:
+def plans(session: Transaction, request: Request) -> list[Any]:
     """Plans of the same problem and target, the most similar requests first, those of schema 1 last."""
     r = request
     near = f"mode != ?, abs(threads - ?), effort = -1 DESC, effort DESC LIMIT {MAX_PLANS}"
@@ -132,7 +132,7 @@ def plans(session: Session, request: Request) -> list[Any]:
 # --- schema 1: a row per request and versions ------------------------------------------------------------
 
 
-def older_of(session: Session, request: Request, ignored: Ignored) -> Record | None:
+def older_of(session: Transaction, request: Request, ignored: Ignored) -> Record | None:
     """The record that schema 1 holds of a request: the best of all versions, without code."""
     if OLDER not in session.tables or request.kind != KIND:
         return None
@@ -141,7 +141,7 @@ def older_of(session: Session, request: Request, ignored: Ignored) -> Record | N
     return reduce(merge, records[1:], records[0]) if records else None
 
 
-def older(session: Session, ignored: Ignored) -> dict[str, Record]:
+def older(session: Transaction, ignored: Ignored) -> dict[str, Record]:
     """Everything that schema 1 knows, by the ID that it has today."""
     out: dict[str, Record] = {}
     found = session.select(f"{_OLDER} ORDER BY problem, target, id") if OLDER in session.tables else []
@@ -150,7 +150,7 @@ def older(session: Session, ignored: Ignored) -> dict[str, Record]:
     return out
 
 
-def remove_older(session: Session, request: Request) -> int:
+def remove_older(session: Transaction, request: Request) -> int:
     """Remove a request's rows of schema 1; says how many there were."""
     return session.change(f"DELETE FROM {OLDER} WHERE {_ASKED}", *_asked(request)) if OLDER in session.tables else 0
 

@@ -68,7 +68,7 @@ HEADER_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Transaction:
     """An open transaction. place: the file, all symbolic links resolved; tables: those of ours that it holds. No
     statement runs for ever, or fills the memory, whatever the file is like."""
 
@@ -87,7 +87,7 @@ class Session:
 
 
 @contextmanager
-def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Session | None]:
+def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Transaction | None]:
     """One transaction, committed at the end of a clean block and rolled back otherwise.
 
     None where there is nothing to read; a writing transaction creates file and tables. patience: seconds to
@@ -108,10 +108,10 @@ def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Session
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         if not _is_ours(connection):  # before SQLite reads the schema, which may be sound and strike our limits
             raise foreign(path)
-        tables = _admitted(Session(connection, place))
+        tables = _admitted(Transaction(connection, place))
         if write and not tables >= {SOLUTIONS, CODE}:
             tables = _create(connection, tables)
-        yield Session(connection, place, tables) if tables else None
+        yield Transaction(connection, place, tables) if tables else None
         connection.execute("COMMIT")
 
 
@@ -172,14 +172,14 @@ def is_refusal(error: BaseException | None) -> bool:
     return isinstance(error, (sqlite3.DataError, sqlite3.InterfaceError, UnicodeEncodeError))
 
 
-def check(session: Session) -> None:
+def check(session: Transaction) -> None:
     """Raise sqlite3.DatabaseError where the file is not sound from end to end."""
     found = session.select("PRAGMA integrity_check(1)")
     if found != [("ok",)]:
         raise sqlite3.DatabaseError(f"malformed: {found[0][0]}")
 
 
-def drop_older(session: Session) -> None:
+def drop_older(session: Transaction) -> None:
     """Remove the tables of older schemas."""
     for (name,) in session.select("SELECT name FROM sqlite_master WHERE type = 'table'"):
         _, _, version = str(name).partition("solutions_v")
@@ -187,7 +187,7 @@ def drop_older(session: Session) -> None:
             session.change(f"DROP TABLE {name}")
 
 
-def _admitted(session: Session) -> frozenset[str]:
+def _admitted(session: Transaction) -> frozenset[str]:
     """Our tables in the file; refuses what pretends to be ours."""
     found = session.select("SELECT type, name, tbl_name, sql FROM sqlite_master")
     for kind, name, table, text in found:

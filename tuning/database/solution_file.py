@@ -16,7 +16,7 @@ from ttc_llvm.tuning.database.code import Objects, linkable, signed
 from ttc_llvm.tuning.database.file_access import FileAccess
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.records import Record, Request, merge
-from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Session
+from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Transaction
 
 MAX_HINTS = 8
 _ID_DIGITS = 32
@@ -118,7 +118,7 @@ class SolutionFile(FileAccess):
         """Remove the solutions with these IDs, or none if one of them is not found."""
         keys = self._resolve(prefixes)
 
-        def remove(s: Session) -> int:
+        def remove(s: Transaction) -> int:
             known = rows.older(s, self._ignored)
             return sum(map(bool, [self._delete(s, key, known.get(key)) for key in keys]))
 
@@ -128,7 +128,7 @@ class SolutionFile(FileAccess):
         """Remove what is of use to other versions of the program only: their solutions that these versions have no code
         of, their code, code without a solution, tables of older schemas."""
 
-        def remove(s: Session) -> int:
+        def remove(s: Transaction) -> int:
             count = self._drop_older(s)
             used = f"SELECT id FROM {CODE} WHERE versions = ?"  # another version's plan, and in daily use
             count += s.change(f"DELETE FROM {SOLUTIONS} WHERE versions != ? AND id NOT IN ({used})", versions, versions)
@@ -140,7 +140,7 @@ class SolutionFile(FileAccess):
     def clear(self) -> Cleared:
         """Remove every solution. A damaged file is moved aside, not deleted: it may be someone's document."""
 
-        def remove(s: Session) -> int:
+        def remove(s: Transaction) -> int:
             count = self._drop_older(s)
             s.change(f"DELETE FROM {CODE}")
             return count + s.change(f"DELETE FROM {SOLUTIONS}")
@@ -154,23 +154,23 @@ class SolutionFile(FileAccess):
 
     # --- inside one transaction ---
 
-    def _get(self, s: Session, request: Request) -> Record | None:
+    def _get(self, s: Transaction, request: Request) -> Record | None:
         found = self._by_id(s, request.id, request.versions)
         if found is not None:
             return found
         known = rows.older_of(s, request, self._ignored)
         return None if known is None else replace(known, request=request)
 
-    def _by_id(self, s: Session, key: str, versions: str | None) -> Record | None:
+    def _by_id(self, s: Transaction, key: str, versions: str | None) -> Record | None:
         """A row of schema 2. versions: whose code is wanted, None = that of whoever made the plan."""
         found = s.select(rows.GET, key) if SOLUTIONS in s.tables else []
         read = rows.sound(found, self._ignored, lambda row: rows.decode(row, versions, partial(self._code, s)))
         return next((record for record, _ in read), None)
 
-    def _code(self, s: Session, request: Request, plan: str) -> Objects:
+    def _code(self, s: Transaction, request: Request, plan: str) -> Objects:
         return linkable(self.path, s.place, request, rows.code(s, request, plan))
 
-    def _code_of(self, s: Session, problem: str, target: str, plan: str, versions: str) -> Objects:
+    def _code_of(self, s: Transaction, problem: str, target: str, plan: str, versions: str) -> Objects:
         found = s.select(rows.GET_PLAN, problem, target, plan) if SOLUTIONS in s.tables else []
         read = rows.sound(found, self._ignored, lambda row: rows.decode(row, versions, partial(self._code, s)))
         return next((record.objects for record, _ in read if record.objects), ())
@@ -179,7 +179,7 @@ class SolutionFile(FileAccess):
         given = list(records)
         return self.write(lambda s: [self._merge(s, record, refused) for record in given]) if given else []
 
-    def _merge(self, s: Session, record: Record, refused: Collection[tuple[str, str]]) -> Stored:
+    def _merge(self, s: Transaction, record: Record, refused: Collection[tuple[str, str]]) -> Stored:
         old = self._get(s, record.request)
         if old is not None and (old.request.id, old.plan) in refused:
             old = None
@@ -193,13 +193,13 @@ class SolutionFile(FileAccess):
             s.change(rows.PUT_CODE, *rows.encode_code(kept.request, made))
         return Stored(True, made is not None)
 
-    def _drop_older(self, s: Session) -> int:
+    def _drop_older(self, s: Transaction) -> int:
         newer = {key for (key,) in s.select(f"SELECT id FROM {SOLUTIONS}")}
         count = len(rows.older(s, self._ignored).keys() - newer)
         schema.drop_older(s)
         return count
 
-    def _delete(self, s: Session, key: str, older: Record | None) -> int:
+    def _delete(self, s: Transaction, key: str, older: Record | None) -> int:
         s.change(f"DELETE FROM {CODE} WHERE id = ?", key)
         count = 0 if older is None else rows.remove_older(s, older.request)
         return count + s.change(f"DELETE FROM {SOLUTIONS} WHERE id = ?", key)
@@ -210,7 +210,7 @@ class SolutionFile(FileAccess):
         name = repr(key) if isinstance(key, str) and len(key) <= _ID_DIGITS else reprlib.repr(key)
         warn_once(self.path, "row", f"solutions database {self.path}: row {name} is ignored: {error}")
 
-    def _keys(self, s: Session) -> list[str]:
+    def _keys(self, s: Transaction) -> list[str]:
         found = s.select(f"SELECT id FROM {SOLUTIONS}") if SOLUTIONS in s.tables else []
         return list({key for (key,) in found if isinstance(key, str)} | rows.older(s, self._ignored).keys())
 
@@ -226,11 +226,11 @@ class SolutionFile(FileAccess):
             raise DatabaseError(f"{count} solutions in {self.path} have an ID {prefix}...: exactly one must")
         return matches[0]
 
-    def _remove(self, operation: Callable[[Session], int]) -> int:
+    def _remove(self, operation: Callable[[Transaction], int]) -> int:
         if self.read(lambda s: True) is None:
             return 0
 
-        def checked(s: Session) -> int:
+        def checked(s: Transaction) -> int:
             schema.check(s)  # first: what is removed as a whole is not counted while it is removed
             return operation(s)
 
