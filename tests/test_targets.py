@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from processes import attempt
 
 from ttc_llvm import cli
 from ttc_llvm.errors import TargetError
@@ -89,6 +91,22 @@ def test_rows_and_cpus_hang_together() -> None:
         found = lookup.find(name)
         sets = found.l1 / (found.line * found.ways)
         assert sets == int(sets) and found.l2 >= found.l1 and found.vector_bits in (128, 256, 512)
+
+
+KNOWN = """
+import llvmlite.binding as llvm
+from ttc_llvm.machine import lookup, table
+llvm.initialize_all_targets(); llvm.initialize_all_asmprinters()
+for machine in map(lookup.find, [*table.ROWS, *(cpu for cpus in table.CPUS.values() for cpu in cpus)]):
+    target = llvm.Target.from_triple(machine.triple)
+    target.create_target_machine(cpu=machine.cpu, features=machine.features).emit_assembly(llvm.parse_assembly(""))
+"""
+
+
+def test_llvm_knows_every_cpu() -> None:
+    """It ends the process, or ignores the CPU with a line, where it does not: so another process asks."""
+    done = attempt(sys.executable, "-c", KNOWN)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_targets_that_differ_have_keys_that_differ() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import strategies
@@ -137,6 +139,12 @@ def test_each_strategy_serves(name: str) -> None:
 def test_every_strategy_has_an_example() -> None:
     assert {store for _, _, _, store, *_ in EXAMPLES.values()} == set(Store)
     assert set(DECIDED) == set(Store)
+
+
+@pytest.mark.parametrize("page", ["design/stores.md", "reference/glossary.md"])
+def test_pages_describe_every_strategy(page: str) -> None:
+    text = (Path(__file__).parent.parent / "docs" / page).read_text()
+    assert [store.name for store in Store if not re.search(rf"^(\| `)?{store.name}\b", text, re.MULTILINE)] == []
 
 
 def test_what_is_asked_once_is_remembered() -> None:
