@@ -123,8 +123,8 @@ def test_what_runs_where_a_is_off_the_lines() -> None:
         result = raw_b[first_b : first_b + a.nbytes]
         assert result.tobytes() == a.reshape(256, 256).T.tobytes()
         assert (raw_b[:first_b] == 0xA5).all() and (raw_b[first_b + a.nbytes :] == 0xA5).all()
-        assert (runner._off_lines is not None, runner._off_boundary is not None) == made
-        assert {other._loads for other in (runner._off_lines, runner._off_boundary) if other} <= {16}
+        assert (runner._for_misaligned_a is not None, runner._for_misaligned_b is not None) == made
+        assert {other._loads for other in (runner._for_misaligned_a, runner._for_misaligned_b) if other} <= {16}
 
 
 def test_a_machine_without_them_has_one_kernel() -> None:
@@ -132,7 +132,7 @@ def test_a_machine_without_them_has_one_kernel() -> None:
     runner = Executable(canonicalise(SQUARE), PLAN, machine)
     a, b = (np.zeros(256 * 256 + 64, "f4") for _ in range(2))
     runner.run(a.ctypes.data + 4, b.ctypes.data - b.ctypes.data % 64 + 64, 0, 1)
-    assert runner._off_lines is None
+    assert runner._for_misaligned_a is None
 
 
 def test_short_calls_have_one_kernel() -> None:
@@ -143,7 +143,7 @@ def test_short_calls_have_one_kernel() -> None:
     assert runner.direct() is not None
     a, b = (np.zeros(64 * 64 + 64, "f4") for _ in range(2))
     runner.run(a.ctypes.data + 4, b.ctypes.data, 0, 1)
-    assert runner._off_lines is None
+    assert runner._for_misaligned_a is None
 
 
 def test_kernels_of_both_kinds_are_kept_apart() -> None:

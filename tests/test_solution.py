@@ -177,7 +177,7 @@ def off_boundary_after(solution: Solution, shifts: Sequence[int]) -> executable.
         assert (raw[:start] == 0xA5).all()
         assert (raw[start + inner.nbytes :] == 0xA5).all()
     (ready,) = solution._ready.values()
-    return ready.executable._off_boundary
+    return ready.executable._for_misaligned_b
 
 
 @pytest.mark.parametrize("dtype", ["s", "d", "c", "ds", "i16"])
@@ -189,7 +189,7 @@ def test_short_rows_are_put_together_wherever_b_begins(dtype: str) -> None:
     solution = Solution(problem, backend.host_target(), plan, 1)
     other = off_boundary_after(solution, (1, 2, 4, 8, 16, 24, 62))
     if backend.host_target().vector_bits == 512:
-        assert other is not None and other.plan.store is Store.COMBINED and other._streaming is not None
+        assert other is not None and other.plan.store is Store.COMBINED and other._non_temporal is not None
 
 
 @pytest.mark.parametrize("dtype", ["s", "d", "c", "i16"])
@@ -265,7 +265,7 @@ def test_long_rows_are_streamed_to_wherever_they_begin(dtype: str, threads: int)
         assert (raw[:start] == 0xA5).all()
         assert (raw[start + inner.nbytes :] == 0xA5).all()
     (ready,) = solution._ready.values()
-    other = ready.executable._off_boundary
+    other = ready.executable._for_misaligned_b
     if backend.host_target().vector_bits == 512:
         assert other is not None
         assert other.plan.store is Store.PEELED

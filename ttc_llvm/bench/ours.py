@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..compiling.stored_plans import Planned
-from ..compiling.trial import scalars
 from ..lowering.lower import lower
 from ..lowering.nodes import Micro, Node
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
+from ..problem import dtypes
 from ..problem.canonical import UPDATE, Beta, Canonical, Placed, canonicalise
 from ..problem.dtypes import Kind
 from ..runtime import backend, kernel, linking
@@ -35,7 +35,7 @@ def solution(workspace: Workspace, planned: Planned[CpuPlan]) -> Contender:
         built = kernel.cache.obtain(workspace.canonical, planned.plan, workspace.target, code)
         return native(OURS, workspace.canonical, built, addresses, workspace.scalars, workspace.threads)
     executable = Executable(Placed(workspace.canonical, 0, 0), planned.plan, workspace.target, planned.objects)
-    values = scalars(workspace.canonical, *workspace.scalars)
+    values = dtypes.scalars(workspace.canonical.compute, *workspace.scalars)
     at = 0 if values is None else int(values.ctypes.data)
 
     def run(repeats: int, keep: object = values) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..compiling.trial import HOT_SECONDS, flush, scalars
+from ..compiling.trial import HOT_SECONDS, flush
 from ..lowering import items
 from ..machine.target import Target
+from ..problem import dtypes
 from ..problem.canonical import Canonical
 from ..problem.dtypes import DType
 from ..runtime import runtime
@@ -153,7 +154,7 @@ def native(
     variant: int = 0,
 ) -> Contender:
     """A kernel of ours as a contender: its calls are repeated in native code."""
-    memory = scalars(flat, *values)  # kept alive by `run`
+    memory = dtypes.scalars(flat.compute, *values)  # kept alive by `run`
     at = 0 if memory is None else int(memory.ctypes.data)
     call = Call(built.address, *addresses, at, 0, built.scratch, built.tasks)
 

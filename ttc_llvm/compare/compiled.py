@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..bench.contender import Contender, NotBuilt
 from ..bench.results import Reference
 from ..bench.workspace import Workspace, foreign
 from ..problem import dtypes
-from ..problem.dtypes import Kind
 from ..problem.problem import Problem
 from ..problem.reference_loops import Traverse
 from ..runtime import backend
@@ -101,8 +99,9 @@ class Compiled(ByCompiler):
 
     def contender(self, workspace: Workspace) -> Contender:
         """Make it ready to run in a workspace; NotBuilt where it cannot be compiled, loaded or run."""
-        library, made = self._loaded(workspace.case.problem)
-        values = scalars(workspace.case.problem)
+        problem = workspace.case.problem
+        library, made = self._loaded(problem)
+        values = dtypes.scalars(problem.compute, problem.alpha, problem.beta)
         address = ctypes.cast(getattr(library, source.RUN), ctypes.c_void_p).value or 0
         arguments = workspace.base("a"), workspace.base("b"), memory_of(values)
         called = foreign(self.name, workspace, address, arguments, (library, values))
@@ -166,13 +165,6 @@ def _opened(build: Build) -> ctypes.CDLL | None:
 def label(compiler: str, origin: str) -> str:
     """A reference's name in tables."""
     return compiler if origin == Traverse.OUTPUT.value else f"{compiler} {origin}"
-
-
-def scalars(problem: Problem) -> npt.NDArray[Any] | None:
-    """alpha and beta in the type of the arithmetic; plain moves have none."""
-    if problem.compute.kind is Kind.OPAQUE:
-        return None
-    return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
 
 
 def memory_of(values: npt.NDArray[Any] | None) -> int:

@@ -13,14 +13,14 @@ from ..bench.contender import Contender, Peer
 from ..bench.workspace import Workspace
 from ..errors import OptionError, os_errors
 from ..native.whole_file import read
-from ..problem import reference_loops
+from ..problem import dtypes, reference_loops
 from ..problem.problem import Problem
 from ..problem.reference_loops import Traverse
 from ..runtime import backend, linking, runtime
 from ..runtime.pool import Call
 from . import compilers, openmp, source
 from .builds import LIMIT_SECONDS, Builder, Job
-from .compiled import ByCompiler, ByLlvm, Compiled, Own, memory_of, scalars
+from .compiled import ByCompiler, ByLlvm, Compiled, Own, memory_of
 from .compilers import Compiler
 
 KERNEL = "kernel"
@@ -123,7 +123,7 @@ class Vectorised(ByLlvm):
         text = str(nests.build(nest, workspace.target, KERNEL))
         loaded = linking.load(backend.compile_vectorised(text, workspace.target), (KERNEL,))
         made = self._reference(time.perf_counter() - start)
-        values = scalars(problem)
+        values = dtypes.scalars(problem.compute, problem.alpha, problem.beta)
         addresses = workspace.base("a"), workspace.base("b")
         call = Call(loaded.address(KERNEL), *addresses, memory_of(values), 0, 0, nests.tasks(nest))
 

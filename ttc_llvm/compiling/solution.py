@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import arguments, locks
@@ -20,7 +19,6 @@ from ..lowering.plan import CpuPlan, check, parse
 from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical, Kinds
-from ..problem.dtypes import Kind
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
 from ..runtime.addresses import data_address
@@ -111,7 +109,7 @@ class Solution(ByScalars[Executable, _Ready]):
         return b
 
     def _bound(self, executable: Executable, problem: Problem) -> _Ready:
-        return _Ready(executable, _scalars(problem))
+        return _Ready(executable, dtypes.scalars(problem.compute, problem.alpha, problem.beta))
 
     def _executable(self, kinds: Kinds) -> Executable:
         """The code for these kinds of scalars, compiled or linked by its first calls."""
@@ -200,13 +198,6 @@ _RULES = {
     "others": arguments.each(arguments.instance(Target), "targets"),
     "_objects": arguments.texts_to(bytes),
 }
-
-
-def _scalars(problem: Problem) -> npt.NDArray[Any] | None:
-    """alpha and beta as kernels read them; None where plain moves need none."""
-    if problem.compute.kind is Kind.OPAQUE:
-        return None
-    return np.array([problem.alpha, problem.beta], dtypes.to_numpy(problem.compute))
 
 
 def unmarked(given: tuple[Any, ...], count: int) -> tuple[Any, ...]:

@@ -19,7 +19,6 @@ from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical
-from ..problem.dtypes import Kind
 from ..runtime import backend, kernel, linking, runtime
 from ..runtime.kernel import Kernel
 from ..runtime.once import once
@@ -65,13 +64,6 @@ def _flush_kernel(target: Target) -> tuple[linking.Loaded, int] | None:
         return None
     loaded = linking.load(backend.compile_object(str(module), target), ("flush",))
     return loaded, loaded.address("flush")
-
-
-def scalars(canonical: Canonical, alpha: complex, beta: complex) -> npt.NDArray[np.generic] | None:
-    """alpha and beta as the kernel reads them, or None where plain moves need none."""
-    if canonical.compute.kind is Kind.OPAQUE:
-        return None
-    return np.array([alpha, beta], dtypes.to_numpy(canonical.compute))
 
 
 @dataclass(slots=True)
@@ -184,13 +176,13 @@ class Trial:
             self._prepare()
         starts = int(self.a.memory.ctypes.data), int(self.b.memory.ctypes.data)
         repeats = 1 if self.mode is not Mode.HOT else 100
-        seconds = _timed(built, starts, scalars(flat, 2.0, 0.5), self.threads, repeats)
+        seconds = _timed(built, starts, dtypes.scalars(flat.compute, 2.0, 0.5), self.threads, repeats)
         return flat.bytes_moved * repeats / seconds / GIB
 
     # --- runs ---
 
     def _timed(self, built: Kernel, repeats: int, threads: int | None = None) -> float:
-        values = scalars(self.canonical, self.alpha, self.beta)
+        values = dtypes.scalars(self.canonical.compute, self.alpha, self.beta)
         return _timed(built, (self.a.address, self.b.address), values, threads or self.threads, repeats)
 
     def _hot_seconds(self, built: Kernel) -> float:

@@ -135,6 +135,11 @@ def from_numpy(np_dtype: npt.DTypeLike, spelled: str = "") -> DType:
     return carrier(np_type.itemsize)
 
 
+def scalars(compute: DType, alpha: complex, beta: complex) -> npt.NDArray[np.generic] | None:
+    """alpha and beta as code that computes in this type reads them; None for plain moves, which need none."""
+    return None if compute.kind is Kind.OPAQUE else np.array([alpha, beta], to_numpy(compute))
+
+
 def to_numpy(t: DType) -> np.dtype[np.generic]:
     """A NumPy dtype of the same size and, where NumPy has it, the same arithmetic."""
     spelling = {"s": "f4", "d": "f8", "c": "c8", "z": "c16", "f16": "f2", "bf16": "u2"}.get(t.name)

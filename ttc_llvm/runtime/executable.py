@@ -76,8 +76,8 @@ class Executable:
     returned: ClassVar[bool] = True
 
     __slots__ = (
-        "_alignment", "_items", "_line", "_loads", "_objects", "_off_boundary", "_off_lines", "_offsets", "_ordinary",
-        "_streaming", "left", "parts", "placed", "plan", "target",
+        "_alignment", "_for_misaligned_a", "_for_misaligned_b", "_items", "_line", "_loads", "_non_temporal",
+        "_objects", "_offsets", "_ordinary", "left", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
     def __init__(
@@ -90,14 +90,14 @@ class Executable:
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         writing = resolve(canonical, plan, target)
         self._alignment = writing.alignment if writing.plan.non_temporal else 0
-        # Bytes of an item where `_off_boundary` serves; else 0.
+        # Bytes of an item where `_for_misaligned_b` serves; else 0.
         self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
-        # Bytes of a line where `_off_lines` serves; else 0.
+        # Bytes of a line where `_for_misaligned_a` serves; else 0.
         self._line = target.line if not loads and short_loads(canonical, target) else 0
-        self._off_boundary: Executable | None = None
-        self._off_lines: Executable | None = None
+        self._for_misaligned_b: Executable | None = None
+        self._for_misaligned_a: Executable | None = None
         self._ordinary: _Body | None = None
-        self._streaming: _Body | None = None
+        self._non_temporal: _Body | None = None
 
     def run(self, a: int, b: int, scalars: int, threads: int) -> None:
         """Transpose from address a to address b, on `threads` threads at most.
@@ -109,12 +109,12 @@ class Executable:
         b += self._offsets[1]
         odd = b % self._alignment if self._alignment else 1
         if odd and self._items and b % self._items == 0:
-            (self._off_boundary or self._made_off_boundary()).run(a, b, scalars, threads)
+            (self._for_misaligned_b or self._made_for_b()).run(a, b, scalars, threads)
             return
         if self._line and a % self._line:
-            (self._off_lines or self._made_off_lines()).run(a, b, scalars, threads)
+            (self._for_misaligned_a or self._made_for_a()).run(a, b, scalars, threads)
             return
-        body = (self._ordinary or self._made(False)) if odd else (self._streaming or self._made(True))
+        body = (self._ordinary or self._made(False)) if odd else (self._non_temporal or self._made(True))
         made = body.kernel
         if body.alone and (threads < 2 or self.parts < 2):
             body.entry(a, b, scalars, 0, 0, 0, made.tasks)
@@ -133,13 +133,13 @@ class Executable:
     def _is_held(self) -> bool:
         return self.placed.canonical.bytes_moved < HELD_BYTES
 
-    def _made_off_boundary(self) -> Executable:
-        """What streams wherever B begins, or has ordinary stores where that is not worth it."""
-        return attribute(self, "_off_boundary", partial(self._other, for_misaligned_b))
+    def _made_for_b(self) -> Executable:
+        """The code of the fallback plan for a misaligned B."""
+        return attribute(self, "_for_misaligned_b", partial(self._other, for_misaligned_b))
 
-    def _made_off_lines(self) -> Executable:
-        """The plan with loads that are fast across lines."""
-        return attribute(self, "_off_lines", partial(self._other, for_misaligned_a))
+    def _made_for_a(self) -> Executable:
+        """The code of the same plan with loads that are fast across lines."""
+        return attribute(self, "_for_misaligned_a", partial(self._other, for_misaligned_a))
 
     def _other(self, fallback: Callable[[Canonical, CpuPlan, Target], Fallback]) -> Executable:
         placed = Placed(self.placed.canonical, 0, 0)
@@ -148,7 +148,7 @@ class Executable:
 
     def _made(self, streams: bool) -> _Body:
         """The body with streaming stores or without."""
-        return attribute(self, "_streaming" if streams else "_ordinary", partial(self._body, streams))
+        return attribute(self, "_non_temporal" if streams else "_ordinary", partial(self._body, streams))
 
     def _body(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):

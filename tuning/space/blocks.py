@@ -44,7 +44,7 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     candidates = [_rows(canonical, 4 * w)] if same else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
     for block in candidates:
-        if prod(block) <= limit and _registers(canonical, target, block, w) <= target.registers:
+        if prod(block) <= limit and _registers(canonical, block, w) <= target.registers:
             found[block] = None
     return tuple(found) or (_block(canonical, 1, 1),)
 
@@ -73,7 +73,7 @@ def _rows(canonical: Canonical, wanted: int) -> tuple[int, ...]:
     return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
 
 
-def _registers(canonical: Canonical, target: Target, block: tuple[int, ...], w: int) -> int:
+def _registers(canonical: Canonical, block: tuple[int, ...], w: int) -> int:
     """Full registers that the block occupies on its way from A to B."""
     b = register_layout(block, canonical.strides("b"), w)
     a = register_layout(block, canonical.strides("a"), w)
