@@ -16,7 +16,7 @@ GROUP_BITS = 128  # of which an AArch64 vector register holds so many
 def length_known(functions: Iterable[ir.Function], target: Target) -> None:
     """Say how long the machine's scalable registers are at least, so that vectors of that length are one register.
 
-    Whoever checks the length must not be told: the check would be left out.
+    Functions that check the length must not have it: LLVM would leave the check out.
     """
     if target.scalable and target.family == "aarch64":
         for function in functions:

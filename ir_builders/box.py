@@ -1,4 +1,4 @@
-"""The place of a node in the loop nest, which is handed down the tree while it becomes IR."""
+"""The place of a node in the loop nest, which is passed down the tree while it becomes IR."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class CpuTask:
         return {str(plan): made.code}
 
     def fallback_code(self, plan: CpuPlan) -> Objects:
-        """Object code of what runs instead of the plan where memory begins as NumPy's does."""
+        """Object code of the fallback plans for the usual addresses of NumPy's arrays."""
         canonical, target = self.canonical, self.asked.target
         return {
             kernel.name_of(one.plan, one.loads): kernel.cache.obtain(canonical, one.plan, target, None, one.loads).code

@@ -139,7 +139,7 @@ class Trial:
         return max((size / median(self.runs(run)) / GIB for size, run in self.ceilings()), default=0.0)
 
     def ceilings(self) -> list[tuple[int, Callable[[tuple[DeviceTensor, DeviceTensor]], None]]]:
-        """The ways to the ceiling: bytes moved, and one run of each."""
+        """The kernels of the ceiling: bytes moved, and one run of each."""
         flat = flattened(self.canonical)
         if not self._holds(flat):
             return []

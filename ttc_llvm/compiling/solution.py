@@ -149,7 +149,7 @@ class Solution(ByScalars[Executable, _Ready]):
 
     @states_memory
     def explain(self, count: int = 10) -> Explanation:
-        """The whole way from the problem to this plan's instructions: str() is text, notebooks show pictures.
+        """Every stage from the problem to this plan's instructions: str() is text, notebooks show pictures.
 
         count: plans of the cost model's ranking to list. Nothing is timed.
         """

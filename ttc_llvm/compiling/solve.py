@@ -41,7 +41,7 @@ class Bench(Subject[P, K], Protocol[P, K]):
 
     @property
     def alone(self) -> Callable[[K], float] | None:
-        """Seconds of a run on one thread, where that counts, too."""
+        """The function that times a run on one thread; None where only runs on all threads count."""
 
     def ceiling(self) -> float:
         """GiB/s of the same bytes without a permutation, 0 where that cannot be measured."""
@@ -93,7 +93,7 @@ class Task(Protocol[P, K]):
         """The code of a plan, compiled unless it is built; none where this machine neither runs nor keeps it."""
 
     def fallback_code(self, plan: P) -> Objects:
-        """The code of what runs instead of the plan where memory begins otherwise."""
+        """The code of the fallback plans for the usual addresses of arrays."""
 
 
 def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> Planned[P]:

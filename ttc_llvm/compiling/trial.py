@@ -125,7 +125,7 @@ class Trial:
 
     @property
     def alone(self) -> Callable[[Kernel], float] | None:
-        """Seconds of a run on one thread, where that tells more than the caches' speed."""
+        """The function that times a run on one thread; None where that would only tell the caches' speed."""
         return self.seconds_alone if self.threads > 1 and self.mode is not Mode.HOT else None
 
     def seconds_alone(self, built: Kernel) -> float:
@@ -160,7 +160,7 @@ class Trial:
         return max((walk() for walk in self.walks(found) for _ in range(rounds)), default=0.0)
 
     def walks(self, which: Ceiling) -> list[Callable[[], float]]:
-        """The ways to that ceiling, compiled: each call is one run, and gives its GiB/s."""
+        """The kernels of that ceiling, compiled: each call is one run, and gives its GiB/s."""
         ways = [way for way in peak.walks(self.canonical, which, self.target) if self._fits(way[0])]
         built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in ways]
         return [partial(self._walk, flat, runnable) for flat, runnable in built]

@@ -36,7 +36,7 @@ class Group(NamedTuple):
 
 
 def simple(m: Measures, mode: str, distance: int, staging: str, inner: str) -> Group:
-    """Decisions as they are; how far ahead is asked, log2 of micro-tiles."""
+    """Decisions as they are; the prefetch distance as log2 of micro-tiles."""
     own = (("mode", "any"), ("distance", str(distance)), ("staging", staging), ("inner", inner))
     places = {**one_hot("mode", mode, MODES), **one_hot("staging", staging, STAGED), **one_hot("inner", inner, INNER)}
     return Group((), own, {"distance": log2(1 + distance), **places})

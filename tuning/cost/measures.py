@@ -89,7 +89,7 @@ class Measures:
         return [stream(side, block, self.extents, steps) for side in self.sides]
 
     def flights(self, block: tuple[int, ...], steps: Steps, distance: int) -> list[int]:
-        """Lines of A and of B on their way to L1 by the room for them; distance: of prefetches, in micro-tiles."""
+        """Lines of A and of B on their way to L1, per line that its sets have room for: `streams.flight`."""
         return [flight(side, block, steps, distance, self.target) for side in self.sides]
 
     def chained(self, box: tuple[int, ...], around: Loops, parallel: int) -> tuple[int, int]:

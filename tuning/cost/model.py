@@ -1,4 +1,4 @@
-"""The cost model at work: plans in the order in which it would have them, and its first choice."""
+"""The interface of the cost model: ranked plans, its first choice, neighbours by cost, diversity seeds."""
 
 from __future__ import annotations
 

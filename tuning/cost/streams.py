@@ -69,7 +69,8 @@ def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: 
 
 
 def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, target: Target) -> int:
-    """Lines of so many micro-tiles by the room for them in the sets of L1 that they fall into, log2 in halves."""
+    """The lines of `distance` micro-tiles and the one at hand, per way of the sets of L1 that they fall into: log2, in
+    halves."""
     line, ways = target.line, target.ways
     count = _sets(target)
     ahead = [0]
@@ -101,7 +102,7 @@ def _taken(side: Side, block: tuple[int, ...], offset: int, line: int, count: in
 
 
 def crowding(side: Side, block: tuple[int, ...], target: Target) -> float:
-    """Lines of a micro-tile that share a set of L1, at most, by its ways: log2, 0 where all find room."""
+    """The most lines of a micro-tile that share a set of L1, per way of the set: log2, 0 where all find room."""
     sets = _sets(target)
     most = max(Counter(row // target.line % sets for row in set(rows(side, block))).values())
     return max(0.0, log2(most / target.ways))

@@ -1,7 +1,8 @@
 """The cost model's own words: for classes of problems, what plans decide, families of processors, and facts.
 
-The model's data file speaks these words, whatever the program calls its decisions. Who renames a decision changes the
-keys of `FETCHES`, `STAGINGS` or `STORES`; who changes what a word means fits the model anew and raises `VERSION`.
+The model's data file speaks these words, whatever the program calls its decisions. A decision that is renamed is
+another key of `FETCHES`, `STAGINGS` or `STORES`; a word that changes its meaning needs a new fit and a higher
+`VERSION`.
 """
 
 from __future__ import annotations

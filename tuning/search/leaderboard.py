@@ -27,7 +27,7 @@ LEADERS = 3  # plans whose runs tell the speed
 RERUNS = 4  # of each, before it is believed to be slower
 FINALISTS = 4  # by allowing for the speed, and as many by the clock
 FINAL_ROUNDS = 5
-SURE = 3  # rounds after which who lags behind leaves
+SURE = 3  # rounds after which plans that lag behind leave
 ROUNDS_ALONE = 2
 TIE = 1.05  # plans within this of the fastest are as fast: one thread's time counts as well
 
@@ -180,8 +180,8 @@ class Leaderboard(Generic[P, K]):
         return found
 
     def final(self) -> None:
-        """The finalists again, side by side: neither luck nor the machine's speed makes the winner. Who lags behind
-        after some rounds leaves."""
+        """Time the finalists again side by side, so that neither luck nor the machine's speed makes the winner. Plans
+        that lag behind after some rounds leave."""
         if len(self.timings) < 2:
             return
         by_clock = sorted(self.timings.values(), key=lambda timed: timed.best)

@@ -1,7 +1,7 @@
 """The search: time the model's best plans, go on from the winners, time the finalists again, verify.
 
-How to compile, run and verify a plan is handed in (`leaderboard.Subject`), so that a recorded or simulated machine can
-stand in for a real one.
+The functions that compile, run and verify a plan are an argument (`leaderboard.Subject`), so that a recorded or
+simulated machine can stand in for a real one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ttc_llvm.errors import VerificationError
 from .leaderboard import K, Leaderboard, P, Subject, Timed
 
 BATCH = 6  # candidates interleaved
-CUTS = ((1.1, 3), (1.05, 2))  # after its first and second run: who is so much slower than the best so far leaves, and
-# so many of a batch stay; searches of plans that are all about as fast would spend most of their time on second runs
+CUTS = ((1.1, 3), (1.05, 2))  # cut-off ratio to the best so far, and survivors, after a batch's first and second
+# run: without a number of survivors, plans that are all about as fast would spend most of the time on second runs
 EXPLORE = 0.5  # share of the budget for the ranking and diversity seeds; the rest is for neighbours of the best
 FIRST = 2 * BATCH  # so many explore, however few there are: neighbours of the best of five were no faster than these
 ROOM = 5  # plans of an exploring batch, at least, one of which is a diversity seed
@@ -186,8 +186,8 @@ class _Search(Generic[P, K]):
             self.report(Progress(len(self.table.timings), self.limits.candidates, best.best))
 
     def _rounds(self, batch: list[P]) -> None:
-        """Whoever is clearly slower than the best so far leaves, and so do all but the first few; both bounds narrow
-        from run to run, as doubts do."""
+        """Time a batch up to three times. After each run only the first few plans go on, and none that is clearly
+        slower than the best so far; both bounds narrow as timings become surer."""
         alive = batch
         for slower, room in CUTS:
             self._run(alive)

@@ -28,7 +28,7 @@ from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, 
 from .neighbours import CHANGES, Change, neighbours, settled
 
 RUNS = (128, 512, 2048)  # bytes of a tile along A and along B: what lies between is found by descending
-LONG_RUNS = (256, 1024, 4096, 16384)  # where rows stay rows, and of B where they leave scratch
+LONG_RUNS = (256, 1024, 4096, 16384)  # where rows of A are rows of B, and of B where they leave scratch
 DESCENTS = 3  # seeds that descend before the first plan is offered
 ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
 WALKS = {Fetch.BLOCKS: (0, 4, 6), Fetch.FAR: (0, 4, 8)}  # distances of their prefetches

@@ -18,7 +18,7 @@ from .choices import SILENT, block_fetch, fetches
 RUNS = (128, 512)  # bytes of B that a tile of chained runs writes of each row
 WIDTHS = (64, 256, 1024)  # bytes of A that it reads of each row
 SLOTS = (512, 2048)  # rows of B with partial lines at a time
-WAITING = (256, 1024)  # the same of rows that stay and are joined in registers
+WAITING = (256, 1024)  # the same where rows of A are rows of B and are joined in registers
 AHEAD = (0, 4)  # distances of those rows' prefetches, in micro-tiles
 
 

@@ -66,8 +66,8 @@ def settled(forced: Forced, target: Target) -> Forced:
 
 
 def block_fetch(canonical: Canonical, target: Target) -> Fetch:
-    """The best way to prefetch lines of a micro-tile on this machine. Where A and B
-    share their unit-stride axis, rows are a few long runs."""
+    """The better cache for prefetched lines of a micro-tile: L1, or L2 where the machine's L1 has room for few lines
+    in flight, unless A and B share their unit-stride axis: rows are then a few long runs."""
     return Fetch.FAR if target.far and not same_unit_axis(canonical) else Fetch.BLOCKS
 
 
@@ -77,7 +77,7 @@ def fetches(canonical: Canonical, target: Target) -> tuple[tuple[Fetch, int], ..
 
 
 def usual_fetch(canonical: Canonical, target: Target) -> tuple[Fetch, int]:
-    """Rows that stay rows are left to the hardware; columns are not seen by it."""
+    """The usual prefetches: none where A and B share their unit-stride axis, because hardware prefetches rows."""
     if same_unit_axis(canonical):
         return SILENT
     fetch = block_fetch(canonical, target)

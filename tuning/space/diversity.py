@@ -1,8 +1,8 @@
-"""Plans that a search sends ahead, whatever the cost model thinks of them: diversity seeds.
+"""Diversity seeds: plans that a search times whatever the cost model estimates for them.
 
-The model knows the machines that it was fitted to. Others like something else: what the model puts last there may be
-the fastest by far, and among the first hundred plans nothing would tell. So a search also times the best seeds of
-every strategy class; where one is fast, the search goes on from there.
+The model knows the machines that it was fitted to. On others, a plan that it ranks last may be the fastest by far, and
+the first hundred plans of the ranking would not show that. So a search also times the best seeds of every strategy
+class; where one is fast, the search continues with its neighbours.
 """
 
 from __future__ import annotations

@@ -49,8 +49,9 @@ def twins(target: Target, plan: CpuPlan) -> Iterator[CpuPlan]:
 
 
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
-    """The plan that does the same, of all those that differ only in decisions without effect: places of axes that one
-    tile or one micro-tile spans, loops to share that are not there, rows that no prefetch loads."""
+    """The normal form of a plan: plans that differ only in decisions without effect are mapped to one. Without effect
+    are the places of axes that one tile or one micro-tile spans, loops to share that are not there, and the kind of
+    prefetches where there are none."""
     tile, panel, order = plan.tile, plan.panel, plan.order
     single = [k for k, size in enumerate(map(min, tile, extents)) if plan.block[k] >= size]
     inner = (*single, *[k for k in plan.inner if k not in single])
