@@ -1,4 +1,4 @@
-"""What a problem states of arrays that a caller has: their axes by ascending stride, their outer sizes, their types."""
+"""A problem stated by arrays that a caller has: their axes by ascending stride, their outer sizes, their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a caller's array stands for A or B of a problem: as its memory, or by strides of its own."""
+"""The ways in which a caller's array stands for A or B of a problem: as its memory, or by strides of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 
 class Reading(Enum):
-    """What an array is to a problem."""
+    """The relation of an array to a tensor of a problem."""
 
     IN_PLACE = "in place"  # its first element is the tensor's, whose strides it has, or whose storage it is
     STRIDED = "strided"  # its shape is the tensor's, its strides are others
@@ -52,8 +52,8 @@ class Tensor:
         return cls(name, shape, strides, outer, elements, False)
 
     def reading(self, shape: Shape, strides: Shape, itemsize: int) -> Reading:
-        """What an array of this shape and these strides (bytes) is to the problem; ArrayError for what is neither its
-        tensor nor its storage."""
+        """The relation of an array of this shape and these strides (bytes) to the tensor; ArrayError where it is neither
+        the tensor nor its storage."""
         in_c = contiguous(shape[::-1], strides[::-1], itemsize)
         if len(shape) == 1 and in_c and shape != self.shape:
             self._check_elements(shape[0])
