@@ -63,7 +63,7 @@ define void @triple(ptr %a, ptr %b) {
 
 @pytest.fixture(autouse=True)
 def _compiled_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "compile_object", backend.compile_object.__wrapped__)
+    monkeypatch.setattr(backend, "compile_object", backend.compile_object.__wrapped__)  # type: ignore[attr-defined]
 
 
 def optimised(ir_text: str, wanted: Target) -> str:

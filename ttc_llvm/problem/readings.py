@@ -52,8 +52,8 @@ class Tensor:
         return cls(name, shape, strides, outer, elements, False)
 
     def reading(self, shape: Shape, strides: Shape, itemsize: int) -> Reading:
-        """The relation of an array of this shape and these strides (bytes) to the tensor; ArrayError where it is neither
-        the tensor nor its storage."""
+        """The relation of an array of this shape and these strides (bytes) to the tensor; ArrayError for an array that
+        is neither the tensor nor its storage."""
         in_c = contiguous(shape[::-1], strides[::-1], itemsize)
         if len(shape) == 1 and in_c and shape != self.shape:
             self._check_elements(shape[0])
