@@ -37,6 +37,8 @@ settings.load_profile("fixed")
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="ttc-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
+os.environ["COLUMNS"] = "300"  # tests look for whole lines; `test_tables.py` has terminals of its own
+
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # nohup's doing, and tests hang up on processes
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs ignore Ctrl-C, and so would processes

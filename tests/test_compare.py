@@ -432,7 +432,7 @@ def test_rows_for_spreadsheets() -> None:
 
 def test_the_table_and_its_summary() -> None:
     lines = table.lines([compared(), replace(compared(), name="01", peers={"g++": Timing(1 << 30, (0.02, 0.02))})])
-    assert lines[0].split() == ["case", "perm", "size", "type", "ms", "GiB/s", "g++", "x"]
+    assert lines[0].split() == ["case", "perm", "size", "type", "ms", "GiB/s", "g++", "x", "g++"]
     assert "  x g++  geomean 2.17, least 0.75 (01), most 6.25 (00), 2 cases" in lines
     assert "g++   g++ 12  -O3 -fopenmp (output)  2 of 2 timed, compiled in 0.5 s" in lines
     assert lines[-1] == "  icpx: 2 cases, first ttc57/00/update: error: no licence"

@@ -53,7 +53,7 @@ def test_a_table_a_file_and_a_spreadsheet(ttc: Any) -> None:
     status, out, err = ttc(*arguments)
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split() == ["case", "perm", "size", "type", "ms", "GiB/s", "g++", "x", "llvm", "x"]
+    assert lines[0].split() == ["case", "perm", "size", "type", "ms", "GiB/s", "g++", "x", "g++", "llvm", "x", "llvm"]
     assert [line.split()[0] for line in lines[1:3]] == ["ttc57/03/update", "ttc57/09/update"]
     assert any(line.startswith("  x g++   geomean ") and line.endswith(", 2 cases") for line in lines)
     results = ResultFile("r.jsonl").read()

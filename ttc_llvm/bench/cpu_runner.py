@@ -143,7 +143,9 @@ class _Measured:
         workspace, case = self.workspace, self.workspace.case
         store = open_database(self.settings.database, self.settings.ignore_database)
         with interrupts.noted() as seen:
-            planned = plan_canonical(workspace.canonical, self.options, workspace.scalars, store, self._progress)
+            planned = plan_canonical(
+                workspace.canonical, self.options, workspace.scalars, store, self._progress, case.problem
+            )
         if seen:
             raise KeyboardInterrupt
         measured = planned.measurement

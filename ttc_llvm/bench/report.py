@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
-from ..problem.wording import aligned, count
+from ..problem.tables import aligned, wrapped
+from ..problem.wording import count
 from .results import Result
 
 LONG_RUN = 128  # bytes: sub-tensors whose runs are shorter are summed up apart
@@ -89,9 +90,10 @@ def lines(results: Sequence[Result]) -> list[str]:
         return ["no results"]
     found = aligned(table(results), len(CASE))
     for summary in summaries(results):
-        found += ["", summary.title]
+        found += ["", *wrapped(summary.title, rest="  ")]
         width = max(len(name) for name, _ in summary.ratios) if summary.ratios else 0
-        found += [f"  {name:{width}}  {figure}" for name, figure in summary.ratios]
+        for name, figure in summary.ratios:
+            found += wrapped(str(figure), f"  {name:{width}}  ", " " * (width + 4))
     return found
 
 

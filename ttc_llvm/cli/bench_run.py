@@ -18,7 +18,7 @@ from ..bench.gpu_runner import GpuSettings
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
 from ..problem.problem import Problem
-from ..problem.wording import aligned
+from ..problem.tables import aligned
 from ..runtime import interrupts, runtime
 from ..tuning.search.search import Progress
 from .bench_options import chosen, cpu_settings, gpu_settings, on_gpu

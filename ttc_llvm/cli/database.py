@@ -13,19 +13,21 @@ from typing import Any, cast
 from ..errors import DatabaseError, OptionError, os_errors
 from ..native import marks
 from ..native.whole_file import whole_file
+from ..problem.tables import wrapped
 from ..problem.wording import printable
 from ..runtime import kernel
 from ..tuning.database import exchange
 from ..tuning.database.database import choose_path
 from ..tuning.database.exchange import lines_of
-from ..tuning.database.records import EXHAUSTIVE, Record
 from ..tuning.database.solution_file import Cleared, Listed, SolutionFile
+from . import database_list
+from .database_list import milliseconds
+from .report import print_lines
 
 Subparsers = Any  # argparse's own type of it is private
 Action = Callable[[SolutionFile, argparse.Namespace], "int | None"]
 
-_ID_DIGITS = 10
-_HEADINGS = ("id", "problem", "target", "threads", "mode", "options", "effort", "ms", "KiB", "created")
+_LABEL = 14  # columns
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -75,45 +77,12 @@ def _list(file: SolutionFile, args: argparse.Namespace) -> None:
     elif not rows:
         print(f"no solutions in {file.path}")
     else:
-        _print_table([_cells(row) for row in rows])
+        print_lines(database_list.lines(rows))
 
 
 def _summary(row: Listed) -> dict[str, Any]:
     fields = {"id": row.record.request.id, "packed_object_bytes": row.packed_bytes}
     return fields | exchange.to_fields(row.record, objects=False)
-
-
-def _cells(row: Listed) -> tuple[str, ...]:
-    record, request = row.record, row.record.request
-    cells = (
-        request.id[:_ID_DIGITS],
-        request.problem,
-        _machine(request.target),
-        str(request.threads),
-        request.mode,
-        request.options,
-        _effort(record),
-        _milliseconds(record.seconds),
-        f"{row.packed_bytes / 1024:.1f}",
-        record.created,
-    )
-    return tuple(map(printable, cells))
-
-
-def _print_table(rows: list[tuple[str, ...]]) -> None:
-    if not sys.stdout.isatty():
-        print("\n".join("\t".join(cells) for cells in (_HEADINGS, *rows)))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None)
-    for heading in _HEADINGS:  # problems may fold, but a shortened ID would be of no use
-        table.add_column(heading, overflow="fold", min_width=_ID_DIGITS if heading == "id" else None)
-    for cells in rows:
-        table.add_row(*map(Text, cells))
-    Console().print(table)
 
 
 def _show(file: SolutionFile, args: argparse.Namespace) -> None:
@@ -123,14 +92,19 @@ def _show(file: SolutionFile, args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps(fields | {"object_bytes": sizes}, indent=1))
         return
-    del fields["timings"], fields["format"]
+    del fields["timings"], fields["format"], fields["extra"]
+    _line("asked", database_list.problem_line(record))
     for name, value in fields.items():
-        print(f"{name + ':':14}{printable('' if value is None else str(value))}".rstrip())
+        _line(name, printable("" if value is None else str(value)))
     for name, size in sizes.items():
-        print(f"{'object:':14}{printable(name)} ({size} bytes)")
+        _line("object", f"{printable(name)} ({size} bytes)")
     for timing in sorted(record.timings, key=lambda t: min(t.seconds, default=float("inf"))):
-        best = _milliseconds(min(timing.seconds, default=None))
-        print(f"{'timing:':14}{best} ms (best of {len(timing.seconds)}) {printable(timing.plan)}")
+        best = milliseconds(min(timing.seconds, default=None))
+        _line("timing", f"{best} ms (best of {len(timing.seconds)}) {printable(timing.plan)}")
+
+
+def _line(name: str, text: str) -> None:
+    print_lines(wrapped(text, f"{name + ':':{_LABEL}}", " " * _LABEL))
 
 
 def _export(file: SolutionFile, args: argparse.Namespace) -> None:
@@ -191,17 +165,3 @@ def _confirmed(question: str) -> bool:
 
 def _count(number: int) -> str:
     return "1 solution" if number == 1 else f"{number} solutions"
-
-
-def _machine(target: str) -> str:
-    """A target's CPU and vector bits; its features, some hundred, are left to `show`."""
-    words = target.split(" ")
-    return " ".join((words[1], words[-1])) if len(words) > 2 else target
-
-
-def _effort(record: Record) -> str:
-    return "all" if record.effort == EXHAUSTIVE else str(record.effort)
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e3:.4g}"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
-from ..bench.report import shape
 from ..compiling.library import Library
 from ..problem import names
-from ..problem.wording import aligned, count, stated_fields, target_fields, target_line
+from ..problem.tables import aligned
+from ..problem.wording import count, stated_fields, target_fields, target_line
 from .report import Compilation, measurement_fields, print_lines, print_object, print_rows
 
-HEAD = ("problem", "perm", "size", "type", "GiB/s", "ceiling", "ratio", "source")
+HEAD = ("problem", "GiB/s", "ceiling", "ratio", "source")  # whose name tells perm, size and type
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Finished:
 def print_summary(finished: Finished) -> None:
     """Print a row a problem, then what holds for the library."""
     made = finished.library
-    print_lines(aligned([HEAD, *map(_row, finished.outcomes)], 4))
+    print_lines(aligned([HEAD, *map(_row, finished.outcomes)], 1))
     print_lines([""])
     problems = count(len(finished.outcomes), "problem")
     print_rows([
@@ -40,13 +40,12 @@ def print_summary(finished: Finished) -> None:
 
 
 def _row(outcome: Compilation) -> Sequence[str]:
-    problem, measured = outcome.solution.problem, outcome.solution.measurement
-    cells = [names.stem(problem), *shape(problem.perm, problem.size), problem.dtype]
+    measured, name = outcome.solution.measurement, names.stem(outcome.solution.problem)
     if measured is None:
-        return [*cells, "-", "-", "-", outcome.source]
+        return [name, "-", "-", "-", outcome.source]
     ceiling, ratio = (("-" if value is None else value) for value in (measured.ceiling_gibs, measured.ratio))
     numbers = [f"{measured.gibs:.1f}", _number(ceiling, 1), _number(ratio, 2)]
-    return [*cells, *numbers, outcome.source]
+    return [name, *numbers, outcome.source]
 
 
 def _number(value: float | str, digits: int) -> str:

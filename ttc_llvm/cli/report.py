@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from ..compare.single import Comparison
 from ..compiling.gpu_solution import GpuSolution
-from ..problem import wording
+from ..problem import tables, wording
 from ..problem.canonical import Canonical
 from ..tuning.measurement import Measurement
 from .compare_single import comparison_fields, comparison_rows
@@ -38,23 +38,17 @@ class Compilation:
 
 
 def print_rows(rows: Rows) -> None:
-    """Print labelled lines: aligned plain text in a pipe, coloured on a terminal (unless NO_COLOR is set)."""
-    width = max(len(label) for label, _ in rows)
+    """Print labelled lines as wide as the terminal; there, labels are bold (unless NO_COLOR is set)."""
+    lines = tables.labelled(rows)
     if not sys.stdout.isatty():
-        for label, lines in rows:
-            for number, line in enumerate(lines or ("-",)):
-                print(f"{'' if number else label:{width}}  {line}")
+        print_lines(f"{label}{' ' * tables.GAP}{line}".rstrip() for label, line in lines)
         return
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=width)
-    table.add_column(overflow="fold")
-    for label, lines in rows:
-        table.add_row(Text(label, style="bold"), Text("\n".join(lines or ("-",))))
-    Console().print(table)
+    console = Console()
+    for label, line in lines:
+        console.print(Text.assemble((label, "bold"), " " * tables.GAP, line), soft_wrap=True)
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from ..bench import report
 from ..bench.report import Column
 from ..bench.results import Reference, Result, Timing
-from ..problem.wording import aligned
+from ..problem.tables import aligned, wrapped
 
 WIDEST = 300  # characters of a message
 CSV_COLUMNS = (
@@ -26,7 +25,7 @@ def lines(results: Sequence[Result]) -> list[str]:
         return ["no results"]
     found = aligned(table(results), len(report.CASE))
     for title, group in report.groups(results).items():
-        found += ["", title, *_summary(group)]
+        found += ["", *wrapped(title, rest="  "), *_summary(group)]
     built = list(_built(results))
     if built:
         found += ["", "references", *aligned(built, 3)]
@@ -43,7 +42,7 @@ def table(results: Sequence[Result]) -> list[tuple[str, ...]]:
     """A heading and one row a case: our time and bandwidth, each reference's bandwidth, and times as fast (pairs)."""
     columns = [*report.CASE, report.times(results), report.GIBS]
     for name in names(results):
-        columns += [_gibs(name), replace(report.pairs(name), head="x")]
+        columns += [_gibs(name), report.pairs(name)]
     return report.texts(columns, results)
 
 
@@ -58,9 +57,11 @@ def _summary(group: Sequence[Result]) -> Iterator[str]:
         ratios = [(r.name, ratio) for r in group if (ratio := r.pairs(name)) is not None]
         found = report.figure(ratios)
         best, most = max(ratios, key=lambda pair: pair[1])
-        yield (
-            f"  x {name:{width}}  geomean {found.geomean:.2f}, least {found.least:.2f} ({found.worst}),"
-            f" most {most:.2f} ({best}), {found.count} cases"
+        yield from wrapped(
+            f"geomean {found.geomean:.2f}, least {found.least:.2f} ({found.worst}), most {most:.2f} ({best}),"
+            f" {found.count} cases",
+            f"  x {name:{width}}  ",
+            " " * (width + 6),
         )
 
 
@@ -85,7 +86,7 @@ def _failed(results: Sequence[Result]) -> Iterator[str]:
                 reasons.setdefault((name, made.message), []).append(r.id)
     for (name, message), ids in reasons.items():
         where = ids[0] if len(ids) == 1 else f"{len(ids)} cases, first {ids[0]}"
-        yield f"  {name}: {where}: {message[:WIDEST]}"
+        yield from wrapped(f"{name}: {where}: {message[:WIDEST]}", "  ", "    ")
 
 
 # --- rows for spreadsheets ----------------------------------------------------------------------------------

@@ -23,22 +23,29 @@ from . import solve as loop
 from .options import Options
 from .solution import Solution
 from .solve import Candidates
-from .stored_plans import Planned
+from .stored_plans import Planned, asked_for
 from .trial import Mode, Trial, check_runs_here
 
 
 @dataclass(frozen=True, slots=True)
 class CpuTask:
-    """A canonical form to be planned for a CPU (`solve.Task`). scalars: alpha and beta of the timed runs."""
+    """A canonical form to be planned for a CPU (`solve.Task`). scalars: alpha and beta of the timed runs; problem: that
+    it is the form of, if any."""
 
     canonical: Canonical
     asked: Options
     scalars: tuple[complex, complex] = (1.0, 0.0)
+    problem: Problem | None = None
 
     @property
     def versions(self) -> str:
         """The versions that object code depends on."""
         return kernel.versions()
+
+    @property
+    def extra(self) -> str:
+        """The problem as it was asked for."""
+        return asked_for(self.problem)
 
     def ceiling(self, place: str) -> str:
         """The name of what results are compared with."""
@@ -86,7 +93,7 @@ class CpuTask:
 def solve(problem: Problem, options: Options, store: Database, progress: Report | None) -> Solution:
     """`ttc_llvm.compile` for CPUs, its options checked."""
     canonical = items.placed(problem, options.target).canonical
-    found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress)
+    found = plan_canonical(canonical, options, (problem.alpha, problem.beta), store, progress, problem)
     return Solution(
         problem, options.target, found.plan, options.threads, found.measurement, found.objects, options.others
     )
@@ -98,6 +105,8 @@ def plan_canonical(
     scalars: tuple[complex, complex],
     store: Database,
     progress: Report | None = None,
+    problem: Problem | None = None,
 ) -> Planned[CpuPlan]:
-    """The best plan of a canonical form, as `solve.solve` finds it. scalars: alpha and beta of the timed runs."""
-    return loop.solve(CpuTask(canonical, options, scalars), store, progress)
+    """The best plan of a canonical form, as `solve.solve` finds it. scalars: alpha and beta of the timed runs; problem:
+    that it is the form of, if any."""
+    return loop.solve(CpuTask(canonical, options, scalars, problem), store, progress)

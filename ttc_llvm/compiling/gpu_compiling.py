@@ -34,19 +34,25 @@ from .gpu_tensors import MARGIN
 from .gpu_trial import Built, Trial, ceiling_name
 from .options import GpuOptions, candidate_count, time_limit_of
 from .solve import Candidates
-from .stored_plans import Planned, open_database
+from .stored_plans import Planned, asked_for, open_database
 from .trial import Mode, stand_in
 
 
 @dataclass(frozen=True, slots=True)
 class GpuTask:
     """A canonical form to be planned for a GPU (`solve.Task`). scalars: alpha and beta of the timed runs; device: where
-    they are, by default the one at hand."""
+    they are, by default the one at hand; problem: that it is the form of, if any."""
 
     canonical: Canonical
     asked: GpuOptions
     scalars: tuple[complex, complex]
     device: Device | None = None
+    problem: Problem | None = None
+
+    @property
+    def extra(self) -> str:
+        """The problem as it was asked for."""
+        return asked_for(self.problem)
 
     @property
     def versions(self) -> str:
@@ -111,7 +117,7 @@ class GpuTask:
 def solve(problem: Problem, options: GpuOptions, store: Database, progress: Report | None) -> GpuSolution:
     """`ttc_llvm.compile` for a GPU, its options checked. GpuError where there is no device to time on."""
     canonical = canonicalise(problem).canonical
-    found = loop.solve(GpuTask(canonical, options, (problem.alpha, problem.beta)), store, progress)
+    found = loop.solve(GpuTask(canonical, options, (problem.alpha, problem.beta), problem=problem), store, progress)
     image = gpu_kernel.stored(canonical, found.plan, options.target, found.objects)
     return GpuSolution(problem, options.target, found.plan, found.measurement, image)
 

@@ -74,6 +74,10 @@ class Task(Protocol[P, K]):
     def versions(self) -> str:
         """The versions that its code depends on."""
 
+    @property
+    def extra(self) -> str:
+        """What a row of the database tells besides: a JSON object."""
+
     def ceiling(self, place: str) -> str:
         """The name of what results are compared with. place: of the bench."""
 
@@ -179,7 +183,7 @@ def _modelled(
     proven = _proven(store, request) if may_exist else ()
     plan = next(_plans(task, proven), None) or task.modelled()
     objects = task.code(plan)
-    return Planned(plan, None, objects), Record(request, 1, str(plan), objects=named(plan, objects))
+    return Planned(plan, None, objects), Record(request, 1, str(plan), objects=named(plan, objects), extra=task.extra)
 
 
 def _proven(store: Database, request: Request) -> Iterator[str]:
@@ -233,5 +237,8 @@ def _finished(
     )
     effort = max(len(timings), 1) if outcome.interrupted else wanted
     kept = tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS])
-    row = Record(request, effort, str(plan), seconds, kept, named(plan, objects), ceiling_gibs=ceiling, note=here.note)
+    row = Record(
+        request, effort, str(plan), seconds, kept, named(plan, objects),
+        ceiling_gibs=ceiling, note=here.note, extra=task.extra,
+    )  # fmt: skip
     return Planned(plan, measured, objects), row

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic
 
 from ..errors import DatabaseError
 from ..lowering.plan import Plan
+from ..problem import wording
+from ..problem.problem import Problem
 from ..runtime import kernel
 from ..runtime.once import once
 from ..tuning.database.code import Objects
@@ -57,6 +60,11 @@ class Circumstances:
         """The measurement of a winner. seconds: its best run; ceiling: name and GiB/s; timings: of all plans."""
         name, gibs = ceiling
         return Measurement(seconds, self.bytes_moved / seconds / GIB, gibs, name, timings, self.proxy)
+
+
+def asked_for(problem: Problem | None) -> str:
+    """What a row tells of the problem that it was asked for, in JSON."""
+    return "{}" if problem is None else json.dumps({wording.ASKED: wording.asked_fields(problem)})
 
 
 @once

@@ -1,18 +1,18 @@
-"""An explanation as text for a terminal of 80 columns."""
+"""An explanation as text for a terminal."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from .. import arguments
-from ..problem.wording import aligned, bandwidth_rule, count, problem_line
+from ..problem.tables import aligned, columns, wrapped
+from ..problem.wording import bandwidth_rule, count, problem_line
 from ..tuning.cost.cost import Terms
 from ..tuning.measurement import GIB
 from . import geometry, pseudo
 from .machine_code import Class, MachineCode
-from .words import COLUMNS, factor, main_facts, measured_gibs, other_plans, plan_lines, source, written
+from .words import factor, main_facts, measured_gibs, other_plans, plan_lines, source, written
 
 if TYPE_CHECKING:
     from .explanation import Explanation, RankedPlan
@@ -25,8 +25,8 @@ Section = Callable[["Explanation"], Iterable[str]]
 def render(e: Explanation) -> str:
     """All stages, one below the other; long ones cut, with the stage that has them whole."""
     parts: list[str] = []
-    for name, (title, section) in STAGES.items():
-        found = list(section(e))
+    for name, (title, _) in STAGES.items():
+        found = _lines(e, name)
         if name in LONG and len(found) > EXCERPT:
             rest = len(found) - EXCERPT
             found = [*found[:EXCERPT], f".. {rest} more lines: --stage={name}"]
@@ -36,7 +36,18 @@ def render(e: Explanation) -> str:
 
 def stage(e: Explanation, name: str) -> str:
     """One stage, whole, without its title. OptionError for a name that is none."""
-    return "\n".join(STAGES[arguments.one_of("stage", name, STAGES)][1](e))
+    return "\n".join(_lines(e, arguments.one_of("stage", name, STAGES)))
+
+
+def _lines(e: Explanation, name: str) -> list[str]:
+    """The lines of a stage, as wide as the terminal unless they are code of other languages."""
+    lines = STAGES[name][1](e)
+    return list(lines) if name in CODE else [part for line in lines for part in _fitted(line)]
+
+
+def _fitted(line: str) -> list[str]:
+    pad = line[: len(line) - len(line.lstrip())]
+    return wrapped(line.lstrip(), pad, f"{pad}    ") if len(line) > columns() else [line]
 
 
 def _heading(title: str) -> tuple[str, str]:
@@ -47,7 +58,7 @@ def _heading(title: str) -> tuple[str, str]:
 
 
 def _problem(e: Explanation) -> Iterator[str]:
-    yield from textwrap.wrap(problem_line(e.problem), COLUMNS, subsequent_indent="  ")
+    yield problem_line(e.problem)
     size = e.canonical.bytes_moved
     yield f"moves {size:,} bytes ({bandwidth_rule(e.canonical)})"
     yield f"target {e.target} ({e.target.cpu}, {e.target.vector_bits}-bit vectors), {count(e.threads, 'thread')}"
@@ -81,8 +92,10 @@ def _plans(e: Explanation) -> Iterator[str]:
     yield from _terms(e.chosen.terms, e)
     if e.ranked:
         yield ""
-        yield "The cost model's first plans, in the order in which they would be tried; memory"
-        yield "and instructions in ms on one thread, threads that share the work, * = chosen:"
+        yield (
+            "The cost model's first plans, in the order in which they would be tried; memory and instructions in ms on"
+            " one thread, threads that share the work, * = chosen:"
+        )
         yield ""
         yield "          ms    GiB/s     memory  instructions  threads"
         for number, one in enumerate(e.ranked, 1):
@@ -120,9 +133,7 @@ def _gibs(seconds: float, e: Explanation) -> float:
 
 
 def _loops(e: Explanation) -> Iterator[str]:
-    for line in pseudo.lines(e.nest):
-        pad = line[: len(line) - len(line.lstrip())]
-        yield from textwrap.wrap(line.strip(), COLUMNS, initial_indent=pad, subsequent_indent=f"{pad}    ") or [""]
+    yield from pseudo.lines(e.nest)
     if e.nest.scratch:
         yield f"scratch: {e.nest.scratch} bytes per thread"
     if e.canonical.elements:
@@ -198,3 +209,4 @@ STAGES: Mapping[str, tuple[str, Section]] = {
     "candidates": ("Candidates timed", _candidates),
 }
 LONG = ("ir", "assembly", "candidates")
+CODE = ("ir", "assembly")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from math import exp
 from typing import TYPE_CHECKING
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING
 from ..lowering.fallback import for_misaligned_a, for_misaligned_b
 from ..lowering.plan import CpuPlan, Store
 from ..lowering.writing import resolve
+from ..problem.tables import wrapped
 from ..runtime.kernel import name_of
 from ..tuning.cost.cost import Terms
 
 if TYPE_CHECKING:
     from .explanation import Explanation, Tried
 
-COLUMNS = 80  # of a terminal
 FACTS = 8
 
 
@@ -74,9 +73,7 @@ def factor(weight: float) -> str:
 def plan_lines(plan: CpuPlan | str, indent: int = 2) -> list[str]:
     """A plan's text, wrapped."""
     pad = " " * indent
-    return textwrap.wrap(
-        str(plan), COLUMNS, initial_indent=pad, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
-    )
+    return wrapped(str(plan), pad, pad)
 
 
 def measured_gibs(tried: Tried, e: Explanation) -> float:

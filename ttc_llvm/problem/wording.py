@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..machine.target import Target
-from .canonical import Alpha, Beta, Canonical
+from .canonical import Alpha, Beta, Canonical, static
 from .problem import Problem
+
+ASKED = "asked"  # of a stored solution: the problem in the words of who asked
 
 
 def bandwidth_rule(canonical: Canonical) -> str:
@@ -88,6 +90,22 @@ def stated_fields(problem: Problem) -> dict[str, Any]:
     return fields
 
 
+def asked_fields(problem: Problem) -> dict[str, Any]:
+    """A problem as it was stated, without the scalars, which do not tell stored solutions apart."""
+    order, given = ("C", problem.row_major) if problem.is_row_major else ("F", problem)
+    fields = problem_fields(given) | {"dataType": problem.spelled, "order": order}
+    return {name: value for name, value in fields.items() if name not in ("alpha", "beta")}
+
+
+def merged_fields(canonical: Canonical) -> dict[str, Any]:
+    """The fields of a problem that has this canonical form, whose indices are its axes."""
+    order = sorted(range(len(canonical.axes)), key=lambda k: (abs(static(canonical.axes[k].stride_a)), k))
+    types = canonical.a.name if canonical.a == canonical.b else canonical.a.name + canonical.b.name
+    size = [canonical.axes[k].extent for k in order]
+    perm = [order.index(k) for k in range(len(order))]
+    return {"perm": perm, "size": size, "dataType": types, "conjugate": canonical.conjugate}
+
+
 def target_fields(target: Target) -> dict[str, Any]:
     """The facts of a target that name it."""
     names = ("name", "triple", "cpu", "features", "vector_bits", "registers", "masked")
@@ -109,12 +127,3 @@ def printable(text: str) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """A number and its noun."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def aligned(rows: Sequence[Sequence[str]], texts: int = 0) -> list[str]:
-    """Columns of one width: the first few flush left, numbers flush right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(f"{cell:{'<' if k < texts else '>'}{widths[k]}}" for k, cell in enumerate(row)).rstrip()
-        for row in rows
-    ]

@@ -1,0 +1,74 @@
+"""The listing of stored solutions: each problem in the words in which it was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ..arguments import cut
+from ..errors import ProblemError
+from ..problem import canonical, wording
+from ..problem.tables import aligned
+from ..problem.wording import printable
+from ..tuning.database.records import EXHAUSTIVE, Record
+from ..tuning.database.solution_file import Listed
+
+ID_DIGITS, LONGEST = 10, 60
+HEADINGS = ("id", "perm", "size", "type", "with", "mode", "options", "cpu", "threads", "effort", "ms")
+TEXTS = HEADINGS.index("threads")
+USUAL = {"with": "", "mode": "cold", "options": ""}  # columns that are left out where no row says anything else
+
+
+def lines(rows: Sequence[Listed]) -> list[str]:
+    """A table of solutions. with: outer sizes and conjugation, where there are any."""
+    found = [HEADINGS, *(tuple(map(printable, _cells(row.record))) for row in rows)]
+    dull = {k for k, name in enumerate(HEADINGS) if name in USUAL and {row[k] for row in found[1:]} <= {USUAL[name]}}
+    kept = [tuple(cell for k, cell in enumerate(row) if k not in dull) for row in found]
+    return aligned(kept, TEXTS - len(dull))
+
+
+def problem_line(record: Record) -> str:
+    """The problem of a solution as it was asked for, in one line."""
+    perm, size, type, more = _problem(record)
+    return printable(f"perm {perm}, size {size}, type {type}{f', {more}' if more else ''}")
+
+
+def _cells(record: Record) -> tuple[str, ...]:
+    request = record.request
+    effort = "all" if record.effort == EXHAUSTIVE else str(record.effort)
+    best = milliseconds(record.seconds)
+    decided = request.mode, request.options, _cpu(request.target), str(request.threads)
+    perm, size, type, more = _problem(record)
+    return (request.id[:ID_DIGITS], *(cut(text, LONGEST) for text in (perm, size, type, more)), *decided, effort, best)
+
+
+def _problem(record: Record) -> tuple[str, str, str, str]:
+    """Perm, size, type and what else there is: as typed; where a row does not tell, an equal problem of merged indices;
+    of rows that state none of these, the text."""
+    asked, text = json.loads(record.extra).get(wording.ASKED), record.request.problem
+    try:
+        return _typed(asked if isinstance(asked, dict) else wording.merged_fields(canonical.parse(text)))
+    except (ProblemError, KeyError, TypeError, ValueError):
+        return "-", text, "-", ""
+
+
+def _typed(fields: dict[str, Any]) -> tuple[str, str, str, str]:
+    more = [f"{key} {_joined(fields[key], 'x')}" for key in ("lda", "ldb") if fields.get(key)]
+    more += [str(key) for key, value in fields.items() if value is True]
+    more += [f"order {fields['order']}"] if fields.get("order", "F") != "F" else []
+    return _joined(fields["perm"], ","), _joined(fields["size"], "x"), str(fields["dataType"]), " ".join(more)
+
+
+def _joined(values: Sequence[int], by: str) -> str:
+    return by.join(str(int(value)) for value in values) or "-"
+
+
+def _cpu(target: str) -> str:
+    """The CPU of a target; its registers and features, some hundred, are left to `show`."""
+    return target.split(" ")[1] if " " in target else target
+
+
+def milliseconds(seconds: float | None) -> str:
+    """Seconds in ms, `-` for none."""
+    return "-" if seconds is None else f"{seconds * 1e3:.4g}"
