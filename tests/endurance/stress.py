@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -95,9 +96,16 @@ def ended(running: list[Round]) -> Iterator[tuple[Round, int | None]]:
         yield one, os.waitstatus_to_exitcode(status) if done else None
 
 
+# An interrupt inside Python's own import machinery, which shows it and goes on.
+SWALLOWED = re.compile(
+    r"Exception ignored in: <function _get_module_lock.*\n"
+    r"Traceback .*\n(?: +File \"<frozen importlib\._bootstrap>\".*\n(?: {4}.*\n)*)*KeyboardInterrupt: *\n\n?"
+)
+
+
 def judge(campaign: Campaign, one: Round, status: int | None) -> None:
     """Count a round, or note its fault."""
-    said = one.log.read_text(errors="replace")
+    said = SWALLOWED.sub("", one.log.read_text(errors="replace"))
     admitted = (0, -signal.SIGTERM) if one.name.startswith("exits") else (0,)
     campaign.met(one.name)
     if status not in admitted or said:
