@@ -62,6 +62,9 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .arrays.public import ascontiguousarray as ascontiguousarray
     from .arrays.public import asfortranarray as asfortranarray
     from .arrays.public import transpose as transpose
+    from .compiling.exports import Imported as Imported
+    from .compiling.exports import export_solutions as export_solutions
+    from .compiling.exports import import_solutions as import_solutions
     from .compiling.front import compile as compile
     from .compiling.gpu_solution import GpuSolution as GpuSolution
     from .compiling.library import Library as Library
@@ -96,6 +99,7 @@ _HOMES = {
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
+    "compiling.exports": ("Imported", "export_solutions", "import_solutions"),
     "compiling.front": ("compile",),
     "compiling.gpu_solution": ("GpuSolution",),
     "lowering.gpu.plan": ("GpuPlan",),

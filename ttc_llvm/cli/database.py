@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
-from ..errors import DatabaseError, OptionError, os_errors
-from ..native import marks
-from ..native.whole_file import whole_file
+from ..compiling.exports import Imported, export_solutions, import_solutions
+from ..errors import OptionError
 from ..problem.tables import wrapped
 from ..problem.wording import printable
 from ..runtime import kernel
@@ -112,11 +109,7 @@ def _export(file: SolutionFile, args: argparse.Namespace) -> None:
         file.export(sys.stdout.buffer, kernel.versions(), objects=not args.no_objects)
         sys.stdout.buffer.flush()
         return
-    if os.path.exists(args.file) and file.path.exists() and os.path.samefile(args.file, file.path):
-        raise OptionError(f"{args.file} is the database itself: export to another file")
-    marks.check_file(Path(args.file), args.force, exchange.is_export)
-    with os_errors(f"export to {args.file} failed", DatabaseError), whole_file(args.file) as stream:
-        count = file.export(stream, kernel.versions(), objects=not args.no_objects)
+    count = export_solutions(args.file, database=file.path, with_code=not args.no_objects, overwrite=args.force)
     print(f"exported {_count(count)} to {args.file}")
 
 
@@ -124,13 +117,11 @@ def _import(file: SolutionFile, args: argparse.Namespace) -> None:
     if args.no_objects:
         raise OptionError("import takes no machine code any more, unless --with-code is given: leave --no-objects out")
     if args.file == "-":
-        found = file.import_(lines_of(sys.stdin.buffer), "standard input", objects=args.with_code)
+        found = Imported.of(file.import_(lines_of(sys.stdin.buffer), "standard input", objects=args.with_code))
     else:
-        with os_errors(f"import of {args.file} failed", DatabaseError), open(args.file, "rb") as stream:
-            found = file.import_(lines_of(stream), args.file, objects=args.with_code)
-    coded = f", {sum(one.coded for one in found)} stored with code" if args.with_code else ""
-    changed = sum(one.changed for one in found)
-    print(f"read {_count(len(found))}, {changed} of them new or better than what was stored{coded}")
+        found = import_solutions(args.file, database=file.path, with_code=args.with_code)
+    coded = f", {found.coded} stored with code" if args.with_code else ""
+    print(f"read {_count(found.read)}, {found.changed} of them new or better than what was stored{coded}")
 
 
 def _clear(file: SolutionFile, args: argparse.Namespace) -> int:

@@ -21,6 +21,7 @@ from .whole_file import read
 
 WORDS = "written by ttc_llvm"
 MARK = f"{WORDS} {__version__}"
+REPLACED = "it is replaced with overwrite=True, --force on the command line"
 _BROKEN = rb"[\s*!]+"  # comments break lines between words
 _VERSIONED = WORDS.encode().replace(b" ", _BROKEN) + _BROKEN + rb"[0-9][\w.+-]*"
 _TITLED = rb"(?:[^:]{1,300}:_(?:(?:entries|kernels)_of_[^:]{1,300}?,_)?)?".replace(b"_", _BROKEN)
@@ -67,14 +68,14 @@ def check(folder: Path, names: Iterable[str], overwrite: bool, known: Known | No
         if overwrite or (kind == stat.S_IFREG and _is_ours(path, known)):
             continue
         what = "a link" if kind == stat.S_IFLNK else "there, and not written by ttc_llvm"
-        raise OptionError(f"{path} is {what}: it is replaced with overwrite=True, --force on the command line")
+        raise OptionError(f"{path} is {what}: {REPLACED}")
 
 
 def check_file(path: Path, overwrite: bool, known: Known | None = None) -> None:
     """The same for a file that somebody has named: a link is followed, and what is no file, such as a pipe, is fine."""
     place = Path(os.path.realpath(path))
     if place.is_file() and not overwrite and not _is_ours(place, known):
-        raise OptionError(f"{path} is there, and not written by ttc_llvm: it is replaced with --force")
+        raise OptionError(f"{path} is there, and not written by ttc_llvm: {REPLACED}")
 
 
 def _is_ours(path: Path, known: Known | None) -> bool:
