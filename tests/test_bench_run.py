@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_skipped_with_a_sentence(caplog: pytest.LogCaptureF
 
 
 def test_bad_settings_are_refused_before_anything_is_measured() -> None:
-    with pytest.raises(OptionError, match="number of threads 0"):
+    with pytest.raises(OptionError, match="threads 0 is less than 1"):
         next(run(tiny("ttc57", "9"), quick(threads=0)))
 
 

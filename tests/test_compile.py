@@ -564,14 +564,14 @@ def test_what_fits_is_tuned_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_implementations": 0}, "maxImplementations 0"),
-        ({"max_implementations": -2}, "maxImplementations -2"),
+        ({"max_implementations": 0}, "max_implementations 0 is neither"),
+        ({"max_implementations": -2}, "max_implementations -2"),
         ({"max_implementations": 1.5}, "not an integer"),
         ({"threads": 0}, "threads 0"),
         ({"threads": "all"}, "not an integer"),
         ({"time_limit": 0}, "not positive"),
         ({"time_limit": float("nan")}, "not positive"),
-        ({"time_limit": "long"}, "time limit = 'long' is not a number"),
+        ({"time_limit": "long"}, "time_limit = 'long' is not a number"),
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:

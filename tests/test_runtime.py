@@ -420,7 +420,7 @@ def test_set_num_threads_comes_first() -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None])
 def test_a_wrong_number_of_threads_is_refused(wrong: object) -> None:
-    with pytest.raises(OptionError, match="number of threads"):
+    with pytest.raises(OptionError, match="threads"):
         runtime.set_num_threads(wrong)  # type: ignore[arg-type]
 
 
@@ -474,6 +474,17 @@ def test_affinities_parse() -> None:
     assert str(affinity.parse("5,1-2", mask)) == "5,1,2"
 
 
+def test_affinities_of_openmps_variables_parse() -> None:
+    mask = range(8)
+    for text in ("compact,1", "scatter,0,3", "compact,1,2"):
+        assert str(affinity.parse(text, mask)) == text
+    for text in ("granularity=fine,compact,1,0", "Compact, 1", "nowarnings,granularity=thread,compact,1"):
+        assert affinity.parse(text, mask) == affinity.Affinity(affinity.Policy.COMPACT, (), 1)
+    assert affinity.parse("disabled", mask) == affinity.NONE
+    assert affinity.parse("0 3 1-2 4-7:2", mask).cpus == (0, 3, 1, 2, 4, 6)
+    assert affinity.parse("0-7:3", mask).cpus == (0, 3, 6)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -488,6 +499,12 @@ def test_affinities_parse() -> None:
         ("0,8", "names CPU 8"),
         ("0-999999999", "names CPU 8"),
         ("99999999999999", "malformed"),
+        ("0-7:0", "malformed"),
+        ("none,1", "malformed"),
+        ("compact,1,2,3", "malformed"),
+        ("compact,-1", "malformed"),
+        ("granularity=core,compact", "malformed"),
+        ("granularity=fine", "malformed"),
     ],
 )
 def test_wrong_affinities_are_refused(text: str, said: str) -> None:
@@ -518,6 +535,12 @@ def test_places_follow_the_topology() -> None:
     assert places("compact", 8) == (4, 1, 5, 2, 6, 3, 7, 0)
     assert places("scatter", 8) == (2, 1, 3, 4, 6, 5, 7, 0)
     assert places("6,2,4", 4) == (2, 4, 6, 2)
+    assert places("compact,1", 8) == (1, 2, 3, 4, 5, 6, 7, 0)  # a CPU of every core, package by package, then the rest
+    assert places("compact,2", 8) == places("compact,9", 8) == places("scatter", 8)
+    assert places("scatter,1", 8) == places("compact,1", 8)
+    assert places("scatter,2", 8) == places("scatter,5", 8) == places("compact", 8)
+    assert places("compact,0,2", 8) == (5, 2, 6, 3, 7, 0, 4, 1)
+    assert places("compact,0,10", 8) == places("compact,0,2", 8)
     assert places("compact", 2, {3, 7}) == (7, 3)
     assert affinity.places(affinity.parse("compact", {1, 5}), 3, {1, 5}, {}) == (1, 5, 1)
     assert affinity.places(affinity.Affinity(affinity.Policy.EXPLICIT, (6,)), 2, {0, 1}, {}) == (None, None)

@@ -91,7 +91,7 @@ CALLS: dict[str, Wrong] = {
     "forced": (ttc_llvm.compile, {"forced": 5}, OptionError, "forced is a int: it must be a Forced"),
     "forced on a GPU": (ttc_llvm.compile, {"forced": 5, "target": "sm_80"}, OptionError, "forced is a int"),
     "count": (ttc_llvm.compile, {"max_implementations": 1 << 40}, OptionError, "1099511627776 is more than"),
-    "limit": (ttc_llvm.compile, {"time_limit": np.array([1, 2])}, OptionError, "time limit = array.* is not a number"),
+    "limit": (ttc_llvm.compile, {"time_limit": np.array([1, 2])}, OptionError, "time_limit = array.* is not a number"),
     "limit of many digits": (ttc_llvm.compile, {"time_limit": HUGE}, OptionError, "beyond the range"),
     "perm": (Problem, {"perm": endless()}, ProblemError, "perm <generator"),
     "perm nested": (Problem, {"perm": nested()}, ProblemError, "perm of type tuple is not a sequence of integers"),

@@ -297,7 +297,7 @@ def test_one_problem_s_speedup_over_both(capsys: pytest.CaptureFixture[str]) -> 
     ("arguments", "words"),
     [
         (("--compiler=g++",), "compiler g++: it compiles for CPUs"),
-        (("--compiler=llvm", "--generateOnly"), "--compiler contradicts --generateOnly"),
+        (("--against=my.cu", "--generateOnly"), "cannot be compared with: --generateOnly times nothing"),
         (("--against=my.cu",), "--against is for CPUs"),
         (("--traverse=input",), "--traverse without --compiler or --against"),
         (("--compiler=llvm", "--size=40,0"), "the tensors have no elements"),

@@ -9,9 +9,8 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from .. import locks
+from .. import arguments, locks
 from ..arguments import COUNT, one_of
-from ..compiling import options
 from ..errors import ArrayError, out_of_memory, states_memory
 from ..gpu.array_arguments import is_on_device
 from ..runtime import runtime
@@ -39,7 +38,7 @@ def transpose(
     conjugate: bool = False,
     order: Order = "C",
     threads: int | None = None,
-    effort: int = 1,
+    effort: int | str = 1,
     stream: Any = None,
 ) -> Any:
     """`alpha * transpose(x, axes) + beta * out`, in memory of its own: `np.transpose(x, axes).copy()` at speed.
@@ -52,7 +51,8 @@ def transpose(
     alpha, beta, conjugate: for float32, float64, complex64 and complex128; out is read only where beta != 0, x only
     where alpha != 0, and a complex 1 does not multiply (inf + 1j stays so). All other dtypes are moved bit for bit.
     threads: by default those of `set_num_threads`, fewer for small arrays. effort: 1 = the cost model chooses the
-    plan; more: so many plans are timed when a layout is new, and the best is kept in the solutions database.
+    plan; more: so many plans are timed when a layout is new, and the best is kept in the solutions database; or
+    "estimate" (1), "measure" (20), "patient" (200), "exhaustive" (-1, the whole space).
 
     An array on a CUDA device (of pycuda, CuPy, PyTorch, Numba, or any that speaks `__cuda_array_interface__` or DLPack)
     stays there: the result is C-contiguous and of the same library, or `out`, which is on the device too; the call
@@ -88,13 +88,13 @@ def _transposed(
     scalars: tuple[Any, Any, Any],
     order: Order,
     threads: int | None,
-    effort: int,
+    effort: int | str,
     stream: Any,
     usual: bool,
 ) -> Any:
     """`transpose` the long way. usual: nothing but threads is given besides the array and the axes."""
     if effort is not ONE:
-        effort = options.candidate_count(effort)
+        effort = arguments.effort("effort", effort)
     if not isinstance(x, np.ndarray) and is_on_device(x):
         return _on_device(x, axes, out, scalars, order, stream, effort)
     if stream is not None:

@@ -13,6 +13,7 @@ from ..bench.suites import GPU_SUITES, SUITES
 from . import bench_options as cli_options
 from . import bench_run as cli_run
 from .bench_options import option, words
+from .options import with_examples
 
 DEFAULT = {False: cli_options.DEFAULT, True: tuple(GPU_SUITES)}
 CPU_ONLY = ("hptt", "mkl")
@@ -25,7 +26,11 @@ def add_parser(subparsers: Any) -> None:
         help="measure suites of transpositions beside this machine's ceilings and other libraries",
         description="Measure suites of transpositions, each beside plain copies of the same bytes in the same run, and"
         " beside other libraries where they are present. Sizes are about 200 MiB a tensor: a suite takes a while.",
-        epilog=f"Suites: {', '.join(SUITES)}. Results in a file given by --output are not measured again.",
+        epilog=with_examples(
+            f"Suites: {', '.join(SUITES)}. Results in a file given by --output are not measured again.",
+            "ttc bench --bytes=8M --cases=::8 --effort=measure",
+            "ttc bench --suite=ttc57 --dtype=float32 --threads=4 --output=here.jsonl",
+        ),
     )
     cli_options.add_cases(parser, cli_options.BOTH)
     cli_options.add_search(parser)

@@ -8,17 +8,19 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ..arguments import EFFORTS
 from ..bench import cpu_runner, gpu_runner
 from ..bench.cases import KINDS, Case, select
 from ..bench.cpu_runner import Settings
 from ..bench.gpu_runner import GpuSettings
 from ..bench.suites import GPU_SUITES, SUITES, cases
-from ..compiling import options
 from ..errors import OptionError, TargetError
 from ..gpu import devices
 from ..machine import gpu_target as gpu_target
+from ..problem import type_names
 from ..runtime import affinity, backend, runtime
 from . import values
+from .options import spellings_of
 
 T = TypeVar("T")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -35,7 +37,7 @@ def add_cases(parser: argparse.ArgumentParser, kind: str) -> None:
     add = group.add_argument
     add("--suite", metavar="NAME,..", help=f"or all; default: {','.join(DEFAULT)}")
     add("--kind", metavar="KIND", default=kind, help=f"copy (beta = 0), update (beta != 0) or {BOTH}; default: {kind}")
-    add("--dataType", "--dtype", metavar="TYPE,..", help="only cases of these types")
+    add(*spellings_of("--dataType"), metavar="TYPE,..", help="only cases of these types")
     add("--cases", metavar="CASE,..", help="of each suite: numbers, slices as ::10, names, patterns as 'bits*'")
     add("--sample", metavar="N", help="at most so many cases, a random sample")
     add("--seed", metavar="N", default="0", help="of the sample; default: 0")
@@ -47,11 +49,11 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     """The options of the search and of the final comparison."""
     group = parser.add_argument_group("how")
     add = group.add_argument
-    add("--maxImplementations", metavar="N",
+    add(*spellings_of("--maxImplementations"), metavar="EFFORT",
         help=f"candidates of each search, default {cpu_runner.MAX_IMPLEMENTATIONS};"
-        " 1 = the cost model's choice")  # fmt: skip
+        f" 1 = the cost model's choice; or {' '.join(EFFORTS)}")  # fmt: skip
     add("--time-limit", metavar="S", help="seconds of each search; default: none")
-    add("--numThreads", "--threads", metavar="N", help="default: OMP_NUM_THREADS, or the CPUs at hand")
+    add(*spellings_of("--numThreads"), metavar="N", help="default, and 0: OMP_NUM_THREADS, or the CPUs at hand")
     add("--affinity", metavar="WHERE", help="compact (default), scatter, none, or CPUs such as 0,2,4-7")
     add("--rounds", metavar="N", help=f"of the final comparison, default {cpu_runner.ROUNDS}")
     add("--pattern", action="store_true", help="also measure the plan's tiles without the permutation")
@@ -95,7 +97,7 @@ def on_gpu(args: argparse.Namespace, cpu_only: Sequence[str]) -> bool:
     why = FOR_CPUS if named else FOR_GPUS
     for field in refused:
         if getattr(args, field) not in (None, False):
-            raise OptionError(f"{_flag(field)} {why}")
+            raise OptionError(f"{_flag(args, field)} {why}")
     return bool(named)
 
 
@@ -103,7 +105,7 @@ def cpu_settings(args: argparse.Namespace) -> Settings:
     """Checked settings, without peers; threads are placed as asked for from now on."""
     runtime.set_affinity(_affinity(args.affinity))
     return Settings(
-        threads=option(args, "numThreads", lambda flag, text: runtime.thread_count(integer(flag, text))),
+        threads=option(args, "numThreads", lambda flag, text: _read(flag, text, values.threads)),
         target=backend.resolve(None),
         max_implementations=option(args, "maxImplementations", _candidates, cpu_runner.MAX_IMPLEMENTATIONS),
         time_limit=option(args, "time_limit", seconds),
@@ -124,17 +126,17 @@ def gpu_settings(args: argparse.Namespace) -> GpuSettings:
         option(args, "maxImplementations", _candidates, gpu_runner.MAX_IMPLEMENTATIONS),
         option(args, "rounds", positive, gpu_runner.ROUNDS),
         not args.noTest,
-        option(args, "budget", lambda flag, text: options.time_limit_of(seconds(flag, text)), gpu_runner.BUDGET),
+        option(args, "budget", seconds, gpu_runner.BUDGET),
         max(0, option(args, "jobs", integer, (os.cpu_count() or 1) - 1)),
     )
 
 
 def _candidates(flag: str, text: str) -> int:
-    return options.candidate_count(integer(flag, text))
+    return _read(flag, text, values.effort)
 
 
 def _affinity(text: str | None) -> affinity.Affinity:
-    if text is not None:
+    if text:
         return affinity.parse(text)
     return affinity.NONE if affinity.process_mask() is None else affinity.parse("compact")
 
@@ -149,7 +151,7 @@ def chosen(args: argparse.Namespace, default: Sequence[str], threads: int, gpu: 
     if args.kind not in (*KINDS, BOTH):
         raise OptionError(f"unknown kind {args.kind!r}: the choices are {', '.join((*KINDS, BOTH))}")
     given = cases(suites, KINDS if args.kind == BOTH else (args.kind,), threads, gpu)
-    types = option(args, "dataType", words)
+    types = option(args, "dataType", _types)
     found = select(
         given if types is None else tuple(case for case in given if case.problem.dtype in types),
         option(args, "cases", words, ()),
@@ -168,7 +170,7 @@ def chosen(args: argparse.Namespace, default: Sequence[str], threads: int, gpu: 
 def option(args: argparse.Namespace, field: str, read: Callable[[str, str], T], default: Any = None) -> Any:
     """The value of an option that was given; else the default."""
     text = getattr(args, field)
-    return default if text is None else read(_flag(field), text)
+    return default if text is None else read(_flag(args, field), text)
 
 
 def words(flag: str, text: str) -> tuple[str, ...]:
@@ -177,6 +179,11 @@ def words(flag: str, text: str) -> tuple[str, ...]:
     if not found:
         raise OptionError(f"{flag}={text}: at least one name is expected")
     return found
+
+
+def _types(flag: str, text: str) -> tuple[str, ...]:
+    """The canonical names of data types."""
+    return tuple(type_names.read(word) for word in words(flag, text))
 
 
 def integer(flag: str, text: str) -> int:
@@ -193,12 +200,14 @@ def positive(flag: str, text: str) -> int:
 
 
 def seconds(flag: str, text: str) -> float:
-    """A number of seconds; whether it makes sense is for others to say."""
+    """A positive number of seconds."""
     return _read(flag, text, values.seconds)
 
 
-def _flag(field: str) -> str:
-    return f"--{field.replace('_', '-')}"
+def _flag(args: argparse.Namespace, field: str) -> str:
+    """The option of a field, as it was written."""
+    flag = f"--{field.replace('_', '-')}"
+    return str(getattr(args, "flags", {}).get(flag, flag))
 
 
 def _read(flag: str, text: str, read: Callable[[str], T], rule: str = "") -> T:

@@ -44,11 +44,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    from .options import SUBCOMMANDS, parser
+    from .options import COMPILE, SUBCOMMANDS, parser
     from .reading import read
 
     for argument in argv:
         word("argument", argument)
+    if argv[:1] == ["help"]:
+        argv = _help(argv[1:])
+    if argv[:1] == [COMPILE]:
+        argv = argv[1:]
     if argv and argv[0] in SUBCOMMANDS:
         return _subcommand(argv)
     if "--version" in argv:
@@ -74,12 +78,24 @@ def _command(argv: list[str]) -> int:
     return cli_library.run(command) if cli_library.wanted(command) else cli_compile.run(command)
 
 
+def _help(argv: list[str]) -> list[str]:
+    """The arguments that ask for the help which `ttc help` and what follows it mean."""
+    from .options import COMPILE, SUBCOMMANDS
+
+    if argv and argv[0] not in (COMPILE, *SUBCOMMANDS):
+        raise OptionError(f"help {cut(argv[0])}: the commands are {', '.join((COMPILE, *SUBCOMMANDS))}")
+    return [*argv, "--help"]
+
+
 def _subcommand(argv: list[str]) -> int:
+    from .options import typed
+
     if argv[0] == "explain":
         from . import explain as explain_cli  # takes the options of a compilation, by their own table
 
         return explain_cli.run(argv[1:])
     args = subcommands().parse_args(argv)
+    args.flags = typed(argv)
     return int(_commands()[args.command].run(args))
 
 

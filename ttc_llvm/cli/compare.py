@@ -21,6 +21,7 @@ from ..problem.problem import Problem
 from . import bench_options as cli_options
 from . import bench_run as cli_run
 from .compare_references import add_references, wanted
+from .options import with_examples
 from .progress import Display
 
 SUITES = {False: cli_options.DEFAULT, True: cli_options.DEFAULT}
@@ -35,7 +36,11 @@ def add_parser(subparsers: Any) -> None:
         description="Set tuned solutions beside the naive loop nest (perfectly nested, OpenMP parallel for and simd),"
         " built by the compilers that are here and by LLVM's own optimiser in this process. All are checked, and"
         " timed in turns on the same memory. --architecture=cuda does so on a GPU, with nvcc and LLVM's PTX.",
-        epilog=f"Suites: {', '.join(suites.SUITES)}. Results in a file given by --output are not measured again.",
+        epilog=with_examples(
+            f"Suites: {', '.join(suites.SUITES)}. Results in a file given by --output are not measured again.",
+            "ttc compare --bytes=8M --cases=::8 --compiler=g++,llvm --effort=measure",
+            "ttc compare --suite=ttc57 --threads=4 --output=compare.jsonl --csv=compare.csv",
+        ),
     )
     cli_options.add_cases(parser, "update")
     add_references(parser)

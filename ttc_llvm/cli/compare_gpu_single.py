@@ -21,7 +21,7 @@ def prepare(command: Command, problem: Problem, target: GpuTarget) -> FoundRefer
 
     Raises OptionError for what cannot be compared, GpuError or TargetError where there is no such device.
     """
-    wanted = cli_single.asked(command, problem)
+    wanted = cli_single.asked(command, problem, one_hot=True)
     if wanted is None:
         return None
     devices.running(target)

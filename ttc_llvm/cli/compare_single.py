@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ..compare.references import FoundReferences, Wanted, find
@@ -25,40 +25,56 @@ def prepare(command: Command, problem: Problem, machine: Target) -> FoundReferen
     wanted = asked(command, problem)
     if wanted is None:
         return None
-    if command.hot_a != command.hot_b:
-        raise OptionError(f"{_flag(command)} compares cold or hot runs: --hotA and --hotB have to come together")
     if not backend.runs_here(machine):
         raise TargetError(f"target {machine} cannot be timed here: this machine lacks its instructions")
     return built(find(wanted), problem)
 
 
-def asked(command: Command, problem: Problem) -> Wanted | None:
-    """The references that a command asks for; None for none. OptionError for what cannot be compared."""
+def asked(command: Command, problem: Problem, one_hot: bool = False) -> Wanted | None:
+    """The references that a command asks for; None for none. one_hot: one tensor may be in the caches, the other not.
+
+    OptionError for what cannot be compared; but `--compiler`, by which the original TTC builds its candidates, is then
+    left out with a line on stderr.
+    """
     if command.compiler is None and command.against is None:
         given = {"--compilerFlags": command.compiler_flags is not None, "--traverse": command.traverse != "output"}
         flag = next((flag for flag, is_given in given.items() if is_given), None)
         if flag is not None:
             raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
         return None
-    if command.generate_only:
-        raise OptionError(f"{_flag(command)} contradicts --generateOnly: a comparison times both sides")
+    reason = _incomparable(command, one_hot)
+    if reason and command.against is not None:
+        raise OptionError(f"--against={command.against} cannot be compared with: {reason}")
+    if reason:
+        _log.warning("--compiler=%s compares nothing: %s", command.compiler, reason)
+        return None
     if problem.elements == 0:
         raise OptionError(f"{_flag(command)} has nothing to compare: the tensors have no elements")
     names = cli_references.NONE if command.compiler is None else command.compiler
-    return cli_references.wanted(names, command.compiler_flags, command.traverse, command.against)
+    wanted = cli_references.wanted(names, command.compiler_flags, command.traverse, command.against)
+    return replace(wanted, lenient=True)
+
+
+def _incomparable(command: Command, one_hot: bool) -> str:
+    """Why the runs that a command asks for have nothing beside them; "" where they have."""
+    if command.generate_only:
+        return "--generateOnly times nothing"
+    if command.hot_a != command.hot_b and not one_hot:
+        return "references run cold or hot: --hotA and --hotB have to come together"
+    return "IBM's compiler is none of those that ttc knows" if command.compiler == "ibm" else ""
 
 
 def _flag(command: Command) -> str:
     return "--compiler" if command.compiler is not None else "--against"
 
 
-def built(found: FoundReferences, problem: Problem) -> FoundReferences:
-    """The references, built for one problem."""
+def built(found: FoundReferences, problem: Problem) -> FoundReferences | None:
+    """The references, built for one problem; None where none is left."""
     found.prepare([problem])
     found.check_own([problem])
     for notice in found.notices:
         _log.warning("%s", notice)
-    return found
+    return found if found.peers else None
 
 
 def compare(command: Command, solution: Solution, found: FoundReferences) -> Comparison:

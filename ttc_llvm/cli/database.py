@@ -19,6 +19,7 @@ from ..tuning.database.exchange import lines_of
 from ..tuning.database.solution_file import Cleared, Listed, SolutionFile
 from . import database_list
 from .database_list import milliseconds
+from .options import with_examples
 from .report import print_lines
 
 Subparsers = Any  # argparse's own type of it is private
@@ -31,28 +32,30 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add `database` and its actions to the sub-commands of a parser."""
     common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
-    top = subparsers.add_parser("database", parents=[common], help="list, export, import, clear solutions")
+    top = subparsers.add_parser("database", parents=[common], help="list, export, import, clear solutions",
+        epilog=with_examples("", "ttc database list", "ttc help database export"))  # fmt: skip
     actions = top.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    def action(name: str, help: str, carry_out: Action) -> Callable[..., Any]:
-        parser = actions.add_parser(name, parents=[common], help=help, description=help)
+    def action(name: str, help: str, carry_out: Action, example: str = "") -> Callable[..., Any]:
+        epilog = with_examples("", f"ttc database {name} {example}".rstrip())
+        parser = actions.add_parser(name, parents=[common], help=help, description=help, epilog=epilog)
         parser.set_defaults(carry_out=carry_out)
         return cast(Callable[..., Any], parser.add_argument)
 
-    add = action("list", "list all solutions", _list)
+    add = action("list", "list all solutions", _list, "--json")
     add("--json", action="store_true", help="as JSON, with timings")
-    add = action("show", "show one solution with its timings", _show)
+    add = action("show", "show one solution with its timings", _show, "4f1c09")
     add("id", help="of a solution; its first digits suffice")
     add("--json", action="store_true", help="as JSON")
-    add = action("export", "write all solutions to a file", _export)
+    add = action("export", "write all solutions to a file", _export, "solutions.jsonl --no-objects")
     add("file", metavar="FILE", help="JSON lines; - is the standard output")
     add("--no-objects", action="store_true", help="leave the machine code out")
     add("--force", action="store_true", help="replace FILE, also where it is no export")
-    add = action("import", "merge an export: plans and timings", _import)
+    add = action("import", "merge an export: plans and timings", _import, "solutions.jsonl")
     add("file", metavar="FILE", help="an export; - is the standard input")
     add("--with-code", action="store_true", help="machine code, too: it will run here as yours")
     add("--no-objects", action="store_true", help=argparse.SUPPRESS)
-    add = action("clear", "remove solutions", _clear)
+    add = action("clear", "remove solutions", _clear, "--older --yes")
     add("ids", metavar="ID", nargs="*", help="remove these; first digits suffice")
     add("--all", action="store_true", help="remove all; a damaged file is moved aside")
     add("--older", action="store_true", help="remove what other versions of ttc or LLVM made")

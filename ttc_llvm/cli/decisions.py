@@ -29,17 +29,18 @@ def forced(command: Command, problem: Problem, canonical: Canonical, machine: Ta
 def _streaming(command: Command, problem: Problem, canonical: Canonical, machine: Target) -> bool | None:
     if not command.streaming_stores:
         return False if command.no_align else None
+    flag = command.flag("--streamingStores")
     if command.no_align:
-        raise OptionError("--streamingStores contradicts --no-align: streaming stores need an aligned B")
+        raise OptionError(f"{flag} contradicts --no-align: streaming stores need an aligned B")
     if problem.beta != 0:
         raise OptionError(
-            f"--streamingStores cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
+            f"{flag} cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
         )
     if not machine.streams:
-        raise OptionError(f"--streamingStores cannot be had: {machine} has no non-temporal stores")
+        raise OptionError(f"{flag} cannot be had: {machine} has no non-temporal stores")
     if not can_stream(canonical):
         raise OptionError(
-            f"--streamingStores cannot be had: no two elements of B are neighbours in {canonical}"
+            f"{flag} cannot be had: no two elements of B are neighbours in {canonical}"
         )
     return True
 

@@ -21,7 +21,7 @@ from ..native import marks, whole_file
 from ..tuning.cost.model import model_plan
 from . import values
 from .compile import CheckedCommand, prepare
-from .options import OPTIONS, Parser, parser
+from .options import OPTIONS, Parser, parser, with_examples
 from .reading import Command, read
 
 MOST_PLANS = 10_000
@@ -65,7 +65,11 @@ def explain_parser() -> Parser:
         "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, LLVM IR, assembly of the"
         " micro-tile with instruction counts, candidates that were timed. Nothing is timed. Options are those of ttc."
     )
-    made.epilog = None
+    made.epilog = with_examples(
+        "",
+        "ttc explain --perm=2,1,0 --size=8,16,16 --dtype=float64",
+        "ttc explain --perm=1,0 --size=300,200 --stage=plans --html=page.html",
+    )
     _add_own(made)
     return made
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from ..compiling.options import candidate_count
 from ..errors import OptionError
 from ..gpu import artifact, devices
 from ..machine.gpu_target import GpuTarget, is_gpu
@@ -56,18 +55,16 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     """Everything that can be refused before anything is timed."""
     for field, flag in CPU_ONLY.items():
         if getattr(command, field):
-            raise OptionError(f"{flag} is for CPUs: a GPU's plan has no such decision")
+            raise OptionError(f"{command.flag(flag)} is for CPUs: a GPU's plan has no such decision")
     if command.list_files:
         raise OptionError("--list-files lists the files for CPUs only")
     problem = cli_compile.problem_of(command)
     target = _target(command)
-    artifact.checked(command.emit, target.is_nvidia)
-    candidate_count(command.max_implementations)
+    artifact.checked(command.emit, target.is_nvidia, "--emit=")
     threads = command.threads_per_block
-    if threads is not None and threads < 1:
-        raise OptionError(f"--threadsPerBlock={threads} is less than 1")
-    if threads is not None and threads > target.max_threads:
-        raise OptionError(f"--threadsPerBlock={threads} exceeds {target.max_threads}, what {target} runs per block")
+    if threads is not None and max(threads) > target.max_threads:
+        most = f"exceeds {target.max_threads}, what {target} runs per block"
+        raise OptionError(f"--threadsPerBlock={','.join(map(str, threads))} {most}")
     return problem, target, GpuForced(threads, _order(command, problem, canonicalise(problem).canonical))
 
 

@@ -25,6 +25,7 @@ from ..tuning.database.database import choose_path
 from ..tuning.database.solution_file import SolutionFile
 from ..tuning.search.available import available_memory
 from ..tuning.space.peak import Ceiling
+from .options import with_examples
 from .report import print_object, print_rows
 
 CEILING_BYTES = 128 << 20  # per tensor, or an eighth of the free memory
@@ -35,7 +36,9 @@ HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 def add_parser(subparsers: Any) -> None:
     """Add `info` to the sub-commands of a parser."""
     help = "versions, target, caches, ceilings, database"
-    parser = subparsers.add_parser("info", help=help, description=help)
+    parser = subparsers.add_parser(
+        "info", help=help, description=help, epilog=with_examples("", "ttc info --no-ceilings --json")
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
         "--targets", action="store_true", help="only the machines that code can be generated for"

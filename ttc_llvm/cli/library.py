@@ -96,7 +96,7 @@ def prepare(command: Command) -> tuple[LibraryMember, ...]:
 
 def _job(command: Command, entry: ManifestEntry) -> CheckedCommand:
     with _placed(entry):
-        return cli_compile.prepare(reading.command(entry.given, command))
+        return cli_compile.prepare(reading.command(entry.given, command, entry.flags))
 
 
 @contextlib.contextmanager
@@ -120,7 +120,7 @@ def _distinct(found: Sequence[tuple[ManifestEntry, CheckedCommand]]) -> tuple[Li
             continue
         option = _difference(earlier.command, job.command)
         if option is not None:
-            key = option.flag[2:]
+            key = job.command.flag(option.flag)[2:]
             given, before = (_shown(getattr(command, option.field)) for command in (job.command, earlier.command))
             raise OptionError(
                 f"{entry.place(key)}: {key} = {given} clashes with line {first.line}, where {stem} has {before}:"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,27 +18,28 @@ from ..errors import OptionError
 from ..native import whole_file
 from . import manifest_fields, reading
 from .manifest_fields import RUN_WIDE, shown
-from .options import OPTIONS
+from .options import CANONICAL, OPTIONS, typed
 
 # How messages begin that say in words which field is meant.
-IN_WORDS = {"unknown data type": "dataType", "number of threads": "numThreads", "time limit": "time-limit"}
+IN_WORDS = {"unknown data type": "--dataType", "data type": "--dataType", "dtype": "--dataType"}
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestEntry:
-    """One problem of a manifest. given: texts (switches: True or False) by field of `Command`; lines: where
-    each field stands if that is not the problem's first line."""
+    """One problem of a manifest. given: texts (switches: True or False) by field of `Command`; flags: as in `Command`;
+    lines: where each field stands if that is not the problem's first line."""
 
     file: str
     line: int
     given: Mapping[str, Any]
+    flags: Mapping[str, str]
     lines: Mapping[str, int] = field(default_factory=dict)
 
     def place(self, message: str = "") -> str:
         """`FILE:LINE` of the field that a message begins with, or of the problem."""
         word = re.match(r"(?:--)?([A-Za-z][\w-]*)", message)
         name = next((key for words, key in IN_WORDS.items() if message.startswith(words)), word[1] if word else "")
-        return f"{self.file}:{self.lines.get(name, self.line)}"
+        return f"{self.file}:{self.lines.get(self.flags.get(name, name).removeprefix('--'), self.line)}"
 
 
 class _Fault(ValueError):
@@ -89,7 +90,7 @@ def _text_entries(path: str, text: str) -> Iterator[ManifestEntry]:
         try:
             words = shlex.split(line, comments=True)
             if words:
-                yield ManifestEntry(path, number, _given(words))
+                yield ManifestEntry(path, number, _given(words), typed(words))
         except OptionError as error:
             raise _Fault(number, str(error)) from None
         except ValueError as error:  # of shlex, which says no more
@@ -99,9 +100,10 @@ def _text_entries(path: str, text: str) -> Iterator[ManifestEntry]:
 
 def _given(words: list[str]) -> dict[str, Any]:
     flags = [word.partition("=")[0] for word in reading.joined(words)]
-    for flag in flags:
-        if flag.startswith("-") and flags.count(flag) > 1:
-            raise OptionError(f"{flag} is given twice")
+    names = [CANONICAL.get(flag, flag) for flag in flags]
+    for flag, name in zip(flags, names, strict=True):
+        if flag.startswith("-") and names.count(name) > 1:
+            raise OptionError(_twice(flag, flags))
         if flag in ("-h", "--help", "--version", "--cmake-dir"):
             raise OptionError(f"{flag} is no option of a problem")
     found = reading.given(words)
@@ -109,6 +111,12 @@ def _given(words: list[str]) -> dict[str, Any]:
         if option.field in found and option.field in RUN_WIDE:
             raise OptionError(f"{option.flag} holds for a whole run: give it on the command line")
     return found
+
+
+def _twice(flag: str, flags: Collection[str]) -> str:
+    """The sentence on an option that is given twice, by one name or by two."""
+    other = next((one for one in flags if one != flag and CANONICAL.get(one, one) == CANONICAL.get(flag, flag)), None)
+    return f"{flag} is given twice" if other is None else f"{flag} and {other} are two names of one option: give one"
 
 
 # --- JSON -------------------------------------------------------------------------------------------------
@@ -176,7 +184,8 @@ def _json_entries(path: str, text: str) -> Iterator[ManifestEntry]:
             raise _Fault(cursor.line, f"{shown(cursor.value())} stands where an object such as "
                          '{"perm": [1, 0], "size": [48, 32]} is expected')  # fmt: skip
         line = cursor.line
-        yield ManifestEntry(path, line, *_object(cursor))
+        given, lines = _object(cursor)
+        yield ManifestEntry(path, line, given, typed([f"--{key}" for key in lines]), lines)
     if cursor.peek():
         raise _Fault(cursor.line, f"{cursor.peek()!r} follows the end of the list")
 
@@ -201,13 +210,14 @@ def _object(cursor: _Cursor) -> tuple[dict[str, Any], dict[str, int]]:
             raise _Fault(line, f"{shown(key)} stands where a key is expected")
         cursor.expect(":")
         value = cursor.value()
-        if key in lines:
-            raise _Fault(line, f"{key} is given twice")
+        known = [CANONICAL.get(f"--{one}", one) for one in lines]
+        if key in lines or CANONICAL.get(f"--{key}") in known:
+            raise _Fault(line, _twice(f"--{key}", [f"--{one}" for one in lines]).replace("--", ""))
         lines[key] = line
         try:
             option = manifest_fields.option(key)
             if value is not None:
-                given[option.field] = manifest_fields.converted(option, value)
+                given[option.field] = manifest_fields.converted(option, key, value)
         except OptionError as error:
             raise _Fault(line, str(error)) from None
     return given, lines

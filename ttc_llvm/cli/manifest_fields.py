@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..arguments import EFFORTS
 from ..errors import OptionError
-from .options import GROUPS, OPTIONS, Option
+from .options import GROUPS, OPTIONS, Option, spellings_of
 
 # What holds for a whole run: the groups of the machine, of the files and of references, and these.
 _RUN_GROUPS = (
@@ -17,7 +18,9 @@ _RUN_GROUPS = (
 )  # fmt: skip
 _RUN_FIELDS = {"affinity", "ignore_database", "database"}
 RUN_WIDE = _RUN_FIELDS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
-PER_PROBLEM = {option.flag[2:]: option for option in OPTIONS if option.field not in RUN_WIDE}
+PER_PROBLEM = {
+    flag[2:]: option for option in OPTIONS if option.field not in RUN_WIDE for flag in spellings_of(option.flag)
+}
 
 
 def option(key: str) -> Option:
@@ -71,6 +74,7 @@ FORMS = {  # by the option's metavar
     "N,..": _INTEGERS,
     "D,..": _INTEGERS,
     "N": _Form("an integer", _is_integer),
+    "EFFORT": _Form(f"an integer, or one of {', '.join(EFFORTS)}", lambda v: _is_integer(v) or isinstance(v, str)),
     "S": _Form("a number", _is_number, repr),
     "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
                lambda v: ",".join(map(repr, v)) if isinstance(v, list) else repr(v)),
@@ -82,9 +86,9 @@ FORMS = {  # by the option's metavar
 _ORDERS = _Form("a list of lists of integers", _all(_all(_is_integer)), lambda v: "-".join(map(_comma, v)))
 
 
-def converted(option: Option, value: Any) -> str | bool:
-    """A JSON value as the command line writes it; a switch as it is. OptionError for values of another form."""
-    name = option.flag[2:]
+def converted(option: Option, name: str, value: Any) -> str | bool:
+    """A JSON value as the command line writes it; a switch as it is. OptionError for values of another form. name: the
+    option's, as the manifest has it."""
     if not option.metavar:
         if not isinstance(value, bool):
             raise OptionError(f"{name} is {shown(value)}: true or false is expected")

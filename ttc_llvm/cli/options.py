@@ -3,24 +3,67 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ..arguments import cut
+from ..arguments import EFFORTS, cut
 from ..errors import OptionError
 from ..problem.dtypes import spellings
 from . import values
 
 LONGEST = 300  # characters of a sentence of argparse's, which repeats what it was given
+COMPILE = "compile"  # the name of what ttc does without a sub-command
 SUBCOMMANDS = ("bench", "compare", "report", "explain", "info", "database")
+
+
+ALIASES = {
+    "--dataType": ("--dtype", "--floatType"),
+    "--maxImplementations": ("--effort",),
+    "--numThreads": ("--threads",),
+    "--streamingStores": ("--use-streamingStores",),
+}
+"""Further spellings of options, on every command that has them."""
+CANONICAL = {name: flag for flag, aliases in ALIASES.items() for name in (flag, *aliases)}
+IDLE = {
+    "--updateDatabase": "every result is stored",
+    "--dontCompile": "the original TTC had no use for it, either",
+    "--papi": "no hardware counters are read",
+    "--mpi": "kernels run in one process",
+}
+"""Options of the original TTC that are taken and do nothing, and why."""
+
+
+def spellings_of(flag: str) -> tuple[str, ...]:
+    """An option's name and its aliases."""
+    return (flag, *ALIASES.get(flag, ()))
+
+
+def typed(arguments: Sequence[str]) -> dict[str, str]:
+    """How options that have aliases were written, the last time, by their first name."""
+    words = (argument.partition("=")[0] for argument in arguments)
+    return {CANONICAL[word]: word for word in words if word in CANONICAL}
+
+
+class Help(argparse.HelpFormatter):
+    """argparse's, but lines of a description or epilog that begin with blanks, as examples do, stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        return "\n".join(line if line.startswith(" ") else fill(line, width, indent) for line in text.split("\n"))
+
+
+def with_examples(text: str, *lines: str) -> str:
+    """The end of a help: a sentence or more, and command lines to try."""
+    heading = "Examples:" if len(lines) > 1 else "Example:"
+    return "\n".join([*([text] if text else []), heading, *(f"  {line}" for line in lines)])
 
 
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises OptionError instead of printing and exiting, and guesses no abbreviations."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"allow_abbrev": False} | kwargs)
+        super().__init__(*args, **dict[str, Any](allow_abbrev=False, formatter_class=Help) | kwargs)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse's, which takes the value of `--option=--` for none at all."""
@@ -55,7 +98,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     "the transposition, column-major (index 0 of A has stride 1) unless --order=C says otherwise": (
         Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", values.integers),
         Option("--size", "size", "N,..", "extents of A's indices (required)", values.integers),
-        Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; default s", default="s"),
+        Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; or in full, as"
+               " float32, uint8, bool, >i2, float32,float64; default s", default="s"),
         Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2", values.scalar, 1.0),
         Option("--beta", "beta", "X", "default 0: B is not read", values.scalar, 0.0),
         Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", values.integers),
@@ -65,15 +109,18 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
     ),
     "the search": (
-        Option("--maxImplementations", "max_implementations", "N", "candidates to consider, default 200;"
-               " 1 = the cost model's choice, -1 = the paper's whole space", values.integer, 200),
+        Option("--maxImplementations", "max_implementations", "EFFORT", "candidates to consider, default 200;"
+               " 1 = the cost model's choice, -1 = the paper's whole space; or"
+               f" {' '.join(EFFORTS)} ({' '.join(map(str, EFFORTS.values()))})", values.effort, 200),
         Option("--time-limit", "time_limit", "S", "seconds of tuning; default: none", values.seconds),
         _switch("--generateOnly", "generate_only", "time and run nothing: the best stored plan, or the cost model's"),
         _switch("--noTest", "no_test", "do not check the winner's result element by element"),
         _switch("--hotA", "hot_a", "A is in the caches when a timed run starts"),
         _switch("--hotB", "hot_b", "B is in the caches when a timed run starts"),
-        Option("--numThreads", "num_threads", "N", "default: OMP_NUM_THREADS, or the CPUs at hand", values.integer),
-        Option("--affinity", "affinity", "WHERE", "compact (default), scatter, none, or CPUs such as 0,2,4-7"),
+        Option("--numThreads", "num_threads", "N", "default, and 0: OMP_NUM_THREADS, or the CPUs at hand",
+               values.threads),
+        Option("--affinity", "affinity", "WHERE", "compact (default), scatter, none, or CPUs such as 0,2,4-7;"
+               " compact,1 = a thread a core first, as KMP_AFFINITY has it", values.place),
         _switch("--ignoreDatabase", "ignore_database", "look nothing up; the result is still stored"),
         Option("--database", "database", "PATH", "default: $TTC_DATABASE, or the user's cache"),
     ),
@@ -98,7 +145,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", values.distances),
         Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", values.blockings),
         Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", values.orders),
-        Option("--threadsPerBlock", "threads_per_block", "N", "of a GPU's kernel, at most", values.integer),
+        Option("--threadsPerBlock", "threads_per_block", "N,..", "of a GPU's kernel, to choose from", values.counts),
     ),
     "what comes out": (
         Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
@@ -130,10 +177,14 @@ def parser() -> Parser:
         usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc --manifest=FILE [options]"
         "\n       ttc bench | compare | report | explain | info | database ...",
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
-        epilog="Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are from it),"
-        " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
-        " ttc database (stored solutions); all know --help.",
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30),
+        epilog=with_examples(
+            "Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are from it),"
+            " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
+            " ttc database (stored solutions); ttc help COMMAND tells more.",
+            "ttc --perm=2,1,0 --size=8,16,16 --dtype=float64 --effort=measure --output-dir=build",
+            "ttc --manifest=transposes.txt --emit=static,shared --output-dir=build",
+        ),
+        formatter_class=lambda prog: Help(prog, max_help_position=30),
     )
     made.add_argument("--version", action="store_true", help="show the version and exit")
     made.add_argument("--cmake-dir", action="store_true", help="print where CMake finds ttc_llvm and exit")
@@ -145,7 +196,7 @@ def parser() -> Parser:
 
 
 def _add(group: Any, option: Option) -> None:
-    flags = [option.short, option.flag] if option.short else [option.flag]
+    flags = [option.short, option.flag] if option.short else spellings_of(option.flag)
     help = option.help.replace("%", "%%")
     if option.metavar:
         group.add_argument(*flags, dest=option.field, metavar=option.metavar, help=help)

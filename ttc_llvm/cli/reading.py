@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import OptionError
 from ..machine.gpu_target import is_gpu
-from .options import OPTIONS, SUBCOMMANDS, Option, parser
+from .options import IDLE, OPTIONS, SUBCOMMANDS, Option, parser, spellings_of, typed
+
+_log = logging.getLogger(__name__)
 
 OBJECT_EMIT = ("obj", "header")
 LIBRARY_EMIT = ("static",)
@@ -18,7 +21,10 @@ GPU_EMIT = ("kernel", "header")  # kernel: PTX, or a code object for AMD
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The options of a command line, read but not yet checked against each other; None = not given."""
+    """The options of a command line, read but not yet checked against each other; None = not given.
+
+    flags: how options that have aliases were written, by their first name.
+    """
 
     perm: tuple[int, ...] | None
     size: tuple[int, ...] | None
@@ -43,7 +49,7 @@ class Command:
     prefetch_distances: tuple[int, ...] | None
     blockings: tuple[tuple[int, int], ...] | None
     loop_perm: tuple[tuple[int, ...], ...] | None
-    threads_per_block: int | None
+    threads_per_block: tuple[int, ...] | None
     no_align: bool
     no_vec: bool
     generate_only: bool
@@ -63,39 +69,54 @@ class Command:
     name: str | None
     library_version: str
     list_files: bool
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+    def flag(self, name: str) -> str:
+        """An option as it was written."""
+        return self.flags.get(name, name)
 
 
 def read(arguments: Sequence[str]) -> Command:
     """The command of an argument list. OptionError for unknown options, missing and malformed values."""
-    return command(given(arguments))
+    return command(given(arguments), flags=typed(arguments))
 
 
 def given(arguments: Sequence[str]) -> dict[str, Any]:
     """The options in an argument list: texts by field, True for switches. OptionError for unknown options."""
-    texts, unknown = parser().parse_known_args(joined(arguments))
+    for argument in arguments:
+        if argument in IDLE:
+            _log.warning("%s does nothing: %s", argument, IDLE[argument])
+    texts, unknown = parser().parse_known_args(joined([one for one in arguments if one not in IDLE]))
     if unknown:
         raise OptionError(_unknown(unknown[0]))
     found = ((option.field, getattr(texts, option.field)) for option in OPTIONS)
     return {field: value for field, value in found if value is not None and value is not False}
 
 
-def command(given: Mapping[str, Any], base: Command | None = None) -> Command:
-    """The command of what is given; the rest is the base's, by default the options' defaults.
+def command(given: Mapping[str, Any], base: Command | None = None, flags: Mapping[str, str] | None = None) -> Command:
+    """The command of what is given; the rest is the base's, by default the options' defaults. flags: as in `Command`.
 
     OptionError for malformed values.
     """
-    checked = {option.field: _value(option, given[option.field]) for option in OPTIONS if option.field in given}
+    flags = flags or {}
+    checked = {
+        option.field: _value(option, flags.get(option.flag, option.flag), given[option.field])
+        for option in OPTIONS
+        if option.field in given
+    }
     if base is not None:
-        return replace(base, **checked)
+        return replace(base, **checked, flags={**base.flags, **flags})
+    if given.get("compiler") == "nvcc" and not {"architecture", "cpu"} & set(given):  # as in the original TTC
+        given, checked = {**given, "architecture": "cuda"}, {**checked, "architecture": "cuda"}
     on_gpu = any(is_gpu(given.get(field, "")) for field in ("architecture", "cpu"))
     emit = LIBRARY_EMIT if "manifest" in given else GPU_EMIT if on_gpu else OBJECT_EMIT
     defaults = {option.field: option.default for option in OPTIONS} | {"emit": emit}
-    return Command(**defaults | checked)
+    return Command(**defaults | checked, flags=flags)
 
 
 def joined(arguments: Sequence[str]) -> list[str]:
     """`--opt value` as `--opt=value`, so that values such as -1,2 are not taken for options."""
-    valued = {option.flag for option in OPTIONS if option.metavar}
+    valued = {flag for option in OPTIONS if option.metavar for flag in spellings_of(option.flag)}
     found: list[str] = []
     rest = iter(arguments)
     for argument in rest:
@@ -106,22 +127,22 @@ def joined(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-def _value(option: Option, text: Any) -> Any:
+def _value(option: Option, flag: str, text: Any) -> Any:
     if not option.metavar:
         return text
     try:
         return option.read(text)
     except OverflowError:
-        raise OptionError(f"{option.flag}={text[:80]}: the number is out of range") from None
+        raise OptionError(f"{flag}={text[:80]}: the number is out of range") from None
     except ValueError as error:
-        raise OptionError(f"{option.flag}={text[:80]}: {error}") from None
+        raise OptionError(f"{flag}={text[:80]}: {error}") from None
 
 
 def _unknown(argument: str) -> str:
     name = argument.partition("=")[0]
     if not name.startswith("-"):
         return f"unexpected argument {name[:40]!r}: options begin with --, sub-commands are {', '.join(SUBCOMMANDS)}"
-    flags = {option.flag.lower(): option.flag for option in OPTIONS}
+    flags = {flag.lower(): flag for option in OPTIONS for flag in spellings_of(option.flag)}
     flags |= {flag: flag for flag in ("--help", "--version", "--cmake-dir")}
     begun = [flag for flag in flags if len(name) > 3 and flag.startswith(name.lower())]
     near = begun or difflib.get_close_matches(name.lower(), flags, n=3, cutoff=0.6)

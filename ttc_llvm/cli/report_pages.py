@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report import inputs, writer
+from .options import with_examples
 
 OUTPUT = "report"
 
@@ -19,6 +20,7 @@ def add_parser(subparsers: Any) -> None:
         description="Write one self-contained page, and its pictures as PNG and SVG: bandwidth, speedups, affinity,"
         " ranking quality, planning time, a table that can be sorted, and the data. Figures that lack data are left"
         " out; the page says which command measures it. Needs matplotlib: pip install 'ttc_llvm[report]'.",
+        epilog=with_examples("", "ttc report here.jsonl compare.jsonl --output=page"),
     )
     help = "results of ttc bench or ttc compare, an export of ttc database, or the database itself"
     parser.add_argument("files", metavar="FILE", nargs="+", help=help)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..arguments import COUNT, EFFORTS
+
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 
 
@@ -37,11 +39,46 @@ def order(text: str) -> str:
 
 
 def seconds(text: str) -> float:
-    """A number of seconds; whether it makes sense is for others to say."""
+    """A positive number of seconds."""
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
         raise ValueError("a number of seconds is expected") from None
+    if not found > 0:
+        raise ValueError("a positive number of seconds is expected")
+    return found
+
+
+def effort(text: str) -> int:
+    """Candidates to consider: a count, -1 for the whole space, or a name of `EFFORTS`."""
+    word = text.strip()
+    if word in EFFORTS:
+        return EFFORTS[word]
+    if _INTEGER.fullmatch(word) is None or not (int(word) == -1 or 1 <= int(word) <= COUNT):
+        names = ", ".join(EFFORTS)
+        raise ValueError(f"a count from 1 to {COUNT}, -1 (the whole space) or one of {names} is expected")
+    return int(word)
+
+
+def threads(text: str) -> int | None:
+    """A number of threads; None for 0, which stands for the default."""
+    number = integer(text)
+    if not 0 <= number <= COUNT:
+        raise ValueError(f"a number from 1 to {COUNT} is expected, or 0 for the default")
+    return number or None
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """Numbers of at least 1 between commas, each once."""
+    found = tuple(dict.fromkeys(integers(text)))
+    if not found or not 1 <= min(found) <= max(found) <= COUNT:
+        raise ValueError(f"numbers from 1 to {COUNT} such as 128,256 are expected")
+    return found
+
+
+def place(text: str) -> str | None:
+    """Where threads run; None for an empty text, which stands for the default."""
+    return text if text.strip() else None
 
 
 def distances(text: str) -> tuple[int, ...]:

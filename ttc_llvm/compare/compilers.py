@@ -99,17 +99,19 @@ class FoundCompilers:
 
 
 def find(
-    wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ...]], gpu: str | None = None
+    wanted: Sequence[str] | None, flags: Mapping[str, tuple[str, ...]], gpu: str | None = None, lenient: bool = False
 ) -> FoundCompilers:
     """The compilers of these names (`g++`, `g++-13`, a path, `llvm`); None: all that are present, and `llvm`.
 
     flags: by name or family, "" for all of them, in place of the usual ones; gpu: for which code is made, as `sm_90`,
-    None = this machine's CPU. Raises OptionError for an unknown name, and for one that was asked for and is not here.
+    None = this machine's CPU; lenient: one that was asked for and is not here has a notice. Raises OptionError for an
+    unknown name, and for one that was asked for and is not here.
     """
     families = [family.name for family in FAMILIES.values() if family.device == (gpu is not None)]
     names = families if wanted is None else [name for name in wanted if name != LLVM]
     _check_flags(names, flags)
     compilers: list[Compiler] = []
+    absent: list[str] = []
     for name in dict.fromkeys(names):
         family, path = family_of(name), shutil.which(name)
         if family.name not in families:
@@ -118,8 +120,10 @@ def find(
             given = _with_gpu(_flags(name, family, flags), gpu)
             compilers.append(Compiler(Path(name).name, path, version(path), given, family.product))
         elif wanted is not None:
-            raise OptionError(f"compiler {name}: it is not found, or no program")
-    notices: tuple[str, ...] = ()
+            absent.append(f"compiler {name}: it is not found, or no program")
+    if absent and not lenient:
+        raise OptionError(absent[0])
+    notices = tuple(f"{sentence}: it is left out" for sentence in absent)
     if wanted is None and not compilers:
         notices = (f"no compiler is found ({', '.join(families)}): LLVM's own optimiser is the only reference",)
     return FoundCompilers(tuple(compilers), wanted is None or LLVM in wanted, notices)

@@ -35,7 +35,7 @@ def find(wanted: Wanted, target: GpuTarget, cache: Path | None = None) -> FoundR
     """
     if wanted.against is not None:
         raise OptionError("--against is for CPUs: a source of your own exports a C function, not a kernel")
-    found = compilers.find(wanted.compilers, wanted.flags, target.cpu)
+    found = compilers.find(wanted.compilers, wanted.flags, target.cpu, wanted.lenient)
     builder = Builder(cache, wanted.limit)
     peers: list[Peer[GpuWorkspace]] = []
     for traverse in wanted.traverse:

@@ -29,13 +29,15 @@ KERNEL = "kernel"
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """The references that are asked for. compilers: names, None = all that are here, and LLVM's optimiser; flags: by
-    name or family, "" for all; traverse: one or both; against: path of a C++ source; limit: seconds of one build."""
+    name or family, "" for all; traverse: one or both; against: path of a C++ source; limit: seconds of one build;
+    lenient: a compiler that is not here is left out, with a notice."""
 
     compilers: tuple[str, ...] | None = None
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     traverse: tuple[Traverse, ...] = (Traverse.OUTPUT,)
     against: str | None = None
     limit: float = LIMIT_SECONDS
+    lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def find(wanted: Wanted, cache: Path | None = None) -> FoundReferences:
     unknown and absent compilers, for a source that cannot be read, and where there is no compiler to build it.
     """
     openmp.poll_briefly()
-    found = compilers.find(wanted.compilers, wanted.flags)
+    found = compilers.find(wanted.compilers, wanted.flags, lenient=wanted.lenient)
     builder = Builder(cache, wanted.limit)
     present = found.compilers
     if not present and wanted.against is not None:

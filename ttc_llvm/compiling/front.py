@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 @overload
 def compile(
     problem: Problem,
-    max_implementations: int = ...,
+    max_implementations: int | str = ...,
     threads: int | None = ...,
     target: Target | Sequence[Target] | None = ...,
     time_limit: float | None = ...,
     *,
+    effort: int | str | None = ...,
     hot_a: bool = ...,
     hot_b: bool = ...,
     verify: bool = ...,
@@ -46,11 +47,12 @@ def compile(
 @overload
 def compile(
     problem: Problem,
-    max_implementations: int = ...,
+    max_implementations: int | str = ...,
     threads: None = ...,
     *,
     target: GpuTarget | Name,
     time_limit: float | None = ...,
+    effort: int | str | None = ...,
     hot_a: bool = ...,
     hot_b: bool = ...,
     verify: bool = ...,
@@ -64,11 +66,12 @@ def compile(
 @overload  # a name, CPU or GPU, that type checkers do not know; or several CPUs
 def compile(
     problem: Problem,
-    max_implementations: int = ...,
+    max_implementations: int | str = ...,
     threads: int | None = ...,
     target: Wanted | GpuTarget = ...,
     time_limit: float | None = ...,
     *,
+    effort: int | str | None = ...,
     hot_a: bool = ...,
     hot_b: bool = ...,
     verify: bool = ...,
@@ -82,11 +85,12 @@ def compile(
 @states_memory
 def compile(
     problem: Problem,
-    max_implementations: int = MAX_IMPLEMENTATIONS,
+    max_implementations: int | str = MAX_IMPLEMENTATIONS,
     threads: int | None = None,
     target: Wanted | GpuTarget = None,
     time_limit: float | None = None,
     *,
+    effort: int | str | None = None,
     hot_a: bool = False,
     hot_b: bool = False,
     verify: bool = True,
@@ -98,6 +102,7 @@ def compile(
     """The best solution for a problem: from the database, from the cost model, or by timing candidates.
 
     max_implementations: candidates to consider, 1 = cost model only, nothing is timed, -1 = the paper's whole space;
+    or "estimate" (1), "measure" (20), "patient" (200, the default), "exhaustive" (-1); effort: another name for it;
     threads: by default `ttc_llvm.set_num_threads`, OMP_NUM_THREADS or the CPUs at hand; target: a CPU, an
     architecture or several (see `machines.chosen`), by default this machine, and others of its kind by objects;
     time_limit: seconds of tuning; hot_a, hot_b: tensors that are in the caches when a run starts; verify: check the
@@ -108,6 +113,7 @@ def compile(
     needs a device, threads has no meaning, and forced is a GpuForced.
     """
     arguments.instance(Problem)("problem", problem, ProblemError)
+    tried = _effort(max_implementations, effort)
     mode = Mode.of(arguments.flag("hot_a", hot_a), arguments.flag("hot_b", hot_b))
     if database is not None:
         database = None if isinstance(database, str) and not database else arguments.path("database", database)
@@ -118,9 +124,19 @@ def compile(
         with locks.LLVM:
             from . import gpu_compiling
 
-        wanted = gpu_compiling.checked(max_implementations, target, time_limit, mode, verify=verify, forced=forced)
+        wanted = gpu_compiling.checked(tried, target, time_limit, mode, verify=verify, forced=forced)
         return gpu_compiling.solve(problem, wanted, open_database(database, ignore_database), progress)
     if isinstance(forced, GpuForced):
         raise OptionError(f"decisions {forced!r} are a GPU's: the target is a CPU")
-    options = checked(max_implementations, threads, target, time_limit, mode, verify=verify, forced=forced)
+    options = checked(tried, threads, target, time_limit, mode, verify=verify, forced=forced)
     return solve(problem, options, open_database(database, ignore_database), progress)
+
+
+def _effort(max_implementations: int | str, effort: int | str | None) -> int:
+    """The candidates to consider, by the one name or the other."""
+    tried = arguments.effort("max_implementations", max_implementations)
+    if effort is None:
+        return tried
+    if tried != MAX_IMPLEMENTATIONS:
+        raise OptionError("max_implementations and effort are two names of one option: give one of them")
+    return arguments.effort("effort", effort)

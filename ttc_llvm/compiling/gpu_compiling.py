@@ -32,7 +32,7 @@ from . import solve as loop
 from .gpu_solution import GpuSolution
 from .gpu_tensors import MARGIN
 from .gpu_trial import Built, Trial, ceiling_name
-from .options import GpuOptions, candidate_count, time_limit_of
+from .options import GpuOptions, time_limit_of
 from .solve import Candidates
 from .stored_plans import Planned, asked_for, open_database
 from .trial import Mode, stand_in
@@ -126,12 +126,12 @@ def plan(
     canonical: Canonical, target: GpuTarget, scalars: tuple[complex, complex], effort: int, device: Device
 ) -> Planned[GpuPlan]:
     """The plan of a layout on a device; effort: plans to consider, 1 = the cost model alone."""
-    asked = GpuOptions(target, max_implementations=candidate_count(effort))
+    asked = GpuOptions(target, max_implementations=arguments.effort("effort", effort))
     return loop.solve(GpuTask(canonical, asked, scalars, device), open_database(None))
 
 
 def checked(
-    max_implementations: int,
+    max_implementations: int | str,
     target: GpuTarget | str,
     time_limit: float | None = None,
     mode: Mode = Mode.COLD,
@@ -145,5 +145,5 @@ def checked(
         if arguments.instance(Forced)("forced", forced, OptionError) != FREE:
             raise OptionError(f"decisions {forced} are a CPU's: a GPU's are ttc_llvm.GpuForced(threads, order)")
         forced = gpu_candidates.FREE
-    count, limit = candidate_count(max_implementations), time_limit_of(time_limit)
+    count, limit = arguments.effort("max_implementations", max_implementations), time_limit_of(time_limit)
     return GpuOptions(found, 1, count, limit, mode, arguments.flag("verify", verify), forced)

@@ -63,7 +63,7 @@ class TensorSets:
         if needed > free:
             raise GpuError(
                 f"{self.session.device} has too little memory to time this: the tensors take {-(-needed // MIB)} MiB,"
-                f" {max(free, 0) // MIB} MiB are free; maxImplementations = 1 takes the cost model's plan"
+                f" {max(free, 0) // MIB} MiB are free; a search of 1 candidate takes the cost model's plan"
             )
         self.blocks = {
             which: block(t, seed, buffers.span(self.canonical, which).elements) for which, t, seed in self._sides()

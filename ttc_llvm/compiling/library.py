@@ -123,7 +123,7 @@ def checked_kinds(emit: str | Iterable[str]) -> tuple[str, ...]:
 def check_target(target: Target, wanted: Sequence[str]) -> None:
     """ArtifactError where a library is wanted for objects that are not ELF, or a shared one and there is no linker."""
     if _libraries(wanted) and not target.is_elf:
-        raise ArtifactError(f"libraries are made of ELF objects, but those for {target.triple} are none: --emit=obj")
+        raise ArtifactError(f"libraries are made of ELF objects, but those for {target.triple} are none: emit obj")
     if "shared" in wanted:
         linker.command(target)
 

@@ -16,7 +16,7 @@ from . import machines
 from .machines import Wanted
 from .trial import Mode
 
-MAX_IMPLEMENTATIONS = 200
+MAX_IMPLEMENTATIONS = arguments.EFFORTS["patient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class GpuOptions(Asked):
 
 
 def checked(
-    max_implementations: int = MAX_IMPLEMENTATIONS,
+    max_implementations: int | str = MAX_IMPLEMENTATIONS,
     threads: int | None = None,
     target: Wanted = None,
     time_limit: float | None = None,
@@ -68,27 +68,15 @@ def checked(
     arguments.instance(Forced)("forced", forced, OptionError)
     own, *others = machines.chosen(target)
     count = runtime.num_threads() if threads is None else runtime.thread_count(threads)
-    tried, limit = candidate_count(max_implementations), time_limit_of(time_limit)
+    tried, limit = arguments.effort("max_implementations", max_implementations), time_limit_of(time_limit)
     return Options(own, count, tried, limit, mode, arguments.flag("verify", verify), forced, tuple(others))
-
-
-def candidate_count(count: int) -> int:
-    """A given number of plans to consider, checked: OptionError if it is neither -1 nor an integer above 0."""
-    number = arguments.integer("maxImplementations", count)
-    if number > arguments.COUNT:
-        raise OptionError(f"maxImplementations {number} is more than {arguments.COUNT}")
-    if number < 1 and number != -1:
-        raise OptionError(
-            f"maxImplementations {number} is neither a count of at least 1 nor -1 (the whole space)"
-        )
-    return number
 
 
 def time_limit_of(seconds: float | None) -> float | None:
     """A given time limit in seconds, checked: OptionError if it is no positive number."""
     if seconds is None:
         return None
-    limit = arguments.real("time limit", seconds)
+    limit = arguments.real("time_limit", seconds)
     if not limit > 0:
-        raise OptionError(f"time limit {arguments.shown(seconds)} s is not positive")
+        raise OptionError(f"time_limit {arguments.shown(seconds)} s is not positive")
     return limit

@@ -99,13 +99,13 @@ def file_names(problem: Problem, nvidia: bool, emit: Sequence[str] | None) -> tu
     return tuple(found)
 
 
-def checked(emit: Sequence[str] | None, nvidia: bool) -> tuple[str, ...]:
-    """The kinds of files that are meant, by default code and header."""
+def checked(emit: Sequence[str] | None, nvidia: bool, subject: str = "emit ") -> tuple[str, ...]:
+    """The kinds of files that are meant, by default code and header. subject: of messages, before a kind."""
     wanted = (OWN, "header") if emit is None else arguments.texts("emit", emit)
     for kind in wanted:
         if kind != OWN and kind not in _KINDS[nvidia]:
             which = f"the choices for {'an NVIDIA' if nvidia else 'an AMD'} GPU are {', '.join(kinds(nvidia))}"
-            raise OptionError(f"--emit={arguments.cut(kind)}: {which}")
+            raise OptionError(f"{subject}{arguments.cut(kind)}: {which}")
     return tuple(dict.fromkeys(own(nvidia) if kind == OWN else kind for kind in wanted))
 
 

@@ -82,4 +82,4 @@ def timing(target: GpuTarget, ordinal: int | None = None) -> Device:
     try:
         return running(target, ordinal)
     except (GpuError, TargetError) as error:
-        raise type(error)(f"{error}; maxImplementations = 1 takes the cost model's plan and times nothing") from None
+        raise type(error)(f"{error}; a search of 1 candidate takes the cost model's plan and times nothing") from None

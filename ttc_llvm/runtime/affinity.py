@@ -1,4 +1,4 @@
-"""Placement of worker threads: compact, scatter, none, or an explicit list of CPUs.
+"""Placement of worker threads: compact, scatter, none, or an explicit list of CPUs; also as OpenMP's variables have it.
 
 Place 0 of every order belongs to the calling thread, whose own mask is never changed; worker k takes place
 k + 1. With more threads than places, the places are used again from the start.
@@ -31,34 +31,46 @@ class Policy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """A policy and, only for EXPLICIT, the CPUs in the order of the threads."""
+    """A policy and, only for EXPLICIT, the CPUs in the order of the threads.
+
+    permute, offset: of COMPACT and SCATTER, as in KMP_AFFINITY: how many levels (package, core, CPU of a core) trade
+    places, so that `compact,2` is `scatter`, and the place that comes first.
+    """
 
     policy: Policy
     cpus: tuple[int, ...] = ()
+    permute: int = 0
+    offset: int = 0
 
     def __str__(self) -> str:
-        return ",".join(map(str, self.cpus)) if self.policy is Policy.EXPLICIT else self.policy.value
+        if self.policy is Policy.EXPLICIT:
+            return ",".join(map(str, self.cpus))
+        moved = f",{self.permute}" if self.permute or self.offset else ""
+        return f"{self.policy.value}{moved}{f',{self.offset}' if self.offset else ''}"
 
 
+LEVELS = 3  # of a machine: package, core, CPU of a core
 NONE = Affinity(Policy.NONE)
 
 
 def parse(text: str, mask: Iterable[int] | None = None) -> Affinity:
     """`none`, `compact`, `scatter` or a list such as `0,2,4-7`.
 
+    Also values of KMP_AFFINITY such as `granularity=fine,compact,1,0`, and of GOMP_CPU_AFFINITY such as `0 2-8:2`.
     mask: the CPUs that may be used, by default those of this process. Raises OptionError for bad syntax, a
     reversed range, a CPU outside the mask, and for anything but none where threads cannot be pinned.
     """
-    word = text.strip().lower()
-    if word == Policy.NONE.value:
+    word = ",".join(part for part in re.split(r"\s*,\s*", text.strip().lower()) if part not in _AS_EVER)
+    if word in (Policy.NONE.value, "disabled"):
         return NONE
     allowed = process_mask() if mask is None else frozenset(mask)
     if allowed is None:
         raise OptionError(
             f"affinity {text!r} cannot be honoured: this platform cannot pin threads, only none"
         )
-    if word in (Policy.COMPACT.value, Policy.SCATTER.value):
-        return Affinity(Policy(word))
+    moved = _MOVED.fullmatch(word)
+    if moved is not None:
+        return Affinity(Policy(moved[1]), (), int(moved[2] or 0), int(moved[3] or 0))
     return Affinity(Policy.EXPLICIT, tuple(_listed(word, allowed, f"affinity {text!r}")))
 
 
@@ -98,11 +110,14 @@ def pin(cpu: int) -> bool:
     return True
 
 
-_ITEM = re.compile(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*")
+_AS_EVER = ("granularity=fine", "granularity=thread", "respect", "warnings", "nowarnings", "noverbose")
+"""Modifiers of KMP_AFFINITY that ask for what is done anyway."""
+_MOVED = re.compile(r"(compact|scatter)(?:,([0-9]{1,9}))?(?:,([0-9]{1,9}))?")
+_ITEM = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([1-9][0-9]{0,8}))?)?")
 
 
 def _listed(word: str, allowed: frozenset[int], subject: str) -> Iterator[int]:
-    for item in word.split(","):
+    for item in re.split(r"\s*,\s*|\s+", word):
         match = _ITEM.fullmatch(item)
         if match is None:
             raise OptionError(
@@ -111,9 +126,9 @@ def _listed(word: str, allowed: frozenset[int], subject: str) -> Iterator[int]:
         low, high = int(match[1]), int(match[2] or match[1])
         if low > high:
             raise OptionError(
-                f"{subject} has the reversed range {item.strip()}: the first CPU exceeds the last"
+                f"{subject} has the reversed range {item}: the first CPU exceeds the last"
             )
-        for cpu in range(low, high + 1):
+        for cpu in range(low, high + 1, int(match[3] or 1)):
             if cpu not in allowed:
                 known = ",".join(map(str, sorted(allowed)))
                 raise OptionError(f"{subject} names CPU {cpu}, but this process may use {known} only")
@@ -126,9 +141,15 @@ def _order(affinity: Affinity, mask: list[int], topology: Topology) -> list[int]
     if affinity.policy is Policy.EXPLICIT:
         return [cpu for cpu in affinity.cpus if cpu in mask]
     places = _places(mask, topology)
-    if affinity.policy is Policy.COMPACT:
-        return sorted(mask, key=lambda cpu: places[cpu])
-    return sorted(mask, key=lambda cpu: places[cpu][::-1])
+    most = LEVELS - 1
+    least_first = min(affinity.permute, most) if affinity.policy is Policy.COMPACT else max(most - affinity.permute, 0)
+
+    def rank(cpu: int) -> tuple[int, ...]:
+        return places[cpu][LEVELS - least_first :][::-1] + places[cpu][: LEVELS - least_first]
+
+    order = sorted(mask, key=rank)
+    first = affinity.offset % len(order)
+    return order[first:] + order[:first]
 
 
 def _places(mask: list[int], topology: Topology) -> dict[int, tuple[int, int, int]]:

@@ -47,7 +47,7 @@ def set_num_threads(threads: int) -> None:
 
 def thread_count(threads: int) -> int:
     """A given number of threads, checked: OptionError if it is no integer or less than 1."""
-    return int(_COUNT("number of threads", threads, OptionError))
+    return int(_COUNT("threads", threads, OptionError))
 
 
 def set_affinity(wanted: Affinity) -> None:

@@ -32,9 +32,10 @@ PANEL = 8  # tiles of a panel along its axes
 
 @dataclass(frozen=True, slots=True)
 class GpuForced:
-    """Decisions that the caller has made. threads: per block; order: of the loops over tiles; None = free."""
+    """Decisions that the caller has made. threads: per block, or those to choose from; order: of the loops over tiles;
+    None = free."""
 
-    threads: int | None = None
+    threads: int | tuple[int, ...] | None = None
     order: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -44,8 +45,15 @@ class GpuForced:
         return "" if self == FREE else repr(self)
 
 
+def _counts(name: str, value: object, error: arguments.Error) -> int | tuple[int, ...]:
+    """A count, or several, each once; one alone is no tuple."""
+    rule, given = arguments.between(1), value if isinstance(value, (tuple, list)) and value else (value,)
+    found = tuple(dict.fromkeys(int(rule(name, one, error)) for one in given))
+    return found if len(found) > 1 else found[0]
+
+
 _RULES = {
-    "threads": arguments.optional(arguments.between(1)),
+    "threads": arguments.optional(_counts),
     "order": arguments.optional(arguments.integers),
 }
 FREE = GpuForced()
@@ -146,7 +154,7 @@ def seeds(c: Canonical, target: GpuTarget, forced: GpuForced) -> Iterator[GpuPla
 def _threads(c: Canonical, tile: tuple[int, ...], target: GpuTarget, forced: GpuForced) -> tuple[int, ...]:
     """Threads of a block, so that each holds a few vectors of the tile, and has no more than a few accesses."""
     if forced.threads:
-        return (forced.threads,)
+        return forced.threads if isinstance(forced.threads, tuple) else (forced.threads,)
     size = prod(tile) * max(c.a.itemsize, c.b.itemsize)
     counts = (1 << max(1, size // held).bit_length() - 1 for held in HELD)
     accesses = prod(tile) // min(_vectors(c, tile, target))
