@@ -155,7 +155,7 @@ TEXT_FAULTS: list[tuple[str, int, str]] = [
     ("--perm=1,0 --size=3,4 --database=x\n", 1, "--database holds for a whole run"),
     ("--perm=1,0 --size=3,4 --help\n", 1, "--help is no option of a problem"),
     ("--perm=1,0 --size=3,4 --version\n", 1, "--version is no option of a problem"),
-    ("--perm=1,0 --size=3,4 --maxImplementations=0\n", 1, "maxImplementations 0 is neither"),
+    ("--perm=1,0 --size=3,4 --maxImplementations=0\n", 1, "--maxImplementations=0: a count from 1"),
     ("--perm=1,0 --size=3,4 --numThreads=-1\n", 1, "--numThreads=-1: a number from 1"),
     ("--perm=1,0 --size=3,4 --loopPerm=0\n", 1, "not a permutation"),
     (f"{GOOD}--perm=1,0 --size=3,4 --beta=2\n", 2, "beta = 2 clashes with line 1, where sTranspose10_3x4 has 0:"),
