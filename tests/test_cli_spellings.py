@@ -116,7 +116,7 @@ def test_explain_takes_them_too(capsys: pytest.CaptureFixture[str]) -> None:
 # --- manifests -------------------------------------------------------------------------------------------------
 
 
-def entries(text: str, name: str = "p.txt") -> tuple[manifest.Entry, ...]:
+def entries(text: str, name: str = "p.txt") -> tuple[manifest.ManifestEntry, ...]:
     """The problems of a manifest of this text."""
     Path(name).write_text(text)
     return manifest.read(name)
