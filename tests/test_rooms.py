@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ ORDER = (
 LOOSE = ("interpreter", "locks", "errors", "arguments")  # which need no room
 APART = {"tuning": {"ir_builders"}, "runtime": {"tuning"}, "native": {"tuning"}}
 HEAVY = "llvmlite.binding"
+DISPLAY = "ttc_llvm.compiling.display"
 
 
 @cache
@@ -156,6 +158,14 @@ def ends_or_prints(path: Path) -> bool:
 def test_only_the_command_line_prints_or_exits() -> None:
     others = [path for path in sources() if room(name_of(path)) != "cli" and path.stem != "__main__"]
     assert [path for path in others if ends_or_prints(path)] == []
+
+
+def test_one_module_owns_the_display_of_the_library() -> None:
+    """Whoever imports the package sees nothing of it but what `compiling/display.py` draws, and the log."""
+    library = [path for path in sources() if room(name_of(path)) not in ("", "cli")]
+    drawn = {name_of(path) for path in library if {one.split(".")[0] for one in imports(path)} & {"rich", "IPython"}}
+    written = {name_of(path) for path in library if re.search(r"sys\.std(out|err)|warnings\.warn", path.read_text())}
+    assert (drawn, written) == ({DISPLAY}, {DISPLAY})
 
 
 def test_the_sources_are_found() -> None:

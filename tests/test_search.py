@@ -16,7 +16,17 @@ from tiers import examples
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.tuning.search.leaderboard import FINAL_ROUNDS, FINALISTS, SURE
-from ttc_llvm.tuning.search.search import BATCH, CUTS, PATIENCE, ROOM, Limits, Outcome, Progress, search
+from ttc_llvm.tuning.search.search import (
+    BATCH,
+    CUTS,
+    PATIENCE,
+    ROOM,
+    Limits,
+    Outcome,
+    Phase,
+    Progress,
+    search,
+)
 
 BASE = CpuPlan((64, 64), (16, 16), (0, 1), (0, 1))
 
@@ -409,5 +419,5 @@ def test_a_wrong_winner_is_refused_unless_nobody_asks() -> None:
 def test_progress_grows_to_the_budget() -> None:
     seen: list[Progress] = []
     search(plans(30), none, steady(lambda number: 31 - number), Limits(20), seen.append)
-    assert [p.done for p in seen] == sorted({p.done for p in seen})
-    assert seen[-1] == Progress(20, 20, 12.0)
+    assert [p.done for p in seen] == sorted(p.done for p in seen)
+    assert seen[-1] == Progress(20, 20, 12.0, Phase.VERIFYING)

@@ -6,6 +6,7 @@ next call of the same kind costs a look-up.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ from .checks import overlaps_itself, share
 from .general import General
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 
+_log = logging.getLogger(__name__)
 CAPACITY = 512  # layouts and shortcuts remembered, with their machine code
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
 PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
@@ -138,6 +140,7 @@ def _executable(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable |
     if wanted.effort == 1 and not wanted.returns:
         shared, target = family.of(canonical), backend.host_target()
         if shared is not None and family.weight(shared, canonical, target) < PAYBACK_BYTES:
+            _log.debug("layout %s runs on the any-size kernel of %s", canonical, shared)
             return General(placed, shared, target, PAYBACK_BYTES)
     return _specialised(placed, scale, wanted)
 
@@ -150,6 +153,7 @@ def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
     choice = options.checked(wanted.effort, useful, mode=mode, forced=ORDINARY if small else FREE)
     if choice.max_implementations == 1:
         plan = model_plan(canonical, choice.target, useful, choice.forced)
+        _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
         return Executable(placed, plan, choice.target)
     found = compiler.plan_canonical(
         canonical, choice, (scale.alpha, scale.beta), open_database(None)

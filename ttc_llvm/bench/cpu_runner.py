@@ -112,14 +112,14 @@ def fits(case: Case, memory: Memory) -> bool:
 
 @dataclass(slots=True)
 class _Measured:
-    """One case on its way to a result. batches: of candidates timed by our search, none where the plan was known."""
+    """One case on its way to a result. timed: candidates of our search, none where the plan was known."""
 
     settings: Settings
     options: Options
     workspace: Workspace
     report: Report | None
     start: float
-    batches: int = 0
+    timed: int = 0
 
     def result(self, key: str) -> Result:
         """All stages, in order."""
@@ -152,9 +152,9 @@ class _Measured:
         return Solved(
             ours.solution(workspace, planned),
             str(planned.plan),
-            "cost model" if measured is None else "tuned" if self.batches else "database",
+            "cost model" if measured is None else "tuned" if self.timed else "database",
             0 if measured is None else len(measured.timings),
-            self.batches > 0 and case.offset == 0,
+            self.timed > 0 and case.offset == 0,
             [
                 *(ours.tiled(workspace, planned.plan) if self.settings.pattern or case.hot else ()),
                 *(ours.pattern(workspace, planned.plan) if self.settings.pattern else ()),
@@ -162,7 +162,7 @@ class _Measured:
         )
 
     def _progress(self, progress: Progress) -> None:
-        self.batches += 1
+        self.timed = max(self.timed, progress.done)
         if self.report is not None:
             self.report(self.workspace.case, progress)
 

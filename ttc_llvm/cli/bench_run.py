@@ -17,12 +17,12 @@ from ..bench.cpu_runner import Report, Settings
 from ..bench.gpu_runner import GpuSettings
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
+from ..compiling.display import Display, is_terminal
 from ..problem.problem import Problem
 from ..problem.tables import aligned
 from ..runtime import interrupts, runtime
 from ..tuning.search.search import Progress
 from .bench_options import chosen, cpu_settings, gpu_settings, on_gpu
-from .progress import Display
 
 _log = logging.getLogger(__name__)
 F = TypeVar("F", bound=FoundPeers)
@@ -109,17 +109,15 @@ class _Display(Display):
     """A bar if stderr is a terminal, log lines with --verbose, else nothing; drawn between measurements only."""
 
     def __init__(self, total: int, done: int) -> None:
-        super().__init__(sys.stderr.isatty(), total, done)
-        self._total, self._done = total, done
+        super().__init__(is_terminal(), total, done)
 
     def searching(self, case: Case, progress: Progress) -> None:
         """A batch of candidates was timed."""
         best = "" if not progress.best else f", best {progress.best * 1e3:.4g} ms"
-        self.draw(completed=self._done, text=f"{case.id}: {progress.done} candidates{best}")
+        self.draw(f"{case.id}: {progress.phase.value}, {progress.done} candidates{best}")
 
     def finished(self, result: Result) -> None:
         """A case is done."""
-        self._done += 1
         ratio = "no ceiling" if result.ratio is None else f"{result.ratio:.2f} of {result.ceiling}"
+        self.draw(f"{result.id}: {ratio}", done=self._done + 1)
         _log.info("%d of %d: %s %.1f GiB/s, %s", self._done, self._total, result.id, result.ours.gibs, ratio)
-        self.draw(completed=self._done, text=f"{result.id}: {ratio}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from ..bench.gpu_runner import GpuSettings
 from ..bench.results import Result
 from ..compare import gpu_references, references, table
 from ..compare.references import FoundReferences
+from ..compiling.display import Display, is_terminal
 from ..errors import OptionError, os_errors
 from ..native import marks, whole_file
 from ..problem.problem import Problem
@@ -22,7 +22,6 @@ from . import bench_options as cli_options
 from . import bench_run as cli_run
 from .compare_references import add_references, wanted
 from .options import with_examples
-from .progress import Display
 
 SUITES = {False: cli_options.DEFAULT, True: cli_options.DEFAULT}
 CPU_ONLY = ("time_limit", "ignoreDatabase")
@@ -71,8 +70,8 @@ def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> FoundReferen
 
 def _build(found: FoundReferences, problems: Sequence[Problem]) -> None:
     """Compile everything first: nothing else runs while something is timed."""
-    with Display(sys.stderr.isatty(), None, label="compiling") as display:
-        found.prepare(problems, lambda done, total: display.draw(completed=done, total=total))
+    with Display(is_terminal(), None, label="compiling") as display:
+        found.prepare(problems, lambda done, total: display.draw(done=done, total=total))
     found.check_own(problems)
 
 

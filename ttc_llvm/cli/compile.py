@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..compiling import library, machines, options
+from ..compiling import display, library, machines, options
 from ..compiling.front import compile
 from ..compiling.gpu_solution import GpuSolution
 from ..compiling.options import Options
@@ -31,7 +31,6 @@ from ..tuning.space.choices import Forced
 from . import candidate_files, decisions
 from . import compare_single as cli_single
 from . import report as cli_report
-from .progress import Progressing
 from .reading import Command
 from .report import Compilation
 
@@ -59,9 +58,7 @@ def run(command: Command) -> int:
     check_kept(job)
     references = cli_single.prepare(command, job.problem, job.options.target)
     runtime.set_affinity(job.affinity)
-    _log.info("merged problem: %s", job.canonical)
-    machine, threads = job.options.target, job.options.threads
-    _log.info("target %s (%s), %d threads, affinity %s", machine, machine.cpu, threads, job.affinity)
+    _log.info("affinity %s", job.affinity)
     outcome = compiled(job)
     comparison = None if references is None else cli_single.compare(command, outcome.solution, references)
     files = (*written(command, outcome.solution), *kept(job, outcome.solution))
@@ -170,7 +167,8 @@ def solved(
 ) -> Compilation:  # fmt: skip
     """The solution of a checked command, for CPUs or a GPU."""
     start = time.perf_counter()
-    with Progressing(command.verbose or command.quiet, label) as progress, interrupts.raised():
+    shown = display.is_terminal() and not (command.verbose or command.quiet)
+    with display.SearchDisplay(shown, label) as progress, interrupts.raised():
         solution = compile(
             problem,
             1 if command.generate_only else command.max_implementations,
@@ -188,7 +186,7 @@ def solved(
     elapsed = time.perf_counter() - start
     measured, source = solution.measurement, "cost model"
     if measured is not None:
-        source = "tuned" if progress.batches or measured.interrupted else "database"
+        source = "tuned" if progress.timed or measured.interrupted else "database"
     return Compilation(solution, canonical, str(affinity), source, elapsed, (), not command.no_test)
 
 

@@ -34,8 +34,6 @@ def run(command: Command) -> int:
     """Compile, write, report; returns the exit status. Raises TtcError subclasses."""
     problem, target, forced = _checked(command)
     canonical = canonicalise(problem).canonical
-    _log.info("merged problem: %s", canonical)
-    _log.info("target %s", target)
     untimed = command.generate_only or command.max_implementations == 1
     if not untimed and canonical.elements:
         _log.info("device %s", devices.timing(target))

@@ -15,6 +15,7 @@ from ..tuning.gpu.candidates import GpuForced
 from ..tuning.search.search import Report
 from ..tuning.space.choices import FREE, Forced
 from .compiler import solve
+from .display import reporting
 from .machines import Wanted
 from .options import MAX_IMPLEMENTATIONS, checked
 from .solution import Solution
@@ -40,7 +41,7 @@ def compile(
     forced: Forced = ...,
     database: str | Path | None = ...,
     ignore_database: bool = ...,
-    progress: Report | None = ...,
+    progress: Report | bool | None = ...,
 ) -> Solution: ...
 
 
@@ -59,7 +60,7 @@ def compile(
     forced: Forced | GpuForced = ...,
     database: str | Path | None = ...,
     ignore_database: bool = ...,
-    progress: Report | None = ...,
+    progress: Report | bool | None = ...,
 ) -> GpuSolution: ...
 
 
@@ -78,7 +79,7 @@ def compile(
     forced: Forced | GpuForced = ...,
     database: str | Path | None = ...,
     ignore_database: bool = ...,
-    progress: Report | None = ...,
+    progress: Report | bool | None = ...,
 ) -> Any: ...
 
 
@@ -97,7 +98,7 @@ def compile(
     forced: Forced | GpuForced = FREE,
     database: str | Path | None = None,
     ignore_database: bool = False,
-    progress: Report | None = None,
+    progress: Report | bool | None = None,
 ) -> Any:
     """The best solution for a problem: from the database, from the cost model, or by timing candidates.
 
@@ -107,7 +108,8 @@ def compile(
     architecture or several (see `machines.chosen`), by default this machine, and others of its kind by objects;
     time_limit: seconds of tuning; hot_a, hot_b: tensors that are in the caches when a run starts; verify: check the
     winner's result, every element; forced: decisions already taken; database: path of the solutions database;
-    ignore_database: do not look there (the result is still stored).
+    ignore_database: do not look there (the result is still stored). progress: a function that is told how far it has
+    come (`Progress`); without one, terminals and notebooks show it, unless it is False or the log tells it.
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
     The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
     needs a device, threads has no meaning, and forced is a GpuForced.
@@ -118,18 +120,20 @@ def compile(
     if database is not None:
         database = None if isinstance(database, str) and not database else arguments.path("database", database)
     ignore_database = arguments.flag("ignore_database", ignore_database)
-    if not (progress is None or callable(progress)):
-        raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, or None")
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, True, False or None")
     if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
         with locks.LLVM:
             from . import gpu_compiling
 
         wanted = gpu_compiling.checked(tried, target, time_limit, mode, verify=verify, forced=forced)
-        return gpu_compiling.solve(problem, wanted, open_database(database, ignore_database), progress)
+        with reporting(progress) as report:
+            return gpu_compiling.solve(problem, wanted, open_database(database, ignore_database), report)
     if isinstance(forced, GpuForced):
         raise OptionError(f"decisions {forced!r} are a GPU's: the target is a CPU")
     options = checked(tried, threads, target, time_limit, mode, verify=verify, forced=forced)
-    return solve(problem, options, open_database(database, ignore_database), progress)
+    with reporting(progress) as report:
+        return solve(problem, options, open_database(database, ignore_database), report)
 
 
 def _effort(max_implementations: int | str, effort: int | str | None) -> int:

@@ -19,8 +19,9 @@ from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
 from ..tuning.database.database import Database
 from ..tuning.database.records import Answer, Record, Request, Timing
+from ..tuning.measurement import Measurement
 from ..tuning.search.leaderboard import K, P, Subject
-from ..tuning.search.search import Diverse, Limits, Outcome, Report, search
+from ..tuning.search.search import Diverse, Limits, Outcome, Phase, Progress, Report, search
 from .options import Asked
 from .stored_plans import Circumstances, Planned, by_plan, named
 from .trial import Mode
@@ -102,19 +103,30 @@ class Task(Protocol[P, K]):
 
 def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> Planned[P]:
     """The best plan: from the database, from the cost model, or by timing candidates. What is found is stored."""
-    request = request_of(task)
-    answer = store.find(request, task.asked.max_implementations)
+    asked, request = task.asked, request_of(task)
+    _log.info("merged problem: %s", task.canonical)
+    _log.info("target %s, threads %d, caches %s", asked.target, asked.threads, asked.mode.value)
+    answer = store.find(request, asked.max_implementations)
     known = _answered(task, answer)
     if known is not None and answer.record is not None:
+        _log.info("stored solution %s, of effort %d, answers: %s", request.id[:10], answer.record.effort, known.plan)
         return _completed(task, store, answer.record, known)
     if answer.sufficient and answer.record is not None:
         store.refuse(answer.record)
-    if task.asked.max_implementations == 1 or task.canonical.elements == 0:
-        found, record = _modelled(task, store, request, answer)
+    if asked.max_implementations == 1 or task.canonical.elements == 0:
+        found, record = _modelled(task, store, request, answer, progress)
     else:
         found, record = _tuned(task, request, answer, progress)
+    _tell(progress, task, Phase.WRITING, found.measurement)
     store.store(record)
     return found
+
+
+def _tell(progress: Report | None, task: Task[P, K], phase: Phase, measured: Measurement | None = None) -> None:
+    """Say what comes next. measured: of a search that is over."""
+    if progress is not None:
+        done, best = (0, None) if measured is None else (len(measured.timings), measured.seconds)
+        progress(Progress(done, task.asked.max_implementations, best, phase))
 
 
 def stored(task: Task[P, K], store: Database) -> Planned[P] | None:
@@ -176,12 +188,15 @@ def _plans(task: Task[P, K], texts: Iterable[str]) -> Iterator[P]:
 
 
 def _modelled(
-    task: Task[P, K], store: Database, request: Request, answer: Answer
+    task: Task[P, K], store: Database, request: Request, answer: Answer, progress: Report | None
 ) -> tuple[Planned[P], Record]:
     """A plan that has won a search in like circumstances, or the cost model's first."""
     may_exist = answer.sufficient or answer.hints or store.has_unwritten  # else no row of this problem is there
     proven = _proven(store, request) if may_exist else ()
+    _tell(progress, task, Phase.PLANNING)
     plan = next(_plans(task, proven), None) or task.modelled()
+    _log.info("nothing is timed; a proven plan, or the cost model's: %s", plan)
+    _tell(progress, task, Phase.COMPILING)
     objects = task.code(plan)
     return Planned(plan, None, objects), Record(request, 1, str(plan), objects=named(plan, objects), extra=task.extra)
 
@@ -201,6 +216,7 @@ def _tuned(
 ) -> tuple[Planned[P], Record]:
     """The fastest plan of a search, verified."""
     asked = task.asked
+    _tell(progress, task, Phase.PLANNING)
     with task.bench() as bench:
         here = bench.circumstances
         if here.proxy:
@@ -217,6 +233,7 @@ def _tuned(
             outcome = bench.decided(outcome, limits.after(time.monotonic() - began))
             ceiling = max(ceiling, bench.ceiling())
             fallbacks = {} if here.proxy or outcome.interrupted else task.fallback_code(outcome.best.plan)
+    _log.info("ceiling %.4g GiB/s; winner of %d: %s", ceiling, len(outcome.timings), outcome.best.plan)
     objects = {} if here.proxy else {**task.code(outcome.best.plan, outcome.kernel), **fallbacks}
     return _finished(task, request, outcome, here, ceiling or None, objects)
 

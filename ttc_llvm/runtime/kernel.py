@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from ..problem.canonical import Canonical
 from . import backend, linking
 from .once import Recent
 
+_log = logging.getLogger(__name__)
 NAME = "kernel"
 CAPACITY = 256
 # Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
@@ -82,6 +84,9 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
     nest = lower(canonical, plan, target, loads)
     if code is None:
         code = backend.compile_object(_text(nest, target), target)
+        _log.debug("compiled %d bytes for %s: %s", len(code), canonical, plan)
+    else:
+        _log.debug("linked %d stored bytes for %s: %s", len(code), canonical, plan)
     loaded = linking.load(code, (NAME,))
     tasks = 0 if nest.params else nest.tasks
     return Kernel(loaded.address(NAME), tasks, nest.scratch, nest.alignment, code, loaded)

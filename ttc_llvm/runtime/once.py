@@ -6,12 +6,14 @@ whoever holds its address would jump there. What threads share is made here, and
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from .. import locks
 
+_log = logging.getLogger(__name__)
 P = ParamSpec("P")
 H = TypeVar("H", bound=Hashable)
 V = TypeVar("V")
@@ -78,9 +80,13 @@ class Recent(Generic[V]):
     def put(self, key: Hashable, value: V) -> V:
         """Remember a value, and return it."""
         if len(self._young) >= self._half:
+            gone: dict[Hashable, V] = {}
             with locks.CODE:  # two at a time would forget a whole generation
                 if len(self._young) >= self._half:
-                    self._young, self._old = {}, self._young
+                    gone, self._young, self._old = self._old, {}, self._young
+            if gone and _log.isEnabledFor(logging.DEBUG):
+                count, kind = len(gone.keys() - self._old.keys()), type(next(iter(gone.values()))).__name__
+                _log.debug("%d values of %s that were not used lately are evicted", count, kind)
         self._young[key] = value
         return value
 

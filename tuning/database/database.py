@@ -7,6 +7,7 @@ strict.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import time
 import weakref
@@ -27,6 +28,7 @@ from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, me
 from ttc_llvm.tuning.database.signing import own_secret
 from ttc_llvm.tuning.database.solution_file import SolutionFile
 
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 VARIABLE = "TTC_DATABASE"
@@ -96,10 +98,13 @@ class Database:
             if stored is not None:
                 record = stored if record is None else merge(stored, record)
             if record is not None and covers(record.effort, effort):
+                _log.debug("solution %s of %s has effort %d, which suffices", request.id, one.path, record.effort)
                 return Answer(record, True)
         hints = [] if record is None else [record.plan]
         for one in files:
             hints += self._try(one, "read", lambda file: file.plans(request)) or ()
+        known = "unknown" if record is None else f"of effort {record.effort}"
+        _log.debug("solution %s is %s, %s is asked for: %d plans to try", request.id, known, effort, len(hints))
         return Answer(record, False, tuple(dict.fromkeys(hints)))
 
     def code(self, problem: str, target: str, plan: str, versions: str) -> Objects:
@@ -140,8 +145,10 @@ class Database:
                 old = None
             self._unwritten[record.request.id] = merge(old, record)
             self._flush()
+            waits = record.request.id in self._unwritten
             while len(self._unwritten) > MAX_UNWRITTEN:
                 del self._unwritten[next(iter(self._unwritten))]
+        _log.debug("solution %s is %s", record.request.id, "kept in memory" if waits else "stored")
 
     def close(self) -> None:
         """Write what a busy file has refused so far. No file is held open: the database stays usable."""

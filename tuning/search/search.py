@@ -6,14 +6,17 @@ simulated machine can stand in for a real one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Generic
 
 from ttc_llvm.errors import VerificationError
 
 from .leaderboard import K, Leaderboard, P, Subject, Timed
 
+_log = logging.getLogger(__name__)
 BATCH = 6  # candidates interleaved
 CUTS = ((1.1, 3), (1.05, 2))  # cut-off ratio to the best so far, and survivors, after a batch's first and second
 # run: without a number of survivors, plans that are all about as fast would spend most of the time on second runs
@@ -51,13 +54,28 @@ class Outcome(Generic[P, K]):
     interrupted: bool
 
 
+class Phase(Enum):
+    """What a compilation is about; the value is a display's word."""
+
+    PLANNING = "planning"
+    COMPILING = "compiling"
+    TIMING = "timing"
+    VERIFYING = "verifying"
+    WRITING = "writing"
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The numbers of a progress display: plans timed, the total (-1 = unknown), best seconds so far."""
+    """How far a compilation has come.
+
+    done: plans timed; total: plans to be considered, -1 = unknown; best: seconds of the fastest so far; phase: what
+    comes next, or `Phase.TIMING` where more plans have been timed.
+    """
 
     done: int
     total: int
-    best: float | None
+    best: float | None = None
+    phase: Phase = Phase.TIMING
 
 
 Report = Callable[[Progress], None]
@@ -101,6 +119,7 @@ class _Search(Generic[P, K]):
         self, table: Leaderboard[P, K], limits: Limits, report: Report | None, diverse: Diverse[P] | None
     ) -> None:
         self.table, self.limits, self.report, self.diverse = table, limits, report, diverse
+        self._told = 0
 
     def explore(self, plans: Iterator[P], more: Callable[[P], Iterable[P]]) -> bool:
         """Spend the budget; False if time ran out first."""
@@ -181,16 +200,32 @@ class _Search(Generic[P, K]):
             self._rounds(batch)
         self.table.compare_alone()
         self.table.forget(KEPT)
+        timings, total = self.table.timings, self.limits.candidates
+        _log.info(
+            "%d of %s candidates timed, best %.4g ms",
+            len(timings), "?" if total < 0 else total, self.table.fastest().best * 1e3,
+        )  # fmt: skip
+        for plan in batch if _log.isEnabledFor(logging.DEBUG) else ():
+            if plan in timings:
+                _log.debug("%.4g ms, best of %d: %s", timings[plan].best * 1e3, len(timings[plan].seconds), plan)
+        self.tell(Phase.TIMING)
+
+    def tell(self, phase: Phase) -> None:
+        """Say what comes next."""
         if self.report is not None:
-            best = self.table.fastest()
-            self.report(Progress(len(self.table.timings), self.limits.candidates, best.best))
+            known = self.table.timings
+            best = self.table.fastest().best if known else None
+            self._told = max(self._told, len(known))  # a batch that is timed again has been there before
+            self.report(Progress(self._told, self.limits.candidates, best, phase))
 
     def _rounds(self, batch: list[P]) -> None:
         """Time a batch up to three times. After each run only the first few plans go on, and none that is clearly
         slower than the best so far; both bounds narrow as timings become surer."""
         alive = batch
+        self.tell(Phase.COMPILING)
         for slower, room in CUTS:
             self._run(alive)
+            self.tell(Phase.TIMING)
             timed = [self.table.timings[plan] for plan in alive if plan in self.table.timings]
             timed.sort(key=lambda one: one.score)
             bound = slower * self.table.fastest().score
@@ -206,6 +241,7 @@ class _Search(Generic[P, K]):
     def verified(self) -> Timed[P]:
         """The winner, after its result has been checked."""
         best = self.table.ranked()[0]
+        self.tell(Phase.VERIFYING)
         check_result(self.table.subject, best.plan, self.table.kernel(best.plan))
         return best
 
