@@ -19,7 +19,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from .polling import build_pause, counted, function, merged, wait_for
-from .pool_layout import DONE, JOB, JOB_FIELDS, PARTS_BITS, PENDING, WORD, generation_of, load_config
+from .pool_fields import generation_of, load_config
+from .pool_layout import DONE, JOB, JOB_FIELDS, PARTS_BITS, PENDING, WORD
 from .values import I1, I64, KERNEL_TYPE, PTR, beyond, i64
 from .workers import build_any_parked, build_workers
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from .pool_layout import CONFIG, CONFIG_FIELDS, DONE, YIELD_TYPE
+from .pool_fields import YIELD_TYPE
+from .pool_layout import CONFIG, CONFIG_FIELDS, DONE
 from .values import I32, I64, VOID, beyond, i64
 
 _HINTS = {"x86_64": ("llvm.x86.sse2.pause", ()), "aarch64": ("llvm.aarch64.hint", (1,))}

@@ -1,10 +1,6 @@
-"""The pool's memory: the places of its fields, and IR that addresses them. Their meaning: see `dispatch`."""
+"""The pool's memory: the places of its fields, which need no LLVM. Their meaning: see `dispatch`."""
 
 from __future__ import annotations
-
-from llvmlite import ir
-
-from .values import I32, I64, KERNEL_TYPE, PTR, beyond, i64
 
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
 PARTS_BITS = 16
@@ -26,31 +22,3 @@ ACTIVE, PARKED = 0, 1  # a worker's state; PARKED = about to block, or blocking,
 
 JOB_FIELDS = ("kernel", "a", "b", "scalars", "params", "scratch", "stride", "tasks")
 CONFIG_FIELDS = ("worker_polls", "worker_yields", "submitter_yields", "yield")
-
-YIELD_TYPE = ir.FunctionType(I32, [])
-
-
-def lane_of(builder: ir.IRBuilder, pool: ir.Value, participant: ir.Value) -> ir.Value:
-    """The address of a participant's lane."""
-    return beyond(builder, beyond(builder, pool, LANES), builder.mul(participant, i64(LANE)))
-
-
-def load_job(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
-    """The value of one of JOB_FIELDS."""
-    kinds = {"kernel": KERNEL_TYPE.as_pointer(), "stride": I64, "tasks": I64}
-    return builder.load(beyond(builder, pool, JOB + 8 * JOB_FIELDS.index(name)), name, typ=kinds.get(name, PTR))
-
-
-def load_config(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
-    """The value of one of CONFIG_FIELDS."""
-    return builder.load(beyond(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name)), name, typ=I64)
-
-
-def generation_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
-    """The number of the job that a word is about."""
-    return builder.ashr(word, i64(PARTS_BITS))
-
-
-def parts_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
-    """The number of parts of the job that a word is about."""
-    return builder.and_(word, i64((1 << PARTS_BITS) - 1))

@@ -5,20 +5,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from .polling import counted, function, merged, relax
-from .pool_layout import (
-    ACTIVE,
-    DONE,
-    JOB_FIELDS,
-    PARKED,
-    STATES,
-    STOP,
-    WORD,
-    generation_of,
-    lane_of,
-    load_config,
-    load_job,
-    parts_of,
-)
+from .pool_fields import generation_of, lane_of, load_config, load_job, parts_of
+from .pool_layout import ACTIVE, DONE, JOB_FIELDS, PARKED, STATES, STOP, WORD
 from .values import I1, I8, I64, PTR, beyond, i64
 
 

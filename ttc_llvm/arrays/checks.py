@@ -109,6 +109,18 @@ def share(x: Array, y: Array) -> bool:
         return True
 
 
+def check_apart(of: Array, to: Array) -> None:
+    """ArrayError where the result would be written over the array."""
+    if share(of, to):
+        raise ArrayError("out shares memory with the array: the transposition is out of place")
+
+
+def check_once(to: Array) -> None:
+    """ArrayError where elements of the result share memory."""
+    if overlaps_itself(to):
+        raise ArrayError(f"elements of out share memory (shape {to.shape}, strides {to.strides}): which value wins?")
+
+
 def overlaps_itself(x: Array) -> bool:
     """True where two elements have a byte in common, or it would take too long to know."""
     reach = x.dtype.itemsize

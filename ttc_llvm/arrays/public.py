@@ -15,10 +15,9 @@ from ..errors import ArrayError, out_of_memory, states_memory
 from ..gpu.array_arguments import is_on_device
 from ..runtime import runtime
 from ..runtime.addresses import data_address
-from . import shortcut
+from . import assignment, shortcut
 from .checks import as_array, as_dtype, check_beta, check_result, converted, permuted, scaled
 from .pairs import PLAIN, Array, Scaling
-from .strided import assign
 
 Order = Literal["C", "F", "A", "K"]
 ORDERS = get_args(Order)
@@ -110,7 +109,7 @@ def _transposed(
     one_of("order", order, ORDERS, ArrayError)
     _check_out(out, view)
     scale = scaled(view.dtype, out.dtype, *scalars)
-    assign(view.view(np.ndarray), out.view(np.ndarray), scale, _threads(threads, view), effort)
+    assignment.engine().assign(view.view(np.ndarray), out.view(np.ndarray), scale, _threads(threads, view), effort)
     return out
 
 
@@ -193,7 +192,7 @@ def _masked(view: Any, scale: Scaling, order: Order, threads: int | None, effort
 def _usual(x: Array, axes: Any, view: Array, threads: int | None) -> Array:
     """A copy of the view, which is x with permuted axes; layouts that return get a shortcut."""
     result = _empty(view, "C")
-    ready = assign(view, result, PLAIN, _threads(threads, view), 1, fresh=True)
+    ready = assignment.engine().assign(view, result, PLAIN, _threads(threads, view), 1, fresh=True)
     if ready is not None:
         with suppress(MemoryError):  # there is a result, and the next call is served without, too
             shortcut.offer(x, axes, ready, result.shape)
@@ -202,7 +201,7 @@ def _usual(x: Array, axes: Any, view: Array, threads: int | None) -> Array:
 
 def _new(view: Array, scale: Scaling, order: Order, threads: int | None, effort: int) -> Array:
     result = _empty(view, order)
-    assign(view, result, scale, _threads(threads, view), effort, fresh=True)
+    assignment.engine().assign(view, result, scale, _threads(threads, view), effort, fresh=True)
     return result
 
 

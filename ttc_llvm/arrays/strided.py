@@ -16,7 +16,6 @@ import numpy as np
 from ..compiling import compiler, options
 from ..compiling.stored_plans import open_database
 from ..compiling.trial import Mode
-from ..errors import ArrayError
 from ..lowering.items import as_items
 from ..problem.canonical import Placed
 from ..runtime import backend
@@ -26,7 +25,7 @@ from ..runtime.once import Recent
 from ..tuning.cost.model import model_plan
 from ..tuning.space.choices import FREE, Forced
 from . import family
-from .checks import overlaps_itself, share
+from .checks import check_apart, check_once
 from .general import General
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 
@@ -116,10 +115,7 @@ class _Wanted:
 
 
 def _prepared(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Ready:
-    if overlaps_itself(to):
-        raise ArrayError(
-            f"elements of out share memory (shape {to.shape}, strides {to.strides}): which value wins?"
-        )
+    check_once(to)
     reaches = _reach(of), _reach(to)
     if scale is PLAIN:
         unit = unit_of(of, to)
@@ -199,5 +195,5 @@ def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None
 def _check_apart(of: Array, to: Array, address_of: int, address_to: int, ready: Ready) -> None:
     low_of, end_of = address_of + ready.reach_of[0], address_of + ready.reach_of[1]
     low_to, end_to = address_to + ready.reach_to[0], address_to + ready.reach_to[1]
-    if low_of < end_to and low_to < end_of and share(of, to):
-        raise ArrayError("out shares memory with the array: the transposition is out of place")
+    if low_of < end_to and low_to < end_of:
+        check_apart(of, to)

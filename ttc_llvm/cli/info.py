@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import __version__
 from ..compiling.trial import Mode, Trial
-from ..errors import DatabaseError, GpuError, TargetError
+from ..errors import CompileError, DatabaseError, GpuError, TargetError
 from ..gpu import devices
 from ..machine import gpu_target as gpu_target
 from ..machine import lookup, table
@@ -94,12 +94,11 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
     """Everything that `ttc info` says, in order. ceilings: measure them, which takes a second."""
     try:
         here, problem = backend.host_target(), ""
-    except TargetError as error:
+    except (CompileError, TargetError) as error:
         here, problem = None, str(error)
     facts: dict[str, Any] = {
         "ttc_llvm": __version__,
-        "llvmlite": importlib.metadata.version("llvmlite"),
-        "llvm": backend.llvm_version(),
+        **_llvm(),
         "numpy": np.__version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -116,6 +115,16 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
     if ceilings and here is not None:
         facts["ceilings_gibs"] = measure_ceilings(here, runtime.num_threads())
     return facts
+
+
+def _llvm() -> dict[str, str]:
+    """The versions of LLVM's parts; why there are none, where that is so."""
+    try:
+        return {"llvmlite": importlib.metadata.version("llvmlite"), "llvm": backend.llvm_version()}
+    except (CompileError, TargetError) as error:
+        return {"llvmlite": "cannot be used", "llvm": str(error)}
+    except importlib.metadata.PackageNotFoundError:
+        return {"llvmlite": "is not installed", "llvm": "is not there"}
 
 
 def measure_ceilings(machine: Target, threads: int) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..ir_builders.gpu import module
+from .. import locks
 from ..lowering.gpu.launch import GpuImage, Launch, parameters
 from ..lowering.gpu.lower import lower
 from ..lowering.gpu.nest import GpuNest
@@ -26,6 +26,8 @@ def build(
 
     Raises PlanError where the plan does not fit, CompileError where LLVM rejects the module.
     """
+    with locks.LLVM:
+        from ..ir_builders.gpu import module
     nest = lower(canonical, plan, target)
     text = mark(str(module.build(nest, target, entry)))
     return GpuImage(target, str(plan), launch(nest, entry), text, code(text, target))

@@ -1,8 +1,10 @@
-"""Facts of this machine that need no LLVM: cache sizes, and the CPU features that kernels rely on."""
+"""Facts of this machine that need no LLVM: whether kernels run on it, cache sizes, CPU features."""
 
 from __future__ import annotations
 
 import mmap
+import platform
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +13,17 @@ from .target import Target
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+
+
+def unserved() -> str | None:
+    """Why no kernel runs on this system and processor, in words; None where some do."""
+    processor = platform.machine() or "an unknown processor"
+    if sys.platform == "linux" and processor == "x86_64" and sys.maxsize > 1 << 32:
+        return None
+    bits = "" if sys.maxsize > 1 << 32 else " in 32 bits"
+    here = f"{_SYSTEMS.get(sys.platform, sys.platform)} on {processor}{bits}"
+    return f"this machine is {here}: kernels run on x86-64 Linux only"
 
 
 def caches(root: Path = CACHES) -> dict[str, int]:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import locks
 from ..arguments import shown
-from ..errors import CompileError, TargetError, os_errors
+from ..errors import CompileError, TargetError
 from ..machine import gpu_target as gpu_target
 from ..machine import host, lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
-from . import heap, interrupts
+from . import heap, interrupts, requirements
 
 if TYPE_CHECKING:
     from llvmlite import binding
@@ -33,7 +33,7 @@ VECTORISED_LEVEL = 3  # of what LLVM is to make the most of by itself
 
 
 def host_target() -> Target:
-    """This machine. TargetError where it is not an x86-64."""
+    """This machine. TargetError where no kernel runs on it."""
     return _host()[0]
 
 
@@ -103,8 +103,8 @@ def llvm_version() -> str:
 
 @lru_cache(maxsize=1)
 def llvm() -> Any:
-    """`llvmlite.binding`, loaded by the first call. CompileError where it cannot be."""
-    with locks.LLVM, os_errors("LLVM's library cannot be loaded", CompileError):
+    """`llvmlite.binding`, loaded by the first call. TargetError or CompileError where it cannot be."""
+    with locks.LLVM, requirements.importing():
         heap.require(heap.LIBRARY, "LLVM's library", kept=False)
         import llvmlite.binding
 
@@ -115,11 +115,11 @@ def llvm() -> Any:
 
 @lru_cache(maxsize=1)
 def _host() -> tuple[Target, Mapping[str, bool]]:
+    requirements.check()
     binding = llvm()
     triple = binding.get_process_triple()
     if not triple.startswith("x86_64"):
-        machine = triple.partition("-")[0]
-        raise TargetError(f"this machine is {machine}: kernels can be generated and run on x86-64 only")
+        raise TargetError(f"LLVM takes this machine for {triple}: kernels run on x86-64 Linux only")
     with uninterrupted():
         features, cpu = binding.get_host_cpu_features(), binding.get_host_cpu_name()
     enabled = frozenset(name for name, there in features.items() if there)

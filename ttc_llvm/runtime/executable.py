@@ -152,6 +152,7 @@ class Executable:
 
     def _body(self, streams: bool) -> _Body:
         if not backend.runs_here(self.target):
+            backend.host_target()  # where no kernel runs at all, this says why
             raise TargetError(
                 f"code for target {self.target} cannot run here: this machine lacks instructions"
             )

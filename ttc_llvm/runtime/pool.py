@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ir_builders import dispatch
+from .. import locks
 from ..ir_builders import pool_layout as layout
 from . import affinity, backend, linking
 from .affinity import Affinity
@@ -102,6 +102,8 @@ class Native:
 def native() -> Native:
     """The dispatcher, compiled and loaded on first use."""
     target = backend.host_target()
+    with locks.LLVM:
+        from ..ir_builders import dispatch
     module = dispatch.build(target.triple)
     code = linking.load(backend.compile_object(str(module), target), tuple(_NATIVE))
     entries: dict[str, Any] = {

@@ -55,7 +55,12 @@ def user_path() -> Path:
 
 
 def choose_path(explicit: str | Path | None, environ: Mapping[str, str] = os.environ) -> Path:
-    """The path given to a command or a call, else `default_path`; a leading ~ is the home directory."""
+    """The path given to a command or a call, else `default_path`; a leading ~ is the home directory.
+
+    DatabaseError where the system has no owners of files, which tell whose machine code may run.
+    """
+    if not hasattr(os, "geteuid"):
+        raise DatabaseError("solutions are kept on POSIX systems only, whose files have owners")
     return _expand(Path(explicit)) if explicit else default_path(environ)
 
 

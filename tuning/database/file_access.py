@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import shlex
@@ -12,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
@@ -20,6 +19,11 @@ from ttc_llvm.tuning.database import schema, trust
 from ttc_llvm.tuning.database.connection import connect
 from ttc_llvm.tuning.database.notices import one_line
 from ttc_llvm.tuning.database.schema import Transaction
+
+try:
+    import fcntl
+except ImportError:  # Windows, where `choose_path` refuses files
+    fcntl: Any = None  # type: ignore[no-redef]
 
 T = TypeVar("T")
 

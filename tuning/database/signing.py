@@ -16,12 +16,12 @@ from pathlib import Path
 import platformdirs
 
 from ttc_llvm.tuning.database.notices import warn_once
-from ttc_llvm.tuning.database.trust import make_folder
+from ttc_llvm.tuning.database.trust import OPENING, make_folder
 
 SECRET_BYTES = 32
 WAIT_SECONDS = 2.0  # for another process to fill the file that it has just made
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
-_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | OPENING
 _DOMAIN = b"ttc_llvm code 2"
 
 
@@ -83,7 +83,7 @@ def _write(path: Path) -> None:
 
 def _read(path: Path) -> bytes:
     # A pipe of that name is opened without waiting for its writer.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | OPENING)
     with open(descriptor, "rb", buffering=0) as stream:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):

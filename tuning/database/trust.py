@@ -23,6 +23,8 @@ from ttc_llvm.tuning.database.notices import warn_once
 
 VARIABLE = "TTC_DATABASE_TRUST"
 ROOT = 0
+# Windows has no such flags; there, `choose_path` refuses files.
+OPENING = os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_NOFOLLOW") else 0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -75,13 +77,13 @@ def make_file(place: Path) -> None:
     if not os.path.lexists(place):
         _check_owner(place.parent)
     with suppress(FileExistsError):
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY | OPENING, 0o600))
 
 
 def read_private(path: Path) -> bytes:
     """The content of a plain file that nobody but the user and root can write; raises OSError. A private folder may
     hold what was moved or linked there while it was none."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | OPENING)
     with open(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or not _is_private(found):

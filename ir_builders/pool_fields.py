@@ -1,0 +1,36 @@
+"""IR that addresses the fields of the pool's memory."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from .pool_layout import CONFIG, CONFIG_FIELDS, JOB, JOB_FIELDS, LANE, LANES, PARTS_BITS
+from .values import I32, I64, KERNEL_TYPE, PTR, beyond, i64
+
+YIELD_TYPE = ir.FunctionType(I32, [])
+
+
+def lane_of(builder: ir.IRBuilder, pool: ir.Value, participant: ir.Value) -> ir.Value:
+    """The address of a participant's lane."""
+    return beyond(builder, beyond(builder, pool, LANES), builder.mul(participant, i64(LANE)))
+
+
+def load_job(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
+    """The value of one of JOB_FIELDS."""
+    kinds = {"kernel": KERNEL_TYPE.as_pointer(), "stride": I64, "tasks": I64}
+    return builder.load(beyond(builder, pool, JOB + 8 * JOB_FIELDS.index(name)), name, typ=kinds.get(name, PTR))
+
+
+def load_config(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
+    """The value of one of CONFIG_FIELDS."""
+    return builder.load(beyond(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name)), name, typ=I64)
+
+
+def generation_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    """The number of the job that a word is about."""
+    return builder.ashr(word, i64(PARTS_BITS))
+
+
+def parts_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    """The number of parts of the job that a word is about."""
+    return builder.and_(word, i64((1 << PARTS_BITS) - 1))

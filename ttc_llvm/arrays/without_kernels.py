@@ -1,0 +1,57 @@
+"""`to <- alpha * of + beta * to` by NumPy, where no kernel runs: the same results and errors, slower."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .checks import check_apart, check_once
+from .pairs import PLAIN, Array, Scaling
+
+
+def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:
+    """As `strided.assign`, whose threads and effort mean nothing here; nothing is remembered."""
+    if not to.nbytes:
+        return
+    check_once(to)
+    if not fresh:
+        check_apart(of, to)
+    if scale is PLAIN:
+        _move(of, to)
+        return
+    with np.errstate(all="ignore"):
+        _scale(of, to, scale)
+
+
+def _move(of: Array, to: Array) -> None:
+    """Bit for bit: of records, NumPy would leave out what lies between their fields."""
+    if of.dtype.names is not None:
+        items = np.dtype((np.void, of.dtype.itemsize))
+        of, to = of.view(items), to.view(items)
+    to[...] = of
+
+
+def _scale(of: Array, to: Array, scale: Scaling) -> None:
+    """In the wider type of both, rounded once. A factor of 0 reads nothing."""
+    assert scale.values is not None
+    alpha, beta = scale.values
+    terms = list[Array]()
+    if alpha != 0:
+        terms.append(_product(np.conjugate(of) if scale.conjugate else of, alpha))
+    if beta != 0:
+        terms.append(_product(to, beta))
+    to[...] = sum(terms[1:], start=terms[0]) if terms else 0
+
+
+def _product(x: Array, factor: Any) -> Array:
+    """Every product and sum rounded by itself, as kernels do; a complex 1 does not multiply."""
+    wide: Array = x.astype(factor.dtype, copy=False)
+    if factor == 1:
+        return wide
+    if factor.dtype.kind != "c":
+        return np.asarray(wide * factor)
+    product = np.empty_like(wide)
+    product.real = wide.real * factor.real - wide.imag * factor.imag
+    product.imag = wide.imag * factor.real + wide.real * factor.imag
+    return product
