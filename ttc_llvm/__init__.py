@@ -122,6 +122,8 @@ __all__ = sorted((*_LAZY, "__version__"))
 
 
 def __getattr__(name: str) -> Any:
+    if name == "torch":  # not among the names of `__all__`: PyTorch is loaded by those who ask for it only
+        return _torch()
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -131,6 +133,13 @@ def __getattr__(name: str) -> Any:
         raise errors.out_of_memory(error, f"the import of ttc_llvm.{name}") from error
     globals()[name] = value
     return value
+
+
+def _torch() -> Any:
+    try:
+        return locks.imported(".torch", __name__)
+    except ImportError as error:
+        raise AttributeError(str(error)) from error
 
 
 def __dir__() -> list[str]:

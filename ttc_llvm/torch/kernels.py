@@ -1,0 +1,154 @@
+"""What the operator runs, by device: our kernels on CPUs and CUDA devices, PyTorch's own operators elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from .. import locks
+from ..arrays import assignment
+from ..arrays.checks import scaled
+from ..arrays.general import General
+from ..arrays.pairs import PLAIN, Scaling
+from ..errors import ArrayError, ProblemError
+from ..gpu.array_arguments import ghost
+from ..runtime import runtime
+from ..runtime.executable import Direct, Executable, bound
+from ..runtime.once import Recent
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from ..arrays.strided import Ready
+
+CAPACITY = 512  # layouts remembered
+ALONE_BYTES = 64 << 10  # as for arrays: smaller tensors are not worth a second thread
+ARITHMETIC = {torch.float32: "f4", torch.float64: "f8", torch.complex64: "c8", torch.complex128: "c16"}
+
+
+def check(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: bool) -> None:
+    """ArrayError or ProblemError for what no kernel takes; looks at no element."""
+    rank = x.dim()
+    if len(axes) != rank or sorted(k % rank for k in axes if -rank <= k < rank) != [*range(rank)]:
+        raise ArrayError(f"axes {tuple(axes)} do not permute the {rank} dimensions of x")
+    if x.layout is not torch.strided:
+        raise ArrayError(f"x has layout {x.layout}: pass x.to_dense()")
+    if (real, imag) == (1, 0) and not (conjugate and x.is_complex()):
+        return
+    if x.dtype not in ARITHMETIC:
+        raise ProblemError(f"{x.dtype} is moved only: alpha = {_shown(real, imag)} and conjugate are for {_ADMITTED}")
+    if imag != 0 and not x.is_complex():
+        raise ProblemError(f"alpha = {_shown(real, imag)} is complex, and {x.dtype} is real")
+
+
+_ADMITTED = ", ".join(str(dtype).removeprefix("torch.") for dtype in ARITHMETIC)
+
+
+def _shown(real: float, imag: float) -> str:
+    return f"{complex(real, imag) if imag else real:g}"
+
+
+def _scaling(x: Tensor, dtype: np.dtype[Any], real: float, imag: float, conjugate: bool) -> Scaling:
+    """The checked scalars as kernels take them."""
+    if not x.is_complex():
+        return scaled(dtype, dtype, real, 0, False)
+    return scaled(dtype, dtype, complex(real, imag) if imag else real, 0, conjugate)
+
+
+# --- on the host --------------------------------------------------------------------------------------------
+
+
+class _Prepared:
+    """A layout's plain move on the calling thread: machine code, and all that it takes besides two addresses.
+
+    shape: of the result; left: calls until the layout is looked at anew."""
+
+    __slots__ = ("_entry", "_numbers", "_odd", "_owner", "left", "shape")
+
+    def __init__(self, direct: Direct, ready: Ready, owner: Executable | General, shape: Any) -> None:
+        self._entry, self._owner, self.shape = bound(direct.kernel, direct.held), owner, shape
+        self._numbers = (direct.offset_a, direct.offset_b, direct.params, direct.tasks)
+        self._odd = (ready.odd_of, ready.odd_to)
+        self.left = owner.left // owner.weight
+
+    def run(self, a: int, b: int) -> bool:
+        """Move from address a to address b; False, and nothing has moved, where the long way has to."""
+        odd_of, odd_to = self._odd
+        self.left -= 1
+        if a & odd_of | b & odd_to or self.left <= 0:
+            self._owner.left = min(self._owner.left, self.left)  # so that the long way sees what was moved
+            return False
+        offset_a, offset_b, params, tasks = self._numbers
+        self._entry(a + offset_a, b + offset_b, 0, params, 0, 0, tasks)
+        return True
+
+
+_known: Recent[_Prepared] = Recent(CAPACITY)
+
+
+def on_host(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
+    """The operator on CPUs."""
+    if real == 1 and imag == 0 and not conjugate:
+        known = _known.find((x.shape, x.stride(), x.dtype, (*axes,)))
+        if known is not None:
+            result = x.new_empty(known.shape)
+            if known.run(x.data_ptr(), result.data_ptr()):
+                return result
+    return _moved(x, axes, real, imag, conjugate)
+
+
+def _moved(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: bool) -> Tensor:
+    """The long way: the layout is looked at, and remembered if it returns and one thread serves it."""
+    check(x, axes, real, imag, conjugate)
+    result = x.new_empty([x.shape[k] for k in axes])
+    scale = _scaling(x, np.dtype(ARITHMETIC.get(x.dtype, f"V{x.dtype.itemsize}")), real, imag, conjugate)
+    of, to = _array(x).transpose(axes), _array(result)
+    ready = assignment.engine().assign(of, to, scale, _threads(to.nbytes), 1, fresh=True)
+    if ready is not None and scale is PLAIN:
+        _offer((x.shape, x.stride(), x.dtype, (*axes,)), ready, result.shape)
+    return result
+
+
+def _array(x: Tensor) -> Any:
+    """The tensor's memory as an array, whatever its dtype is called; the tensor keeps it."""
+    dtype = np.dtype(ARITHMETIC.get(x.dtype, f"V{x.dtype.itemsize}"))
+    return ghost(x.data_ptr(), tuple(x.shape), tuple(step * dtype.itemsize for step in x.stride()), dtype)
+
+
+def _threads(size: int) -> int:
+    """No more than PyTorch uses: workers of its data loaders have one each."""
+    return 1 if size < ALONE_BYTES else min(runtime.num_threads(), torch.get_num_threads())
+
+
+def _offer(key: Any, ready: Ready, shape: Any) -> None:
+    owner = ready.executable
+    direct = owner.direct() if owner is not None and owner.returned else None
+    if direct is not None and owner is not None:
+        _known.put(key, _Prepared(direct, ready, owner, shape))
+
+
+# --- elsewhere ----------------------------------------------------------------------------------------------
+
+
+def on_cuda(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
+    """The operator on CUDA devices, on PyTorch's current stream; it returns before the device has finished."""
+    check(x, axes, real, imag, conjugate)
+    with locks.LLVM:
+        from ..arrays import gpu
+    alpha = complex(real, imag) if imag else real
+    result: Tensor = gpu.transpose(x, tuple(axes), None, (alpha, 0, conjugate and x.is_complex()), None, 1)
+    return result
+
+
+def elsewhere(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
+    """The operator on other devices, by PyTorch's own."""
+    check(x, axes, real, imag, conjugate)
+    view = x.permute(tuple(axes))
+    if conjugate and x.is_complex():
+        view = view.conj()
+    if (real, imag) != (1, 0):
+        view = view * (complex(real, imag) if imag else real)
+    return view.clone(memory_format=torch.contiguous_format)
