@@ -7,6 +7,7 @@
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
 # make gpu    what needs a CUDA device, in nine minutes, into gpu.json; WHEELS=DIR: packages, where there is no network
+# make torch  PyTorch for CPUs, with which the tests call our operator for it (700 MB)
 # make ptxas  NVIDIA's assemblers, with which the tests assemble GPU kernels (100 MB; needs no GPU)
 
 PYTHON ?= python3
@@ -24,7 +25,10 @@ OLDEST ?= $(shell for name in python3.10 python3.11 $(PYTHON); do $$name -c '' 2
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
-.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels ptxas clean
+# A release by number: of a wheel for CPUs, where one is at hand.
+TORCH ?= torch==2.13.0
+
+.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels torch ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -77,6 +81,8 @@ wheels: | $(BIN)/python
 	$(BIN)/python -m pip wheel --wheel-dir=$(or $(WHEELS),wheels) llvmlite numpy platformdirs rich hypothesis pytest
 	$(BIN)/python -m pip wheel --wheel-dir=$(or $(WHEELS),wheels) pycuda || echo "without pycuda nothing is timed" >&2
 
+torch: $(VENV)/.torch
+
 ptxas: $(ASSEMBLERS:%=$(VENV)/ptxas/%)
 
 $(VENV)/ptxas/%: | $(BIN)/python
@@ -101,6 +107,10 @@ $(VENV)/minimum/.test: setup.cfg pyproject.toml tests/minimum.py
 	$(OLDEST) -m venv $(@D)
 	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet $$($(@D)/bin/python tests/minimum.py)
 	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.torch: | $(BIN)/python
+	$(PIP) "$(TORCH)"
 	touch $@
 
 $(VENV)/.docs: setup.cfg pyproject.toml | $(BIN)/python

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-# Markers and reasons of tests that may be skipped: long ones, and those that need a machine of another kind
-# or a package too large to be installed for one test.
+# Markers and reasons of tests that may be skipped: long ones, and those that need a machine of another kind.
 MARKERS = ("full", "gpu")
-REASONS = ("this machine cannot run", "nvcc is not installed", "could not import 'torch'", "needs torch")
+REASONS = ("this machine cannot run", "nvcc is not installed")
 _skipped: list[str] = []
 
 

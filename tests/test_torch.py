@@ -136,10 +136,10 @@ def test_threads_call_it_at_once(torch: Any, op: Any) -> None:
 
 def test_it_uses_no_more_threads_than_torch(torch: Any, op: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ttc_llvm.arrays import assignment
-    from ttc_llvm.torch import kernels
+    from ttc_llvm.runtime import runtime
 
     asked: list[int] = []
-    monkeypatch.setattr(kernels.runtime, "num_threads", lambda: 7)
+    monkeypatch.setattr(runtime, "num_threads", lambda: 7)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     engine = SimpleNamespace(assign=lambda of, to, scale, threads, *_, **__: asked.append(threads))
     monkeypatch.setattr(assignment, "engine", lambda: engine)
@@ -184,10 +184,10 @@ def test_whole_graphs_are_compiled(torch: Any, op: Any, compiler: str, tmp_path:
     torch._dynamo.reset()
     counted = torch._dynamo.testing.CompileCounterWithBackend(compiler)
 
-    @torch.compile(fullgraph=True, backend=counted, dynamic=True)
-    def compiled(x: Any) -> Any:
+    def function(x: Any) -> Any:
         return op(x * 2, (1, 0), alpha=3).sin() + op(x)
 
+    compiled = torch.compile(function, fullgraph=True, backend=counted, dynamic=True)
     for rows in (3, 4, 9):
         x = torch.randn(rows, 7, requires_grad=True)
         y = compiled(x)
@@ -301,7 +301,12 @@ def test_cuda_tensors_take_the_way_of_arrays_on_devices(
     from ttc_llvm.torch import kernels
 
     asked: list[Any] = []
-    monkeypatch.setattr(gpu, "transpose", lambda *given: asked.append(given) or "result")
+
+    def transpose(*given: Any) -> str:
+        asked.append(given)
+        return "result"
+
+    monkeypatch.setattr(gpu, "transpose", transpose)
     x = torch.ones(3, 4, 5, dtype=torch.complex64)
     assert kernels.on_cuda(x, [2, 0, 1]) == "result"
     assert kernels.on_cuda(x, [2, 0, 1], 2.0, 1.0, True) == "result"

@@ -31,6 +31,9 @@ SLOW = {
     "gpu/test_gpu_ha": "a compiler",
     "gpu/test_gpu_runtime": "a compiler",
     "gpu/test_gpu_search": "a compiler",
+    "test_anywhere.py::test_every": "processes",
+    "test_anywhere.py::test_numpy_transposes": "processes",
+    "test_anywhere.py::test_the_command": "processes",
     "test_archive.py::test_a_linker": "a compiler",
     "test_archive.py::test_ar_": "GNU's binutils",
     "test_archive.py::test_linkers": "linkers",
@@ -106,8 +109,11 @@ SLOW = {
     "test_entries.py::test_every_decision": "seconds",
     "test_site": "Sphinx",
     "test_stress": "processes",
+    "test_runtime.py::test_torch": "PyTorch",
+    "test_torch": "PyTorch",
     "test_wheel": "builds packages",
     "test_wrong_calls.py::test_a_slice": "seconds",
+    "test_wrong_calls.py::test_torch": "PyTorch",
 }
 
 

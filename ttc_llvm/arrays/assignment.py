@@ -1,4 +1,4 @@
-"""What moves and scales elements: our kernels, or NumPy where none runs, so that libraries can rely on us anywhere."""
+"""The choice of what moves and scales elements: our kernels, or NumPy where none runs."""
 
 from __future__ import annotations
 

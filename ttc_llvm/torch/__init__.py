@@ -6,7 +6,7 @@ Importing it registers `torch.ops.ttc_llvm.transpose`. It needs PyTorch 2.5 or l
 try:
     import torch as _torch
 except ImportError:
-    _torch = None  # type: ignore[assignment]
+    _torch = None
 if not hasattr(getattr(_torch, "library", None), "register_vmap"):
     raise ImportError("ttc_llvm.torch needs PyTorch 2.5 or later: pip install torch")
 

@@ -20,8 +20,8 @@ _transformed: Any = torch._C._are_functorch_transforms_active
 def call(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
     """The operator, whose derivatives any part of PyTorch may ask for."""
     if forward_ad._current_level >= 0 or _transformed():
-        return _Differentiable.apply(x, axes, real, imag, conjugate)  # type: ignore[no-any-return]
-    return op.call(x, axes, real, imag, conjugate)  # type: ignore[no-any-return]
+        return _Differentiable.apply(x, axes, real, imag, conjugate)
+    return op.call(x, axes, real, imag, conjugate)
 
 
 class _Differentiable(torch.autograd.Function):  # type: ignore[misc]
@@ -29,7 +29,7 @@ class _Differentiable(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(x: Tensor, *given: Any) -> Tensor:
-        return (_Differentiable.apply if _transformed() else op.call)(x, *given)  # type: ignore[no-any-return]
+        return (_Differentiable.apply if _transformed() else op.call)(x, *given)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""What the operator runs, by device: our kernels on CPUs and CUDA devices, PyTorch's own operators elsewhere."""
+"""The kernels behind the operator, by device: our own on CPUs and CUDA devices, PyTorch's own operators elsewhere."""
 
 from __future__ import annotations
 

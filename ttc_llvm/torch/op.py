@@ -21,7 +21,6 @@ _kernels.impl("transpose", kernels.on_cuda, "CUDA")
 call: Any = torch.ops.ttc_llvm.transpose.default
 
 
-@_op.register_fake
 def _shape(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
     kernels.check(x, axes, real, imag, conjugate)
     return x.new_empty([x.shape[k] for k in axes])
@@ -51,5 +50,6 @@ def _batched(info: Any, dims: tuple[Any, ...], x: Tensor, *given: Any) -> tuple[
     return call(x, *batched(dims[0], x.dim() - 1, *given)), 0
 
 
+_op.register_fake(_shape)
 _op.register_autograd(_gradient, setup_context=_keep)
 _op.register_vmap(_batched)
