@@ -162,7 +162,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
 
 
 def test_one_module_owns_the_display_of_the_library() -> None:
-    """Whoever imports the package sees nothing of it but what `compiling/display.py` draws, one warning, and the log."""
+    """Whoever imports the package sees only what `compiling/display.py` draws, one warning, and the log."""
     library = [path for path in sources() if room(name_of(path)) not in ("", "cli")]
     drawn = {name_of(path) for path in library if {one.split(".")[0] for one in imports(path)} & {"rich", "IPython"}}
     written = {name_of(path) for path in library if re.search(r"sys\.std(out|err)|warnings\.warn", path.read_text())}
