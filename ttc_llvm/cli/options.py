@@ -40,7 +40,7 @@ def spellings_of(flag: str) -> tuple[str, ...]:
 
 
 def typed(arguments: Sequence[str]) -> dict[str, str]:
-    """How options that have aliases were written, the last time, by their first name."""
+    """The last spelling of options that have aliases, by their first name."""
     words = (argument.partition("=")[0] for argument in arguments)
     return {CANONICAL[word]: word for word in words if word in CANONICAL}
 

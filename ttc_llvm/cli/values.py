@@ -77,7 +77,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def place(text: str) -> str | None:
-    """Where threads run; None for an empty text, which stands for the default."""
+    """The affinity of threads; None for an empty text, which stands for the default."""
     return text if text.strip() else None
 
 

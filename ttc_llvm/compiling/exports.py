@@ -19,7 +19,7 @@ from ..tuning.database.solution_file import SolutionFile, Stored
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did. read: solutions in the file; changed: those that were new or better than what was stored;
+    """The result of an import. read: solutions in the file; changed: those that were new or better than what was stored;
     coded: those that were stored with machine code."""
 
     read: int

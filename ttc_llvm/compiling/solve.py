@@ -77,7 +77,7 @@ class Task(Protocol[P, K]):
 
     @property
     def extra(self) -> str:
-        """What a row of the database tells besides: a JSON object."""
+        """Further facts of a row of the database: a JSON object."""
 
     def ceiling(self, place: str) -> str:
         """The name of what results are compared with. place: of the bench."""

@@ -63,7 +63,7 @@ class Circumstances:
 
 
 def asked_for(problem: Problem | None) -> str:
-    """What a row tells of the problem that it was asked for, in JSON."""
+    """The problem as its caller stated it, for a row of the database, in JSON."""
     return "{}" if problem is None else json.dumps({wording.ASKED: wording.asked_fields(problem)})
 
 

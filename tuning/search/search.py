@@ -55,7 +55,7 @@ class Outcome(Generic[P, K]):
 
 
 class Phase(Enum):
-    """What a compilation is about; the value is a display's word."""
+    """The stages of a compilation; the value is a display's word."""
 
     PLANNING = "planning"
     COMPILING = "compiling"
@@ -66,7 +66,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a compilation has come.
+    """The progress of a compilation.
 
     done: plans timed; total: plans to be considered, -1 = unknown; best: seconds of the fastest so far; phase: what
     comes next, or `Phase.TIMING` where more plans have been timed.
