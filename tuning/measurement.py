@@ -12,7 +12,7 @@ from ..errors import OptionError
 GIB = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Measurement:
     """The measurement of a search's winner.
 
@@ -31,6 +31,14 @@ class Measurement:
 
     def __post_init__(self) -> None:
         arguments.put(self, _RULES, OptionError, "measurement ")
+
+    def __repr__(self) -> str:
+        words = [f"{self.seconds * 1e3:.4g} ms", f"{self.gibs:.1f} GiB/s"]
+        words += [] if self.ratio is None else [f"{self.ratio:.2f} of {self.ceiling} at {self.ceiling_gibs:.1f} GiB/s"]
+        words += [f"{len(self.timings)} timed"] if self.timings else []
+        words += ["on a smaller stand-in"] if self.proxy else []
+        words += ["interrupted"] if self.interrupted else []
+        return f"Measurement({', '.join(words)})"
 
     @property
     def ratio(self) -> float | None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..compiling import options
-from ..compiling.compiler import plan_canonical
+from ..compiling.compiler import CpuTask, plan_canonical
 from ..compiling.options import Options
 from ..compiling.stored_plans import open_database
 from ..compiling.trial import Mode, check_runs_here
+from ..errors import PlanError
 from ..machine.target import Target
 from ..runtime import interrupts, kernel, runtime
 from ..tuning.measurement import GIB
@@ -43,7 +44,8 @@ class Settings(ComparisonSettings):
     target, threads: by default this machine and `ttc_llvm.num_threads()`; max_implementations, time_limit: of each
     search; rounds: of the final comparison; verify: check our results element by element, and peers against them;
     database, ignore_database: as in `ttc_llvm.compile`; peers: from `peers.find`; pattern: also measure what the
-    plan's tiles reach without their permutation: over tensors of one layout, and over the problem's own.
+    plan's tiles reach without their permutation: over tensors of one layout, and over the problem's own; plan: the text
+    of the only one that is measured.
     """
 
     threads: int | None = None
@@ -56,24 +58,35 @@ class Settings(ComparisonSettings):
     ignore_database: bool = False
     peers: tuple[Peer[Any], ...] = ()
     pattern: bool = False
+    plan: str | None = None
 
     def options(self, case: Case) -> Options:
         """The checked options of a case's search. Raises OptionError or TargetError."""
         threads = self.threads if case.threads is None else case.threads
         mode = Mode.HOT if case.hot else Mode.COLD
         return options.checked(
-            self.max_implementations, threads, self.target, self.time_limit, mode, verify=self.verify
+            self.max_implementations, threads, self.target, self.time_limit, mode, verify=self.verify, plan=self.plan
         )
 
-    def keys(self, cases: Iterable[Case]) -> dict[str, Case]:
-        """Cases by the keys of their results. Raises OptionError or TargetError for settings that cannot be."""
+    def keys(self, cases: Sequence[Case]) -> dict[str, Case]:
+        """Cases by the keys of their results. Raises OptionError or TargetError for settings that cannot be, PlanError
+        for a plan that does not fit a case."""
+        for case in cases:
+            self._check_plan(case)
         return {self.key(case, self.options(case)): case for case in cases}
+
+    def _check_plan(self, case: Case) -> None:
+        try:
+            if self.plan is not None:
+                CpuTask(case.canonical, self.options(case)).parsed(self.plan)
+        except PlanError as error:
+            raise PlanError(f"{case.id}: {error}") from None
 
     def key(self, case: Case, chosen: Options) -> str:
         """A text that is equal for results of this case with these settings, on this machine and version."""
         return self.digest(
             case, chosen.target.key, chosen.threads, chosen.max_implementations, chosen.time_limit, chosen.verify,
-            self.rounds, self.pattern, runtime.placement(), kernel.versions(),
+            self.rounds, self.pattern, runtime.placement(), kernel.versions(), *filter(None, [self.plan]),
         )  # fmt: skip
 
 
@@ -152,7 +165,7 @@ class _Measured:
         return Solved(
             ours.solution(workspace, planned),
             str(planned.plan),
-            "cost model" if measured is None else "tuned" if self.timed else "database",
+            self._source(measured is None),
             0 if measured is None else len(measured.timings),
             self.timed > 0 and case.offset == 0,
             [
@@ -160,6 +173,11 @@ class _Measured:
                 *(ours.pattern(workspace, planned.plan) if self.settings.pattern else ()),
             ],
         )
+
+    def _source(self, untimed: bool) -> str:
+        if self.settings.plan is not None:
+            return "given"
+        return "cost model" if untimed else "tuned" if self.timed else "database"
 
     def _progress(self, progress: Progress) -> None:
         self.timed = max(self.timed, progress.done)

@@ -25,7 +25,7 @@ from .options import spellings_of
 T = TypeVar("T")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 DEFAULT, BOTH = ("ttc57",), "both"
-CPU_ONLY = ("numThreads", "affinity", "pattern", "database")
+CPU_ONLY = ("numThreads", "affinity", "pattern", "database", "plan")
 GPU_ONLY = ("budget", "jobs")
 FOR_CPUS = "is for CPUs: a GPU's benchmark has no such option"
 FOR_GPUS = "is for GPUs: --architecture=cuda asks for one"
@@ -57,6 +57,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     add("--affinity", metavar="WHERE", help="compact (default), scatter, none, or CPUs such as 0,2,4-7")
     add("--rounds", metavar="N", help=f"of the final comparison, default {cpu_runner.ROUNDS}")
     add("--pattern", action="store_true", help="also measure the plan's tiles without the permutation")
+    add("--plan", metavar="TEXT", help="exactly this plan for every case: --cases chooses those that it fits")
     add("--noTest", action="store_true", help="check no result")
     add("--ignoreDatabase", action="store_true", help="search anew; the result is still stored")
     add("--database", metavar="PATH", help="default: $TTC_DATABASE, or the user's cache")
@@ -114,6 +115,7 @@ def cpu_settings(args: argparse.Namespace) -> Settings:
         database=args.database,
         ignore_database=args.ignoreDatabase,
         pattern=args.pattern,
+        plan=args.plan,
     )
 
 

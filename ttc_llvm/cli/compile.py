@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..compiling import display, library, machines, options
+from ..compiling.compiler import CpuTask
 from ..compiling.front import compile
 from ..compiling.gpu_solution import GpuSolution
 from ..compiling.options import Options
@@ -90,7 +91,10 @@ def prepare(command: Command) -> CheckedCommand:
         Mode.of(command.hot_a, command.hot_b),
         verify=not command.no_test,
         forced=decisions.forced(command, problem, canonical, wanted),
+        plan=command.plan,
     )
+    if command.plan is not None:
+        CpuTask(canonical, chosen).parsed(command.plan)
     if not {"obj", "header", "static", "shared"}.isdisjoint(command.emit):
         artifact.check_int(problem)
     return CheckedCommand(command, problem, canonical, chosen, _affinity(command))
@@ -179,13 +183,14 @@ def solved(
             hot_b=command.hot_b,
             verify=not command.no_test,
             forced=forced,
+            plan=command.plan,
             database=command.database,
             ignore_database=command.ignore_database,
             progress=progress.report,
         )
     elapsed = time.perf_counter() - start
-    measured, source = solution.measurement, "cost model"
-    if measured is not None:
+    measured, source = solution.measurement, "cost model" if command.plan is None else cli_report.GIVEN
+    if measured is not None and command.plan is None:
         source = "tuned" if progress.timed or measured.interrupted else "database"
     return Compilation(solution, canonical, str(affinity), source, elapsed, (), not command.no_test)
 

@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     stages, count = _stages(given.stage), _plans(given.plans)
     _check_silent(rest)
     job = prepare(replace(_check_cpu(read(rest)), generate_only=True, emit=()))
-    explanation = _solution(job, given.plan).explain(count)
+    explanation = _solution(job).explain(count)
     if given.html is not None:
         marks.check_file(Path(given.html), job.command.force)
         with os_errors(f"--html={given.html} cannot be written"):
@@ -78,7 +78,6 @@ def _add_own(made: argparse.ArgumentParser) -> None:
     add = made.add_argument_group("explain's own").add_argument
     add("--stage", metavar="NAME,..", help=f"only these forms, whole: {' '.join(STAGES)}")
     add("--html", metavar="FILE", help="write a page with pictures instead of text")
-    add("--plan", metavar="TEXT", help="explain this plan; default: the stored one, or the model's first")
     add("--plans", metavar="N", help=f"plans of the ranking, default {RANKED}")
 
 
@@ -123,13 +122,13 @@ def _plans(text: str | None) -> int:
     raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
 
 
-def _solution(job: CheckedCommand, given: str | None) -> Solution:
+def _solution(job: CheckedCommand) -> Solution:
     """The plan given, the stored one, or the cost model's; whatever was timed comes along."""
     options, canonical = replace(job.options, max_implementations=1), job.canonical
     store = open_database(job.command.database, job.command.ignore_database)
     known = stored(CpuTask(canonical, options), store)
-    if given is not None:
-        plan = plans.check(plans.parse(given), canonical)
+    if options.plan is not None:
+        plan = plans.check(plans.parse(options.plan), canonical)
     elif known is not None:
         plan = known.plan
     else:

@@ -79,6 +79,7 @@ FORMS = {  # by the option's metavar
     "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
                lambda v: ",".join(map(repr, v)) if isinstance(v, list) else repr(v)),
     "TYPE": _Form("a string", lambda v: isinstance(v, str)),
+    "TEXT": _Form("a string", lambda v: isinstance(v, str)),
     "ORDER": _Form("a string", lambda v: isinstance(v, str)),
     "AxB,..": _Form("a list of pairs of integers", _all(_all(_is_integer, 2)),
                     lambda v: ",".join("x".join(map(str, pair)) for pair in v)),

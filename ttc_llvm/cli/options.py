@@ -145,6 +145,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--prefetchDistances", "prefetch_distances", "D,..", "micro-tiles ahead, 0 = none", values.distances),
         Option("--blockings", "blockings", "AxB,..", "tile sides along A's and B's stride-1 index", values.blockings),
         Option("--loopPerm", "loop_perm", "P,..", "loop order over A's indices, outermost first", values.orders),
+        Option("--plan", "plan", "TEXT", "exactly this plan, as summaries and ttc explain print it: no other is timed,"
+               " nothing is stored"),
         Option("--threadsPerBlock", "threads_per_block", "N,..", "of a GPU's kernel, to choose from", values.counts),
     ),
     "what comes out": (

@@ -49,6 +49,7 @@ class Command:
     prefetch_distances: tuple[int, ...] | None
     blockings: tuple[tuple[int, int], ...] | None
     loop_perm: tuple[tuple[int, ...], ...] | None
+    plan: str | None
     threads_per_block: tuple[int, ...] | None
     no_align: bool
     no_vec: bool

@@ -19,12 +19,13 @@ from .compare_single import comparison_fields, comparison_rows
 from .reading import Command
 
 TOP = 10
+GIVEN = "given"  # the source of a plan that was asked for
 Rows = Sequence[tuple[str, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """A finished compilation. source: tuned, database or cost model; elapsed: seconds of compiling and tuning;
+    """A finished compilation. source: tuned, database, cost model or given; elapsed: seconds of compiling and tuning;
     verified: the winner's result was to be checked; comparison: with references, where asked for."""
 
     solution: Any  # Solution or GpuSolution
@@ -109,7 +110,7 @@ def _measured_rows(outcome: Compilation) -> Rows:
     if measured is None:
         return [
             ("bandwidth", ["not measured: nothing was timed"]),
-            ("source", ["cost model (computed now or stored earlier)"]),
+            ("source", ["cost model (computed now or stored earlier)" if outcome.source != GIVEN else GIVEN]),
         ]
     rule = wording.bandwidth_rule(outcome.canonical)
     speed = f"{measured.gibs:.1f} GiB/s ({rule}, per second), best run {measured.seconds * 1e3:.4g} ms"
@@ -128,7 +129,7 @@ def _ceiling_line(measured: Measurement) -> str:
 
 
 def _candidates_line(outcome: Compilation, measured: Measurement) -> str:
-    if outcome.source != "tuned":
+    if outcome.source not in ("tuned", GIVEN):
         return f"{len(measured.timings)} timings stored by an earlier run"
     parts = [f"{len(measured.timings)} timed in {outcome.elapsed:.1f} s"]
     parts += ["stopped early"] if measured.interrupted else []
@@ -184,7 +185,7 @@ def measurement_fields(outcome: Compilation) -> dict[str, Any] | None:
         "ceiling_gibs": measured.ceiling_gibs,
         "ratio": measured.ratio,
         "candidates": len(measured.timings),
-        "verified": outcome.source == "tuned" and outcome.verified,
+        "verified": outcome.source in ("tuned", GIVEN) and outcome.verified,
         "interrupted": measured.interrupted,
         "proxy": measured.proxy,
         "timings": [{"plan": plan, "seconds": seconds} for plan, seconds in measured.timings],

@@ -22,14 +22,14 @@ from ..tuning.space import candidates, peak
 from . import solve as loop
 from .options import Options
 from .solution import Solution
-from .solve import Candidates
 from .stored_plans import Planned, asked_for
+from .task import Candidates
 from .trial import Mode, Trial, check_runs_here
 
 
 @dataclass(frozen=True, slots=True)
 class CpuTask:
-    """A canonical form to be planned for a CPU (`solve.Task`). scalars: alpha and beta of the timed runs; problem: that
+    """A canonical form to be planned for a CPU (`task.Task`). scalars: alpha and beta of the timed runs; problem: that
     it is the form of, if any."""
 
     canonical: Canonical

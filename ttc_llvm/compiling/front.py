@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .. import arguments, locks
 from ..errors import OptionError, ProblemError, states_memory
+from ..lowering.gpu.plan import GpuPlan
+from ..lowering.plan import CpuPlan
 from ..machine.gpu_target import GpuTarget, Name, is_gpu
 from ..machine.target import Target
 from ..problem.problem import Problem
@@ -39,6 +41,7 @@ def compile(
     hot_b: bool = ...,
     verify: bool = ...,
     forced: Forced = ...,
+    plan: CpuPlan | str | None = ...,
     database: str | Path | None = ...,
     ignore_database: bool = ...,
     progress: Report | bool | None = ...,
@@ -58,6 +61,7 @@ def compile(
     hot_b: bool = ...,
     verify: bool = ...,
     forced: Forced | GpuForced = ...,
+    plan: CpuPlan | GpuPlan | str | None = ...,
     database: str | Path | None = ...,
     ignore_database: bool = ...,
     progress: Report | bool | None = ...,
@@ -77,6 +81,7 @@ def compile(
     hot_b: bool = ...,
     verify: bool = ...,
     forced: Forced | GpuForced = ...,
+    plan: CpuPlan | GpuPlan | str | None = ...,
     database: str | Path | None = ...,
     ignore_database: bool = ...,
     progress: Report | bool | None = ...,
@@ -96,6 +101,7 @@ def compile(
     hot_b: bool = False,
     verify: bool = True,
     forced: Forced | GpuForced = FREE,
+    plan: CpuPlan | GpuPlan | str | None = None,
     database: str | Path | None = None,
     ignore_database: bool = False,
     progress: Report | bool | None = None,
@@ -107,8 +113,9 @@ def compile(
     threads: by default `ttc_llvm.set_num_threads`, OMP_NUM_THREADS or the CPUs at hand; target: a CPU, an
     architecture or several (see `machines.chosen`), by default this machine, and others of its kind by objects;
     time_limit: seconds of tuning; hot_a, hot_b: tensors that are in the caches when a run starts; verify: check the
-    winner's result, every element; forced: decisions already taken; database: path of the solutions database;
-    ignore_database: do not look there (the result is still stored). progress: a function that is told how far it has
+    winner's result, every element; forced: decisions already taken; plan: exactly this plan, or its text, is timed, and
+    what is stored stays as it is; database: path of the solutions database; ignore_database: do not look there (the
+    result is still stored). progress: a function that is told how far it has
     come (`Progress`); without one, terminals and notebooks show it, unless it is False or the log tells it.
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
     The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
@@ -126,12 +133,12 @@ def compile(
         with locks.LLVM:
             from . import gpu_compiling
 
-        wanted = gpu_compiling.checked(tried, target, time_limit, mode, verify=verify, forced=forced)
+        wanted = gpu_compiling.checked(tried, target, time_limit, mode, verify=verify, forced=forced, plan=plan)
         with reporting(progress) as report:
             return gpu_compiling.solve(problem, wanted, open_database(database, ignore_database), report)
     if isinstance(forced, GpuForced):
         raise OptionError(f"decisions {forced!r} are a GPU's: the target is a CPU")
-    options = checked(tried, threads, target, time_limit, mode, verify=verify, forced=forced)
+    options = checked(tried, threads, target, time_limit, mode, verify=verify, forced=forced, plan=plan)
     with reporting(progress) as report:
         return solve(problem, options, open_database(database, ignore_database), report)
 

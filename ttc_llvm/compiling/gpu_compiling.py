@@ -17,6 +17,7 @@ from ..gpu.session import Session
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu import plan as gpu_plan
 from ..lowering.gpu.plan import GpuPlan
+from ..lowering.plan import Plan
 from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Canonical, canonicalise
 from ..problem.problem import Problem
@@ -32,15 +33,15 @@ from . import solve as loop
 from .gpu_solution import GpuSolution
 from .gpu_tensors import MARGIN
 from .gpu_trial import Built, Trial, ceiling_name
-from .options import GpuOptions, time_limit_of
-from .solve import Candidates
+from .options import GpuOptions, plan_text, time_limit_of
 from .stored_plans import Planned, asked_for, open_database
+from .task import Candidates
 from .trial import Mode, stand_in
 
 
 @dataclass(frozen=True, slots=True)
 class GpuTask:
-    """A canonical form to be planned for a GPU (`solve.Task`). scalars: alpha and beta of the timed runs; device: where
+    """A canonical form to be planned for a GPU (`task.Task`). scalars: alpha and beta of the timed runs; device: where
     they are, by default the one at hand; problem: that it is the form of, if any."""
 
     canonical: Canonical
@@ -138,6 +139,7 @@ def checked(
     *,
     verify: bool = True,
     forced: Forced | GpuForced = FREE,
+    plan: Plan | str | None = None,
 ) -> GpuOptions:
     """Options that a user has given. Raises OptionError and TargetError for what makes no sense."""
     found = devices.resolve(target)
@@ -146,4 +148,4 @@ def checked(
             raise OptionError(f"decisions {forced} are a CPU's: a GPU's are ttc_llvm.GpuForced(threads, order)")
         forced = gpu_candidates.FREE
     count, limit = arguments.effort("max_implementations", max_implementations), time_limit_of(time_limit)
-    return GpuOptions(found, 1, count, limit, mode, arguments.flag("verify", verify), forced)
+    return GpuOptions(found, 1, count, limit, mode, arguments.flag("verify", verify), forced, plan_text(plan, forced))

@@ -44,7 +44,7 @@ class Built:
 
 @dataclass(slots=True)
 class Trial:
-    """A `solve.Bench`: a canonical form on the tuner's own tensors. Used inside `session.active`.
+    """A `task.Bench`: a canonical form on the tuner's own tensors. Used inside `session.active`.
 
     prepared: images that were compiled beforehand, by the text of their plan, those of ceilings behind the form's text;
     filled: the types whose values fill the tensors; is_proxy: the form is a smaller stand-in of the problem's.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .. import arguments
 from ..errors import OptionError
+from ..lowering.plan import Plan
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..runtime import runtime
@@ -25,7 +26,8 @@ class Asked:
 
     threads: of a call, 1 where the word has no meaning; max_implementations: plans to consider; 1 = the cost model
     alone, nothing is timed; -1 = the whole space, the paper's on CPUs; time_limit: seconds of search; mode: what the
-    caches hold when a run starts; verify: check the winner; forced: decisions taken by the user, "" = none.
+    caches hold when a run starts; verify: check the winner; forced: decisions taken by the user, "" = none; plan: the
+    text of the only one that is considered.
     """
 
     target: Target | GpuTarget
@@ -35,6 +37,7 @@ class Asked:
     mode: Mode = Mode.COLD
     verify: bool = True
     forced: Forced | GpuForced = FREE
+    plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +66,26 @@ def checked(
     *,
     verify: bool = True,
     forced: Forced = FREE,
+    plan: Plan | str | None = None,
 ) -> Options:
     """Options with defaults filled in. Raises OptionError or TargetError for what makes no sense."""
     arguments.instance(Forced)("forced", forced, OptionError)
+    text = plan_text(plan, forced)
     own, *others = machines.chosen(target)
     count = runtime.num_threads() if threads is None else runtime.thread_count(threads)
     tried, limit = arguments.effort("max_implementations", max_implementations), time_limit_of(time_limit)
-    return Options(own, count, tried, limit, mode, arguments.flag("verify", verify), forced, tuple(others))
+    return Options(own, count, tried, limit, mode, arguments.flag("verify", verify), forced, text, tuple(others))
+
+
+def plan_text(plan: Plan | str | None, forced: Forced | GpuForced) -> str | None:
+    """The text of a given plan. OptionError where it is none, or where decisions are given beside it."""
+    if plan is None:
+        return None
+    if not isinstance(plan, (str, Plan)):
+        raise OptionError(f"plan is a {type(plan).__name__}: it must be a CpuPlan, a GpuPlan or the text of one")
+    if str(forced):
+        raise OptionError(f"a plan takes every decision: leave out the plan, or {forced}")
+    return str(plan)
 
 
 def time_limit_of(seconds: float | None) -> float | None:

@@ -1,6 +1,6 @@
 """One loop for CPUs and GPUs: look a plan up, take the cost model's, or search; verify; store.
 
-What differs between them is a `Task`, and while plans are timed, its `Bench`.
+What differs between them is a `Task`, and while plans are timed, its `Bench` (`task.py`).
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 import itertools
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
-from typing import Generic, Protocol
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 
 from ..errors import PlanError
 from ..lowering.plan_text import modern
@@ -20,10 +19,10 @@ from ..runtime.kernel import Objects
 from ..tuning.database.database import Database
 from ..tuning.database.records import Answer, Record, Request, Timing
 from ..tuning.measurement import Measurement
-from ..tuning.search.leaderboard import K, P, Subject
-from ..tuning.search.search import Diverse, Limits, Outcome, Phase, Progress, Report, search
-from .options import Asked
+from ..tuning.search.leaderboard import K, P
+from ..tuning.search.search import Limits, Outcome, Phase, Progress, Report, search
 from .stored_plans import Circumstances, Planned, by_plan, named
+from .task import Candidates, Task
 from .trial import Mode
 
 _log = logging.getLogger(__name__)
@@ -31,81 +30,13 @@ STORED_TIMINGS = 50
 UNVERIFIED = "unverified"  # of a request's options: the winner was not checked
 
 
-class Bench(Subject[P, K], Protocol[P, K]):
-    """The subject of a search, with its tensors. canonical: the form that is timed."""
-
-    canonical: Canonical
-
-    @property
-    def circumstances(self) -> Circumstances:
-        """The device, what a run moves, and whether it is a smaller stand-in's."""
-
-    @property
-    def alone(self) -> Callable[[K], float] | None:
-        """The function that times a run on one thread; None where only runs on all threads count."""
-
-    def ceiling(self) -> float:
-        """GiB/s of the same bytes without a permutation, 0 where that cannot be measured."""
-
-    def decided(self, outcome: Outcome[P, K], limits: Limits) -> Outcome[P, K]:
-        """The outcome, whose winner has what a search does not decide."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates(Generic[P]):
-    """The plans of a search: offered in this order, what to try after a fast one, and diversity seeds."""
-
-    offered: Iterable[P]
-    more: Callable[[P], Iterable[P]]
-    diverse: Diverse[P]
-
-
-class Task(Protocol[P, K]):
-    """A canonical form to be planned for a machine."""
-
-    @property
-    def canonical(self) -> Canonical:
-        """The form."""
-
-    @property
-    def asked(self) -> Asked:
-        """The options of the search."""
-
-    @property
-    def versions(self) -> str:
-        """The versions that its code depends on."""
-
-    @property
-    def extra(self) -> str:
-        """Further facts of a row of the database: a JSON object."""
-
-    def ceiling(self, place: str) -> str:
-        """The name of what results are compared with. place: of the bench."""
-
-    def parsed(self, text: str) -> P:
-        """The plan of this text; PlanError where it does not fit."""
-
-    def modelled(self) -> P:
-        """The cost model's first choice."""
-
-    def candidates(self, timed: Canonical, hints: Iterator[P]) -> Candidates[P]:
-        """The plans that a search tries, hints first. timed: the form that is, which plans have to fit, too."""
-
-    def bench(self) -> AbstractContextManager[Bench[P, K]]:
-        """The place where plans are timed; TtcError, in a sentence, where they cannot be."""
-
-    def code(self, plan: P, built: K | None = None) -> Objects:
-        """The code of a plan, compiled unless it is built; none where this machine neither runs nor keeps it."""
-
-    def fallback_code(self, plan: P) -> Objects:
-        """The code of the fallback plans for the usual addresses of arrays."""
-
-
 def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> Planned[P]:
     """The best plan: from the database, from the cost model, or by timing candidates. What is found is stored."""
     asked, request = task.asked, request_of(task)
     _log.info("merged problem: %s", task.canonical)
     _log.info("target %s, threads %d, caches %s", asked.target, asked.threads, asked.mode.value)
+    if asked.plan is not None:
+        return _given(task, request, asked.plan, progress)
     answer = store.find(request, asked.max_implementations)
     known = _answered(task, answer)
     if known is not None and answer.record is not None:
@@ -126,7 +57,12 @@ def _tell(progress: Report | None, task: Task[P, K], phase: Phase, measured: Mea
     """Say what comes next. measured: of a search that is over."""
     if progress is not None:
         done, best = (0, None) if measured is None else (len(measured.timings), measured.seconds)
-        progress(Progress(done, task.asked.max_implementations, best, phase))
+        progress(Progress(done, _total(task), best, phase))
+
+
+def _total(task: Task[P, K]) -> int:
+    """The plans to be considered, -1 = all that there are."""
+    return task.asked.max_implementations if task.asked.plan is None else 1
 
 
 def stored(task: Task[P, K], store: Database) -> Planned[P] | None:
@@ -184,6 +120,24 @@ def _plans(task: Task[P, K], texts: Iterable[str]) -> Iterator[P]:
             yield task.parsed(text)
 
 
+def _given(task: Task[P, K], request: Request, text: str, progress: Report | None) -> Planned[P]:
+    """The plan of this text, timed unless one candidate was asked for. The database is neither asked nor told: what a
+    search has found is better founded than whatever somebody tries. PlanError where the plan does not fit."""
+    plan = task.parsed(text)
+    if task.asked.max_implementations == 1 or task.canonical.elements == 0:
+        _tell(progress, task, Phase.COMPILING)
+        return Planned(plan, None, task.code(plan))
+    found, _ = _tuned(task, request, Answer(), progress)
+    return found
+
+
+def _offered(task: Task[P, K], timed: Canonical, hints: Iterator[P]) -> Candidates[P]:
+    """What a search tries: the plan that was given, or the task's candidates."""
+    if task.asked.plan is None:
+        return task.candidates(timed, hints)
+    return Candidates((task.parsed(task.asked.plan),), lambda _: (), lambda _: None)
+
+
 # --- the two sources of a new plan ----------------------------------------------------------------------
 
 
@@ -225,12 +179,13 @@ def _tuned(
                 "the tensors do not fit in %s: tuned on a smaller stand-in with the same strides' low bits", room
             )
         ceiling = bench.ceiling()
-        began, limits = time.monotonic(), Limits(asked.max_implementations, asked.time_limit, asked.verify)
-        found = task.candidates(bench.canonical, _plans(task, answer.hints))
+        began, limits = time.monotonic(), Limits(_total(task), asked.time_limit, asked.verify)
+        found = _offered(task, bench.canonical, _plans(task, answer.hints))
         outcome = search(found.offered, found.more, bench, limits, progress, bench.alone, found.diverse)
         fallbacks: Objects = {}
         with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
-            outcome = bench.decided(outcome, limits.after(time.monotonic() - began))
+            if asked.plan is None:
+                outcome = bench.decided(outcome, limits.after(time.monotonic() - began))
             ceiling = max(ceiling, bench.ceiling())
             fallbacks = {} if here.proxy or outcome.interrupted else task.fallback_code(outcome.best.plan)
     _log.info("ceiling %.4g GiB/s; winner of %d: %s", ceiling, len(outcome.timings), outcome.best.plan)

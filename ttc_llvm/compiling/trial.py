@@ -68,7 +68,7 @@ def _flush_kernel(target: Target) -> tuple[linking.Loaded, int] | None:
 
 @dataclass(slots=True)
 class Trial:
-    """A `solve.Bench`: canonical problem (or its smaller proxy), threads, mode and scalars."""
+    """A `task.Bench`: canonical problem (or its smaller proxy), threads, mode and scalars."""
 
     canonical: Canonical
     target: Target

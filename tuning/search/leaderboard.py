@@ -182,7 +182,7 @@ class Leaderboard(Generic[P, K]):
     def final(self) -> None:
         """Time the finalists again side by side, so that neither luck nor the machine's speed makes the winner. Plans
         that lag behind after some rounds leave."""
-        if len(self.timings) < 2:
+        if not self.timings:
             return
         by_clock = sorted(self.timings.values(), key=lambda timed: timed.best)
         alive = list(dict.fromkeys(t.plan for t in (*self.ranked()[:FINALISTS], *by_clock[:FINALISTS])))

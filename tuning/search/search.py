@@ -200,11 +200,8 @@ class _Search(Generic[P, K]):
             self._rounds(batch)
         self.table.compare_alone()
         self.table.forget(KEPT)
-        timings, total = self.table.timings, self.limits.candidates
-        _log.info(
-            "%d of %s candidates timed, best %.4g ms",
-            len(timings), "?" if total < 0 else total, self.table.fastest().best * 1e3,
-        )  # fmt: skip
+        timings, most = self.table.timings, "all" if self.limits.candidates < 0 else self.limits.candidates
+        _log.info("%d of %s candidates timed, best %.4g ms", len(timings), most, self.table.fastest().best * 1e3)
         for plan in batch if _log.isEnabledFor(logging.DEBUG) else ():
             if plan in timings:
                 _log.debug("%.4g ms, best of %d: %s", timings[plan].best * 1e3, len(timings[plan].seconds), plan)
@@ -214,8 +211,8 @@ class _Search(Generic[P, K]):
         """Say what comes next."""
         if self.report is not None:
             known = self.table.timings
-            best = self.table.fastest().best if known else None
             self._told = max(self._told, len(known))  # a batch that is timed again has been there before
+            best = self.table.fastest().best if known else None
             self.report(Progress(self._told, self.limits.candidates, best, phase))
 
     def _rounds(self, batch: list[P]) -> None:

@@ -1,0 +1,85 @@
+"""What `solve` is given: a task, and the bench on which its plans are timed. CPUs and GPUs differ by these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Generic, Protocol
+
+from ..problem.canonical import Canonical
+from ..runtime.kernel import Objects
+from ..tuning.search.leaderboard import K, P, Subject
+from ..tuning.search.search import Diverse, Limits, Outcome
+from .options import Asked
+from .stored_plans import Circumstances
+
+
+class Bench(Subject[P, K], Protocol[P, K]):
+    """The subject of a search, with its tensors. canonical: the form that is timed."""
+
+    canonical: Canonical
+
+    @property
+    def circumstances(self) -> Circumstances:
+        """The device, what a run moves, and whether it is a smaller stand-in's."""
+
+    @property
+    def alone(self) -> Callable[[K], float] | None:
+        """The function that times a run on one thread; None where only runs on all threads count."""
+
+    def ceiling(self) -> float:
+        """GiB/s of the same bytes without a permutation, 0 where that cannot be measured."""
+
+    def decided(self, outcome: Outcome[P, K], limits: Limits) -> Outcome[P, K]:
+        """The outcome, whose winner has what a search does not decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates(Generic[P]):
+    """The plans of a search: offered in this order, what to try after a fast one, and diversity seeds."""
+
+    offered: Iterable[P]
+    more: Callable[[P], Iterable[P]]
+    diverse: Diverse[P]
+
+
+class Task(Protocol[P, K]):
+    """A canonical form to be planned for a machine."""
+
+    @property
+    def canonical(self) -> Canonical:
+        """The form."""
+
+    @property
+    def asked(self) -> Asked:
+        """The options of the search."""
+
+    @property
+    def versions(self) -> str:
+        """The versions that its code depends on."""
+
+    @property
+    def extra(self) -> str:
+        """Further facts of a row of the database: a JSON object."""
+
+    def ceiling(self, place: str) -> str:
+        """The name of what results are compared with. place: of the bench."""
+
+    def parsed(self, text: str) -> P:
+        """The plan of this text; PlanError where it does not fit."""
+
+    def modelled(self) -> P:
+        """The cost model's first choice."""
+
+    def candidates(self, timed: Canonical, hints: Iterator[P]) -> Candidates[P]:
+        """The plans that a search tries, hints first. timed: the form that is, which plans have to fit, too."""
+
+    def bench(self) -> AbstractContextManager[Bench[P, K]]:
+        """The place where plans are timed; TtcError, in a sentence, where they cannot be."""
+
+    def code(self, plan: P, built: K | None = None) -> Objects:
+        """The code of a plan, compiled unless it is built; none where this machine neither runs nor keeps it."""
+
+    def fallback_code(self, plan: P) -> Objects:
+        """The code of the fallback plans for the usual addresses of arrays."""
