@@ -19,8 +19,8 @@ from ..tuning.database.solution_file import SolutionFile, Stored
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The result of an import. read: solutions in the file; changed: those that were new or better than what was stored;
-    coded: those that were stored with machine code."""
+    """The counts of an import. read: solutions in the file; changed: those that were new or better than what was
+    stored; coded: those that were stored with machine code."""
 
     read: int
     changed: int
