@@ -19,6 +19,7 @@ from ttc_llvm import Problem, cli
 from ttc_llvm.arguments import EFFORTS, effort
 from ttc_llvm.cli import command, explain, manifest, options, reading, values
 from ttc_llvm.errors import OptionError
+from ttc_llvm.problem import type_names
 
 TINY = ("--perm=1,0", "--size=48,32")
 UNTIMED = "--effort=estimate"
@@ -296,3 +297,22 @@ def test_every_help_has_examples_that_can_be_read(made: argparse.ArgumentParser)
             reading.read(words)
         else:
             assert command.subcommands().parse_args(words).command == words[0]
+
+
+# --- the page ----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_spellings_has_every_name() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "reference" / "spellings.md").read_text()
+    lines = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("|")]
+    rows = [[cell.strip().strip("`").split() for cell in line] for line in lines]
+    table = {row[0][0]: row[1:] for row in rows}
+    for canonical in ("s", "d", "c", "z", "f16", "bf16", "i8", "i16", "i32", "i64"):
+        full, short = table[canonical]
+        assert set(full) == {name for name, found in type_names.FULL.items() if found == canonical}
+        assert {canonical, *short} == {canonical, *(name for name, one in type_names.SHORT.items() if one in full)}
+    assert {name: [str(count)] for name, count in EFFORTS.items()} == {name: table[name][0] for name in EFFORTS}
+    for flag, aliases in options.ALIASES.items():
+        assert table[flag] == [list(aliases)]
+    for word in (*type_names.AMBIGUOUS, *options.IDLE):
+        assert word in page

@@ -174,6 +174,17 @@ def test_a_transpose_is_as_easy_as_a_source_file(project: Project) -> None:
     assert project.generated == 5
 
 
+def test_types_and_efforts_by_name(project: Project) -> None:
+    """DTYPE, EFFORT and THREADS are what DATATYPE, MAX_IMPLEMENTATIONS and NUM_THREADS are."""
+    named = "DTYPE float32 EFFORT measure THREADS 1"
+    project.write(main_c=MAIN, CMakeLists=ONE.format(named) + "ttc_add_transpose(app PERM 1 0 SIZE 3 4 DATATYPE <i2)\n")
+    project.made()
+    assert project.result("app") == FLIPPED and project.generated == 2
+    calls = (project.ttc.parent.parent / "calls.txt").read_text()
+    assert "--dtype=float32" in calls and "--effort=measure" in calls and "--threads=1" in calls
+    assert (project.build / "ttc" / "app" / "i16Transpose10_3x4.h").exists()
+
+
 def test_a_manifest_becomes_a_library(project: Project) -> None:
     """A changed manifest makes it again, with the new problems; an unchanged one does not."""
     text = "ttc_add_library(many MANIFEST list.txt)\nadd_executable(app main.c)\ntarget_link_libraries(app many)\n"
@@ -293,7 +304,7 @@ FAULTS = {
     "ttc_add_transpose(app PERM 1 0 SIZE 3 2 ORDER R)": "F (column-major) or C (row-major) is expected",
     "ttc_add_transpose(app PERM 1 0)": "ttc_add_transpose(app): SIZE is missing",
     "ttc_add_transpose(app PERM 1 0 SIZE)": "no value follows SIZE",
-    "ttc_add_transpose(app PERM 1 0 SIZE 3 2 DTYPE d)": "'DTYPE' is not an integer",
+    "ttc_add_transpose(app PERM 1 0 SIZE 3 2 TYPE d)": "'TYPE' is not an integer",
     "ttc_add_transpose(app FAST PERM 1 0 SIZE 3 2)": "unknown arguments FAST",
     "ttc_add_transpose(app STATIC PERM 1 0 SIZE 3 2)": "STATIC and SHARED are for new ones",
     "ttc_add_transpose(new STATIC SHARED PERM 1 0 SIZE 3 2)": "STATIC contradicts SHARED",
@@ -302,6 +313,10 @@ FAULTS = {
     "ttc_add_transpose(app PERM 1 0 SIZE 3 2)\nttc_add_transpose(app PERM 1 0 SIZE 3 2)": "the target already has",
     "ttc_add_library(many MANIFEST missing.txt)": "missing.txt cannot be read: No such file",
     "ttc_add_library(many)": "MANIFEST is missing",
+    "ttc_add_transpose(app PERM 1 0 SIZE 3 2 DTYPE s DATATYPE d)": "DATATYPE and DTYPE are two names of one option",
+    "ttc_add_transpose(app PERM 1 0 SIZE 3 2 EFFORT 1 MAX_IMPLEMENTATIONS 1)": "MAX_IMPLEMENTATIONS and EFFORT are two",
+    "ttc_add_transpose(app PERM 1 0 SIZE 3 2 DTYPE float)": "data type 'float' is float32 to some and float64",
+    "ttc_add_transpose(app PERM 1 0 SIZE 3 2 EFFORT hard)": "--effort=hard: a count from 1",
     "add_subdirectory(below)\nttc_add_transpose(inner PERM 1 0 SIZE 3 2)": "belongs to",
     "ttc_add_library(many MANIFEST bad.json)": 'bad.json:2: unknown key "prem"',
 }

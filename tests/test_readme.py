@@ -92,7 +92,8 @@ def test_the_table_lists_every_option() -> None:
     table = README[README.index("\nOptions\n") : README.index("\nWhere solutions are stored\n")]
     missing = [o.flag for o in cli_options.OPTIONS if not re.search(rf"{o.flag}\b", table)]
     assert not missing
-    known = {option.flag for option in cli_options.OPTIONS} | {"--help", "--version", "--option", "--cmake-dir"}
+    known = {flag for option in cli_options.OPTIONS for flag in cli_options.spellings_of(option.flag)}
+    known |= {"--help", "--version", "--option", "--cmake-dir"}
     assert set(re.findall(r"(?<!-)--[A-Za-z][A-Za-z-]*", table)) <= known
 
 

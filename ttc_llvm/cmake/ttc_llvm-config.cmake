@@ -11,6 +11,9 @@
 #   common: [CPU <name>...] [MAX_IMPLEMENTATIONS <n>] [TIME_LIMIT <seconds>] [NUM_THREADS <n>]
 #           [DATABASE <file>] [EMIT <kind>...] [OPTIONS <option>...]
 #
+# DTYPE, EFFORT and THREADS are other names of DATATYPE, MAX_IMPLEMENTATIONS and NUM_THREADS; types and efforts also by
+# name, as float32 and measure.
+#
 # A <target> of the same directory that exists gets the objects as sources and the header's folder; otherwise a
 # library of that name is made (STATIC, SHARED, or as BUILD_SHARED_LIBS says), which can be linked and installed
 # like any other. The header is <C name of the problem>.h, or <target>.h for a manifest. EMIT asks for more: omp
@@ -56,14 +59,15 @@ function(_ttc_check)
 endfunction()
 _ttc_check()
 
-set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS TIME_LIMIT NUM_THREADS DATABASE)
+set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS EFFORT TIME_LIMIT NUM_THREADS THREADS DATABASE)
+set(_TTC_ALIASES DTYPE=DATATYPE EFFORT=MAX_IMPLEMENTATIONS THREADS=NUM_THREADS)
 set(_TTC_LISTS CPU EMIT OPTIONS)
 set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
 
 function(ttc_add_transpose target)
   set(arguments)
   set(manifest)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CONJUGATE" "ORDER;DATATYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CONJUGATE" "ORDER;DATATYPE;DTYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
     "PERM;SIZE;LDA;LDB;${_TTC_LISTS}")
   _ttc_check_arguments(ttc_add_transpose "${target}" PERM SIZE)
   foreach(key IN ITEMS PERM SIZE LDA LDB)
@@ -73,7 +77,7 @@ function(ttc_add_transpose target)
       list(APPEND arguments "--${option}=${values}")
     endif()
   endforeach()
-  foreach(pair IN ITEMS ORDER=order DATATYPE=dataType ALPHA=alpha BETA=beta)
+  foreach(pair IN ITEMS ORDER=order DATATYPE=dataType DTYPE=dtype ALPHA=alpha BETA=beta)
     string(REPLACE "=" ";" pair ${pair})
     list(GET pair 0 key)
     list(GET pair 1 option)
@@ -108,6 +112,14 @@ macro(_ttc_check_arguments function target)
   if(arg_STATIC AND arg_SHARED)
     message(FATAL_ERROR "${function}(${target}): STATIC contradicts SHARED")
   endif()
+  foreach(pair IN LISTS _TTC_ALIASES)
+    string(REPLACE "=" ";" pair ${pair})
+    list(GET pair 0 alias)
+    list(GET pair 1 key)
+    if(DEFINED arg_${alias} AND DEFINED arg_${key})
+      message(FATAL_ERROR "${function}(${target}): ${key} and ${alias} are two names of one option: give one")
+    endif()
+  endforeach()
   foreach(key IN ITEMS ${ARGN})
     if(NOT DEFINED arg_${key})
       message(FATAL_ERROR "${function}(${target}): ${key} is missing")
@@ -159,6 +171,9 @@ macro(_ttc_common_arguments)
   if(DEFINED arg_NUM_THREADS)
     list(APPEND arguments "--numThreads=${arg_NUM_THREADS}")
   endif()
+  if(DEFINED arg_THREADS)
+    list(APPEND arguments "--threads=${arg_THREADS}")
+  endif()
   if(DEFINED arg_TIME_LIMIT)
     list(APPEND arguments "--time-limit=${arg_TIME_LIMIT}")
   endif()
@@ -168,6 +183,8 @@ macro(_ttc_common_arguments)
   endif()
   if(DEFINED arg_MAX_IMPLEMENTATIONS)
     list(APPEND arguments "--maxImplementations=${arg_MAX_IMPLEMENTATIONS}")
+  elseif(DEFINED arg_EFFORT)
+    list(APPEND arguments "--effort=${arg_EFFORT}")
   elseif(NOT DEFINED arg_TIME_LIMIT)
     list(APPEND arguments --maxImplementations=1 --quiet)
   endif()
@@ -234,7 +251,7 @@ endmacro()
 
 # Commands that may time kernels must not run side by side.
 function(_ttc_one_after_the_other generating)
-  if(NOT manifest AND NOT DEFINED arg_MAX_IMPLEMENTATIONS AND NOT DEFINED arg_TIME_LIMIT)
+  if(NOT manifest AND NOT DEFINED arg_MAX_IMPLEMENTATIONS AND NOT DEFINED arg_EFFORT AND NOT DEFINED arg_TIME_LIMIT)
     return()
   endif()
   get_property(last GLOBAL PROPERTY _TTC_LAST)
