@@ -16,10 +16,10 @@ from conftest import Ttc
 
 import ttc_llvm
 from ttc_llvm import Problem, cli
-from ttc_llvm.arguments import EFFORTS, effort
 from ttc_llvm.cli import command, explain, manifest, options, reading, values
 from ttc_llvm.errors import OptionError
 from ttc_llvm.problem import type_names
+from ttc_llvm.tuning.efforts import EFFORTS, effort
 
 TINY = ("--perm=1,0", "--size=48,32")
 UNTIMED = "--effort=estimate"

@@ -25,8 +25,6 @@ DIGITS = 40  # of an integer, as on the command line
 MOST = 1 << 20  # items of a sequence: what has more may never end
 LONGEST_NAME, LONGEST_PATH = 255, 4096  # bytes, of Linux: NAME_MAX and PATH_MAX
 COUNT = (1 << 31) - 1  # of whatever is counted
-EFFORTS = {"estimate": 1, "measure": 20, "patient": 200, "exhaustive": -1}
-"""Efforts by name: plans to consider. 1 = the cost model's choice, nothing is timed; -1 = the whole space."""
 _BEYOND = 10**DIGITS
 _UNORDERED = (str, bytes, bytearray, memoryview, Set, Mapping)
 
@@ -77,20 +75,6 @@ def _between(least: int, most: int, name: str, value: Any, error: Error) -> int:
 def between(least: int, most: int = COUNT) -> Rule:
     """The rule of integers within these bounds."""
     return partial(_between, least, most)
-
-
-def effort(name: str, value: Any, error: Error = OptionError) -> int:
-    """A number of plans to consider: a count, -1 for the whole space, or a name of EFFORTS."""
-    if isinstance(value, str):
-        if value in EFFORTS:
-            return EFFORTS[value]
-        raise error(f"{name} {shown(value)} is unknown: the choices are {', '.join(EFFORTS)}, or a count")
-    count = integer(name, value, error)
-    if count > COUNT:
-        raise error(f"{name} {count} is more than {COUNT}")
-    if count < 1 and count != -1:
-        raise error(f"{name} {count} is neither a count of at least 1 nor -1 (the whole space)")
-    return count
 
 
 def real(name: str, value: Any, error: Error = OptionError) -> float:

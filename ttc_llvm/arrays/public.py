@@ -9,12 +9,13 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from .. import arguments, locks
+from .. import locks
 from ..arguments import COUNT, one_of
 from ..errors import ArrayError, out_of_memory, states_memory
 from ..gpu.array_arguments import is_on_device
 from ..runtime import runtime
 from ..runtime.addresses import data_address
+from ..tuning import efforts
 from . import assignment, shortcut
 from .checks import as_array, as_dtype, check_beta, check_result, converted, permuted, scaled
 from .pairs import PLAIN, Array, Scaling
@@ -93,7 +94,7 @@ def _transposed(
 ) -> Any:
     """`transpose` the long way. usual: nothing but threads is given besides the array and the axes."""
     if effort is not ONE:
-        effort = arguments.effort("effort", effort)
+        effort = efforts.effort("effort", effort)
     if not isinstance(x, np.ndarray) and is_on_device(x):
         return _on_device(x, axes, out, scalars, order, stream, effort)
     if stream is not None:

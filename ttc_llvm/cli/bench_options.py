@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ..arguments import EFFORTS
 from ..bench import cpu_runner, gpu_runner
 from ..bench.cases import KINDS, Case, select
 from ..bench.cpu_runner import Settings
@@ -19,6 +18,7 @@ from ..gpu import devices
 from ..machine import gpu_target as gpu_target
 from ..problem import type_names
 from ..runtime import affinity, backend, runtime
+from ..tuning.efforts import EFFORTS
 from . import values
 from .options import spellings_of
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import EFFORTS
 from ..errors import OptionError
+from ..tuning.efforts import EFFORTS
 from .options import GROUPS, OPTIONS, Option, spellings_of
 
 # What holds for a whole run: the groups of the machine, of the files and of references, and these.

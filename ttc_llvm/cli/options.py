@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ..arguments import EFFORTS, cut
+from ..arguments import cut
 from ..errors import OptionError
 from ..problem.dtypes import spellings
+from ..tuning.efforts import EFFORTS
 from . import values
 
 LONGEST = 300  # characters of a sentence of argparse's, which repeats what it was given

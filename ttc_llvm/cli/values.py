@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..arguments import COUNT, EFFORTS
+from ..arguments import COUNT
+from ..tuning.efforts import EFFORTS
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 

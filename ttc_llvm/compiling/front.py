@@ -13,6 +13,7 @@ from ..lowering.plan import CpuPlan
 from ..machine.gpu_target import GpuTarget, Name, is_gpu
 from ..machine.target import Target
 from ..problem.problem import Problem
+from ..tuning import efforts
 from ..tuning.gpu.candidates import GpuForced
 from ..tuning.search.search import Report
 from ..tuning.space.choices import FREE, Forced
@@ -145,9 +146,9 @@ def compile(
 
 def _effort(max_implementations: int | str, effort: int | str | None) -> int:
     """The candidates to consider, by the one name or the other."""
-    tried = arguments.effort("max_implementations", max_implementations)
+    tried = efforts.effort("max_implementations", max_implementations)
     if effort is None:
         return tried
     if tried != MAX_IMPLEMENTATIONS:
         raise OptionError("max_implementations and effort are two names of one option: give one of them")
-    return arguments.effort("effort", effort)
+    return efforts.effort("effort", effort)

@@ -22,6 +22,7 @@ from ..machine.gpu_target import GpuTarget
 from ..problem.canonical import Canonical, canonicalise
 from ..problem.problem import Problem
 from ..runtime.kernel import Objects
+from ..tuning import efforts
 from ..tuning.database.database import Database
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.gpu import diversity as gpu_diversity
@@ -127,7 +128,7 @@ def plan(
     canonical: Canonical, target: GpuTarget, scalars: tuple[complex, complex], effort: int, device: Device
 ) -> Planned[GpuPlan]:
     """The plan of a layout on a device; effort: plans to consider, 1 = the cost model alone."""
-    asked = GpuOptions(target, max_implementations=arguments.effort("effort", effort))
+    asked = GpuOptions(target, max_implementations=efforts.effort("effort", effort))
     return loop.solve(GpuTask(canonical, asked, scalars, device), open_database(None))
 
 
@@ -147,5 +148,5 @@ def checked(
         if arguments.instance(Forced)("forced", forced, OptionError) != FREE:
             raise OptionError(f"decisions {forced} are a CPU's: a GPU's are ttc_llvm.GpuForced(threads, order)")
         forced = gpu_candidates.FREE
-    count, limit = arguments.effort("max_implementations", max_implementations), time_limit_of(time_limit)
+    count, limit = efforts.effort("max_implementations", max_implementations), time_limit_of(time_limit)
     return GpuOptions(found, 1, count, limit, mode, arguments.flag("verify", verify), forced, plan_text(plan, forced))

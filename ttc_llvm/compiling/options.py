@@ -10,6 +10,7 @@ from ..lowering.plan import Plan
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..runtime import runtime
+from ..tuning import efforts
 from ..tuning.gpu.candidates import FREE as ANY
 from ..tuning.gpu.candidates import GpuForced
 from ..tuning.space.choices import FREE, Forced
@@ -17,7 +18,7 @@ from . import machines
 from .machines import Wanted
 from .trial import Mode
 
-MAX_IMPLEMENTATIONS = arguments.EFFORTS["patient"]
+MAX_IMPLEMENTATIONS = efforts.EFFORTS["patient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def checked(
     text = plan_text(plan, forced)
     own, *others = machines.chosen(target)
     count = runtime.num_threads() if threads is None else runtime.thread_count(threads)
-    tried, limit = arguments.effort("max_implementations", max_implementations), time_limit_of(time_limit)
+    tried, limit = efforts.effort("max_implementations", max_implementations), time_limit_of(time_limit)
     return Options(own, count, tried, limit, mode, arguments.flag("verify", verify), forced, text, tuple(others))
 
 
