@@ -68,8 +68,8 @@ def test_the_example_of_the_paper(ttc: Ttc) -> None:
 def test_json_holds_what_the_summary_says(ttc: Ttc) -> None:
     found = ttc(*TINY, FEW)
     assert set(found) == {
-        "version", "problem", "merged", "target", "others", "threads", "affinity", "plan", "source", "elapsed_s",
-        "measurement", "comparison", "files",
+        "schema", "version", "problem", "merged", "target", "others", "threads", "affinity", "plan", "source",
+        "elapsed_s", "measurement", "comparison", "files",
     }  # fmt: skip
     assert found["version"] == ttc_llvm.__version__
     assert found["problem"] == {
@@ -173,7 +173,7 @@ def test_no_test_checks_nothing(ttc: Ttc, monkeypatch: pytest.MonkeyPatch) -> No
 def test_hot_tensors(ttc: Ttc, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], mode: str) -> None:
     ttc(*TINY, "--maxImplementations=2", *flags)
     assert cli.main(["database", "list", "--json"]) == 0
-    assert [row["mode"] for row in json.loads(capsys.readouterr().out)] == [mode]
+    assert [row["mode"] for row in json.loads(capsys.readouterr().out)["solutions"]] == [mode]
 
 
 def test_threads_and_their_places(ttc: Ttc, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ def test_list_on_a_terminal_is_a_table(
 
 def test_list_as_json_holds_everything_but_objects(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ttc("--database", path, "list", "--json") == 0
-    rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)}
+    rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)["solutions"]}
     row = rows[REQUEST.id]
     assert row["packed_object_bytes"] > 0 and "objects" not in row
     assert (row["effort"], row["seconds"], row["note"]) == (EXHAUSTIVE, 0.0125, RECORD.note)
@@ -100,7 +100,7 @@ def test_an_empty_database_says_so(tmp_path: Path, capsys: pytest.CaptureFixture
     assert ttc("list", "--database", missing) == 0
     assert capsys.readouterr().out == f"no solutions in {missing}\n"
     assert ttc("list", "--json", "--database", missing) == 0
-    assert json.loads(capsys.readouterr().out) == []
+    assert json.loads(capsys.readouterr().out)["solutions"] == []
     assert not missing.exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from typing import Any, cast
@@ -20,7 +19,7 @@ from ..tuning.database.solution_file import Cleared, Listed, SolutionFile
 from . import database_list
 from .database_list import milliseconds
 from .options import with_examples
-from .report import print_lines
+from .report import print_lines, print_object
 
 Subparsers = Any  # argparse's own type of it is private
 Action = Callable[[SolutionFile, argparse.Namespace], "int | None"]
@@ -73,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 def _list(file: SolutionFile, args: argparse.Namespace) -> None:
     rows = file.rows()
     if args.json:
-        print(json.dumps([_summary(row) for row in rows], indent=1))
+        print_object("solutions", {"solutions": [_summary(row) for row in rows]})
     elif not rows:
         print(f"no solutions in {file.path}")
     else:
@@ -90,7 +89,7 @@ def _show(file: SolutionFile, args: argparse.Namespace) -> None:
     fields = {"id": record.request.id} | exchange.to_fields(record, objects=False)
     sizes = {name: len(data) for name, data in record.objects}
     if args.json:
-        print(json.dumps(fields | {"object_bytes": sizes}, indent=1))
+        print_object("solution", fields | {"object_bytes": sizes})
         return
     del fields["timings"], fields["format"], fields["extra"]
     _line("asked", database_list.problem_line(record))

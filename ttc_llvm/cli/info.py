@@ -50,8 +50,10 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what is known of this installation and machine; returns the exit status."""
     facts = targets() if args.targets else gather(not args.no_ceilings, args.database)
-    if args.json:
-        print_object(facts)
+    if args.json and args.targets:
+        print_object("targets", {"targets": facts})
+    elif args.json:
+        print_object("info", facts)
     else:
         print_rows([(_LABELS.get(key, key), _lines(value)) for key, value in facts.items()])
     return 0

@@ -56,6 +56,7 @@ def print_json(finished: Finished) -> None:
     """Print the library as one JSON object; the measurement of a problem is null where nothing was timed."""
     made = finished.library
     print_object(
+        "library",
         {
             "version": __version__,
             "library": {"name": made.name, "version": made.version},

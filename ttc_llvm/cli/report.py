@@ -19,6 +19,8 @@ from .compare_single import comparison_fields, comparison_rows
 from .reading import Command
 
 TOP = 10
+# Versions of the forms of JSON, which docs/reference/ttc.schema.json describes. New fields do not raise them.
+SCHEMAS = {"compile": 1, "library": 1, "info": 1, "targets": 1, "solutions": 1, "solution": 1}
 GIVEN = "given"  # the source of a plan that was asked for
 Rows = Sequence[tuple[str, Sequence[str]]]
 
@@ -58,9 +60,9 @@ def print_lines(lines: Iterable[str]) -> None:
         print(line)
 
 
-def print_object(fields: dict[str, Any]) -> None:
-    """Print one JSON object on the standard output."""
-    print(json.dumps(fields, indent=1))
+def print_object(kind: str, fields: dict[str, Any]) -> None:
+    """Print one JSON object on the standard output. kind: of SCHEMAS, which its first field names."""
+    print(json.dumps({"schema": f"ttc_llvm/{kind}/{SCHEMAS[kind]}"} | fields, indent=1))
 
 
 def show(outcome: Compilation, command: Command) -> None:
@@ -154,6 +156,7 @@ def print_json(outcome: Compilation) -> None:
     """Print the summary as one JSON object; measurement is null where nothing was timed."""
     solution = outcome.solution
     print_object(
+        "compile",
         {
             "version": __version__,
             **wording.stated_fields(solution.problem),
