@@ -16,9 +16,10 @@ import pytest
 from processes import PATIENCE
 
 import ttc_llvm
-from ttc_llvm import Phase, Problem, Progress
+from ttc_llvm import OptionError, Problem, Progress
 from ttc_llvm.compiling import display
 from ttc_llvm.runtime.once import Recent
+from ttc_llvm.tuning.search.progress import COMPILING, PHASES, PLANNING, WRITING
 
 ROOT = Path(__file__).parent.parent
 PROBLEM = Problem((1, 0), (48, 32))
@@ -144,7 +145,7 @@ def test_one_search_is_shown_at_a_time(cells: list[Cell]) -> None:
         second.report(Progress(2, 8, 0.1))
     assert len(cells) == 1
     with display.SearchDisplay(True) as third:
-        third.report(Progress(1, 8, 0.1, Phase.COMPILING))
+        third.report(Progress(1, 8, 0.1, COMPILING))
     assert len(cells) == 2
 
 
@@ -168,14 +169,20 @@ def test_whatever_stands_for_stderr_is_asked_with_care(monkeypatch: pytest.Monke
 def test_a_function_hears_every_phase() -> None:
     heard: list[Progress] = []
     ttc_llvm.compile(PROBLEM, 8, progress=heard.append)
-    assert list(dict.fromkeys(one.phase for one in heard)) == list(Phase)
-    assert heard[0] == Progress(0, 8, None, Phase.PLANNING)
-    assert heard[-1].done == 8 and heard[-1].best and heard[-1].phase is Phase.WRITING
+    assert list(dict.fromkeys(one.phase for one in heard)) == list(PHASES)
+    assert heard[0] == Progress(0, 8, None, PLANNING)
+    assert heard[-1].done == 8 and heard[-1].best and heard[-1].phase is WRITING
     heard.clear()
     ttc_llvm.compile(Problem((1, 0), (48, 33)), 1, progress=heard.append)
-    assert [one.phase for one in heard] == [Phase.PLANNING, Phase.COMPILING, Phase.WRITING]
+    assert [one.phase for one in heard] == [PLANNING, COMPILING, WRITING]
     ttc_llvm.compile(PROBLEM, 8, progress=heard.append)
     assert len(heard) == 3, "a known problem has no phases"
+
+
+def test_a_progress_is_checked() -> None:
+    for wrong in ({"done": -1}, {"total": "x"}, {"best": "fast"}, {"phase": "resting"}):
+        with pytest.raises(OptionError, match=f"progress {next(iter(wrong))}"):
+            Progress(**{"done": 1, "total": 2} | wrong)
 
 
 # --- the log ----------------------------------------------------------------------------------------------

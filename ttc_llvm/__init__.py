@@ -91,8 +91,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .runtime.runtime import set_num_threads as set_num_threads
     from .tuning.gpu.candidates import GpuForced as GpuForced
     from .tuning.measurement import Measurement as Measurement
-    from .tuning.search.search import Phase as Phase
-    from .tuning.search.search import Progress as Progress
+    from .tuning.search.progress import Progress as Progress
     from .tuning.space.choices import Forced as Forced
 
 _HOMES = {
@@ -107,7 +106,7 @@ _HOMES = {
     "lowering.gpu.plan": ("GpuPlan",),
     "machine.gpu_target": ("GpuTarget",),
     "tuning.measurement": ("Measurement",),
-    "tuning.search.search": ("Phase", "Progress"),
+    "tuning.search.progress": ("Progress",),
     "compiling.library": ("Library",),
     "lowering.plan": ("CpuPlan",),
     "problem.problem": ("Problem",),

@@ -20,7 +20,7 @@ from ..runtime import interrupts, kernel, runtime
 from ..tuning.measurement import GIB
 from ..tuning.search import buffers
 from ..tuning.search.available import available_memory
-from ..tuning.search.search import Progress
+from ..tuning.search.progress import Progress
 from . import facts, ours
 from .cases import Case, describe
 from .check import Check

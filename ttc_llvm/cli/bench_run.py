@@ -21,7 +21,7 @@ from ..compiling.display import Display, is_terminal
 from ..problem.problem import Problem
 from ..problem.tables import aligned
 from ..runtime import interrupts, runtime
-from ..tuning.search.search import Progress
+from ..tuning.search.progress import Progress
 from .bench_options import chosen, cpu_settings, gpu_settings, on_gpu
 
 _log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ class _Display(Display):
     def searching(self, case: Case, progress: Progress) -> None:
         """A batch of candidates was timed."""
         best = "" if not progress.best else f", best {progress.best * 1e3:.4g} ms"
-        self.draw(f"{case.id}: {progress.phase.value}, {progress.done} candidates{best}")
+        self.draw(f"{case.id}: {progress.phase}, {progress.done} candidates{best}")
 
     def finished(self, result: Result) -> None:
         """A case is done."""

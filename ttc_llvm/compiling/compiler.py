@@ -17,7 +17,7 @@ from ..runtime import backend, kernel
 from ..runtime.kernel import Kernel, Objects
 from ..tuning.cost.model import diversity_seeds, model_plan, onwards, ranked
 from ..tuning.database.database import Database
-from ..tuning.search.search import Report
+from ..tuning.search.progress import Report
 from ..tuning.space import candidates, peak
 from . import solve as loop
 from .options import Options

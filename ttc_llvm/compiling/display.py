@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from .. import locks
 from ..runtime.interrupts import Undo
-from ..tuning.search.search import Progress, Report
+from ..tuning.search.progress import Progress, Report
 
 _log = logging.getLogger("ttc_llvm")
 _shown = threading.Lock()  # held while there is a display: two at once would write over each other
@@ -99,7 +99,7 @@ class SearchDisplay(Display):
             return
         best = "" if not progress.best else f", best {progress.best * 1e3:.4g} ms"
         total = None if progress.total < 0 else progress.total
-        self.draw(f"{progress.phase.value}{best}", done=progress.done, total=total)
+        self.draw(f"{progress.phase}{best}", done=progress.done, total=total)
 
 
 @contextmanager

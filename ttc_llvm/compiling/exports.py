@@ -26,6 +26,9 @@ class Imported:
     changed: int
     coded: int
 
+    def __post_init__(self) -> None:
+        arguments.put(self, dict.fromkeys(("read", "changed", "coded"), arguments.between(0)), OptionError)
+
     @classmethod
     def of(cls, found: list[Stored]) -> Imported:
         """The counts of what became of each solution."""

@@ -15,7 +15,7 @@ from ..machine.target import Target
 from ..problem.problem import Problem
 from ..tuning import efforts
 from ..tuning.gpu.candidates import GpuForced
-from ..tuning.search.search import Report
+from ..tuning.search.progress import Report
 from ..tuning.space.choices import FREE, Forced
 from .compiler import solve
 from .display import reporting

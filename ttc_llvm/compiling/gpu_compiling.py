@@ -28,7 +28,7 @@ from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.gpu import diversity as gpu_diversity
 from ..tuning.gpu.candidates import GpuForced
 from ..tuning.search import buffers
-from ..tuning.search.search import Report
+from ..tuning.search.progress import Report
 from ..tuning.space.choices import FREE, Forced
 from . import solve as loop
 from .gpu_solution import GpuSolution

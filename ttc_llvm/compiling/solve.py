@@ -20,7 +20,8 @@ from ..tuning.database.database import Database
 from ..tuning.database.records import Answer, Record, Request, Timing
 from ..tuning.measurement import Measurement
 from ..tuning.search.leaderboard import K, P
-from ..tuning.search.search import Limits, Outcome, Phase, Progress, Report, search
+from ..tuning.search.progress import COMPILING, PLANNING, WRITING, Progress, Report
+from ..tuning.search.search import Limits, Outcome, search
 from .stored_plans import Circumstances, Planned, by_plan, named
 from .task import Candidates, Task
 from .trial import Mode
@@ -48,12 +49,12 @@ def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> 
         found, record = _modelled(task, store, request, answer, progress)
     else:
         found, record = _tuned(task, request, answer, progress)
-    _tell(progress, task, Phase.WRITING, found.measurement)
+    _tell(progress, task, WRITING, found.measurement)
     store.store(record)
     return found
 
 
-def _tell(progress: Report | None, task: Task[P, K], phase: Phase, measured: Measurement | None = None) -> None:
+def _tell(progress: Report | None, task: Task[P, K], phase: str, measured: Measurement | None = None) -> None:
     """Say what comes next. measured: of a search that is over."""
     if progress is not None:
         done, best = (0, None) if measured is None else (len(measured.timings), measured.seconds)
@@ -125,7 +126,7 @@ def _given(task: Task[P, K], request: Request, text: str, progress: Report | Non
     search has found is better founded than whatever somebody tries. PlanError where the plan does not fit."""
     plan = task.parsed(text)
     if task.asked.max_implementations == 1 or task.canonical.elements == 0:
-        _tell(progress, task, Phase.COMPILING)
+        _tell(progress, task, COMPILING)
         return Planned(plan, None, task.code(plan))
     found, _ = _tuned(task, request, Answer(), progress)
     return found
@@ -147,10 +148,10 @@ def _modelled(
     """A plan that has won a search in like circumstances, or the cost model's first."""
     may_exist = answer.sufficient or answer.hints or store.has_unwritten  # else no row of this problem is there
     proven = _proven(store, request) if may_exist else ()
-    _tell(progress, task, Phase.PLANNING)
+    _tell(progress, task, PLANNING)
     plan = next(_plans(task, proven), None) or task.modelled()
     _log.info("nothing is timed; a proven plan, or the cost model's: %s", plan)
-    _tell(progress, task, Phase.COMPILING)
+    _tell(progress, task, COMPILING)
     objects = task.code(plan)
     return Planned(plan, None, objects), Record(request, 1, str(plan), objects=named(plan, objects), extra=task.extra)
 
@@ -170,7 +171,7 @@ def _tuned(
 ) -> tuple[Planned[P], Record]:
     """The fastest plan of a search, verified."""
     asked = task.asked
-    _tell(progress, task, Phase.PLANNING)
+    _tell(progress, task, PLANNING)
     with task.bench() as bench:
         here = bench.circumstances
         if here.proxy:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Generic
 
 from ttc_llvm.errors import VerificationError
 
 from .leaderboard import K, Leaderboard, P, Subject, Timed
+from .progress import COMPILING, TIMING, VERIFYING, Progress, Report
 
 _log = logging.getLogger(__name__)
 BATCH = 6  # candidates interleaved
@@ -54,31 +54,6 @@ class Outcome(Generic[P, K]):
     interrupted: bool
 
 
-class Phase(Enum):
-    """The stages of a compilation; the value is a display's word."""
-
-    PLANNING = "planning"
-    COMPILING = "compiling"
-    TIMING = "timing"
-    VERIFYING = "verifying"
-    WRITING = "writing"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a compilation.
-
-    done: plans timed; total: plans to be considered, -1 = unknown; best: seconds of the fastest so far; phase: what
-    comes next, or `Phase.TIMING` where more plans have been timed.
-    """
-
-    done: int
-    total: int
-    best: float | None = None
-    phase: Phase = Phase.TIMING
-
-
-Report = Callable[[Progress], None]
 Diverse = Callable[[Collection[P]], P | None]  # given what was timed: a plan that was not, or None
 
 
@@ -205,9 +180,9 @@ class _Search(Generic[P, K]):
         for plan in batch if _log.isEnabledFor(logging.DEBUG) else ():
             if plan in timings:
                 _log.debug("%.4g ms, best of %d: %s", timings[plan].best * 1e3, len(timings[plan].seconds), plan)
-        self.tell(Phase.TIMING)
+        self.tell(TIMING)
 
-    def tell(self, phase: Phase) -> None:
+    def tell(self, phase: str) -> None:
         """Say what comes next."""
         if self.report is not None:
             known = self.table.timings
@@ -219,10 +194,10 @@ class _Search(Generic[P, K]):
         """Time a batch up to three times. After each run only the first few plans go on, and none that is clearly
         slower than the best so far; both bounds narrow as timings become surer."""
         alive = batch
-        self.tell(Phase.COMPILING)
+        self.tell(COMPILING)
         for slower, room in CUTS:
             self._run(alive)
-            self.tell(Phase.TIMING)
+            self.tell(TIMING)
             timed = [self.table.timings[plan] for plan in alive if plan in self.table.timings]
             timed.sort(key=lambda one: one.score)
             bound = slower * self.table.fastest().score
@@ -238,7 +213,7 @@ class _Search(Generic[P, K]):
     def verified(self) -> Timed[P]:
         """The winner, after its result has been checked."""
         best = self.table.ranked()[0]
-        self.tell(Phase.VERIFYING)
+        self.tell(VERIFYING)
         check_result(self.table.subject, best.plan, self.table.kernel(best.plan))
         return best
 
