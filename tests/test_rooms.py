@@ -16,8 +16,8 @@ ROOT = Path(__file__).parent.parent
 ELSEWHERE = ("ir_builders", "tuning")  # rooms that lie at the repository's top level
 # A room imports itself, those before it, and the loose modules. What each is for: docs/design.md.
 ORDER = (
-    "machine", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu", "compiling",
-    "arrays", "torch", "bench", "compare", "report", "cli",
+    "machine", "operands", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu",
+    "compiling", "arrays", "torch", "bench", "compare", "report", "cli",
 )  # fmt: skip
 LOOSE = ("interpreter", "locks", "errors", "arguments")  # which need no room
 APART = {"tuning": {"ir_builders"}, "runtime": {"tuning"}, "native": {"tuning"}}

@@ -36,10 +36,11 @@ from ttc_llvm.lowering.fallback import Fallback, for_misaligned_b
 from ttc_llvm.lowering.items import placed
 from ttc_llvm.lowering.plan import Store
 from ttc_llvm.lowering.writing import resolve
+from ttc_llvm.operands import addresses
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.layouts import column_major
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.runtime import addresses, backend, executable, kernel
+from ttc_llvm.runtime import backend, executable, kernel
 from ttc_llvm.runtime.executable import Executable
 
 RNG = np.random.default_rng(11)
@@ -363,7 +364,7 @@ REFUSED: tuple[tuple[Any, Any, str], ...] = (
     (0, FINE.copy(), "no address"),
     (FINE, -8, "no address"),
     (FINE, 1 << 64, "no address"),
-    ((ctypes.c_void_p * 64)(), FINE.copy(), "A is a c_void_p_Array_64: '<P' is not a valid"),
+    ((ctypes.c_void_p * 64)(), FINE.copy(), "A is a c_void_p_Array_64 that cannot be read: '<P' is not a valid"),
     (ctypes.pointer(ctypes.c_float()), FINE.copy(), "ctypes pointer"),
     (FINE, FINE, "overlap"),
 )

@@ -27,12 +27,14 @@ from ttc_llvm.compiling import gpu_compiling as compiling
 from ttc_llvm.errors import ArrayError, GpuError, ProblemError, TargetError
 from ttc_llvm.gpu import driver
 from ttc_llvm.gpu import kernel as gpu_kernel
-from ttc_llvm.gpu.array_arguments import device_array, is_on_device, stream_handle
 from ttc_llvm.gpu.driver import Driver
 from ttc_llvm.gpu.executable import Executable, Loaded
 from ttc_llvm.lowering.gpu.plan import GpuPlan
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine.gpu_target import GpuTarget
+from ttc_llvm.operands.device import is_on_device
+from ttc_llvm.operands.reading import operand
+from ttc_llvm.operands.streams import stream_handle
 from ttc_llvm.problem.canonical import Kinds
 from ttc_llvm.problem.problem import Problem
 
@@ -228,12 +230,12 @@ def test_a_dlpack_type_without_a_dtype(gpu: FakeGpu) -> None:
     found = DLPack(gpu, np.zeros(4, np.float32))
     found.tensor.lanes = 4
     with pytest.raises(ArrayError, match="DLPack type that is not supported"):
-        device_array(found, "x")
+        operand(found, "x")
 
 
 def test_offsets_of_dlpack_count(gpu: FakeGpu) -> None:
     array = np.zeros((4, 6), np.float32)[:, ::2]
-    found = device_array(DLPack(gpu, array, offset=64), "x")
+    found = operand(DLPack(gpu, array, offset=64), "x")
     assert found.address == array.ctypes.data
     assert (found.view.shape, found.view.strides) == (array.shape, array.strides)
 

@@ -255,8 +255,8 @@ def test_transpositions_that_are_refused(gpu: FakeGpu) -> None:
         with pytest.raises(ttc_llvm.ArrayError, match=words):
             ttc_llvm.transpose(here, **arguments)
     for make in (ttc_llvm.ascontiguousarray, ttc_llvm.asfortranarray):
-        with pytest.raises(ttc_llvm.ArrayError, match=r"x is a Interface on a device: ttc_llvm\.transpose"):
-            make(here)  # type: ignore[arg-type]
+        with pytest.raises(ttc_llvm.ArrayError, match=r"a is a Interface on a device: ttc_llvm\.transpose"):
+            make(here)
     with pytest.raises(ttc_llvm.ArrayError, match="stream is for arrays on a device"):
         ttc_llvm.transpose(x, stream=3)
 

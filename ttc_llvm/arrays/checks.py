@@ -9,38 +9,12 @@ import numpy.typing as npt
 
 from ..arguments import flag, number, reason, sequence, shown
 from ..errors import ArrayError, ProblemError
+from ..operands.addresses import data_address
+from ..operands.types import is_real
 from .pairs import PLAIN, Array, Scaling, scaling
 
 _NUMBERS = frozenset((int, float, complex))
 OVERLAP_WORK = 1_000_000  # steps in NumPy's search for a common byte: some milliseconds
-UNREADABLE = {  # words of what tensors of other libraries raise when NumPy asks for them: why, and what to do
-    "grad": ("requires a gradient", "pass {name}.detach()"),
-    "sparse": ("is sparse", "pass {name}.to_dense()"),
-    "conj": ("is a conjugated view", "pass {name}.resolve_conj(), or conjugate=True of the plain tensor"),
-    "negative": ("is a negated view", "pass {name}.resolve_neg()"),
-    "bfloat16": ("is of bfloat16, which NumPy lacks", "pass {name}.view(torch.int16), which moves the same bits"),
-}
-
-
-def as_array(x: Any, name: str) -> Array:
-    """An array, as it is, or one of whatever NumPy takes; ArrayError, which says why, where it cannot be read."""
-    if isinstance(x, np.ndarray):
-        return x
-    try:
-        array: Array = np.asarray(x)
-    except MemoryError:
-        raise
-    except Exception as error:  # NumPy's, and those of other libraries' tensors
-        raise ArrayError(f"{name} is a {type(x).__name__} that {_unreadable(name, reason(error))}") from None
-    return array
-
-
-def _unreadable(name: str, said: str) -> str:
-    """Why an array cannot be read, and what to do about it."""
-    for word, (why, advice) in UNREADABLE.items():
-        if word in said.lower():
-            return f"{why}: {advice.format(name=name)}"
-    return f"NumPy cannot read: {said}"
 
 
 def as_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
@@ -49,16 +23,6 @@ def as_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
         return np.dtype(given)
     except Exception as error:
         raise ArrayError(f"dtype {shown(given)} is none that NumPy knows: {reason(error)}") from None
-
-
-def converted(x: npt.ArrayLike, dtype: np.dtype[Any], order: str) -> Array:
-    """The result of NumPy's function for contiguous arrays of this order. ArrayError where it refuses."""
-    try:
-        return (np.ascontiguousarray if order == "C" else np.asfortranarray)(x, dtype)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise ArrayError(f"x cannot be converted to dtype {dtype}: {reason(error)}") from None
 
 
 def permuted(x: Array, axes: Any) -> Array:
@@ -74,12 +38,10 @@ def permuted(x: Array, axes: Any) -> Array:
     return view
 
 
-def check_result(shape: tuple[int, ...], writeable: bool, view: Array) -> None:
-    """ArrayError where an array of this shape, which may be read-only, cannot hold a copy of the view."""
+def check_result(shape: tuple[int, ...], view: Array) -> None:
+    """ArrayError where an array of this shape cannot hold a copy of the view."""
     if shape != view.shape:
         raise ArrayError(f"out has shape {shape}: the transposed array has {view.shape}")
-    if not writeable:
-        raise ArrayError("out is read-only: the result is written to it")
 
 
 def check_beta(beta: Any) -> None:
@@ -88,14 +50,23 @@ def check_beta(beta: Any) -> None:
         raise ArrayError(f"beta = {shown(beta)} without out: there is nothing to be scaled")
 
 
-def scaled(of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any) -> Scaling:
-    """The checked scaling of elements of type `of` into elements of type `to`."""
+def scaled(
+    of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any, conjugated: bool = False
+) -> Scaling:
+    """The checked scaling of elements of type `of` into elements of type `to`. conjugated: memory has conjugates."""
     if type(alpha) not in _NUMBERS or type(beta) not in _NUMBERS:
         alpha, beta = number("alpha", alpha), number("beta", beta)
-    conjugate = flag("conjugate", conjugate, ProblemError)
+    conjugate = flag("conjugate", conjugate, ProblemError) != conjugated and not is_real(of)
     if alpha == 1 and beta == 0 and not conjugate and of == to:
         return PLAIN
     return scaling(of, to, alpha, beta, conjugate)
+
+
+def is_same(x: Array, y: Array) -> bool:
+    """True where two arrays of one shape have the same elements of the same type at the same places."""
+    if x.dtype != y.dtype or data_address(x) != data_address(y):
+        return False
+    return all(s == t for n, s, t in zip(x.shape, x.strides, y.strides, strict=True) if n > 1)
 
 
 # --- overlaps --------------------------------------------------------------------------------------------
@@ -109,10 +80,13 @@ def share(x: Array, y: Array) -> bool:
         return True
 
 
-def check_apart(of: Array, to: Array) -> None:
-    """ArrayError where the result would be written over the array."""
-    if share(of, to):
-        raise ArrayError("out shares memory with the array: the transposition is out of place")
+def meet(of: Array, to: Array) -> bool:
+    """True where every element of one is the same one of the other; ArrayError where they share memory otherwise."""
+    if not share(of, to):
+        return False
+    if is_same(of, to):
+        return True
+    raise ArrayError("out shares memory with the array: the transposition is out of place")
 
 
 def check_once(to: Array) -> None:

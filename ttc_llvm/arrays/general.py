@@ -6,9 +6,9 @@ import numpy as np
 
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
+from ..operands.addresses import data_address
 from ..problem.canonical import Canonical, Placed
 from ..runtime import backend, kernel, runtime
-from ..runtime.addresses import data_address
 from ..runtime.executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound
 from ..runtime.kernel import Kernel
 from ..runtime.once import Recent

@@ -7,57 +7,61 @@ from typing import Any
 from ..compiling import gpu_compiling as compiling
 from ..errors import ArrayError
 from ..gpu import kernel as gpu_kernel
-from ..gpu.array_arguments import Array, DeviceArray, device_array, stream_for
 from ..gpu.devices import device
 from ..gpu.driver import driver
 from ..gpu.executable import Executable
-from ..gpu.results import empty_like
+from ..operands.device import empty_like
+from ..operands.operand import Array, Operand
+from ..operands.reading import result_place
+from ..operands.streams import stream_for
 from ..problem.canonical import Placed
 from ..problem.dtypes import NATIVE
 from ..runtime.once import Recent
 from . import pairs
-from .checks import check_beta, check_result, overlaps_itself, permuted, scaled, share
+from .checks import check_beta, check_once, check_result, meet, permuted, scaled
 from .pairs import ALIGNED, PLAIN, Scaling
 
 CAPACITY = 256  # layouts remembered, with their kernels
 recent: Recent[Executable] = Recent(CAPACITY)
 
 
-def transpose(x: Any, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: Any, effort: int) -> Any:
-    """`alpha * transpose(x, axes) + beta * out` on the device that x is on; returns out, or a new C-contiguous array of
-    x's own library, before the device has finished.
+def transpose(
+    a: Any, source: Operand, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: Any, effort: int
+) -> Any:
+    """`alpha * transpose(a, axes) + beta * out` on the device that a is on; returns out, or a new C-contiguous array of
+    a's own library, before the device has finished.
 
-    scale: alpha, beta and whether to conjugate; stream: to launch on, by default the libraries' own current one.
-    Raises ArrayError, ProblemError or OptionError as for arrays of the host, GpuError where the driver refuses.
+    source: a, as it was read; scale: alpha, beta and whether to conjugate; stream: to launch on, by default the
+    libraries' own current one. Raises ArrayError, ProblemError or OptionError as for arrays of the host, GpuError where
+    the driver refuses.
     """
-    source = device_array(x, "x")
     view = permuted(source.view, axes)
     if out is None:
         check_beta(scale[1])
-    result = empty_like(x, source, view.shape) if out is None else out
-    target = device_array(result, "out")
+    result = empty_like(a, source, view.shape) if out is None else out
+    target = result_place(result, "out")
+    if not target.on_device:
+        raise ArrayError(f"out is a {type(out).__name__}: an array on a CUDA device is expected")
     if out is not None:
-        _check_out(target, view)
-    scaling = scaled(view.dtype, target.view.dtype, *scale)
-    if not view.size:
+        check_result(target.view.shape, view)
+        check_once(target.view)
+    scaling = scaled(view.dtype, target.view.dtype, *scale, source.conjugated)
+    if not view.size or (out is not None and _is_there(view, target.view, scaling)):
         return result
     executable = _executable(view, target.view, scaling, effort)
-    if out is not None:
-        _check_apart(source, target)
     queue, after = stream_for(stream, source, target)
+    if target.written is not None and out is not None:
+        target.written()
     executable.run(source.address, target.address, scaling.alpha, scaling.beta, queue, after)
     return result
 
 
-def _check_out(target: DeviceArray, view: Array) -> None:
-    check_result(target.view.shape, target.writeable, view)
-    if overlaps_itself(target.view):
-        raise ArrayError(f"elements of out share memory (strides {target.view.strides}): which value wins?")
-
-
-def _check_apart(source: DeviceArray, target: DeviceArray) -> None:
-    if share(source.view, target.view):
-        raise ArrayError("out shares memory with the array: the transposition is out of place")
+def _is_there(view: Array, to: Array, scale: Scaling) -> bool:
+    """True where the result is the transposed array itself already."""
+    there = meet(view, to)
+    if there and scale is not PLAIN:
+        raise ArrayError("out is the transposed array itself, which is scaled in place on the host only")
+    return there
 
 
 # --- layouts ----------------------------------------------------------------------------------------------
@@ -89,7 +93,7 @@ def _mask(itemsize: int) -> int:
 def _placed(of: Array, to: Array, scale: Scaling, odd: int) -> Placed:
     if scale is PLAIN:
         return pairs.moves(of, to, pairs.unit_of(of, to, odd))
-    for name, x in (("x", of), ("out", to)):
+    for name, x in (("a", of), ("out", to)):
         if odd or not pairs.is_regular(x):
             raise ArrayError(
                 f"{name} has elements of {x.dtype} at odd distances or addresses (strides {x.strides}):"

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayError, ProblemError
+from ..operands.addresses import data_address
 from ..problem import dtypes, type_names
 from ..problem.canonical import COPY, Axis, Kinds, Placed, from_axes
 from ..problem.problem import Problem
 from ..problem.type_names import TypeName
-from ..runtime.addresses import data_address
 from ..runtime.array_arguments import exactly
 
 Array = npt.NDArray[Any]

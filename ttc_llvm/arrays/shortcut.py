@@ -7,15 +7,17 @@ addresses of the elements are read in native code (`ir_builders.ndarray_entry`).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from .. import locks
 from ..machine.target import Target
-from ..runtime import addresses, backend, linking
-from ..runtime.addresses import data_address
+from ..operands import addresses, torch_tensor
+from ..operands.addresses import data_address
+from ..operands.operand import Back
+from ..runtime import backend, linking
 from ..runtime.executable import Direct, Executable
 from ..runtime.once import once
 from . import objects, strided
@@ -35,12 +37,13 @@ _HOLDING, _RELEASING = ctypes.PYFUNCTYPE(*_ARGUMENTS), ctypes.CFUNCTYPE(*_ARGUME
 
 class Shortcut:
     """A prepared call. run(id(x), id(result), address): 0 where it was made, else an address is odd; axes, types: as
-    they were given, and theirs; shape: of the result; left: calls until the layout is looked at anew."""
+    they were given, and theirs; shape, dtype: of the result; back: as of an operand; left: calls until the layout is
+    looked at anew."""
 
-    __slots__ = ("_kernel", "_numbers", "address", "axes", "left", "owner", "run", "shape", "types")
+    __slots__ = ("_kernel", "_numbers", "address", "axes", "back", "dtype", "left", "owner", "run", "shape", "types")
 
     def __init__(
-        self, direct: Direct, ready: Ready, owner: Executable | General, axes: Any, shape: tuple[int, ...]
+        self, direct: Direct, ready: Ready, owner: Executable | General, axes: Any, result: Array, back: Back | None
     ) -> None:
         numbers = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
         self._numbers = np.array([*numbers, ready.odd_of, ready.odd_to], np.int64)
@@ -48,13 +51,17 @@ class Shortcut:
         self.run: NdarrayEntry = _entries()[direct.held]
         self._kernel, self.owner = direct.kernel, owner  # keep the code and its parameters in memory
         self.left = owner.left // owner.weight
-        self.axes, self.types, self.shape = axes, [*map(type, axes or ())], shape
+        self.axes, self.types = axes, [*map(type, axes or ())]
+        self.shape, self.dtype, self.back = result.shape, result.dtype, back
 
 
-def taken(x: Array, axes: Any) -> Array | None:
-    """`np.transpose(x, axes).copy()` the short way; None where none is known."""
+def taken(key: Hashable, axes: Any, memory: object, dtype: np.dtype[Any] | None) -> Any:
+    """`np.transpose(x, axes).copy()` the short way; None where none is known.
+
+    key: of the layout; memory: the array, or what stands in for it; dtype: of the result, None = as when it was new.
+    """
     try:
-        known: Shortcut | None = strided.recent.find((x.shape, x.strides, x.dtype, axes))
+        known: Shortcut | None = strided.recent.find(key)
     except TypeError:  # axes in a list
         return None
     # (1.0, False) equals (1, 0), but is refused.
@@ -64,18 +71,34 @@ def taken(x: Array, axes: Any) -> Array | None:
     if known.left <= 0:
         known.owner.left = min(known.owner.left, known.left)  # so that the long way sees what was moved
         return None
-    result: Array = _empty(known.shape, x.dtype)
-    return None if known.run(id(x), id(result), known.address) else result
+    result: Array = _empty(known.shape, known.dtype if dtype is None else dtype)
+    if known.run(id(memory), id(result), known.address):
+        return None
+    return result if known.back is None else known.back(result)
 
 
-def offer(x: Array, axes: Any, ready: Ready, shape: tuple[int, ...]) -> None:
-    """Remember what calls of x's layout need, if it has returned, one thread serves it, and its axes are hashable."""
+def taken_tensor(x: Any, axes: Any) -> Any:
+    """The same for tensors of PyTorch, as a tensor; None for anything else, too."""
+    found = torch_tensor.quick(x, axes)
+    return None if found is None else taken(found[0], axes, addresses.stand_in(found[1]), None)
+
+
+def key_of(x: Any, axes: Any) -> Hashable:
+    """What calls of this layout are remembered by; None where they are not."""
+    if type(x) is np.ndarray:
+        return x.shape, x.strides, x.dtype, axes
+    found = torch_tensor.quick(x, axes)
+    return None if found is None else found[0]
+
+
+def offer(key: Hashable, axes: Any, ready: Ready, result: Array, back: Back | None) -> None:
+    """Remember what calls of a layout need, if it has returned, one thread serves it, and its axes are hashable."""
     owner = ready.executable
-    if owner is None or not owner.returned or not addresses.READS_OBJECTS:
+    if key is None or owner is None or not owner.returned or not addresses.READS_OBJECTS:
         return
     direct = owner.direct()
     if direct is not None and (axes is None or type(axes) is tuple):
-        strided.recent.put((x.shape, x.strides, x.dtype, axes), Shortcut(direct, ready, owner, axes, shape))
+        strided.recent.put(key, Shortcut(direct, ready, owner, axes, result, back))
 
 
 @once

@@ -17,15 +17,15 @@ from ..compiling import compiler, options
 from ..compiling.stored_plans import open_database
 from ..compiling.trial import Mode
 from ..lowering.items import as_items
+from ..operands.addresses import data_address
 from ..problem.canonical import Placed
 from ..runtime import backend
-from ..runtime.addresses import data_address
 from ..runtime.executable import SERIAL_BYTES, Executable
 from ..runtime.once import Recent
 from ..tuning.cost.model import model_plan
 from ..tuning.space.choices import FREE, Forced
 from . import family
-from .checks import check_apart, check_once
+from .checks import check_once, meet
 from .general import General
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 
@@ -70,7 +70,8 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
 
     of, to: arrays of one shape and of the types of `scale`; fresh: `to` is new, nothing can overlap; effort: plans
     that are considered when a layout is new, timed where they are more than one. Returns what the next call of this
-    layout finds, None where it made a detour. Raises ArrayError where the two share memory, or elements of `to` do.
+    layout finds, None where it made a detour. Raises ArrayError where the two share memory, unless they are the same
+    elements, or where elements of `to` do.
     """
     if not to.nbytes:
         return None
@@ -84,8 +85,9 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
         except MemoryError:  # what has served so far goes on
             ready = recent.put(key, ready.renewed())
     address_of, address_to = data_address(of), data_address(to)
-    if not fresh:
-        _check_apart(of, to, address_of, address_to, ready)
+    if not fresh and _meet(of, to, address_of, address_to, ready):
+        _assign_in_place(of, to, scale, threads, effort)
+        return None
     odd = address_of & ready.odd_of | address_to & ready.odd_to
     if odd or ready.executable is None:
         _assign_odd(of, to, scale, threads, effort, odd)
@@ -192,8 +194,16 @@ def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None
 # --- overlaps -------------------------------------------------------------------------------------------
 
 
-def _check_apart(of: Array, to: Array, address_of: int, address_to: int, ready: Ready) -> None:
+def _meet(of: Array, to: Array, address_of: int, address_to: int, ready: Ready) -> bool:
+    """True where every element of `of` is the same one of `to`; ArrayError where they share memory otherwise."""
     low_of, end_of = address_of + ready.reach_of[0], address_of + ready.reach_of[1]
     low_to, end_to = address_to + ready.reach_to[0], address_to + ready.reach_to[1]
-    if low_of < end_to and low_to < end_of:
-        check_apart(of, to)
+    return low_of < end_to and low_to < end_of and meet(of, to)
+
+
+def _assign_in_place(of: Array, to: Array, scale: Scaling, threads: int, effort: int) -> None:
+    """Nothing moves; scaled are copies, because kernels may write an element twice."""
+    if scale is not PLAIN:
+        source = np.empty_like(of, order="K")
+        assign(of, source, PLAIN, threads, effort, fresh=True)
+        assign(source, to, scale, threads, effort, fresh=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_apart, check_once
+from .checks import check_once, meet
 from .pairs import PLAIN, Array, Scaling
 
 
@@ -16,7 +16,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
         return
     check_once(to)
     if not fresh:
-        check_apart(of, to)
+        meet(of, to)
     if scale is PLAIN:
         _move(of, to)
         return

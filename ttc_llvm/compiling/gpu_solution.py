@@ -10,13 +10,15 @@ from typing import Any
 from .. import arguments, locks
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, states_memory
 from ..gpu import kernel as gpu_kernel
-from ..gpu.array_arguments import DeviceArray, device_array, stream_for
 from ..gpu.executable import ENTRY, Executable
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage, Launch
 from ..lowering.gpu.nest import GpuNest
 from ..lowering.gpu.plan import GpuPlan, check, parse
 from ..machine.gpu_target import GpuTarget
+from ..operands.operand import Operand
+from ..operands.reading import in_place
+from ..operands.streams import stream_for
 from ..problem.canonical import Kinds, canonicalise
 from ..problem.problem import Problem
 from ..runtime import backend
@@ -84,7 +86,7 @@ class GpuSolution(ByScalars[Executable, _Ready]):
         address_a, address_b = (x if isinstance(x, int) else x.address for x in found)
         if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
             raise ArrayError(OVERLAP)
-        queue, after = stream_for(stream, *(x for x in found if isinstance(x, DeviceArray)))
+        queue, after = stream_for(stream, *(x for x in found if isinstance(x, Operand)))
         ready.executable.run(address_a, address_b, ready.alpha, ready.beta, queue, after)
         return b
 
@@ -157,15 +159,17 @@ class GpuSolution(ByScalars[Executable, _Ready]):
         return write(self, given, emit, arguments.flag("overwrite", overwrite))
 
 
-def _array(x: Any, wanted: Storage) -> DeviceArray | int:
+def _array(x: Any, wanted: Storage) -> Operand | int:
     """An array, checked, or an address."""
     address = wanted.integer(x, "device address")
     if address is not None:
         return address
     if type(x).__name__ in ("DeviceAllocation", "PooledDeviceAllocation", "PointerHolderBase"):
         return int(x)  # pycuda's plain memory: nothing can be checked
-    found = device_array(x, wanted.name)
-    wanted.check(found.view, found.writeable)
+    found = in_place(x, wanted.name)
+    if found is None or not found.on_device:
+        raise ArrayError(f"{wanted.name} is a {type(x).__name__}: an array on a CUDA device is expected")
+    wanted.check(found)
     return found
 
 

@@ -17,11 +17,11 @@ from ..lowering.lower import lower
 from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan, check, parse
 from ..machine.target import Target
+from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical, Kinds
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
-from ..runtime.addresses import data_address
 from ..runtime.array_arguments import OVERLAP
 from ..runtime.executable import Executable
 from ..runtime.kernel import Objects

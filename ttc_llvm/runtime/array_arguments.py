@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from ..arguments import number, reason, shown
+from ..arguments import number, shown
 from ..errors import ArrayError
+from ..operands.addresses import data_address
+from ..operands.operand import Operand
+from ..operands.reading import in_place
 from ..problem import dtypes
 from ..problem.dtypes import Kind
 from ..problem.problem import Problem
-from .addresses import data_address
 
 END_OF_MEMORY = 1 << 64
 OVERLAP = "A and B overlap in memory: the transposition is out of place"
+_VALUES = (np.generic, bool, float, complex, str)  # of which some show a buffer
 _REALS = frozenset((int, float, type(None)))
 _PARTS = struct.Struct("2d")
 
@@ -69,9 +70,12 @@ class Storage:
         address = self.integer(x)
         if address is not None:
             return address, None
-        array = x if isinstance(x, np.ndarray) else _as_array(x, self.name, self.dtype)
-        self.check(array, array.flags.writeable)
-        return data_address(array), array
+        found = in_place(x, self.name, self.dtype) if not isinstance(x, _VALUES) else None
+        if found is None or found.on_device:
+            given = f"{type(x).__name__}{' on a device' if found else ''}"
+            raise ArrayError(f"{self.name} is a {given}: pass an array, a buffer or an integer address")
+        self.check(found)
+        return found.address, found
 
     def integer(self, x: Any, what: str = "address") -> int | None:
         """An integer address; None for what is no integer. ArrayError where it cannot be one. what: it must be."""
@@ -81,45 +85,27 @@ class Storage:
             raise ArrayError(f"{self.name} is the integer {shown(x)}, which is no {what}")
         return int(x)
 
-    def check(self, array: npt.NDArray[Any], writeable: bool) -> None:
-        """ArrayError for an array of other elements, of too few, or that may not be written to as it must be."""
+    def check(self, given: Operand) -> None:
+        """ArrayError for an array of other elements, of too few, or that may not be written to as it must be.
+        Libraries that ask for it are told that their array is written to."""
+        array = given.view
+        if given.conjugated:
+            raise ArrayError(f"{self.name} is a lazily conjugated view: pass its storage, {self.name}.resolve_conj()")
         if not self._admits(array.dtype):
             raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.spelled}")
         if not array.flags.forc:
             raise ArrayError(f"{self.name} is not contiguous (strides {array.strides}): pass its whole storage")
         if array.size < self.elements:
             raise ArrayError(f"{self.name} holds {array.size} elements: the problem needs {self.elements}")
-        if self.written and not writeable:
-            raise ArrayError(f"{self.name} is read-only: the result is written to it")
+        if self.written and given.locked:
+            raise ArrayError(f"{self.name} {given.locked}")
+        if self.written and given.written is not None:
+            given.written()
 
     def _admits(self, dtype: np.dtype[Any]) -> bool:
         if self.exact:
             return dtype == self.dtype
         return dtype.itemsize == self.dtype.itemsize and not dtype.hasobject
-
-
-def _as_array(x: Any, name: str, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
-    """An array over the memory of any other buffer: ctypes arrays, memoryviews, array.array, bytearray ..."""
-    choices = "pass an array (of a tensor, its numpy()), a buffer or an integer address"
-    if isinstance(x, (np.generic, bool, float, complex, str)):
-        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}")
-    if isinstance(x, ctypes._Pointer):
-        raise ArrayError(f"{name} is a ctypes pointer: pass its address as an integer")
-    try:
-        return _read(x, wanted)
-    except TypeError:
-        raise ArrayError(f"{name} is a {type(x).__name__}: {choices}") from None
-    except Exception as error:  # items that NumPy has no dtype for; whatever the object itself raises
-        raise ArrayError(f"{name} is a {type(x).__name__}: {reason(error)}") from None
-
-
-def _read(x: Any, wanted: np.dtype[Any]) -> npt.NDArray[Any]:
-    if hasattr(type(x), "__array_interface__") or hasattr(x, "__array_interface__"):  # of instances it may be a copy
-        return np.asarray(x)
-    view = memoryview(x)
-    if view.format not in ("B", "b", "c"):
-        return np.asarray(view)
-    return np.frombuffer(view, wanted if view.nbytes % wanted.itemsize == 0 else np.uint8)
 
 
 def exactly(name: str, value: Any) -> Any:

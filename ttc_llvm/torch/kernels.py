@@ -14,7 +14,8 @@ from ..arrays.checks import scaled
 from ..arrays.general import General
 from ..arrays.pairs import PLAIN, Scaling
 from ..errors import ArrayError, ProblemError
-from ..gpu.array_arguments import ghost
+from ..operands.operand import described
+from ..operands.reading import operand
 from ..runtime import runtime
 from ..runtime.executable import Direct, Executable, bound
 from ..runtime.once import Recent
@@ -115,7 +116,7 @@ def _moved(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: 
 def _array(x: Tensor) -> Any:
     """The tensor's memory as an array, whatever its dtype is called; the tensor keeps it."""
     dtype = np.dtype(ARITHMETIC.get(x.dtype, f"V{x.dtype.itemsize}"))
-    return ghost(x.data_ptr(), tuple(x.shape), tuple(step * dtype.itemsize for step in x.stride()), dtype)
+    return described(x.data_ptr(), tuple(x.shape), tuple(step * dtype.itemsize for step in x.stride()), dtype)
 
 
 def _threads(size: int) -> int:
@@ -139,7 +140,8 @@ def on_cuda(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, co
     with locks.LLVM:
         from ..arrays import gpu
     alpha = complex(real, imag) if imag else real
-    result: Tensor = gpu.transpose(x, tuple(axes), None, (alpha, 0, conjugate and x.is_complex()), None, 1)
+    scalars = (alpha, 0, conjugate and x.is_complex())
+    result: Tensor = gpu.transpose(x, operand(x.detach(), "x"), tuple(axes), None, scalars, None, 1)
     return result
 
 

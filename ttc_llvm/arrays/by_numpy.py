@@ -1,0 +1,72 @@
+"""What NumPy itself copies: arrays that have NumPy's functions of their own, elements that are Python objects, and
+conversions. Its functions are taken as they are when this module is loaded: programs may put ours in their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import flag, number, reason, shown
+from ..errors import ArrayError, ProblemError
+from ..operands.operand import Array
+from .call import Call
+from .checks import check_result, share
+
+_transpose = np.transpose
+_CONTIGUOUS = {"C": np.ascontiguousarray, "F": np.asfortranarray}
+
+
+def delegated(a: Any, call: Call) -> Any:
+    """`np.transpose(a, axes).copy()` for objects that implement it: an object of their own. ArrayError where it fails,
+    and for what a copy does not do."""
+    what = f"a is a {type(a).__module__.partition('.')[0]} {type(a).__name__}, which transposes itself"
+    if call.out is not None or call.stream is not None or call.placed() != "C":
+        raise ArrayError(f"{what}: out, order and stream are for arrays in memory")
+    _check_scalars(what, call)
+    try:
+        view = _transpose(a, call.axes)
+        return view.copy() if hasattr(view, "copy") else view
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ArrayError(f"{what}, and fails: {reason(error)}") from error
+
+
+def objects(view: Array, call: Call) -> Any:
+    """NumPy's copy of a transposed view whose elements are, or hold, references."""
+    _check_scalars(f"dtype {view.dtype} holds Python objects", call)
+    order: Any = call.placed()
+    out = call.out
+    if out is None:
+        return view.copy(order)
+    if not isinstance(out, np.ndarray) or out.dtype != view.dtype:
+        raise ArrayError(f"out is no array of dtype {view.dtype}, whose elements hold Python objects")
+    check_result(out.shape, view)
+    if not out.flags.writeable:
+        raise ArrayError("out is read-only: the result is written to it")
+    if share(view, out):
+        raise ArrayError("out shares memory with the array: the transposition is out of place")
+    np.copyto(out, view)
+    return out
+
+
+def _check_scalars(what: str, call: Call) -> None:
+    for name, value, neutral in (("alpha", call.alpha, 1), ("beta", call.beta, 0)):
+        if number(name, value) != neutral:
+            raise ProblemError(f"{what}: {name} = {shown(value)} is for floating-point arrays in memory")
+    if flag("conjugate", call.conjugate, ProblemError):
+        raise ProblemError(f"{what}: conjugate is for floating-point arrays in memory")
+
+
+def contiguous(a: Any, dtype: npt.DTypeLike | None, order: str, like: Any = None) -> Any:
+    """The result of NumPy's function for contiguous arrays of this order. ArrayError where it refuses."""
+    options = {} if like is None else {"like": like}
+    try:
+        return _CONTIGUOUS[order](a, dtype, **options)
+    except MemoryError:
+        raise
+    except Exception as error:
+        to = "contiguous" if dtype is None else f"dtype {shown(dtype)}"
+        raise ArrayError(f"a cannot be converted to {to}: {reason(error)}") from None

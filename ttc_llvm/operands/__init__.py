@@ -1,0 +1,1 @@
+"""Arrays of callers, whatever library they come from, as one value."""

@@ -1,0 +1,115 @@
+"""Tensors of PyTorch, by their own attributes: their interfaces refuse gradients, lazy views and small types."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArrayError
+from . import streams
+from .operand import Array, Back, Operand, described, library_of
+from .types import is_numpys, named
+
+DEVICES = ("cpu", "cuda")
+CONJUGABLE = ("c8", "c16")  # whose conjugates kernels make as they move the elements
+_LAZY = {"is_conj": "conjugated", "is_neg": "negated"}
+_CARRIERS = {1: "u1", 2: "i2", 4: "i4"}  # of the types that NumPy lacks
+_LOCKED = "is a lazily {} view: pass the tensor that it is a view of"
+_GRADIENT = (
+    "{name} requires a gradient, which would be lost: pass {name}.detach(), or call ttc_llvm.torch.transpose(a, axes),"
+    " which has one"
+)
+
+
+def read(x: Any, name: str) -> Operand | None:
+    """A tensor on the host or on a CUDA device; None for what is none. ArrayError says why it cannot be used."""
+    if library_of(x) != "torch" and not _is_subclass(x):
+        return None
+    torch = sys.modules["torch"]
+    if not isinstance(x, torch.Tensor):
+        return None
+    _check(torch, x, name)
+    dtype = _dtype(x.dtype)
+    if dtype is None:
+        raise ArrayError(f"{name} has dtype {x.dtype}, which is not supported")
+    lazy = tuple(word for test, word in _LAZY.items() if getattr(x, test)())
+    locked = _LOCKED.format(" and ".join(lazy)) if lazy else ""
+    conjugated = lazy == ("conjugated",) and dtype.str[1:] in CONJUGABLE
+    plain = x.resolve_conj().resolve_neg() if lazy and not conjugated else x
+    steps = tuple(step * dtype.itemsize for step in plain.stride())
+    view = described(_address(plain, name), tuple(plain.shape), steps, dtype, plain)
+    stream = streams.current(x) if x.device.type == "cuda" else None
+    return Operand(
+        view, "torch", x.device.type == "cuda", stream, locked, conjugated, _back(x.dtype),
+        written=partial(_written, torch, x), keep=x,
+    )  # fmt: skip
+
+
+def _is_subclass(x: Any) -> bool:
+    """True for tensors of classes that other packages derive."""
+    return any(base.__module__ == "torch" and base.__name__ == "Tensor" for base in type(x).__mro__)
+
+
+def _check(torch: Any, x: Any, name: str) -> None:
+    """ArrayError for tensors without plain memory of their own, or with a gradient to be kept."""
+    if type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        raise ArrayError(f"{name} is a {type(x).__name__}, which has no memory of its own")
+    if x.layout is not torch.strided or x.is_nested:
+        kind = "nested" if x.is_nested else "sparse" if "sparse" in str(x.layout) else str(x.layout)
+        raise ArrayError(f"{name} is {kind}: pass {name}.to_dense()")
+    if x.device.type not in DEVICES:
+        raise ArrayError(f"{name} is on device {x.device}: the CPU or a CUDA device is expected")
+    if x.requires_grad and torch.is_grad_enabled():
+        raise ArrayError(_GRADIENT.format(name=name))
+
+
+def _address(x: Any, name: str) -> int:
+    address = int(x.data_ptr())
+    if not address and x.numel():
+        raise ArrayError(f"{name} is a {type(x).__name__} without memory")
+    return address
+
+
+def _name(of: Any) -> str:
+    return str(of).removeprefix("torch.")
+
+
+@lru_cache(maxsize=64)
+def _dtype(of: Any) -> np.dtype[Any] | None:
+    return named(_name(of))
+
+
+def _written(torch: Any, x: Any) -> None:
+    """Tell autograd: a gradient that needs what was there before is refused, and not wrong."""
+    torch.autograd.graph.increment_version(x)
+
+
+# --- results ----------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _back(of: Any) -> Back:
+    """What makes tensors of this type of NumPy arrays, whose memory they take over."""
+    made: Callable[[Array], Any] = sys.modules["torch"].from_numpy
+    if is_numpys(_name(of)):
+        return made
+    carrier = np.dtype(_CARRIERS[of.itemsize])
+    return lambda result: made(result.view(carrier)).view(of)
+
+# --- tensors whose layout has been seen -------------------------------------------------------------------
+
+
+def quick(x: Any, axes: Any) -> tuple[Hashable, int] | None:
+    """A key for plain tensors on the host of this layout with these axes, and the address; None for anything else."""
+    if type(x).__module__ != "torch":
+        return None
+    try:
+        if x.is_cpu and not (x.requires_grad or x.is_conj() or x.is_neg()):
+            return (x.shape, x.stride(), x.dtype, axes), x.data_ptr()
+    except (AttributeError, RuntimeError):  # no tensors; sparse ones, and those that transformations have wrapped
+        pass
+    return None

@@ -1,0 +1,44 @@
+"""Element types that other libraries have and NumPy lacks, as dtypes that move their bits and tell them apart."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..locks import imported
+
+_BYTES = {
+    "bfloat16": 2, "complex32": 4, "float4_e2m1fn_x2": 1,
+    "float8_e3m4": 1, "float8_e4m3": 1, "float8_e4m3b11fnuz": 1, "float8_e4m3fn": 1, "float8_e4m3fnuz": 1,
+    "float8_e5m2": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
+}  # fmt: skip
+_NUMPY = {
+    "bool": "?", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8", "complex128": "c16",
+    **{f"{kind}{8 * size}": f"{kind[0]}{size}" for kind in ("int", "uint") for size in (1, 2, 4, 8)},
+}  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def named(name: str) -> np.dtype[Any] | None:
+    """The dtype of a type by its full name: NumPy's own, or one of ml_dtypes where that is installed, or else items
+    without arithmetic whose field has that name. None for types of no name here."""
+    if name in _NUMPY:
+        return np.dtype(_NUMPY[name])
+    if name not in _BYTES:
+        return None
+    theirs = imported("ml_dtypes") if find_spec("ml_dtypes") is not None else None
+    return np.dtype(getattr(theirs, name, [(name, f"V{_BYTES[name]}")]))
+
+
+def is_real(dtype: np.dtype[Any]) -> bool:
+    """True for the types of real numbers, which are their own conjugates."""
+    name = dtype.names[0] if dtype.names and len(dtype.names) == 1 else dtype.name
+    return dtype.kind in "biuf" or (name in _BYTES and name != "complex32")
+
+
+def is_numpys(name: str) -> bool:
+    """True for full names of types that NumPy itself has."""
+    return name in _NUMPY
