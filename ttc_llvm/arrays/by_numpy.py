@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..arguments import flag, number, reason, shown
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import Array
+from ..runtime import runtime
 from .call import Call
 from .checks import check_result, share
 
@@ -25,6 +26,8 @@ def delegated(a: Any, call: Call) -> Any:
     if call.out is not None or call.stream is not None or call.placed() != "C":
         raise ArrayError(f"{what}: out, order and stream are for arrays in memory")
     _check_scalars(what, call)
+    if call.threads is not None:
+        runtime.thread_count(call.threads)
     try:
         view = _transpose(a, call.axes)
         return view.copy() if hasattr(view, "copy") else view
@@ -62,9 +65,10 @@ def _check_scalars(what: str, call: Call) -> None:
 
 def contiguous(a: Any, dtype: npt.DTypeLike | None, order: str, like: Any = None) -> Any:
     """The result of NumPy's function for contiguous arrays of this order. ArrayError where it refuses."""
-    options = {} if like is None else {"like": like}
+    given: dict[str, Any] = {"dtype": dtype, "like": like}
+    given = {name: value for name, value in given.items() if value is not None}
     try:
-        return _CONTIGUOUS[order](a, dtype, **options)
+        return _CONTIGUOUS[order](a, **given)
     except MemoryError:
         raise
     except Exception as error:
