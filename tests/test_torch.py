@@ -312,7 +312,7 @@ def test_cuda_tensors_take_the_way_of_arrays_on_devices(
     assert kernels.on_cuda(x, [2, 0, 1], 2.0, 1.0, True) == "result"
     assert kernels.on_cuda(x.real, [2, 0, 1], 2.0, 0.0, True) == "result"
     scalars = [(1.0, 0, False), (2 + 1j, 0, True), (2.0, 0, False)]
-    assert [given[1:] for given in asked] == [((2, 0, 1), None, one, None, 1) for one in scalars]
+    assert [given[2:] for given in asked] == [((2, 0, 1), None, one, None, 1) for one in scalars]
     with pytest.raises(ArrayError, match="do not permute"):
         kernels.on_cuda(x, [0, 0, 1])
     assert torch._C._dispatch_has_kernel_for_dispatch_key("ttc_llvm::transpose", "CUDA")
