@@ -94,6 +94,7 @@ SLOW = {
     "test_joined.py::test_kernels_join": "seconds",
     "test_joined.py::test_objects_for_several": "seconds",
     "test_kernels.py::test_rank_26": "seconds",
+    "test_libraries": "JAX and others",
     "test_library": "compilers",
     "test_limits": "processes at their limits",
     "test_marks": "compilers",
@@ -116,10 +117,10 @@ SLOW = {
     "test_site": "Sphinx",
     "test_stress": "processes",
     "test_runtime.py::test_torch": "PyTorch",
+    "test_tensors": "PyTorch",
     "test_torch": "PyTorch",
     "test_wheel": "builds packages",
     "test_wrong_calls.py::test_a_slice": "seconds",
-    "test_wrong_calls.py::test_torch": "PyTorch",
 }
 
 
