@@ -129,18 +129,20 @@ def warm_calls() -> None:
     """Warm calls on one thread, beside NumPy."""
     for n in (8, 16, 32, 64, 128, 256):
         x = np.random.default_rng(0).random((n, n), dtype=np.float32)
-        out = np.empty_like(x)
+        a, out = np.asfortranarray(x), np.empty_like(x, order="F")
         solution = ttc_llvm.compile(ttc_llvm.Problem((1, 0), (n, n)), 1, threads=1)
         for _ in range(WARM_UP):
             ttc_llvm.transpose(x, threads=1)
         calls = CALLS if n < 128 else 1000
-        names = {"x": x, "out": out, "solution": solution, "transpose": ttc_llvm.transpose}
-        ours = microseconds("solution(x, out)", calls, names)
+        names = {"x": x, "a": a, "out": out, "c": np.empty_like(x), "solution": solution}
+        names["transpose"] = ttc_llvm.transpose
+        ours = microseconds("solution(a, out)", calls, names)
+        in_c = microseconds("solution(x, c)", calls, names)
         door = microseconds("transpose(x, threads=1)", calls, names)
         numpy = microseconds("x.T.copy()", calls, names)
         print(
-            f"{n}x{n} float: solution(a, b) {ours:.2f} us, transpose(x) {door:.2f} us, NumPy {numpy:.2f} us,"
-            f" difference {door - numpy:.2f} us"
+            f"{n}x{n} float: solution(a, b) {ours:.2f} us, in C order {in_c:.2f} us, transpose(x) {door:.2f} us, NumPy"
+            f" {numpy:.2f} us, difference {door - numpy:.2f} us"
         )
 
 

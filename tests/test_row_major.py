@@ -125,24 +125,22 @@ def test_from_arrays_takes_what_np_transpose_takes() -> None:
 
 def test_from_arrays_reads_arrays_on_devices() -> None:
     class OnDevice:
-        """As CuPy's arrays say what they are; whoever reads an element fails."""
+        """As CuPy's and Numba's arrays say what they are; whoever reads an element fails."""
 
-        shape, strides, dtype = (720, 1280, 3), (1280 * 12, 12, 4), np.dtype("f4")
-
-    class Torch:
-        """As PyTorch's tensors do."""
-
-        shape = (720, 1280, 3)
-        dtype = type("dtype", (), {"__module__": "torch", "__repr__": lambda self: "torch.bfloat16"})()
-
-        def stride(self) -> tuple[int, ...]:
-            return 1280 * 3, 3, 1
-
-        def element_size(self) -> int:
-            return 2
+        __cuda_array_interface__ = {  # noqa: RUF012
+            "version": 3, "shape": (720, 1280, 3), "typestr": "<f4", "data": (1 << 40, False), "strides": None,
+            "stream": 1,
+        }  # fmt: skip
 
     assert Problem.from_arrays(OnDevice(), (2, 0, 1)) == Problem((2, 0, 1), (720, 1280, 3)).row_major
-    assert Problem.from_arrays(Torch(), (2, 0, 1)) == Problem((2, 0, 1), (720, 1280, 3), "bf16").row_major
+
+
+def test_from_arrays_keeps_the_types_that_numpy_lacks() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.zeros(720, 1280, 3, dtype=torch.bfloat16)
+    made = Problem.from_arrays(x, (2, 0, 1))
+    assert made == Problem((2, 0, 1), (720, 1280, 3), "bfloat16").row_major
+    assert Problem.from_arrays(x.permute(2, 0, 1), (1, 2, 0), x).perm == (0, 1, 2)
 
 
 PLAIN = np.empty((4, 6))

@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .errors import GpuError as GpuError
     from .errors import ModelError as ModelError
     from .errors import OptionError as OptionError
+    from .errors import OrderWarning as OrderWarning
     from .errors import OutOfMemoryError as OutOfMemoryError
     from .errors import PlanError as PlanError
     from .errors import ProblemError as ProblemError
@@ -98,7 +99,7 @@ _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
     "errors": (
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
-        "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
+        "OrderWarning", "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
     "compiling.exports": ("Imported", "export_solutions", "import_solutions"),
     "compiling.front": ("compile",),

@@ -27,6 +27,10 @@ class ArrayError(TtcError, ValueError):
     """An array handed over does not fit the problem (shape, dtype, memory, overlap)."""
 
 
+class OrderWarning(UserWarning):
+    """A C-ordered array whose meaning to a solution has changed: said once in a process."""
+
+
 class PlanError(TtcError, ValueError):
     """A plan's text cannot be read, or the plan does not fit its problem or target."""
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import Any
 
 from .. import locks
 from ..errors import CompileError, TargetError
 from ..runtime import backend
+from ..runtime.user_warnings import warn
 
-_PACKAGE = __name__.partition(".")[0] + "."
 _chosen: Any = None
 
 
@@ -26,16 +24,8 @@ def _choice() -> Any:
             why = _hindrance()
             _chosen = locks.imported(".without_kernels" if why else ".strided", __package__)
             if why:
-                warnings.warn(f"ttc_llvm leaves transpositions to NumPy: {why}", RuntimeWarning, _depth())
+                warn(f"ttc_llvm leaves transpositions to NumPy: {why}", RuntimeWarning)
     return _chosen
-
-
-def _depth() -> int:
-    """Calls between the warning and the user's program, which it is shown at."""
-    frame, depth = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
-        frame, depth = frame.f_back, depth + 1
-    return depth
 
 
 def _hindrance() -> str:

@@ -10,6 +10,7 @@ from ..gpu import kernel as gpu_kernel
 from ..gpu.devices import device
 from ..gpu.driver import driver
 from ..gpu.executable import Executable
+from ..operands.addresses import data_address
 from ..operands.device import empty_like
 from ..operands.operand import Array, Operand
 from ..operands.reading import result_place
@@ -48,12 +49,18 @@ def transpose(
     scaling = scaled(view.dtype, target.view.dtype, *scale, source.conjugated)
     if not view.size or (out is not None and _is_there(view, target.view, scaling)):
         return result
-    executable = _executable(view, target.view, scaling, effort)
-    queue, after = stream_for(stream, source, target)
+    launch(view, target.view, scaling, effort, stream, (source, target))
     if target.written is not None and out is not None:
         target.written()
-    executable.run(source.address, target.address, scaling.alpha, scaling.beta, queue, after)
     return result
+
+
+def launch(of: Array, to: Array, scaling: Scaling, effort: int, stream: Any, given: tuple[Operand, ...]) -> None:
+    """`to <- alpha * of + beta * to` for arrays of one shape that have nothing in common. given: what they are views
+    of, whose streams matter."""
+    executable = _executable(of, to, scaling, effort)
+    queue, after = stream_for(stream, *given)
+    executable.run(data_address(of), data_address(to), scaling.alpha, scaling.beta, queue, after)
 
 
 def _is_there(view: Array, to: Array, scale: Scaling) -> bool:

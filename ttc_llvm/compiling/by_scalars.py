@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
+from ..errors import ArrayError
 from ..problem.canonical import Kinds
 from ..problem.problem import Problem
-from ..runtime.array_arguments import Storage, exactly
+from ..runtime.array_arguments import OVERLAP, Storage, exactly
+from .by_strides import ByStrides
 
 KEPT_SCALARS = 16
 
@@ -23,6 +25,7 @@ class ByScalars(Generic[E, R]):
 
     def __init__(self, problem: Problem) -> None:
         self._a, self._b = Storage.of(problem, "A"), Storage.of(problem, "B")
+        self._by_strides = ByStrides(problem, self._a, self._b)
         self._ready: dict[tuple[Any, Any], R] = {}
         self._executables: dict[Kinds, E] = {}
 
@@ -33,6 +36,11 @@ class ByScalars(Generic[E, R]):
     def _bound(self, executable: E, problem: Problem) -> R:
         """What a call with the problem's scalars needs."""
         raise NotImplementedError
+
+    def _check_apart(self, a: int, b: int) -> None:
+        """ArrayError where the tensors at these addresses overlap."""
+        if a < b + self._b.bytes and b < a + self._a.bytes:
+            raise ArrayError(OVERLAP)
 
     def _find(self, alpha: complex | None, beta: complex | None) -> R:
         """What a call needs; None stands for the problem's own scalars. ProblemError where they are none."""

@@ -16,25 +16,27 @@ from ..lowering.gpu.launch import GpuImage, Launch
 from ..lowering.gpu.nest import GpuNest
 from ..lowering.gpu.plan import GpuPlan, check, parse
 from ..machine.gpu_target import GpuTarget
-from ..operands.operand import Operand
+from ..operands.addresses import data_address
 from ..operands.reading import in_place
 from ..operands.streams import stream_for
 from ..problem.canonical import Kinds, canonicalise
 from ..problem.problem import Problem
 from ..runtime import backend
-from ..runtime.array_arguments import OVERLAP, Storage
+from ..runtime.array_arguments import BY_STRIDES, Storage
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import Measurement
 from . import stored_plans
 from .by_scalars import ByScalars
+from .by_strides import Place, served_on_device
 from .solution import PICKLED, unmarked
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """What a call with given scalars needs."""
+    """What a call with given scalars needs. problem: with these scalars."""
 
     executable: Executable
+    problem: Problem
     alpha: complex
     beta: complex
 
@@ -72,26 +74,32 @@ class GpuSolution(ByScalars[Executable, _Ready]):
     def __call__(
         self, a: Any, b: Any, alpha: complex | None = None, beta: complex | None = None, *, stream: Any = None
     ) -> Any:
-        """`B <- alpha * A + beta * B` on the tensors' storage on a device; returns b, before the device has finished.
+        """`B <- alpha * A + beta * B` on tensors on a device; returns b, before the device has finished.
 
-        a, b: arrays of pycuda, CuPy, PyTorch, Numba or whatever has `__cuda_array_interface__` or `__dlpack__`, whose
-        memory holds the padded column-major layout (any shape; dtype, contiguity and size are checked), or device
-        addresses (nothing can be checked); they are not copied. alpha, beta: by default the problem's. stream: of
+        a, b: arrays of pycuda, CuPy, PyTorch, Numba or whatever has `__cuda_array_interface__` or `__dlpack__`, or
+        device addresses (nothing can be checked); they are not copied. What they are to the problem is told by their
+        shapes and strides, as for `Solution`. alpha, beta: by default the problem's. stream: of
         pycuda, CuPy, PyTorch or Numba, or the driver's handle as an integer; by default the one on which the arrays'
         library works. Raises ArrayError for memory that does not fit, ProblemError for scalars, GpuError and
         TargetError where the device is missing, refuses, or is older than the target.
         """
         ready = self._find(alpha, beta)
-        found = _array(a, self._a), _array(b, self._b)
-        address_a, address_b = (x if isinstance(x, int) else x.address for x in found)
-        if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
-            raise ArrayError(OVERLAP)
-        queue, after = stream_for(stream, *(x for x in found if isinstance(x, Operand)))
+        place_a, place_b = _place(a, self._a), _place(b, self._b)
+        address_a, address_b = place_a[0], place_b[0]
+        given = tuple(keep for _, keep in (place_a, place_b) if keep is not None)
+        if address_a == BY_STRIDES or address_b == BY_STRIDES:
+            view_a, view_b, own = self._by_strides.views(place_a, place_b)
+            if not own:
+                served_on_device(ready.problem)(view_a, view_b, stream, given)
+                return b
+            address_a, address_b = data_address(view_a), data_address(view_b)
+        self._check_apart(address_a, address_b)
+        queue, after = stream_for(stream, *given)
         ready.executable.run(address_a, address_b, ready.alpha, ready.beta, queue, after)
         return b
 
     def _bound(self, executable: Executable, problem: Problem) -> _Ready:
-        return _Ready(executable, complex(problem.alpha), complex(problem.beta))
+        return _Ready(executable, problem, complex(problem.alpha), complex(problem.beta))
 
     def _executable(self, kinds: Kinds) -> Executable:
         return self.executable(kinds)
@@ -159,18 +167,17 @@ class GpuSolution(ByScalars[Executable, _Ready]):
         return write(self, given, emit, arguments.flag("overwrite", overwrite))
 
 
-def _array(x: Any, wanted: Storage) -> Operand | int:
-    """An array, checked, or an address."""
+def _place(x: Any, wanted: Storage) -> Place:
+    """Where an array is, checked; the array as it was read, None for a mere address."""
     address = wanted.integer(x, "device address")
     if address is not None:
-        return address
+        return address, None
     if type(x).__name__ in ("DeviceAllocation", "PooledDeviceAllocation", "PointerHolderBase"):
-        return int(x)  # pycuda's plain memory: nothing can be checked
+        return int(x), None  # pycuda's plain memory: nothing can be checked
     found = in_place(x, wanted.name)
     if found is None or not found.on_device:
         raise ArrayError(f"{wanted.name} is a {type(x).__name__}: an array on a CUDA device is expected")
-    wanted.check(found)
-    return found
+    return wanted.place(found), found
 
 
 def _unpickled(*given: Any) -> GpuSolution:

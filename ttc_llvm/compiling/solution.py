@@ -18,35 +18,40 @@ from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan, check, parse
 from ..machine.target import Target
 from ..operands.addresses import data_address
+from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical, Kinds
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
 from ..runtime.array_arguments import OVERLAP
-from ..runtime.executable import Executable
+from ..runtime.executable import Executable, check_runs_here
 from ..runtime.kernel import Objects
 from ..tuning.cost.model import model_plan
 from ..tuning.measurement import Measurement
 from . import stored_plans
 from .by_scalars import ByScalars
+from .by_strides import Place, served
 
 if TYPE_CHECKING:
     from ..explain import Explanation
     from ..native.artifact import Spec
 
-PICKLED = "ttc_llvm 1"  # what the state in a pickle begins with
+PICKLED = "ttc_llvm 2"  # what the state in a pickle begins with
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Ready:
-    """What a call with given scalars needs. values: alpha and beta; scalars: their address, 0 for none."""
+    """What a call with given scalars needs. problem: with these scalars; values: alpha and beta; scalars: their
+    address, 0 for none; served: serves arrays of other strides, once there were some."""
 
     executable: Executable
+    problem: Problem
     values: npt.NDArray[Any] | None
     scalars: int = field(init=False)
+    served: Callable[[Array, Array, int], None] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scalars", 0 if self.values is None else data_address(self.values))
+        self.scalars = 0 if self.values is None else data_address(self.values)
 
 
 class Solution(ByScalars[Executable, _Ready]):
@@ -90,26 +95,44 @@ class Solution(ByScalars[Executable, _Ready]):
         beta: complex | None = None,
         threads: int | None = None,
     ) -> Any:
-        """`B <- alpha * A + beta * B` on the tensors' storage; returns b.
+        """`B <- alpha * A + beta * B`; returns b.
 
-        a, b: arrays or buffers whose memory holds the padded column-major layout (any shape; dtype, contiguity
-        and size are checked), or integer addresses (nothing can be checked). alpha, beta: by default the
-        problem's; threads: by default the solution's. Raises ArrayError for memory that does not fit,
+        a, b: each an array of the tensor's shape (`size`, for B permuted; for a problem `from_arrays` that of its
+        arrays), which is read by its strides: where they are others than the problem's, `ttc_llvm.transpose` serves the
+        call. Or the tensor's padded column-major storage: an array of the outer sizes in F order, of these reversed in
+        C order, or of one dimension, another buffer, or an integer address (of which nothing can be checked). alpha,
+        beta: by default the problem's; threads: by default the solution's. Raises ArrayError for what does not fit,
         ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
         """
         ready = self._find(alpha, beta)
-        (address_a, _keeps_a), (address_b, _keeps_b) = self._a.address(a), self._b.address(b)
-        if address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
-            raise ArrayError(OVERLAP)
+        (address_a, keeps_a), (address_b, keeps_b) = self._a.address(a), self._b.address(b)
         most = self.threads if threads is None else runtime.thread_count(threads)
         try:
-            ready.executable.run(address_a, address_b, ready.scalars, most)
+            if address_a < 0 or address_b < 0:
+                self._run_by_strides((address_a, keeps_a), (address_b, keeps_b), ready, most)
+            elif address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
+                raise ArrayError(OVERLAP)
+            else:
+                ready.executable.run(address_a, address_b, ready.scalars, most)
         except MemoryError as error:
             raise out_of_memory(error, "Solution") from error
         return b
 
+    def _run_by_strides(self, a: Place, b: Place, ready: _Ready, threads: int) -> None:
+        """A call whose arrays do not both lie as the problem says."""
+        view_a, view_b, own = self._by_strides.views(a, b)
+        if own:
+            addresses = data_address(view_a), data_address(view_b)
+            self._check_apart(*addresses)
+            ready.executable.run(*addresses, ready.scalars, threads)
+            return
+        if ready.served is None:
+            check_runs_here(self.target)
+            ready.served = served(ready.problem)
+        ready.served(view_a, view_b, threads)
+
     def _bound(self, executable: Executable, problem: Problem) -> _Ready:
-        return _Ready(executable, dtypes.scalars(problem.compute, problem.alpha, problem.beta))
+        return _Ready(executable, problem, dtypes.scalars(problem.compute, problem.alpha, problem.beta))
 
     def _executable(self, kinds: Kinds) -> Executable:
         """The code for these kinds of scalars, compiled or linked by its first calls."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
-import numpy as np
-
-from ..arguments import integer, reason, sequence, shown
+from ..arguments import integer, sequence, shown
 from ..errors import ArrayError
+from ..operands.operand import packed
+from ..operands.reading import operand
 from . import dtypes, type_names
 from .layouts import Layout, layout
 
@@ -72,8 +70,7 @@ def _layout(array: _Array, name: str) -> Layout:
 
 
 def _fresh(shape: tuple[int, ...], like: _Array) -> _Array:
-    steps = [prod(shape[k + 1 :]) * like.itemsize for k in range(len(shape))]
-    return _Array(shape, tuple(steps), like.dtype)
+    return _Array(shape, packed(shape, like.itemsize), like.dtype)
 
 
 def _permutation(axes: Any, rank: int) -> tuple[int, ...]:
@@ -92,20 +89,6 @@ def _permutation(axes: Any, rank: int) -> tuple[int, ...]:
 
 def _described(x: Any, name: str) -> _Array:
     """An array of any library, on a device as well; its elements are not looked at."""
-    try:
-        if callable(getattr(x, "stride", None)):  # PyTorch's way to say it
-            steps = [step * x.element_size() for step in x.stride()]
-            return _Array(tuple(x.shape), tuple(steps), x.dtype)
-        if not isinstance(getattr(x, "strides", None), tuple) or not hasattr(x, "dtype"):
-            x = np.asarray(x)
-        shape, strides = (_integers(values) for values in (x.shape, x.strides))
-        return _Array(shape, strides, np.dtype(x.dtype))
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever the library raises
-        raise ArrayError(f"{name} is a {type(x).__name__} that cannot be read: {reason(error)}") from None
-
-
-def _integers(values: Sequence[Any]) -> tuple[int, ...]:
-    return tuple(map(int, values))
-
+    view = operand(x, name).view
+    own = getattr(x, "dtype", None)  # PyTorch's says more than that of a view, where NumPy lacks the type
+    return _Array(view.shape, view.strides, own if type(own).__module__ == "torch" else view.dtype)

@@ -26,7 +26,8 @@ class Tensor:
     """A or B of a problem, as arrays are compared with it.
 
     shape, strides (bytes): of an array that has the tensor's elements where the problem has them; outer: its storage's
-    shape in F order; elements: the least number of the storage's; column_major: the array's axes are the indices.
+    shape in F order; elements: the least number of the storage's; axes: the array's axis that is each index, None for
+    the index's own number.
     """
 
     name: Literal["A", "B"]
@@ -34,7 +35,7 @@ class Tensor:
     strides: Shape
     outer: Shape
     elements: int
-    column_major: bool
+    axes: Shape | None
 
     @classmethod
     def of(cls, problem: Problem, name: Literal["A", "B"]) -> Tensor:
@@ -46,10 +47,10 @@ class Tensor:
         steps = tuple(step * itemsize for step in column_major(outer))
         elements = problem.storage("a" if name == "A" else "b")
         if axes is None:
-            return cls(name, size, steps, outer, elements, True)
+            return cls(name, size, steps, outer, elements, None)
         index = [axes.index(k) for k in range(len(axes))]
         shape, strides = (tuple(values[k] for k in index) for values in (size, steps))
-        return cls(name, shape, strides, outer, elements, False)
+        return cls(name, shape, strides, outer, elements, axes)
 
     def reading(self, shape: Shape, strides: Shape, itemsize: int) -> Reading:
         """The relation of an array of this shape and these strides (bytes) to the tensor; ArrayError for an array that
@@ -61,7 +62,7 @@ class Tensor:
         if shape == self.shape:
             if _equal(shape, strides, self.strides):
                 return Reading.IN_PLACE
-            cube = self.column_major and in_c and shape == self.outer[::-1]
+            cube = self.axes is None and in_c and shape == self.outer[::-1]
             return Reading.CUBE if cube else Reading.STRIDED
         in_f = contiguous(shape, strides, itemsize)
         if (in_f and shape == self.outer) or (in_c and shape == self.outer[::-1]):

@@ -64,6 +64,13 @@ def bound(made: Kernel, held: bool) -> Entry:
     return made.loaded.function(kernel.NAME, _HOLDING if held else _RELEASING)
 
 
+def check_runs_here(target: Target) -> None:
+    """TargetError where this machine lacks a target's instructions."""
+    if not backend.runs_here(target):
+        backend.host_target()  # where no kernel runs at all, this says why
+        raise TargetError(f"code for target {target} cannot run here: this machine lacks instructions")
+
+
 class Executable:
     """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
 
@@ -151,11 +158,7 @@ class Executable:
         return attribute(self, "_non_temporal" if streams else "_ordinary", partial(self._body, streams))
 
     def _body(self, streams: bool) -> _Body:
-        if not backend.runs_here(self.target):
-            backend.host_target()  # where no kernel runs at all, this says why
-            raise TargetError(
-                f"code for target {self.target} cannot run here: this machine lacks instructions"
-            )
+        check_runs_here(self.target)
         made = self._kernel(streams)
         return _Body(made, bound(made, self._is_held()), made.scratch == 0)
 
