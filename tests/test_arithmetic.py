@@ -249,7 +249,7 @@ def test_what_is_refused_is_refused_after_what_equals_it() -> None:
         assert np.array_equal(ttc_llvm.transpose(x, (1, 0)), x.T)
     for axes in ((1.0, 0.0), (True, False), (np.float64(1), 0)):
         with pytest.raises(ttc_llvm.ArrayError, match="do not permute"):
-            ttc_llvm.transpose(x, axes)
+            ttc_llvm.transpose(x, axes)  # type: ignore[arg-type]
     assert np.array_equal(ttc_llvm.transpose(x, (np.int64(1), np.int8(0))), x.T)
 
 

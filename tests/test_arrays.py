@@ -266,14 +266,14 @@ def test_options_that_make_no_sense() -> None:
     with pytest.raises(OptionError, match="threads 0"):
         ttc_llvm.transpose(x, threads=0)
     with pytest.raises(OptionError, match="not an integer"):
-        ttc_llvm.transpose(x, threads="2")  # type: ignore[arg-type]
+        ttc_llvm.transpose(x, threads="2")  # type: ignore[call-overload]
     for effort in ([1], 1.0, "1"):
         with pytest.raises(OptionError, match=r"is not an integer|is unknown: the choices are estimate"):
             ttc_llvm.transpose(np.zeros((2, 3)), effort=effort)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="effort 0 is neither"):
         ttc_llvm.transpose(x, effort=0)
     with pytest.raises(ArrayError, match="order 'X'"):
-        ttc_llvm.transpose(x, order="X")  # type: ignore[arg-type]
+        ttc_llvm.transpose(x, order="X")  # type: ignore[call-overload]
 
 
 # --- subclasses ------------------------------------------------------------------------------------------

@@ -415,6 +415,7 @@ class Finder:
             time.sleep(0.3)
 sys.meta_path.insert(0, Finder())
 late = {
+    "ttc_llvm.arrays.transposing": lambda: ttc_llvm.transpose([[1.0, 2.0]]),
     "llvmlite.binding": lambda: ttc_llvm.runtime.backend.llvm_version(),
     "ttc_llvm.ir_builders.module": lambda: ttc_llvm.runtime.kernel._builder(),
 }.get(sys.argv[1], lambda: (ttc_llvm.compile, ttc_llvm.transpose, ttc_llvm.GpuSolution))
@@ -437,7 +438,10 @@ while os.waitpid(child, os.WNOHANG)[0] == 0:
 @needs_fork
 @pytest.mark.parametrize(
     "name",
-    ["llvmlite.binding", "ttc_llvm.ir_builders.module", "ttc_llvm.compiling.front", "ttc_llvm.arrays.public", "numpy"],
+    [
+        "llvmlite.binding", "ttc_llvm.ir_builders.module", "ttc_llvm.compiling.front", "ttc_llvm.arrays.public",
+        "ttc_llvm.arrays.transposing", "numpy",
+    ],
 )
 def test_a_fork_waits_for_late_imports(name: str) -> None:
     program = [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_IMPORTING, name]

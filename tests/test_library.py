@@ -106,7 +106,7 @@ def test_bytes_are_the_same_every_time(solutions: tuple[Solution, ...], tmp_path
 
 
 def test_libraries_are_frozen_values(solutions: tuple[Solution, ...]) -> None:
-    made = Library("ours", list(solutions))  # type: ignore[arg-type]
+    made = Library("ours", list(solutions))
     assert made.solutions == solutions and made == Library("ours", solutions)
     with pytest.raises(AttributeError):
         made.name = "other"  # type: ignore[misc]

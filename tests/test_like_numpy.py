@@ -66,7 +66,7 @@ def test_letters_of_orders_in_any_case(letter: Any) -> None:
     got = ttc_llvm.transpose(x, order=letter)
     assert got.strides == x.T.copy(letter).strides
     with pytest.raises(ArrayError, match="order 'fc' is unknown"):
-        ttc_llvm.transpose(x, order="fc")  # type: ignore[arg-type]
+        ttc_llvm.transpose(x, order="fc")  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "u1", "?", ">f4", "longdouble"])

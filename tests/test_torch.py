@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import threading
@@ -114,6 +115,23 @@ def test_returning_layouts_are_served_the_short_way(torch: Any, op: Any, monkeyp
     same(torch, op(x + 1, (2, 0, 1)), (x + 1).permute(2, 0, 1))
 
 
+def test_layouts_that_have_moved_enough_are_looked_at_anew(
+    torch: Any, op: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel of their family is then replaced by one of their own."""
+    from ttc_llvm.arrays.general import General
+    from ttc_llvm.runtime.executable import Executable
+
+    monkeypatch.setattr(strided, "PAYBACK_BYTES", 20 * 16384)
+    x = torch.randn(3, 4, 5)
+    served = []
+    for _ in range(40):
+        same(torch, op(x, (2, 0, 1)), x.permute(2, 0, 1))
+        (ready,) = strided.recent._young.values()
+        served.append(type(ready.executable))
+    assert served[0] is General and served[-1] is Executable
+
+
 def test_addresses_that_are_odd_take_the_long_way(torch: Any, op: Any) -> None:
     memory = bytearray(np.random.default_rng(1).bytes(8 * 61))
     x = torch.frombuffer(memory, dtype=torch.float64, count=60).view(3, 4, 5)
@@ -181,8 +199,9 @@ def test_opcheck(torch: Any, op: Any, dtype: str, gradient: bool) -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_whole_graphs_are_compiled(torch: Any, op: Any, compiler: str, tmp_path: Any) -> None:
     """Of any shape, with gradients; PyTorch's own compiler needs one of C++."""
+    testing = importlib.import_module("torch._dynamo.testing")
     torch._dynamo.reset()
-    counted = torch._dynamo.testing.CompileCounterWithBackend(compiler)
+    counted = testing.CompileCounterWithBackend(compiler)
 
     def function(x: Any) -> Any:
         return op(x * 2, (1, 0), alpha=3).sin() + op(x)

@@ -124,6 +124,7 @@ SLOW = {
     "test_runtime.py::test_torch": "PyTorch",
     "test_tensors": "PyTorch",
     "test_torch": "PyTorch",
+    "test_typing": "type checkers",
     "test_wheel": "builds packages",
     "test_wrong_calls.py::test_a_slice": "seconds",
 }

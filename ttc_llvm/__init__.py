@@ -55,7 +55,9 @@ from . import locks  # noqa: E402
 
 __version__ = "0.1.0"
 
-TYPE_CHECKING = False  # as `typing` says, whose import takes longer than all that `ttc` does before it minds Ctrl-C
+# As `typing` says, whose import takes longer than all that `ttc` does before it minds Ctrl-C; not a plain False,
+# for which Jedi would leave the names out.
+TYPE_CHECKING = any(())
 if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from typing import Any
 
@@ -90,7 +92,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .problem.problem import Problem as Problem
     from .runtime.runtime import num_threads as num_threads
     from .runtime.runtime import set_num_threads as set_num_threads
-    from .tuning.gpu.candidates import GpuForced as GpuForced
+    from .tuning.gpu.forced import GpuForced as GpuForced
     from .tuning.measurement import Measurement as Measurement
     from .tuning.search.progress import Progress as Progress
     from .tuning.space.choices import Forced as Forced
@@ -115,7 +117,7 @@ _HOMES = {
     "compiling.solution": ("Solution",),
     "machine.target": ("Target",),
     "tuning.space.choices": ("Forced",),
-    "tuning.gpu.candidates": ("GpuForced",),
+    "tuning.gpu.forced": ("GpuForced",),
 }  # fmt: skip
 _LAZY = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted((*_LAZY, "__version__"))

@@ -24,7 +24,7 @@ from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 from ttc_llvm.tuning.gpu import cost as gpu_cost
-from ttc_llvm.tuning.gpu.candidates import GpuForced
+from ttc_llvm.tuning.gpu.forced import GpuForced
 
 H100 = gpu_target.find("sm_90")
 

@@ -18,8 +18,8 @@ from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.gpu import candidates as gpu_candidates
-from ttc_llvm.tuning.gpu.candidates import FREE, GpuForced
 from ttc_llvm.tuning.gpu.diversity import diversity_seeds, fits, strategy
+from ttc_llvm.tuning.gpu.forced import FREE, GpuForced
 from ttc_llvm.tuning.search.search import Limits, search
 
 H100 = gpu_target.find("sm_90")

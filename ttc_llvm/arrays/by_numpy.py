@@ -1,5 +1,5 @@
 """What NumPy itself copies: arrays that have NumPy's functions of their own, elements that are Python objects, and
-conversions. Its functions are taken as they are when this module is loaded: programs may put ours in their places."""
+conversions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from ..arguments import flag, number, reason, shown
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import Array
 from ..runtime import runtime
+from . import originals
 from .call import Call
 from .checks import check_result, share
-
-_transpose = np.transpose
-_CONTIGUOUS = {"C": np.ascontiguousarray, "F": np.asfortranarray}
 
 
 def delegated(a: Any, call: Call) -> Any:
@@ -29,7 +27,7 @@ def delegated(a: Any, call: Call) -> Any:
     if call.threads is not None:
         runtime.thread_count(call.threads)
     try:
-        view = _transpose(a, call.axes)
+        view = originals.TRANSPOSE(a, call.axes)
         return view.copy() if hasattr(view, "copy") else view
     except MemoryError:
         raise
@@ -68,7 +66,7 @@ def contiguous(a: Any, dtype: npt.DTypeLike | None, order: str, like: Any = None
     given: dict[str, Any] = {"dtype": dtype, "like": like}
     given = {name: value for name, value in given.items() if value is not None}
     try:
-        return _CONTIGUOUS[order](a, **given)
+        return originals.CONTIGUOUS[order](a, **given)
     except MemoryError:
         raise
     except Exception as error:

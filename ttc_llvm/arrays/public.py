@@ -1,25 +1,98 @@
-"""Functions of arrays: `transpose`, `ascontiguousarray`, `asfortranarray`, materialised and fast."""
+"""Functions of arrays: `transpose`, `ascontiguousarray`, `asfortranarray`, materialised and fast.
+
+What they do is loaded by the first call (`transposing`): a library that may never transpose anything imports them in
+no time.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import locks
 from ..arguments import COUNT, shown
 from ..errors import ArrayError, out_of_memory, states_memory
-from ..operands.operand import Array, Operand
-from ..operands.reading import has_functions, operand, result_place
-from ..runtime import runtime
-from . import assignment, by_numpy, shortcut
-from .call import Call, Order, threads_for
-from .checks import as_dtype, check_beta, check_result, permuted, scaled
-from .pairs import PLAIN, Scaling
-from .results import base, copied, is_masked, new, usual
+from . import originals as originals
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .call import Order
+    from .typing import Axes, D, Exported, Ndarray, Out, Scalar, Tensor
 
 ZERO, ONE, C_ORDER = 0, 1, "C"  # the defaults, which a call that leaves them alone passes on as they are
+_inner: Any = None
+
+
+def _loaded() -> Any:
+    global _inner
+    _inner = locks.imported(".transposing", __package__)
+    return _inner
+
+
+@overload
+def transpose(
+    a: Ndarray,
+    axes: Axes = None,
+    *,
+    out: None = None,
+    alpha: Scalar = 1,
+    beta: Scalar = 0,
+    conjugate: bool = False,
+    order: Order = "C",
+    threads: int | None = None,
+    effort: int | str = 1,
+    stream: Any = None,
+) -> Ndarray: ...
+
+
+@overload
+def transpose(
+    a: Exported,
+    axes: Axes = None,
+    *,
+    out: None = None,
+    alpha: Scalar = 1,
+    beta: Scalar = 0,
+    conjugate: bool = False,
+    order: Order = "C",
+    threads: int | None = None,
+    effort: int | str = 1,
+    stream: Any = None,
+) -> Exported: ...
+
+
+@overload
+def transpose(
+    a: Any,
+    axes: Axes = None,
+    *,
+    out: Out,
+    alpha: Scalar = 1,
+    beta: Scalar = 0,
+    conjugate: bool = False,
+    order: Order = "C",
+    threads: int | None = None,
+    effort: int | str = 1,
+    stream: Any = None,
+) -> Out: ...
+
+
+@overload
+def transpose(
+    a: Any,
+    axes: Axes = None,
+    *,
+    out: None = None,
+    alpha: Scalar = 1,
+    beta: Scalar = 0,
+    conjugate: bool = False,
+    order: Order = "C",
+    threads: int | None = None,
+    effort: int | str = 1,
+    stream: Any = None,
+) -> Any: ...
 
 
 def transpose(
@@ -27,8 +100,8 @@ def transpose(
     axes: Any = None,
     *apart: NoReturn,
     out: Any = None,
-    alpha: complex = 1,
-    beta: complex = 0,
+    alpha: Scalar = 1,
+    beta: Scalar = 0,
     conjugate: bool = False,
     order: Order = "C",
     threads: int | None = None,
@@ -70,64 +143,41 @@ def transpose(
         and (threads is None or (type(threads) is int and 0 < threads <= COUNT))
     )
     try:
+        inner = _inner or _loaded()
         if plain:
             if type(a) is np.ndarray:
-                result = shortcut.taken((a.shape, a.strides, a.dtype, axes), axes, a, a.dtype)
+                result = inner.taken((a.shape, a.strides, a.dtype, axes), axes, a, a.dtype)
             else:
-                result = shortcut.taken_tensor(a, axes)
+                result = inner.taken_tensor(a, axes)
             if result is not None:
                 return result
         if apart:
             raise ArrayError(f"axes are one argument: transpose(a, {shown((axes, *apart))})")
-        return _transposed(a, Call(axes, out, alpha, beta, conjugate, order, threads, effort, stream, plain))
+        return inner.transposed(a, inner.Call(axes, out, alpha, beta, conjugate, order, threads, effort, stream, plain))
     except MemoryError as error:
         raise out_of_memory(error, "transpose") from error
 
 
-def _transposed(a: Any, call: Call) -> Any:
-    """`transpose` the long way."""
-    effort = call.plans()
-    if type(a) is not np.ndarray and has_functions(a):
-        return by_numpy.delegated(a, call)
-    given = operand(a, "a")
-    if given.on_device:
-        return _on_device(a, given, call)
-    if call.stream is not None:
-        raise ArrayError("stream is for arrays on a device: this one is on the host")
-    view = permuted(given.view, call.axes)
-    if view.dtype.hasobject:
-        return given.handed(by_numpy.objects(view, call))
-    if call.out is not None:
-        return _into(given, view, call, effort)
-    scale = scaled(view.dtype, view.dtype, call.alpha, call.beta, call.conjugate, given.conjugated)
-    if scale is not PLAIN:
-        check_beta(call.beta if scale.beta else 0)
-    key = shortcut.key_of(a, call.axes) if call.usual else None
-    if key is not None:
-        return usual(key, given, view, call)
-    order = call.placed()
-    if order != "C" and not given.strided:
-        raise ArrayError(f"order {call.order!r}: arrays of {given.library} have no order in memory of their own")
-    return given.handed(copied(view, scale, order, call.most(view), effort))
+@overload
+def ascontiguousarray(
+    a: npt.NDArray[D], dtype: None = None, *, like: None = None, threads: int | None = None
+) -> npt.NDArray[D]: ...
 
 
-def _into(given: Operand, view: Array, call: Call, effort: int) -> Any:
-    """The result in the caller's own memory."""
-    call.placed()
-    out, target = call.out, result_place(call.out, "out")
-    if is_masked(out) or is_masked(view):
-        raise ArrayError("out and masked arrays do not go together: transpose data and mask one by one")
-    if target.on_device:
-        raise ArrayError(f"out is a {type(out).__name__} on a device: the array is on the host")
-    if target.view.dtype.hasobject:
-        raise ArrayError(f"out has dtype {target.view.dtype}, which holds Python objects: the array has {view.dtype}")
-    check_result(target.view.shape, view)
-    scale = scaled(view.dtype, target.view.dtype, call.alpha, call.beta, call.conjugate, given.conjugated)
-    of, to = base(view), base(target.view)
-    if target.written is not None:
-        target.written()
-    assignment.engine().assign(of, to, scale, call.most(view), effort)
-    return out
+@overload
+def ascontiguousarray(
+    a: Any, dtype: type[D] | np.dtype[D], *, like: None = None, threads: int | None = None
+) -> npt.NDArray[D]: ...
+
+
+@overload
+def ascontiguousarray(a: Tensor, dtype: None = None, *, like: None = None, threads: int | None = None) -> Tensor: ...
+
+
+@overload
+def ascontiguousarray(
+    a: Any, dtype: npt.DTypeLike | None = None, *, like: Any = None, threads: int | None = None
+) -> Any: ...
 
 
 @states_memory
@@ -139,7 +189,29 @@ def ascontiguousarray(
 
     Nothing is copied where a is so already. Where dtype asks for a conversion, NumPy makes it; like: as in NumPy.
     """
-    return _contiguous(a, dtype, "C", like, threads)
+    return (_inner or _loaded()).contiguous(a, dtype, "C", like, threads)
+
+
+@overload
+def asfortranarray(
+    a: npt.NDArray[D], dtype: None = None, *, like: None = None, threads: int | None = None
+) -> npt.NDArray[D]: ...
+
+
+@overload
+def asfortranarray(
+    a: Any, dtype: type[D] | np.dtype[D], *, like: None = None, threads: int | None = None
+) -> npt.NDArray[D]: ...
+
+
+@overload
+def asfortranarray(a: Tensor, dtype: None = None, *, like: None = None, threads: int | None = None) -> Tensor: ...
+
+
+@overload
+def asfortranarray(
+    a: Any, dtype: npt.DTypeLike | None = None, *, like: Any = None, threads: int | None = None
+) -> Any: ...
 
 
 @states_memory
@@ -150,39 +222,4 @@ def asfortranarray(
 
     Nothing is copied where a is so already. Where dtype asks for a conversion, NumPy makes it; like: as in NumPy.
     """
-    return _contiguous(a, dtype, "F", like, threads)
-
-
-def _contiguous(a: Any, dtype: npt.DTypeLike | None, order: Order, like: Any, threads: int | None) -> Any:
-    if threads is not None:
-        runtime.thread_count(threads)
-    if like is not None and type(like) is not np.ndarray:
-        return by_numpy.contiguous(a, dtype, order, like)
-    given = operand(a, "a")
-    if given.on_device:
-        raise ArrayError(f"a is a {type(a).__name__} on a device: ttc_llvm.transpose makes contiguous arrays there")
-    array = given.view.view(np.ndarray)
-    done = array.flags.c_contiguous if order == "C" else array.flags.f_contiguous
-    if given.back is not None and given.strided:
-        if dtype is not None:
-            raise ArrayError(f"dtype {shown(dtype)} is for NumPy's arrays: {given.library} converts its own")
-        return a if done else given.handed(_resolved(array, given, order, threads))
-    wanted = array.dtype if dtype is None else as_dtype(dtype)
-    if done or array.dtype.hasobject or wanted != array.dtype:
-        return by_numpy.contiguous(given.view, wanted, order)
-    return new(array, PLAIN, order, threads_for(threads, array), 1)
-
-
-def _resolved(array: Array, given: Operand, order: str, threads: int | None) -> Array:
-    scale: Scaling = scaled(array.dtype, array.dtype, ONE, ZERO, False, given.conjugated)
-    return new(array, scale, order, threads_for(threads, array), 1)
-
-
-def _on_device(a: Any, given: Operand, call: Call) -> Any:
-    if call.placed() != "C":
-        raise ArrayError(f"order {call.order!r} is for arrays on the host: results on a device are C-contiguous")
-    with locks.LLVM:
-        from . import gpu as on_device
-
-    scalars = (call.alpha, call.beta, call.conjugate)
-    return on_device.transpose(a, given, call.axes, call.out, scalars, call.stream, call.plans())
+    return (_inner or _loaded()).contiguous(a, dtype, "F", like, threads)

@@ -27,7 +27,7 @@ from ..problem.problem import Problem
 from ..runtime import affinity as affinities
 from ..runtime import backend, interrupts, runtime
 from ..runtime.affinity import Affinity
-from ..tuning.gpu.candidates import GpuForced
+from ..tuning.gpu.forced import GpuForced
 from ..tuning.space.choices import Forced
 from . import candidate_files, decisions
 from . import compare_single as cli_single

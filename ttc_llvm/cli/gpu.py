@@ -10,7 +10,7 @@ from ..gpu import artifact, devices
 from ..machine.gpu_target import GpuTarget, is_gpu
 from ..problem.canonical import Canonical, canonicalise
 from ..problem.problem import Problem
-from ..tuning.gpu.candidates import GpuForced
+from ..tuning.gpu.forced import GpuForced
 from . import compare_gpu_single as gpu_single
 from . import compile as cli_compile
 from . import report as cli_report

@@ -14,7 +14,7 @@ from ..machine.gpu_target import GpuTarget, Name, is_gpu
 from ..machine.target import Target
 from ..problem.problem import Problem
 from ..tuning import efforts
-from ..tuning.gpu.candidates import GpuForced
+from ..tuning.gpu.forced import GpuForced
 from ..tuning.search.progress import Report
 from ..tuning.space.choices import FREE, Forced
 from .compiler import solve

@@ -26,7 +26,8 @@ from ..tuning import efforts
 from ..tuning.database.database import Database
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.gpu import diversity as gpu_diversity
-from ..tuning.gpu.candidates import GpuForced
+from ..tuning.gpu.forced import FREE as ANY
+from ..tuning.gpu.forced import GpuForced
 from ..tuning.search import buffers
 from ..tuning.search.progress import Report
 from ..tuning.space.choices import FREE, Forced
@@ -147,6 +148,6 @@ def checked(
     if not isinstance(forced, GpuForced):
         if arguments.instance(Forced)("forced", forced, OptionError) != FREE:
             raise OptionError(f"decisions {forced} are a CPU's: a GPU's are ttc_llvm.GpuForced(threads, order)")
-        forced = gpu_candidates.FREE
+        forced = ANY
     count, limit = efforts.effort("max_implementations", max_implementations), time_limit_of(time_limit)
     return GpuOptions(found, 1, count, limit, mode, arguments.flag("verify", verify), forced, plan_text(plan, forced))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import arguments
 from ..errors import ArtifactError, OptionError, TargetError, states_memory
@@ -44,6 +45,10 @@ class Library:
     name: str
     solutions: tuple[Solution, ...]
     version: str = "1.0.0"
+
+    if TYPE_CHECKING:  # what is taken; the fields say what is kept
+
+        def __init__(self, name: str, solutions: Iterable[Solution], version: str = "1.0.0") -> None: ...
 
     def __post_init__(self) -> None:
         arguments.put(self, {"solutions": arguments.each(arguments.instance(Solution), "solutions")}, OptionError)

@@ -11,8 +11,8 @@ from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..runtime import runtime
 from ..tuning import efforts
-from ..tuning.gpu.candidates import FREE as ANY
-from ..tuning.gpu.candidates import GpuForced
+from ..tuning.gpu.forced import FREE as ANY
+from ..tuning.gpu.forced import GpuForced
 from ..tuning.space.choices import FREE, Forced
 from . import machines
 from .machines import Wanted

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy.typing as npt
 
@@ -69,10 +69,11 @@ class Solution(ByScalars[Executable, _Ready]):
         threads: int,
         measurement: Measurement | None = None,
         objects: Objects | None = None,
-        others: tuple[Target, ...] = (),
+        others: Iterable[Target] = (),
     ) -> None:
         self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
-        self.measurement, self.others, self._objects = measurement, others, {} if objects is None else objects
+        self.measurement, self.others = measurement, cast("tuple[Target, ...]", others)
+        self._objects = {} if objects is None else objects
         arguments.put(self, _RULES, OptionError)
         super().__init__(problem)
         check(plan, self._canonical)

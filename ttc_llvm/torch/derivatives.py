@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 _transformed: Any = torch._C._are_functorch_transforms_active
 
 
-def call(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
-    """The operator, whose derivatives any part of PyTorch may ask for."""
+def call(x: Tensor, axes: Sequence[int], *scalars: Any) -> Tensor:
+    """The operator, whose derivatives any part of PyTorch may ask for. scalars: alpha's parts and whether to conjugate,
+    none where nothing is scaled: each takes a while on its way."""
     if forward_ad._current_level >= 0 or _transformed():
-        return _Differentiable.apply(x, axes, real, imag, conjugate)
-    return op.call(x, axes, real, imag, conjugate)
+        return _Differentiable.apply(x, axes, *(scalars or (1.0, 0.0, False)))
+    return op.call(x, axes, *scalars)
 
 
 class _Differentiable(torch.autograd.Function):  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,32 +62,8 @@ def _scaling(x: Tensor, dtype: np.dtype[Any], real: float, imag: float, conjugat
 # --- on the host --------------------------------------------------------------------------------------------
 
 
-class _Prepared:
-    """A layout's plain move on the calling thread: machine code, and all that it takes besides two addresses.
-
-    shape: of the result; left: calls until the layout is looked at anew."""
-
-    __slots__ = ("_entry", "_numbers", "_odd", "_owner", "left", "shape")
-
-    def __init__(self, direct: Direct, ready: Ready, owner: Executable | General, shape: Any) -> None:
-        self._entry, self._owner, self.shape = bound(direct.kernel, direct.held), owner, shape
-        self._numbers = (direct.offset_a, direct.offset_b, direct.params, direct.tasks)
-        self._odd = (ready.odd_of, ready.odd_to)
-        self.left = owner.left // owner.weight
-
-    def run(self, a: int, b: int) -> bool:
-        """Move from address a to address b; False, and nothing has moved, where the long way has to."""
-        odd_of, odd_to = self._odd
-        self.left -= 1
-        if a & odd_of | b & odd_to or self.left <= 0:
-            self._owner.left = min(self._owner.left, self.left)  # so that the long way sees what was moved
-            return False
-        offset_a, offset_b, params, tasks = self._numbers
-        self._entry(a + offset_a, b + offset_b, 0, params, 0, 0, tasks)
-        return True
-
-
-_known: Recent[_Prepared] = Recent(CAPACITY)
+Run = Callable[[int, int], bool]
+_known: Recent[tuple[Any, Run]] = Recent(CAPACITY)  # by layout: the result's shape, and what moves the elements
 
 
 def on_host(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
@@ -95,10 +71,32 @@ def on_host(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, co
     if real == 1 and imag == 0 and not conjugate:
         known = _known.find((x.shape, x.stride(), x.dtype, (*axes,)))
         if known is not None:
-            result = x.new_empty(known.shape)
-            if known.run(x.data_ptr(), result.data_ptr()):
+            shape, run = known
+            result = x.new_empty(shape)
+            if run(x.data_ptr(), result.data_ptr()):
                 return result
     return _moved(x, axes, real, imag, conjugate)
+
+
+def _shortcut(direct: Direct, ready: Ready, owner: Executable | General) -> Run:
+    """A plain move on the calling thread from one address to another; False, and nothing has moved, where the long way
+    has to: at odd addresses, and where the layout is to be looked at anew."""
+    entry, left = bound(direct.kernel, direct.held), owner.left // owner.weight
+    offset_a, offset_b, params, tasks = direct.offset_a, direct.offset_b, direct.params, direct.tasks
+    odd_of, odd_to = ready.odd_of, ready.odd_to
+
+    def run(a: int, b: int) -> bool:
+        nonlocal left
+        left -= 1
+        if left <= 0:
+            owner.left = min(owner.left, left)  # so that the long way sees what was moved; owner has `params`
+            return False
+        if a & odd_of | b & odd_to:
+            return False
+        entry(a + offset_a, b + offset_b, 0, params, 0, 0, tasks)
+        return True
+
+    return run
 
 
 def _moved(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: bool) -> Tensor:
@@ -128,7 +126,7 @@ def _offer(key: Any, ready: Ready, shape: Any) -> None:
     owner = ready.executable
     direct = owner.direct() if owner is not None and owner.returned else None
     if direct is not None and owner is not None:
-        _known.put(key, _Prepared(direct, ready, owner, shape))
+        _known.put(key, (shape, _shortcut(direct, ready, owner)))
 
 
 # --- elsewhere ----------------------------------------------------------------------------------------------

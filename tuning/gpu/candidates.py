@@ -6,12 +6,11 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
-from ttc_llvm import arguments
-from ttc_llvm.errors import OptionError, PlanError
+from ttc_llvm.errors import PlanError
 from ttc_llvm.lowering.gpu.lower import register_block
 from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
 from ttc_llvm.lowering.gpu.runs import by_stride, run_axes, run_of, sides, widest
@@ -19,6 +18,7 @@ from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Alpha, Canonical
 
 from . import cost as gpu_cost
+from .forced import FREE, GpuForced
 from .tiles import tiles
 
 MOST_ACCESSES = 32  # of one thread to one tensor: beyond, single bytes may spill
@@ -28,35 +28,6 @@ LEAST, MOST = 64, 512  # threads
 SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
 SHARE = 0.005  # and for every one whose threads have as much to do: how many of them hide latencies best is not known
 PANEL = 8  # tiles of a panel along its axes
-
-
-@dataclass(frozen=True, slots=True)
-class GpuForced:
-    """Decisions that the caller has made. threads: per block, or those to choose from; order: of the loops over tiles;
-    None = free."""
-
-    threads: int | tuple[int, ...] | None = None
-    order: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        arguments.put(self, _RULES, OptionError, "forced ")
-
-    def __str__(self) -> str:
-        return "" if self == FREE else repr(self)
-
-
-def _counts(name: str, value: object, error: arguments.Error) -> int | tuple[int, ...]:
-    """A count, or several, each once; one alone is no tuple."""
-    rule, given = arguments.between(1), value if isinstance(value, (tuple, list)) and value else (value,)
-    found = tuple(dict.fromkeys(int(rule(name, one, error)) for one in given))
-    return found if len(found) > 1 else found[0]
-
-
-_RULES = {
-    "threads": arguments.optional(_counts),
-    "order": arguments.optional(arguments.integers),
-}
-FREE = GpuForced()
 
 
 def plans(c: Canonical, target: GpuTarget, forced: GpuForced = FREE) -> Iterator[GpuPlan]:

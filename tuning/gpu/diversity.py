@@ -13,7 +13,8 @@ from ttc_llvm.problem.canonical import Canonical
 
 from ..space.diversity import DiversitySeeds
 from . import cost as gpu_cost
-from .candidates import FREE, GpuForced, seeds
+from .candidates import seeds
+from .forced import FREE, GpuForced
 
 
 def diversity_seeds(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, SupportsIndex
 
 from ttc_llvm import arguments
 from ttc_llvm.errors import OptionError
@@ -33,6 +35,16 @@ class Forced:
     prefetch: tuple[int, ...] | None = None
     blockings: tuple[tuple[int, int], ...] | None = None
     orders: tuple[tuple[int, ...], ...] | None = None  # of the tile loops, outermost first, canonical axes
+
+    if TYPE_CHECKING:  # what is taken; the fields say what is kept
+
+        def __init__(
+            self,
+            streaming: bool | None = None,
+            prefetch: Iterable[SupportsIndex] | None = None,
+            blockings: Iterable[Iterable[SupportsIndex]] | None = None,
+            orders: Iterable[Iterable[SupportsIndex]] | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         arguments.put(self, _RULES, OptionError, "forced ")

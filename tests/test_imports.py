@@ -1,0 +1,87 @@
+"""What programs load by importing the package: next to nothing, before they call something."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import ttc_llvm
+
+HEAVY = (
+    "llvmlite", "sqlite3", "torch", "jax", "ml_dtypes", "platformdirs", "rich", "json", "hashlib", "tempfile",
+    "subprocess", "multiprocessing", "asyncio", "numpy.ma", "numpy.testing", "ttc_llvm.tuning", "ttc_llvm.ir_builders",
+    "ttc_llvm.lowering", "ttc_llvm.compiling", "ttc_llvm.runtime", "ttc_llvm.problem", "ttc_llvm.machine",
+    "ttc_llvm.gpu", "ttc_llvm.cli",
+)  # fmt: skip
+FUNCTIONS = ("transpose", "ascontiguousarray", "asfortranarray")
+LOADED = """
+import sys
+import numpy
+before = set(sys.modules)
+import ttc_llvm
+{use}
+print("\\n".join(set(sys.modules) - before))
+"""
+
+
+def loaded(use: str) -> set[str]:
+    """The modules that a process loads after NumPy."""
+    done = subprocess.run([sys.executable, "-c", LOADED.format(use=use)], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_arrays_load_nothing_heavy(name: str) -> None:
+    """A library that may never transpose anything pays for a few small modules of ours."""
+    found = loaded(f"ttc_llvm.{name}")
+    assert not {module for module in found if module.startswith(tuple(f"{one}." for one in HEAVY)) or module in HEAVY}
+    ours = {module for module in found if module.startswith("ttc_llvm")}
+    assert ours == {"ttc_llvm"} | {
+        f"ttc_llvm.{one}"
+        for one in ("arguments", "arrays", "arrays.originals", "arrays.public", "errors", "interpreter", "locks")
+    }
+    assert len(found) < 40
+
+
+def test_errors_load_nothing_heavy() -> None:
+    assert {one for one in loaded("ttc_llvm.TtcError") if one.startswith("ttc_llvm")} == {
+        "ttc_llvm", "ttc_llvm.errors", "ttc_llvm.interpreter", "ttc_llvm.locks"
+    }  # fmt: skip
+
+
+def test_the_first_call_loads_what_it_needs() -> None:
+    found = loaded("ttc_llvm.transpose(numpy.ones((3, 4)))")
+    assert {"llvmlite.binding", "ttc_llvm.arrays.strided"} <= found
+    assert not {"torch", "jax", "ttc_llvm.gpu.driver", "ttc_llvm.cli"} & found
+
+
+def test_names_are_those_of_the_package() -> None:
+    """Completion shows them all, before any is loaded."""
+    assert set(ttc_llvm.__all__) <= set(dir(ttc_llvm))
+    assert "torch" not in ttc_llvm.__all__
+    with pytest.raises(AttributeError, match="module 'ttc_llvm' has no attribute 'transposed'"):
+        ttc_llvm.transposed  # noqa: B018
+
+
+FIRST_CALLS = """
+import threading
+import numpy as np
+import ttc_llvm
+x = np.arange(24.0).reshape(2, 3, 4)
+start = threading.Barrier(6)
+found = []
+def call():
+    start.wait()
+    found.append(ttc_llvm.transpose(x, (2, 0, 1)))
+threads = [threading.Thread(target=call) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert len(found) == 6 and all(np.array_equal(y, x.transpose(2, 0, 1)) for y in found)
+"""
+
+
+def test_threads_call_for_the_first_time_together() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
