@@ -249,7 +249,7 @@ def test_all_suites_are_known() -> None:
         (("--peers=cupy",), "peer cupy: it is not installed"),
         (("--numThreads=2",), "--numThreads is for CPUs"),
         (("--budget=soon",), "a number of seconds"),
-        (("--budget=-1",), "is not positive"),
+        (("--budget=-1",), "a positive number of seconds is expected"),
         (("--cpu=gfx90a",), "code for gfx90a cannot run here"),
         (("--cpu=haswell",), "haswell cannot be benchmarked by name"),
         (("--cases=nothing",), "match nothing"),

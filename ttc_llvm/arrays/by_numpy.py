@@ -1,5 +1,5 @@
-"""What NumPy itself copies: arrays that have NumPy's functions of their own, elements that are Python objects, and
-conversions."""
+"""Copies that NumPy itself makes: of arrays that have NumPy's functions of their own, of elements that are Python
+objects, and conversions."""
 
 from __future__ import annotations
 

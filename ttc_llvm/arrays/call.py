@@ -1,4 +1,4 @@
-"""What a call of `transpose` asks for beside its array."""
+"""The options of a call of `transpose`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LINE = 64
 
 
 def copied(view: Array, scale: Scaling, order: str, most: int, effort: int) -> Any:
-    """What `view.copy(order)` returns, scaled; array subclasses included. most: threads."""
+    """The result of `view.copy(order)`, scaled; array subclasses included. most: threads."""
     if type(view) is np.ndarray:
         return new(view, scale, order, most, effort)
     if is_masked(view):

@@ -84,7 +84,7 @@ def taken_tensor(x: Any, axes: Any) -> Any:
 
 
 def key_of(x: Any, axes: Any) -> Hashable:
-    """What calls of this layout are remembered by; None where they are not."""
+    """The key by which calls of this layout are remembered; None where they are not."""
     if type(x) is np.ndarray:
         return x.shape, x.strides, x.dtype, axes
     found = torch_tensor.quick(x, axes)

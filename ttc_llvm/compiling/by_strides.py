@@ -69,8 +69,8 @@ def _own_loops(problem: Problem) -> Loops:
 
 
 def served(problem: Problem) -> Callable[[Array, Array, int], None]:
-    """What transposes such arrays, as `ttc_llvm.transpose` does, whose package is built on this one: a function of two
-    views of one shape and a number of threads. problem: whose scalars are meant."""
+    """A function of two views of one shape and a number of threads, which transposes as `ttc_llvm.transpose` does,
+    whose package is built on this one. problem: whose scalars are meant."""
     run: Callable[[Array, Array, int], None] = _transposition().served(problem)
     return run
 

@@ -1,4 +1,4 @@
-"""What `solve` is given: a task, and the bench on which its plans are timed. CPUs and GPUs differ by these."""
+"""The arguments of `solve`: a task, and the bench on which its plans are timed. CPUs and GPUs differ by these."""
 
 from __future__ import annotations
 

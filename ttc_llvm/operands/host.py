@@ -57,7 +57,7 @@ def exported(x: Any, name: str) -> Operand | None:
 
 
 def array_like(x: Any, name: str) -> Operand:
-    """What NumPy makes an array of, a copy perhaps; ArrayError, which says why, where it cannot."""
+    """The array that NumPy makes of an object, a copy perhaps; ArrayError, which says why, where it cannot."""
     try:
         array: Array = np.asarray(x)
     except MemoryError:

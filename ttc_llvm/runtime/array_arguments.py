@@ -122,11 +122,11 @@ class Storage:
         return given.address if reading is IN_PLACE else BY_STRIDES
 
     def reading_of(self, address: int, keep: Any) -> Reading:
-        """How an array stands for the tensor, of what `address` or `place` has found."""
+        """The relation of an array to the tensor, from what `address` or `place` has found."""
         return self.reading(_array(keep)) if address == BY_STRIDES else IN_PLACE
 
     def reading(self, array: Array) -> Reading:
-        """How an array of the tensor's type stands for it; ArrayError where it does not."""
+        """The relation of an array of the tensor's type to it; ArrayError for one that is neither."""
         key = array.shape, array.strides
         known = self._known.get(key)
         if known is None:

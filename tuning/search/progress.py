@@ -1,4 +1,4 @@
-"""How far a compilation has come, as callers and displays are told."""
+"""The progress of a compilation, as callers and displays are told."""
 
 from __future__ import annotations
 
