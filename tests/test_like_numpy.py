@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import layouts
@@ -112,6 +113,17 @@ def test_conjugates_in_place_and_all_other_overlaps() -> None:
     for out in (x, x[::-1], x.T[::-1], x.view("f8")[:, ::2]):
         with pytest.raises(ArrayError, match=r"shares memory|out has dtype"):
             ttc_llvm.transpose(x, out=out)
+
+
+def test_the_page_of_arrays_tells_the_truth() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "arrays.md").read_text()
+    first, rest = page.split("```python\n")[1].split("```")[0].split("\ny = ")
+    names: dict[str, Any] = {}
+    exec(first, names)
+    before = names["x"].copy()
+    exec(f"y = {rest}", names)
+    assert np.array_equal(names["y"], 2 * before.transpose(2, 0, 1))
+    assert np.array_equal(names["x"], before)
 
 
 # --- in NumPy's place -------------------------------------------------------------------------------------

@@ -94,6 +94,13 @@ def test_an_operand_says_where_its_memory_is() -> None:
         assert (made.view.dtype, made.locked, made.on_device, made.conjugated) == (np.dtype("f4"), "", False, False)
 
 
+def test_problems_are_stated_of_arrays_by_any_protocol() -> None:
+    x = np.zeros((3, 4, 5), "f4")
+    wanted = ttc_llvm.Problem.from_arrays(x, AXES)
+    for made in (Exporting(x), Described(x), memoryview(x)):  # type: ignore[arg-type]
+        assert ttc_llvm.Problem.from_arrays(made, AXES) == wanted
+
+
 def test_what_stands_in_for_an_array_has_its_address() -> None:
     memory = addresses.stand_in(1 << 40)
     assert ctypes.c_void_p.from_address(id(memory) + addresses.HEAD).value == 1 << 40
