@@ -197,6 +197,13 @@ def test_arrays_are_made_like_others() -> None:
             ours([1, 2], like=5)
 
 
+def test_classes_of_dtypes_are_numpy_s() -> None:
+    for ours, theirs in CONTIGUOUS:
+        for kind in (np.dtypes.Float32DType, np.dtypes.StrDType):
+            got, wanted = ours(np.ones((2, 3)).T, kind), theirs(np.ones((2, 3)).T, kind)
+            assert (got.dtype, got.strides, got.tobytes()) == (wanted.dtype, wanted.strides, wanted.tobytes())
+
+
 # --- what NumPy copies ------------------------------------------------------------------------------------
 
 

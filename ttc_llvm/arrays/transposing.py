@@ -84,8 +84,8 @@ def contiguous(a: Any, dtype: npt.DTypeLike | None, order: Order, like: Any, thr
         if dtype is not None:
             raise ArrayError(f"dtype {shown(dtype)} is for NumPy's arrays: {given.library} converts its own")
         return a if done else given.handed(_resolved(array, given, order, threads))
-    wanted = array.dtype if dtype is None else as_dtype(dtype)
-    if done or array.dtype.hasobject or wanted != array.dtype:
+    wanted: Any = array.dtype if dtype is None else dtype if isinstance(dtype, type(np.dtype)) else as_dtype(dtype)
+    if done or array.dtype.hasobject or wanted != array.dtype:  # a class of dtypes, as np.dtypes.StrDType, is NumPy's
         return by_numpy.contiguous(given.view, wanted, order)
     return new(array, PLAIN, order, threads_for(threads, array), 1)
 
