@@ -96,6 +96,7 @@ SLOW = {
     "test_kernels.py::test_rank_26": "seconds",
     "test_libraries": "JAX and others",
     "test_library": "compilers",
+    "test_like_numpy.py::test_numpy_s_names": "processes",
     "test_limits": "processes at their limits",
     "test_marks": "compilers",
     "test_native": "compilers",

@@ -36,7 +36,7 @@ class Call(NamedTuple):
 
     def placed(self) -> str:
         """The checked order, in capitals."""
-        return order(self.order)
+        return C_ORDER if self.order is C_ORDER else order(self.order)
 
     def most(self, view: Array) -> int:
         """Threads that may work on an array."""
@@ -45,7 +45,7 @@ class Call(NamedTuple):
 
 def order(given: str) -> str:
     """NumPy's letter for an order of axes in memory, in capitals. ArrayError for anything else."""
-    return given if given is C_ORDER else one_of("order", given, ORDERS, ArrayError).upper()
+    return one_of("order", given, ORDERS, ArrayError).upper()
 
 
 def threads_for(given: int | None, view: Array) -> int:

@@ -36,6 +36,8 @@ def base(x: Array) -> Array:
 
 def is_masked(x: Any) -> bool:
     """True for masked arrays: there is none before `numpy.ma` is loaded, which takes as long as many calls."""
+    if type(x) is np.ndarray:
+        return False
     module = sys.modules.get("numpy.ma")
     return module is not None and isinstance(x, getattr(module, "MaskedArray", ()))
 
