@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ttc_llvm.bench.cases import run_bytes
-from ttc_llvm.bench.results import Reference, Result, Timing, to_line
+from ttc_llvm.bench.result_line import to_line
+from ttc_llvm.bench.results import Reference, Result, Timing
 from ttc_llvm.bench.suites import cases
 from ttc_llvm.problem.canonical import canonicalise
 

@@ -379,7 +379,7 @@ def test_effort_times_plans_and_remembers_them(tmp_path: Path, monkeypatch: pyte
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
     assert (tmp_path / "solutions").exists()
     monkeypatch.setattr(strided, "recent", Recent(8))
-    monkeypatch.setattr("ttc_llvm.compiling.solve._tuned", None)  # a second search would fail
+    monkeypatch.setattr("ttc_llvm.compiling.solve.tuned", None)  # a second search would fail
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
 
 

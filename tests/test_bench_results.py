@@ -11,7 +11,8 @@ import pytest
 
 from ttc_llvm.bench import report
 from ttc_llvm.bench.result_file import ResultFile
-from ttc_llvm.bench.results import Reference, Result, Timing, from_line, to_line
+from ttc_llvm.bench.result_line import from_line, to_line
+from ttc_llvm.bench.results import Reference, Result, Timing
 from ttc_llvm.errors import OptionError
 from ttc_llvm.tuning.measurement import GIB
 
@@ -42,6 +43,39 @@ def result(name: str = "00", seconds: float = 0.02, **changes: object) -> Result
         facts={"cpu": "a CPU", "versions": {"ttc_llvm": "0.1.0"}},
     )
     return replace(made, **changes)  # type: ignore[arg-type]
+
+
+# --- a busy machine ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "busy"),
+    [
+        ({}, False),
+        ({"before": 82.0}, True),  # the ceiling before the search and in the rounds
+        ({"before": 48.0}, True),
+        ({"before": 0.0}, False),
+        ({"provisional": 1}, True),  # the search
+        ({"facts": {"options": {"rounds": 4}}}, False),  # three of four rounds counted
+        ({"facts": {"options": {"rounds": 5}}}, True),
+        ({"facts": {"options": None}}, False),
+        ({"ceilings": {"SAXPY": Timing(GIB, (0.016, 0.017, 0.03))}}, True),  # a device's rounds all count
+        ({"ceilings": {}, "before": 0.0}, False),
+    ],
+)
+def test_a_result_tells_whether_other_work_has_touched_it(changes: dict[str, object], busy: bool) -> None:
+    one = replace(result(before=62.0), **changes)  # type: ignore[arg-type]
+    assert one.busy == busy
+    assert json.loads(to_line(one))["busy"] == busy
+    assert from_line(to_line(one)) == one
+    notes = [line for line in report.lines([one, result("01", before=62.0)]) if line.endswith("this machine is busy")]
+    assert len(notes) == (1 if busy else 0)
+
+
+def test_lines_of_older_versions_are_read() -> None:
+    fields = json.loads(to_line(result()))
+    del fields["references"], fields["provisional"], fields["busy"]
+    assert from_line(json.dumps(fields)) == result()
 
 
 # --- values -----------------------------------------------------------------------------------------------

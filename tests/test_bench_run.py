@@ -16,7 +16,7 @@ from ttc_llvm.bench import ours as own
 from ttc_llvm.bench.array_peers import Numpy, views
 from ttc_llvm.bench.cases import UPDATE, as_kind, select, shrunk
 from ttc_llvm.bench.check import Check
-from ttc_llvm.bench.comparison import Rounds, drifts, kept
+from ttc_llvm.bench.comparison import Rounds, kept
 from ttc_llvm.bench.contender import Contender
 from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.bench.workspace import Memory, Workspace
@@ -29,6 +29,7 @@ from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost.model import model_plan
 from ttc_llvm.tuning.search import buffers
+from ttc_llvm.tuning.search.speed import drifts
 
 SMALL = 48 << 10
 
@@ -306,6 +307,15 @@ def test_rounds_at_another_speed_do_not_count() -> None:
     assert found["SAXPY"].best == 0.8
     assert found["far"].seconds == (2.0, 2.0)
     assert drifts([1.0, 9.0]) == (1.0, 9.0)
+
+
+def test_rounds_that_do_not_count_are_counted() -> None:
+    saxpy = [0.8, 0.8, 0.4, 0.4, 0.8, 0.8]
+    clock = Clock({("ttc", 0): [1.0] * 6, ("SAXPY", 0): saxpy})
+    one, ceiling = (Contender(name, 8, lambda repeats: None) for name in ("ttc", "SAXPY"))
+    rounds = Rounds(clock, one, "SAXPY", [ceiling])  # type: ignore[arg-type]
+    rounds.run(6)
+    assert rounds.off == 2
 
 
 def test_whoever_left_at_another_speed_keeps_the_run_nearest_to_the_usual_one() -> None:

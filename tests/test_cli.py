@@ -23,6 +23,7 @@ from ttc_llvm.cli import command
 from ttc_llvm.cli import compile as cli_compile
 from ttc_llvm.cli import options as cli_options
 from ttc_llvm.runtime import backend
+from ttc_llvm.tuning.search.speed import SpeedLog
 
 ROOT = Path(__file__).parent.parent
 TINY = ("--perm=1,0", "--size=48,32")
@@ -192,6 +193,53 @@ def test_the_database_answers_unless_ignored(ttc: Ttc) -> None:
     assert sources == ["tuned", "database", "tuned"]
 
 
+def test_a_busy_machine_is_said_beside_every_figure(
+    ttc: Ttc, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SpeedLog, "is_busy", lambda self, gibs: True)
+    for source, said, again in (
+        ("tuned", "this machine is busy", "the next request times it again"),
+        ("tuned", "this machine is busy", "the next request times it again"),
+        ("tuned", "this machine is busy", "timed 3 times"),
+        ("database", "this machine was busy", "timed 3 times"),
+    ):
+        assert cli.main([*TINY, FEW]) == 0
+        rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line[:1].strip()}
+        for name in ("bandwidth", "ceiling") if "ratio" in rows["ceiling"] else ("bandwidth",):
+            assert rows[name].endswith(f"({said})")
+        assert source in rows["source"] and rows["source"].endswith(f"provisional: {again}")
+    found = ttc(*TINY, FEW)["measurement"]
+    assert (found["busy"], found["provisional"], found["candidates"]) == (True, 3, len(found["timings"]))
+    assert cli.main(["database", "list"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith("this machine was busy")
+    (key,) = [line.split()[0] for line in _listed(capsys)]
+    assert cli.main(["database", "show", key]) == 0
+    assert "provisional:  3 (this machine was busy: not timed again)" in capsys.readouterr().out.splitlines()
+    assert cli.main(["explain", *TINY, "--stage=plans"]) == 0
+    assert "(this machine was busy):" in " ".join(capsys.readouterr().out.split())
+
+
+def _listed(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert cli.main(["database", "list"]) == 0
+    return capsys.readouterr().out.splitlines()[1:]
+
+
+def test_a_quiet_machine_is_not_said_to_be_busy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*TINY, FEW, "--verbose"]) == 0
+    found = capsys.readouterr().out
+    assert "busy" not in found and "provisional" not in found
+
+
+def test_ceilings_on_a_busy_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttc_llvm.cli.info.CEILING_BYTES", 1 << 20)
+    for busy in (True, False):
+        monkeypatch.setattr(SpeedLog, "is_busy", lambda self, gibs, busy=busy: busy)
+        assert cli.main(["info", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["busy"] is busy
+        assert cli.main(["info"]) == 0
+        assert ("ceilings (this machine is busy)" in capsys.readouterr().out) == busy
+
+
 def test_another_database(ttc: Ttc, tmp_path: Path) -> None:
     ttc(*TINY, "--maxImplementations=2", "--database", str(tmp_path / "mine.sqlite3"))
     assert (tmp_path / "mine.sqlite3").exists()
@@ -350,7 +398,7 @@ def test_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
 def test_verbose_shows_candidates_and_logs(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*TINY, FEW, "-v"]) == 0
     out, err = capsys.readouterr()
-    assert len(re.findall(r"GiB/s  cpu3 ", out)) == 3
+    assert len(re.findall(r"GiB/s [* ] cpu3 ", out)) == 3
     assert "ttc: merged problem: i32>i32" in err
     assert "ttc: 3 of 3 candidates timed" in err
 

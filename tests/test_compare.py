@@ -22,7 +22,8 @@ from test_bench_results import result
 
 from ttc_llvm.bench import Case, Settings, cases, run, workspace
 from ttc_llvm.bench.cases import select
-from ttc_llvm.bench.results import Reference, Timing, from_line, to_line
+from ttc_llvm.bench.result_line import from_line, to_line
+from ttc_llvm.bench.results import Reference, Timing
 from ttc_llvm.bench.workspace import Memory, Workspace
 from ttc_llvm.compare import builds, compilers, openmp, references, source, table
 from ttc_llvm.compare.builds import Builder, Job

@@ -25,6 +25,7 @@ from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.compiling.solve import request_of
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.compiling.trial import Mode, Trial
+from ttc_llvm.compiling.tuned import STORED_TIMINGS
 from ttc_llvm.errors import OptionError, OutOfMemoryError, TargetError, TtcError, VerificationError
 from ttc_llvm.lowering.fallback import for_numpy_arrays
 from ttc_llvm.lowering.plan import CpuPlan, Store
@@ -37,6 +38,7 @@ from ttc_llvm.tuning.cost.model import model_plan
 from ttc_llvm.tuning.database.records import Record
 from ttc_llvm.tuning.search import available, buffers, verify
 from ttc_llvm.tuning.search.search import Outcome
+from ttc_llvm.tuning.search.speed import SpeedLog
 from ttc_llvm.tuning.space.choices import Forced
 
 SMALL = Problem((1, 0), (70, 45))
@@ -387,6 +389,127 @@ def test_pickles_of_other_versions_are_read_or_refused_in_a_sentence() -> None:
             function(*given)
 
 
+# --- a busy machine --------------------------------------------------------------------------------------
+
+
+def busy(monkeypatch: pytest.MonkeyPatch, *states: bool) -> None:
+    """The machine is busy, or not, in each of the next searches; another one fails the test."""
+    left = iter(states)
+    monkeypatch.setattr(SpeedLog, "is_busy", lambda self, gibs: next(left))
+
+
+def timed(solution: Solution) -> tuple[int, int]:
+    """How often a solution was timed while the machine was busy, and of how many plans it is the best."""
+    assert solution.measurement is not None
+    return solution.measurement.provisional, solution.measurement.timed or 0
+
+
+def test_what_was_timed_on_a_busy_machine_is_timed_again_twice_at_most(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    busy(monkeypatch, True, True, True)
+    for count in (1, 2, 3, 3, 3):  # three searches, each busy; then it answers
+        assert timed(ttc_llvm.compile(SMALL, 4, threads=1)) == (count, 4)
+    (row,) = rows(path)
+    assert (row.provisional, row.effort) == (3, 4)
+    forbid(monkeypatch, "ttc_llvm.compiling.compiler.Trial")
+    assert is_right(ttc_llvm.compile(SMALL, 4, threads=1))
+
+
+def test_a_quiet_machine_makes_a_provisional_solution_well_founded(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    busy(monkeypatch, True, False)
+    assert timed(ttc_llvm.compile(SMALL, 4, threads=1)) == (1, 4)
+    (row,) = rows(path)
+    assert (row.provisional, row.is_due) == (1, True)
+    assert timed(ttc_llvm.compile(SMALL, 4, threads=1)) == (0, 4)
+    assert [row.provisional for row in rows(path)] == [0]
+    assert timed(ttc_llvm.compile(SMALL, 4, threads=1)) == (0, 4)  # from the database: nothing is timed
+
+
+def test_a_provisional_solution_is_replaced_however_fast_it_looked(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    busy(monkeypatch, True, False)
+    ttc_llvm.compile(SMALL, 4, threads=1)
+    database = open_database(path)
+    (row,) = rows(path)
+    database.store(replace(row, seconds=1e-9))
+    assert timed(ttc_llvm.compile(SMALL, 4, threads=1))[0] == 0
+    (row,) = rows(path)
+    assert row.seconds is not None and row.seconds > 1e-9
+
+
+def test_timing_again_keeps_the_effort_and_tries_the_known_plans(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    busy(monkeypatch, True, False)
+    ttc_llvm.compile(SMALL, 12, threads=1)
+    (before,) = rows(path)
+    ttc_llvm.compile(SMALL, 3, threads=1)
+    (after,) = rows(path)
+    assert (after.effort, after.provisional, after.timed) == (12, 0, 3)
+    assert {t.plan for t in after.timings} <= {t.plan for t in before.timings}
+
+
+def test_nothing_is_timed_again_for_a_request_of_one_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy(monkeypatch, True)
+    plan = ttc_llvm.compile(SMALL, 4, threads=1).plan
+    forbid(monkeypatch, "ttc_llvm.compiling.compiler.Trial")
+    solution = ttc_llvm.compile(SMALL, 1, threads=1)
+    assert (solution.plan, timed(solution)[0]) == (plan, 1)
+
+
+def test_where_nothing_can_be_timed_a_provisional_solution_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy(monkeypatch, True)
+    plan = ttc_llvm.compile(SMALL, 4, threads=1).plan
+
+    def refuse(*_: object) -> None:
+        raise TargetError("not here")
+
+    monkeypatch.setattr("ttc_llvm.compiling.compiler.check_runs_here", refuse)
+    assert ttc_llvm.compile(SMALL, 4, threads=1).plan == plan
+
+
+def test_ctrl_c_while_it_is_timed_again_leaves_it_provisional(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    busy(monkeypatch, True, True, False)
+    ttc_llvm.compile(SMALL, 12, threads=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Trial, "seconds", interrupting(3))
+        again = ttc_llvm.compile(SMALL, 12, threads=1).measurement
+    assert again is not None and again.interrupted
+    assert [(row.effort, row.is_due) for row in rows(path)] == [(12, True)]
+    assert timed(ttc_llvm.compile(SMALL, 12, threads=1))[0] == 0
+
+
+def test_ignoring_the_database_replaces_what_is_less_well_founded(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    busy(monkeypatch, True, False, True)
+    ttc_llvm.compile(SMALL, 4, threads=1)
+    database = open_database(path)
+    (row,) = rows(path)
+    database.store(replace(row, seconds=1e-9))
+    ttc_llvm.compile(SMALL, 4, threads=1, ignore_database=True)
+    (found,) = rows(path)
+    assert (found.provisional, found.seconds != 1e-9) == (0, True)
+    ttc_llvm.compile(SMALL, 4, threads=1, ignore_database=True)  # busy: it does not replace the other
+    assert rows(path) == [found]
+
+
+def test_a_stored_solution_tells_how_many_were_timed(path: Path) -> None:
+    first = ttc_llvm.compile(SMALL, 60, threads=1).measurement
+    assert first is not None and first.timed == len(first.timings) > STORED_TIMINGS
+    again = ttc_llvm.compile(SMALL, 60, threads=1).measurement
+    assert again is not None
+    assert (len(again.timings), again.timed, again.count) == (STORED_TIMINGS, first.timed, str(first.timed))
+    (row,) = rows(path)
+    open_database(path).refuse(row)
+    open_database(path).store(replace(row, extra="{}"))  # a row of an older version
+    older = ttc_llvm.compile(SMALL, 60, threads=1).measurement
+    assert older is not None
+    assert (older.timed, older.count) == (None, f"at least {STORED_TIMINGS}")
+
+
 # --- limits and interruptions ----------------------------------------------------------------------------
 
 
@@ -441,14 +564,14 @@ def test_ctrl_c_before_any_run_is_passed_on(monkeypatch: pytest.MonkeyPatch, pat
 
 
 def test_ctrl_c_after_the_search_loses_nothing(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    ceiling, calls = Trial.ceiling, iter(range(10))
+    measure, calls = SpeedLog.measure, iter(range(10))
 
-    def run(self: Trial, *arguments: Any) -> float:
+    def run(self: SpeedLog) -> None:
         if next(calls) == 1:
             raise KeyboardInterrupt
-        return ceiling(self, *arguments)
+        measure(self)
 
-    monkeypatch.setattr(Trial, "ceiling", run)
+    monkeypatch.setattr(SpeedLog, "measure", run)
     solution = ttc_llvm.compile(SMALL, 2, threads=1)
     assert solution.measurement is not None
     assert solution.measurement.ceiling_gibs is not None

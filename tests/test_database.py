@@ -22,7 +22,8 @@ from tiers import examples
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database import code, exchange, rows, schema
 from ttc_llvm.tuning.database.database import Database, choose_path, default_path
-from ttc_llvm.tuning.database.records import EXHAUSTIVE, MODES, Record, Request, Timing, covers, merge
+from ttc_llvm.tuning.database.field_rules import EXHAUSTIVE
+from ttc_llvm.tuning.database.records import MODES, Record, Request, Timing, covers, merge
 from ttc_llvm.tuning.database.solution_file import SolutionFile, Stored
 
 REQUEST = Request("s 8:1:256,16:8:1 one-zero", "x86_64 haswell +avx2", 2, "cold", "", "cpu1 llvm22.1")
@@ -111,6 +112,59 @@ def test_a_row_answers_requests_of_at_most_its_effort(
     assert answer.sufficient is sufficient
     assert answer.record == record
     assert answer.hints == (() if sufficient else (record.plan,))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [  # (effort, seconds, provisional), in order of the rules
+        ((20, 1.0, 0), (100, 2.0, 1), "new"),  # more effort
+        ((100, 1.0, 1), (20, 2.0, 0), "old"),  # less effort and slower, whatever it is founded on
+        ((100, 2.0, 1), (20, 1.0, 0), "new"),  # well founded and faster, though with less effort
+        ((100, 2.0, 0), (20, 1.0, 0), "old"),
+        ((20, 1.0, 1), (20, 2.0, 0), "new"),  # well founded, however fast the other looked
+        ((20, 2.0, 0), (20, 1.0, 1), "old"),
+        ((20, 1.0, 0), (20, 2.0, 0), "old"),  # faster
+        ((20, 2.0, 1), (20, 1.0, 2), "new"),
+    ],
+)
+def test_what_is_well_founded_replaces_what_is_not(
+    old: tuple[int, float, int], new: tuple[int, float, int], kept: str
+) -> None:
+    first, second = (
+        replace(RECORD, plan=name, effort=effort, seconds=seconds, provisional=provisional)
+        for name, (effort, seconds, provisional) in (("old", old), ("new", new))
+    )
+    assert merge(first, second).plan == kept
+
+
+def test_timing_a_busy_machine_is_not_forgotten() -> None:
+    for seconds in (1.0, 3.0):
+        kept = merge(replace(RECORD, seconds=2.0, provisional=1), replace(RECORD, seconds=seconds, provisional=2))
+        assert (kept.seconds, kept.provisional) == (min(seconds, 2.0), 2)
+
+
+@pytest.mark.parametrize(("provisional", "due"), [(0, False), (1, True), (2, True), (3, False)])
+def test_a_provisional_solution_is_due_twice(provisional: int, due: bool) -> None:
+    assert replace(RECORD, provisional=provisional).is_due == due
+
+
+@pytest.mark.parametrize(
+    ("extra", "timed"),
+    [("{}", None), ('{"timed": 92}', 92), ('{"timed": 1}', None), ('{"timed": "9"}', None), ('{"timed": true}', None)],
+)
+def test_a_row_tells_how_many_were_timed(extra: str, timed: int | None) -> None:
+    assert replace(RECORD, extra=extra).timed == timed
+
+
+def test_a_well_founded_solution_of_another_file_comes_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = Database(path.parent / "shared")
+    shared.store(replace(RECORD, provisional=0, objects=()))
+    own = Database(path)
+    own.store(replace(RECORD, provisional=1, seconds=0.1, objects=()))
+    both = (own.file, shared.file)
+    monkeypatch.setattr(own, "_files", lambda: both)
+    found = own.find(REQUEST, 20).record
+    assert found is not None and found.provisional == 0
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from ttc_llvm import cli
 from ttc_llvm.cli import database as database_cli
 from ttc_llvm.errors import TtcError
 from ttc_llvm.runtime import kernel
-from ttc_llvm.tuning.database.records import EXHAUSTIVE, Record, Request, Timing
+from ttc_llvm.tuning.database.field_rules import EXHAUSTIVE
+from ttc_llvm.tuning.database.records import Record, Request, Timing
 from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 REQUEST = Request("s 8:1:256", "x86_64 haswell", 2, "hot-a", "streamingStores=off", "cpu1")
@@ -113,9 +114,9 @@ def test_show_prints_timings_best_first_and_no_control_sequences(
     assert "note:         evil ?[31m[bold]?note" in output
     timings = [line for line in output.splitlines() if line.startswith("timing:")]
     assert timings == [
-        "timing:       12.5 ms (best of 2) cpu1 tile=8",
-        "timing:       500 ms (best of 1) slow",
-        "timing:       - ms (best of 0) not run",
+        "timing:     * 12.5 ms (best of 2 runs) cpu1 tile=8",
+        "timing:       500 ms (best of 1 run) slow",
+        "timing:       - ms (best of 0 runs) not run",
     ]
 
 

@@ -75,7 +75,7 @@ def test_of_several_versions_the_best_answers(path: Path) -> None:
 
 
 def test_a_compilation_is_answered_without_a_search(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttc_llvm.compiling.solve._tuned", lambda *_: pytest.fail("it was searched anew"))
+    monkeypatch.setattr("ttc_llvm.compiling.solve.tuned", lambda *_: pytest.fail("it was searched anew"))
     solution = ttc_llvm.compile(TUNED, 6, threads=1, target="haswell", database=path)
     assert str(solution.plan) == modern(PLAN)
     assert solution.measurement is not None and len(solution.measurement.timings) == 6

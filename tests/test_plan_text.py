@@ -121,7 +121,7 @@ def test_malformed_texts_of_before_are_refused(text: str, sentence: str) -> None
 def test_stored_rows_answer_with_effort_and_timings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plans that were timed are told in today's words; code that is built for the row is found again."""
     path = Path(shutil.copy(V1, tmp_path / "solutions.sqlite3"))
-    monkeypatch.setattr("ttc_llvm.compiling.solve._tuned", lambda *_: pytest.fail("it was searched anew"))
+    monkeypatch.setattr("ttc_llvm.compiling.solve.tuned", lambda *_: pytest.fail("it was searched anew"))
     problem = Problem((1, 0), (48, 40), "s")
     for effort in (6, 3, 1):
         solution = ttc_llvm.compile(problem, effort, threads=1, target="haswell", database=path)

@@ -14,7 +14,7 @@ import pytest
 from made_results import AFFINITIES, COMPILERS, EFFORTS, LIBRARIES, made, write
 
 from ttc_llvm import cli
-from ttc_llvm.bench.results import to_line
+from ttc_llvm.bench.result_line import to_line
 from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.errors import OptionError, ProblemError
 from ttc_llvm.problem import canonical as forms

@@ -10,6 +10,8 @@ from ..arguments import Error
 from ..errors import OptionError
 
 GIB = 1 << 30
+BUSY = "this machine is busy"  # beside every figure that other work has touched
+WAS_BUSY = "this machine was busy"  # the same beside what an earlier run has stored
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -17,8 +19,10 @@ class Measurement:
     """The measurement of a search's winner.
 
     seconds: the winner's best run; gibs: its bandwidth (GiB/s, bytes of A + B, B twice where it is read);
-    ceiling_gibs: the same bytes without permutation, same run; ceiling: which; timings: all plans, the fastest
-    first, with the seconds of every run; proxy: timed on a smaller stand-in of a huge problem.
+    ceiling_gibs: the same bytes without permutation, same run; ceiling: which; timings: plans, the winner first, with
+    the seconds of every run, all of them or the first fifty from a database; proxy: timed on a smaller stand-in of a
+    huge problem; timed: how many plans were, None where an older database does not tell; provisional: how often this
+    was timed while the machine was busy, 0 = well founded.
     """
 
     seconds: float
@@ -28,6 +32,8 @@ class Measurement:
     timings: tuple[tuple[str, tuple[float, ...]], ...] = ()
     proxy: bool = False
     interrupted: bool = False
+    timed: int | None = None
+    provisional: int = 0
 
     def __post_init__(self) -> None:
         arguments.put(self, _RULES, OptionError, "measurement ")
@@ -35,7 +41,8 @@ class Measurement:
     def __repr__(self) -> str:
         words = [f"{self.seconds * 1e3:.4g} ms", f"{self.gibs:.1f} GiB/s"]
         words += [] if self.ratio is None else [f"{self.ratio:.2f} of {self.ceiling} at {self.ceiling_gibs:.1f} GiB/s"]
-        words += [f"{len(self.timings)} timed"] if self.timings else []
+        words += [f"{self.timed or len(self.timings)} timed"] if self.timings else []
+        words += [self.remark(now=False).strip(" ()")] if self.provisional else []
         words += ["on a smaller stand-in"] if self.proxy else []
         words += ["interrupted"] if self.interrupted else []
         return f"Measurement({', '.join(words)})"
@@ -44,6 +51,15 @@ class Measurement:
     def ratio(self) -> float | None:
         """gibs / ceiling_gibs."""
         return self.gibs / self.ceiling_gibs if self.ceiling_gibs else None
+
+    @property
+    def count(self) -> str:
+        """How many plans were timed, as text."""
+        return f"at least {len(self.timings)}" if self.timed is None else str(self.timed)
+
+    def remark(self, now: bool = True) -> str:
+        """What stands behind figures that other work has touched; empty behind others. now: they were just measured."""
+        return f" ({BUSY if now else WAS_BUSY})" if self.provisional else ""
 
 
 def _timing(name: str, value: Any, error: Error) -> tuple[str, tuple[float, ...]]:
@@ -63,4 +79,6 @@ _RULES = {
     "timings": arguments.each(_timing, "timings"),
     "proxy": arguments.flag,
     "interrupted": arguments.flag,
+    "timed": arguments.optional(arguments.between(0)),
+    "provisional": arguments.between(0),
 }

@@ -48,8 +48,8 @@ class Steady:
 
     def __init__(self, trial: Trial, which: peak.Ceiling) -> None:
         self.trial = trial
-        self.walk = max(trial.walks(which), key=lambda walk: max(walk() for _ in range(3)))
-        self.ceiling = self.usual = median(self.walk() for _ in range(7))
+        self.way = max(trial.ways(which), key=lambda way: max(way().gibs for _ in range(3)))
+        self.ceiling = self.usual = median(self.way().gibs for _ in range(7))
 
     def seconds(self, kernel: Kernel) -> float:
         """One run's; infinite where the machine does not come back to its usual speed."""
@@ -61,7 +61,7 @@ class Steady:
         return inf
 
     def _drift(self) -> bool:
-        now = self.walk()
+        now = self.way().gibs
         steady = self.usual / DRIFT < now < self.usual * DRIFT
         if steady:
             self.ceiling = max(self.ceiling, now)
@@ -76,7 +76,7 @@ def explored(problem: Problem, seconds: float, seed: int, cpus: Sequence[int]) -
     threads = len(cpus)
     trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     which = peak.of(c)
-    trial.ceiling(which, 1)  # starts the threads
+    trial.ways(which)[0]()  # starts the threads
     os.sched_setaffinity(0, cpus[:1])
     bench = Steady(trial, which)
     rng, found = random.Random(seed), dict[CpuPlan, float]()

@@ -17,7 +17,7 @@ import numpy as np
 from made_results import made
 
 import ttc_llvm
-from ttc_llvm.bench.results import to_line
+from ttc_llvm.bench.result_line import to_line
 from ttc_llvm.lowering.gpu.plan import Shared
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, Fetch, Store
 from ttc_llvm.machine import lookup

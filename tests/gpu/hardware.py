@@ -34,7 +34,7 @@ from test_gpu_device import check_plan, check_problem
 
 from ttc_llvm.bench import facts, gpu_runner, peers, suites
 from ttc_llvm.bench.cases import Case, select
-from ttc_llvm.bench.results import to_line
+from ttc_llvm.bench.result_line import to_line
 from ttc_llvm.errors import GpuError, TtcError, VerificationError
 from ttc_llvm.gpu import devices
 from ttc_llvm.gpu.devices import Device

@@ -21,7 +21,8 @@ from guards import Guarded
 from native_build import compiler
 
 from ttc_llvm import cli
-from ttc_llvm.bench.results import Result, from_line
+from ttc_llvm.bench.result_line import from_line
+from ttc_llvm.bench.results import Result
 from ttc_llvm.compare import compilers, gpu_references, gpu_source
 from ttc_llvm.compare.builds import Builder, Job
 from ttc_llvm.gpu import kernel

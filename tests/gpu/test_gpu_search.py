@@ -33,6 +33,7 @@ from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.database.database import default_path
 from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 from ttc_llvm.tuning.gpu.diversity import strategy
+from ttc_llvm.tuning.search.speed import SpeedLog
 
 PROBLEM = Problem((1, 0), (96, 80), "s", alpha=2.0, beta=0.5)
 
@@ -296,3 +297,10 @@ def test_what_is_refused_in_one_sentence(
     assert cli.main(["--perm=1,0", "--size=8,8", *arguments]) == 2
     told = capsys.readouterr().err
     assert re.search(words, told) and told.count("\n") == 1, told
+
+
+def test_what_was_timed_on_a_busy_machine_is_timed_again(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = iter((True, False))
+    monkeypatch.setattr(SpeedLog, "is_busy", lambda self, gibs: next(left))
+    counts = [found.provisional for _ in range(3) if (found := tuned().measurement) is not None]
+    assert counts == [1, 0, 0]

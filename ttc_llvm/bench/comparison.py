@@ -7,18 +7,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from statistics import median_low
 from typing import Any
 
 from ..errors import TtcError
 from ..problem.wording import problem_fields
+from ..tuning.search.speed import DRIFT, drifts
 from .cases import Case, run_bytes
 from .contender import OURS, Agrees, Contender, NotBuilt, Peer, PreparedCase
 from .results import Reference, Result, Timing
 
 _log = logging.getLogger(__name__)
 LEAST = 3  # rounds of whoever is far from us, and of the ceilings that do not count
-DRIFT = 1.25  # a round whose ceiling is this much faster or slower than usual does not count
 NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
 
 
@@ -49,7 +48,8 @@ class Ceilings:
 @dataclass(frozen=True, slots=True)
 class Solved:
     """Our solution of a case. source: tuned, database or cost model; candidates: so many were timed; checked: every
-    element of its result was right just now; ceilings: of this plan alone."""
+    element of its result was right just now; ceilings: of this plan alone; provisional: as `Record` has
+    it."""
 
     contender: Contender
     plan: str
@@ -57,6 +57,7 @@ class Solved:
     candidates: int
     checked: bool
     ceilings: Sequence[Contender] = ()
+    provisional: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ class CaseComparison:
                 "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             },
             references=present.references,
+            provisional=solved.provisional,
         )
 
 
@@ -165,13 +167,6 @@ def _made(peer: Peer[Any], workspace: PreparedCase, references: dict[str, Refere
 # --- rounds -------------------------------------------------------------------------------------------------
 
 
-def drifts(ceiling: Sequence[float]) -> tuple[float, ...]:
-    """The factor by which the ceiling was faster or slower than usual in each round: a shared machine's memory may be
-    twice as fast for some of them, and best by best would compare our best with a ceiling of other rounds."""
-    usual = median_low(ceiling)
-    return tuple(max(s / usual, usual / s) for s in ceiling)
-
-
 def kept(seconds: tuple[float, ...], drift: Sequence[float]) -> tuple[float, ...]:
     """The runs of the rounds at the usual speed; of whoever left before there was one, the run nearest to it."""
     found = tuple(s for s, d in zip(seconds, drift, strict=False) if d < DRIFT)
@@ -191,6 +186,7 @@ class Rounds:
         self.alive = [mine, *others]
         self.seconds: dict[tuple[str, int], list[float]] = {}
         self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
+        self.off = 0  # rounds that did not count
 
     def run(self, rounds: int) -> dict[str, Timing]:
         """The runs of each contender by its name, of the rounds in which the machine had its usual speed."""
@@ -202,6 +198,7 @@ class Rounds:
                 self.alive = [contender for contender in self.alive if self._stays(contender)]
         runs = {name: self._runs(name) for name in self.bytes}
         drift = drifts(runs[self.main]) if self.main in runs else (1.0,) * rounds
+        self.off = sum(d >= DRIFT for d in drift)
         return {name: Timing(size, kept(runs[name], drift)) for name, size in self.bytes.items()}
 
     def _stays(self, contender: Contender) -> bool:

@@ -166,12 +166,13 @@ class _Measured:
             ours.solution(workspace, planned),
             str(planned.plan),
             self._source(measured is None),
-            0 if measured is None else len(measured.timings),
+            0 if measured is None else measured.timed or len(measured.timings),
             self.timed > 0 and case.offset == 0,
             [
                 *(ours.tiled(workspace, planned.plan) if self.settings.pattern or case.hot else ()),
                 *(ours.pattern(workspace, planned.plan) if self.settings.pattern else ()),
             ],
+            0 if measured is None else measured.provisional,
         )
 
     def _source(self, untimed: bool) -> str:

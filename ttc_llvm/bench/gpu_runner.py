@@ -137,6 +137,11 @@ class GpuWorkspace:
         """A kernel of ours."""
         return Contender(OURS, self.canonical.bytes_moved, partial(self.trial.launch, built))
 
+    def ceilings(self) -> list[Contender]:
+        """The ways to the ceiling that counts."""
+        main, ways = ceiling_name(self.canonical), enumerate(self.trial.ceilings())
+        return [Contender(main, size, run, number) for number, (size, run) in ways]
+
     def agrees(self, peer: Contender) -> bool:
         """Run once on fresh data: whether parts of the result are right, sums up to their rounding."""
         peer.run(self.trial.tensors.prepare())
@@ -157,8 +162,7 @@ class _Measured:
         """All stages, in order."""
         workspace, settings = self.workspace, self.settings
         solved, model_first = self._solve()
-        main, found = ceiling_name(workspace.canonical), enumerate(workspace.trial.ceilings())
-        ceilings = Ceilings(main, 0.0, [Contender(main, size, run, number) for number, (size, run) in found])
+        ceilings = Ceilings(ceiling_name(workspace.canonical), 0.0, workspace.ceilings())
         return CaseComparison(
             workspace, settings, settings.key(workspace.case), 1, ceilings, solved, lambda: workspace.agrees,
             self._facts() | {"model_first": model_first}, self.start, drifts=False,

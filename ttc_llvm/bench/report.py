@@ -8,6 +8,7 @@ from statistics import geometric_mean
 
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
+from ..tuning.measurement import BUSY
 from .results import Result
 
 LONG_RUN = 128  # bytes: sub-tensors whose runs are shorter are summed up apart
@@ -43,6 +44,7 @@ CASE = (
 GIBS = Column("GiB/s", lambda r: r.ours.gibs, ".1f")
 CEILING = Column("ceiling", lambda r: None if r.bound is None else r.bound.gibs, ".1f")
 RATIO = Column("ratio", lambda r: r.ratio)
+NOTE = Column("", lambda r: BUSY if r.busy else "")
 
 
 def times(results: Iterable[Result]) -> Column:
@@ -71,9 +73,9 @@ def peers(results: Iterable[Result]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for r in results for name in r.peers))
 
 
-def texts(columns: Iterable[Column], results: Iterable[Result]) -> list[tuple[str, ...]]:
-    """The headings, and a row of texts for each result."""
-    chosen = tuple(columns)
+def texts(columns: Iterable[Column], results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """The headings, and a row of texts for each result. The last says which figures other work has touched."""
+    chosen = (*columns, *([NOTE] if any(r.busy for r in results) else []))
     return [tuple(c.head for c in chosen), *(tuple(c.cell(r) for c in chosen) for r in results)]
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from ..errors import OptionError, os_errors
 from ..native.whole_file import read
 from ..runtime import interrupts
-from .results import BEGINNING, Result, from_line, to_line
+from .result_line import BEGINNING, from_line, to_line
+from .results import Result
 
 
 class ResultFile:

@@ -1,19 +1,16 @@
-"""The measurement of one case: a frozen value, and one line of JSON."""
+"""The measurement of one case as a frozen value."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from math import isfinite
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from ..errors import OptionError
-from ..problem.wording import printable
 from ..tuning.measurement import GIB
+from ..tuning.search.speed import DRIFT, drifts
 
-FORMAT = 1
+OFF = 0.25  # share of the rounds that may be off on a machine that is not busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,8 @@ class Result:
     run_bytes: what lies together in both tensors, at least; source: tuned, database or cost model;
     ceiling: which of the ceilings counts; before: its GiB/s before the search (0 = not measured);
     ceilings, peers: by name; facts: machine, versions, options, affinity, date; references: by name, how those peers
-    were compiled, and what could not be compiled or was wrong, which is not among the peers.
+    were compiled, and what could not be compiled or was wrong, which is not among the peers; provisional: how often the
+    search was run while the machine was busy.
     """
 
     key: str
@@ -90,6 +88,7 @@ class Result:
     peers: Mapping[str, Timing]
     facts: Mapping[str, Any] = field(default_factory=dict)
     references: Mapping[str, Reference] = field(default_factory=dict)
+    provisional: int = 0
 
     @property
     def id(self) -> str:
@@ -116,6 +115,18 @@ class Result:
         """The ceiling in the final rounds by what it was before the search."""
         return self.bound.gibs / self.before if self.bound is not None and self.before else None
 
+    @property
+    def busy(self) -> bool:
+        """True where other work has touched these figures: the search's, or the ceiling's before and in the rounds."""
+        if self.provisional or not 1 / DRIFT <= (self.drift or 1.0) <= DRIFT:
+            return True
+        options = self.facts.get("options")
+        rounds = options.get("rounds") if isinstance(options, Mapping) else None
+        counted = len(self.ours.seconds)
+        asked = max(counted, rounds if isinstance(rounds, int) else 0)
+        strange = sum(d >= DRIFT for d in drifts(self.bound.seconds)) if self.bound is not None else 0
+        return asked - counted + strange > OFF * asked
+
     def speedup(self, peer: str) -> float | None:
         """The speedup over a peer, best run by best run; None where it did not take part."""
         return self.peers[peer].best / self.ours.best if peer in self.peers else None
@@ -125,117 +136,3 @@ class Result:
         if peer not in self.peers:
             return None
         return median(p / o for p, o in zip(self.peers[peer].seconds, self.ours.seconds, strict=False))
-
-
-# --- JSON -------------------------------------------------------------------------------------------------
-
-
-BEGINNING = f'{{"format": {FORMAT}, "{fields(Result)[0].name}": '.encode()  # of every line
-
-
-def to_line(result: Result) -> str:
-    """One line of JSON, without its end; what follows from the rest is spelled out for other readers."""
-    values: dict[str, Any] = {"format": FORMAT}
-    values |= {one.name: _plain(getattr(result, one.name)) for one in fields(result)}
-    values["ratio"] = _rounded(result.ratio)
-    values["ratios"] = {name: _rounded(result.ratio_to(name)) for name in result.ceilings}
-    values["drift"] = _rounded(result.drift)
-    for name in result.peers:
-        values["peers"][name] |= {"speedup": _rounded(result.speedup(name)), "pairs": _rounded(result.pairs(name))}
-    return json.dumps(values)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Timing):
-        seconds = [_rounded(s) for s in value.seconds]
-        return {"gibs": _rounded(value.gibs), "bytes": value.bytes, "seconds": seconds}
-    if isinstance(value, Reference):
-        return _plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return _rounded(value) if isinstance(value, float) else value
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.5g}")
-
-
-def from_line(line: str) -> Result:
-    """The inverse of `to_line`. OptionError for what is no result."""
-    try:
-        values = json.loads(line)
-        if values["format"] != FORMAT:
-            raise OptionError(f"a result has format {values['format']!r}: this version reads {FORMAT}")
-        values.setdefault("references", {})  # lines of 0.1.0 have none
-        found = {one.name: values[one.name] for one in fields(Result)}
-        found["ours"] = _timing(found["ours"])
-        for group in ("ceilings", "peers"):
-            found[group] = {name: _timing(one) for name, one in found[group].items()}
-        found["references"] = {name: _reference(one) for name, one in found["references"].items()}
-        for names, holds in _RULES.items():
-            _require(*(holds(found[name]) for name in names))
-        return Result(**found)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        if isinstance(error, OptionError):
-            raise
-        raise OptionError(f"a line is no result of a benchmark: {line[:60]!r}") from None
-
-
-def _timing(value: Any) -> Timing:
-    found = Timing(value["bytes"], tuple(value["seconds"]))
-    _require(_is_count(found.bytes), found.bytes > 0, found.seconds, *map(_is_duration, found.seconds))
-    return found
-
-
-def _reference(value: Any) -> Reference:
-    found = Reference(**value)
-    texts = (found.compiler, found.version, found.traverse, found.message, *found.flags)
-    _require(*(isinstance(text, str) for text in texts), isinstance(found.flags, list), _is_number(found.compile_s))
-    shown = {name: printable(getattr(found, name)) for name in ("compiler", "version", "traverse", "message")}
-    flags = tuple(map(printable, found.flags))
-    return replace(found, flags=flags, compile_s=float(found.compile_s), cached=bool(found.cached), **shown)
-
-
-def _require(*facts: object) -> None:
-    if not all(facts):
-        raise ValueError
-
-
-def _is_text(value: Any) -> bool:
-    """True for what may be printed: names go to terminals."""
-    return isinstance(value, str) and value.isprintable()
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
-
-
-def _is_number(value: Any) -> bool:
-    return _is_count(value) or (isinstance(value, float) and value >= 0 and isfinite(value))
-
-
-def _is_duration(value: Any) -> bool:
-    """True for seconds of a run, so that no ratio of two overflows."""
-    return _is_number(value) and 1e-15 < value < 1e15
-
-
-def _is_problem(value: Any) -> bool:
-    """True for the fields of `wording.problem_fields` that name a case."""
-    lists = (value["perm"], value["size"], value.get("lda") or [], value.get("ldb") or [])
-    return _is_text(value["dataType"]) and all(isinstance(one, list) and all(map(_is_count, one)) for one in lists)
-
-
-def _are_named(value: Any) -> bool:
-    return all(map(_is_text, value))
-
-
-_RULES: Mapping[tuple[str, ...], Callable[[Any], bool]] = {
-    ("key", "suite", "name", "mode", "case", "canonical", "plan", "source", "ceiling"): _is_text,
-    ("kind",): lambda value: value in ("copy", "update"),
-    ("threads", "run_bytes", "candidates"): _is_count,
-    ("elapsed", "before"): _is_number,
-    ("verified",): lambda value: isinstance(value, bool),
-    ("problem",): _is_problem,
-    ("facts",): lambda value: isinstance(value, dict),
-    ("ceilings", "peers", "references"): _are_named,
-}

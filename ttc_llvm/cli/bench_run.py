@@ -21,6 +21,7 @@ from ..compiling.display import Display, is_terminal
 from ..problem.problem import Problem
 from ..problem.tables import aligned
 from ..runtime import interrupts, runtime
+from ..tuning.measurement import BUSY
 from ..tuning.search.progress import Progress
 from .bench_options import chosen, cpu_settings, gpu_settings, on_gpu
 
@@ -119,5 +120,6 @@ class _Display(Display):
     def finished(self, result: Result) -> None:
         """A case is done."""
         ratio = "no ceiling" if result.ratio is None else f"{result.ratio:.2f} of {result.ceiling}"
+        ratio += f" ({BUSY})" if result.busy else ""
         self.draw(f"{result.id}: {ratio}", done=self._done + 1)
         _log.info("%d of %d: %s %.1f GiB/s, %s", self._done, self._total, result.id, result.ours.gibs, ratio)

@@ -39,4 +39,5 @@ def beside(solution: GpuSolution, found: FoundReferences, mode: Mode, *, verify:
     with session.active():
         workspace = GpuWorkspace.of(case_of(solution.problem), solution.target, session, {}, mode)
         mine = workspace.ours(workspace.trial.build(solution.plan))
-        return compared(workspace, mine, found, (lambda: workspace.agrees) if verify else None, ROUNDS, ROUNDS)
+        own = [mine, *workspace.ceilings()]
+        return compared(workspace, own, found, (lambda: workspace.agrees) if verify else None, ROUNDS, ROUNDS)

@@ -14,6 +14,7 @@ from ..errors import OptionError, TargetError
 from ..machine.target import Target
 from ..problem.problem import Problem
 from ..runtime import backend
+from ..tuning.measurement import BUSY
 from . import compare_references as cli_references
 from .reading import Command
 
@@ -84,7 +85,7 @@ def compare(command: Command, solution: Solution, found: FoundReferences) -> Com
 
 def comparison_rows(comparison: Comparison) -> Sequence[tuple[str, Sequence[str]]]:
     """A row a reference: the speedup over it, or why there is none."""
-    own = comparison.ours.best * 1e3
+    own, remark = comparison.ours.best * 1e3, f" ({BUSY})" if comparison.busy else ""
     rows = []
     for name, made in comparison.references.items():
         how = f"{made.version}, {' '.join(made.flags)}, compiled in {made.compile_s:.2f} s"
@@ -92,7 +93,7 @@ def comparison_rows(comparison: Comparison) -> Sequence[tuple[str, Sequence[str]
         if not made.message:
             runs = comparison.peers[name]
             theirs = f"{runs.best * 1e3:.4g} ms ({runs.gibs:.1f} GiB/s)"
-            line = f"{comparison.speedup(name):.2f}, {own:.4g} ms against {theirs}"
+            line = f"{comparison.speedup(name):.2f}, {own:.4g} ms against {theirs}{remark}"
         rows.append((f"speedup over {name}", [line, how]))
     return rows
 
@@ -105,4 +106,5 @@ def comparison_fields(comparison: Comparison) -> dict[str, Any]:
         if name in comparison.peers:
             runs = comparison.peers[name]
             found[name] |= {"speedup": comparison.speedup(name), "gibs": runs.gibs, "seconds": runs.seconds}
-    return {"seconds": comparison.ours.seconds, "gibs": comparison.ours.gibs, "references": found}
+    own = comparison.ours
+    return {"seconds": own.seconds, "gibs": own.gibs, "busy": comparison.busy, "references": found}

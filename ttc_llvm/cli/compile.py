@@ -191,7 +191,7 @@ def solved(
     elapsed = time.perf_counter() - start
     measured, source = solution.measurement, "cost model" if command.plan is None else cli_report.GIVEN
     if measured is not None and command.plan is None:
-        source = "tuned" if progress.timed or measured.interrupted else "database"
+        source = cli_report.TUNED if progress.timed or measured.interrupted else "database"
     return Compilation(solution, canonical, str(affinity), source, elapsed, (), not command.no_test)
 
 

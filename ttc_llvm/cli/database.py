@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from math import inf
 from typing import Any, cast
 
 from ..compiling.exports import Imported, export_solutions, import_solutions
 from ..errors import OptionError
 from ..problem.tables import wrapped
-from ..problem.wording import printable
+from ..problem.wording import count, printable
 from ..runtime import kernel
 from ..tuning.database import exchange
 from ..tuning.database.database import choose_path
 from ..tuning.database.exchange import lines_of
+from ..tuning.database.field_rules import EXHAUSTIVE
+from ..tuning.database.records import Record
 from ..tuning.database.solution_file import Cleared, Listed, SolutionFile
+from ..tuning.measurement import WAS_BUSY
+from ..tuning.search.leaderboard import CHOICE
 from . import database_list
 from .database_list import milliseconds
 from .options import with_examples
@@ -92,18 +97,48 @@ def _show(file: SolutionFile, args: argparse.Namespace) -> None:
         print_object("solution", fields | {"object_bytes": sizes})
         return
     del fields["timings"], fields["format"], fields["extra"]
+    fields |= {"effort": _effort(record), "provisional": _foundation(record)}
     _line("asked", database_list.problem_line(record))
     for name, value in fields.items():
         _line(name, printable("" if value is None else str(value)))
     for name, size in sizes.items():
         _line("object", f"{printable(name)} ({size} bytes)")
-    for timing in sorted(record.timings, key=lambda t: min(t.seconds, default=float("inf"))):
-        best = milliseconds(min(timing.seconds, default=None))
-        _line("timing", f"{best} ms (best of {len(timing.seconds)}) {printable(timing.plan)}")
+    _print_timings(record)
 
 
 def _line(name: str, text: str) -> None:
     print_lines(wrapped(text, f"{name + ':':{_LABEL}}", " " * _LABEL))
+
+
+def _effort(record: Record) -> str:
+    """The candidates of a search: allowed, and timed."""
+    if record.seconds is None:
+        return f"{record.effort}, nothing was timed"
+    timed = "an unknown number" if record.timed is None else str(record.timed)
+    allowed = "the whole space" if record.effort == EXHAUSTIVE else f"up to {record.effort} candidates"
+    return f"{allowed}, {timed} timed"
+
+
+def _foundation(record: Record) -> str:
+    if not record.provisional:
+        return "0"
+    again = "the next request times it again" if record.is_due else "not timed again"
+    return f"{record.provisional} ({WAS_BUSY}: {again})"
+
+
+def _print_timings(record: Record) -> None:
+    """The timings that are stored, the fastest run first, and how the plan was chosen where that is not the first."""
+    timings = sorted(record.timings, key=lambda t: min(t.seconds, default=inf))
+    if not timings:
+        return
+    kept = f"{len(timings)} kept of {record.timed}" if record.timed else f"{len(timings)} kept"
+    _line("timings", f"{kept}, by the fastest run; * = the plan above")
+    for timing in timings:
+        best, mark = milliseconds(min(timing.seconds, default=None)), "*" if timing.plan == record.plan else " "
+        runs = count(len(timing.seconds), "run")
+        _line("timing", f"{mark} {best} ms (best of {runs}) {printable(timing.plan)}")
+    if timings[0].plan != record.plan:
+        _line("choice", CHOICE)
 
 
 def _export(file: SolutionFile, args: argparse.Namespace) -> None:
@@ -112,7 +147,7 @@ def _export(file: SolutionFile, args: argparse.Namespace) -> None:
         sys.stdout.buffer.flush()
         return
     count = export_solutions(args.file, database=file.path, with_code=not args.no_objects, overwrite=args.force)
-    print(f"exported {_count(count)} to {args.file}")
+    print(f"exported {_solutions(count)} to {args.file}")
 
 
 def _import(file: SolutionFile, args: argparse.Namespace) -> None:
@@ -123,7 +158,7 @@ def _import(file: SolutionFile, args: argparse.Namespace) -> None:
     else:
         found = import_solutions(args.file, database=file.path, with_code=args.with_code)
     coded = f", {found.coded} stored with code" if args.with_code else ""
-    print(f"read {_count(found.read)}, {found.changed} of them new or better than what was stored{coded}")
+    print(f"read {_solutions(found.read)}, {found.changed} of them new or better than what was stored{coded}")
 
 
 def _clear(file: SolutionFile, args: argparse.Namespace) -> int:
@@ -146,7 +181,7 @@ def _cleared(file: SolutionFile, args: argparse.Namespace) -> Cleared:
 def _outcome(file: SolutionFile, cleared: Cleared) -> str:
     if cleared.moved is not None:
         return f"{file.path} was damaged and is now {cleared.moved}"
-    return f"removed {_count(cleared.rows)} from {file.path}"
+    return f"removed {_solutions(cleared.rows)} from {file.path}"
 
 
 def _confirmed(question: str) -> bool:
@@ -156,5 +191,5 @@ def _confirmed(question: str) -> bool:
         return False
 
 
-def _count(number: int) -> str:
-    return "1 solution" if number == 1 else f"{number} solutions"
+def _solutions(number: int) -> str:
+    return count(number, "solution")

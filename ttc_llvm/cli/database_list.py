@@ -11,13 +11,16 @@ from ..errors import ProblemError
 from ..problem import canonical, wording
 from ..problem.tables import aligned
 from ..problem.wording import printable
-from ..tuning.database.records import EXHAUSTIVE, Record
+from ..tuning.database.field_rules import EXHAUSTIVE
+from ..tuning.database.records import Record
 from ..tuning.database.solution_file import Listed
+from ..tuning.measurement import WAS_BUSY
 
 ID_DIGITS, LONGEST = 10, 60
-HEADINGS = ("id", "perm", "size", "type", "with", "mode", "options", "cpu", "threads", "effort", "ms")
+HEADINGS = ("id", "perm", "size", "type", "with", "mode", "options", "cpu", "threads", "effort", "ms", "remark")
 TEXTS = HEADINGS.index("threads")
-USUAL = {"with": "", "mode": "cold", "options": ""}  # columns that are left out where no row says anything else
+# Columns that are left out where no row says anything else.
+USUAL = {"with": "", "mode": "cold", "options": "", "remark": ""}
 
 
 def lines(rows: Sequence[Listed]) -> list[str]:
@@ -25,7 +28,7 @@ def lines(rows: Sequence[Listed]) -> list[str]:
     found = [HEADINGS, *(tuple(map(printable, _cells(row.record))) for row in rows)]
     dull = {k for k, name in enumerate(HEADINGS) if name in USUAL and {row[k] for row in found[1:]} <= {USUAL[name]}}
     kept = [tuple(cell for k, cell in enumerate(row) if k not in dull) for row in found]
-    return aligned(kept, TEXTS - len(dull))
+    return aligned(kept, TEXTS - len(dull - {HEADINGS.index("remark")}))
 
 
 def problem_line(record: Record) -> str:
@@ -37,10 +40,11 @@ def problem_line(record: Record) -> str:
 def _cells(record: Record) -> tuple[str, ...]:
     request = record.request
     effort = "all" if record.effort == EXHAUSTIVE else str(record.effort)
-    best = milliseconds(record.seconds)
+    best, remark = milliseconds(record.seconds), WAS_BUSY if record.provisional else ""
     decided = request.mode, request.options, _cpu(request.target), str(request.threads)
     perm, size, type, more = _problem(record)
-    return (request.id[:ID_DIGITS], *(cut(text, LONGEST) for text in (perm, size, type, more)), *decided, effort, best)
+    asked = (cut(text, LONGEST) for text in (perm, size, type, more))
+    return (request.id[:ID_DIGITS], *asked, *decided, effort, best, remark)
 
 
 def _problem(record: Record) -> tuple[str, str, str, str]:

@@ -23,7 +23,9 @@ from ..problem.wording import target_fields
 from ..runtime import affinity, backend, runtime
 from ..tuning.database.database import choose_path
 from ..tuning.database.solution_file import SolutionFile
+from ..tuning.measurement import BUSY
 from ..tuning.search.available import available_memory
+from ..tuning.search.speed import SpeedLog
 from ..tuning.space.peak import Ceiling
 from .options import with_examples
 from .report import print_object, print_rows
@@ -55,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
     elif args.json:
         print_object("info", facts)
     else:
-        print_rows([(_LABELS.get(key, key), _lines(value)) for key, value in facts.items()])
+        ceilings = f"{_LABELS['ceilings_gibs']} ({BUSY})" if facts.pop("busy", False) else _LABELS["ceilings_gibs"]
+        labels = _LABELS | {"ceilings_gibs": ceilings}
+        print_rows([(labels.get(key, key), _lines(value)) for key, value in facts.items()])
     return 0
 
 
@@ -115,7 +119,7 @@ def gather(ceilings: bool, database: str | None) -> dict[str, Any]:
         "architectures": [*lookup.spellings(), *gpu_target.spellings()],
     }
     if ceilings and here is not None:
-        facts["ceilings_gibs"] = measure_ceilings(here, runtime.num_threads())
+        facts["ceilings_gibs"], facts["busy"] = measure_ceilings(here, runtime.num_threads())
     return facts
 
 
@@ -129,14 +133,19 @@ def _llvm() -> dict[str, str]:
         return {"llvmlite": "is not installed", "llvm": "is not there"}
 
 
-def measure_ceilings(machine: Target, threads: int) -> dict[str, float]:
-    """GiB/s of our own SAXPY, streaming copy and ordinary copy of float tensors that fit no cache."""
+def measure_ceilings(machine: Target, threads: int) -> tuple[dict[str, float], bool]:
+    """GiB/s of our own SAXPY, streaming copy and ordinary copy of float tensors that fit no cache; and whether this
+    machine is busy."""
     free = available_memory()
     size = CEILING_BYTES if free is None else min(CEILING_BYTES, free // 8)
     elements = max(size, 1 << 20) // 4
     update = Problem((0,), (elements,), "s", alpha=2.0, beta=0.5)
     trial = Trial(canonicalise(update).canonical, machine, threads, Mode.COLD, update.alpha, update.beta)
-    return {which.value: round(trial.ceiling(which), 2) for which in Ceiling}
+    logs = {which.value: SpeedLog(trial.ways(which), trial.waited) for which in Ceiling}
+    for log in (*logs.values(), *logs.values()):
+        log.measure()
+    found = {name: round(log.ceiling or 0.0, 2) for name, log in logs.items()}
+    return found, any(log.is_busy(0.0) for log in logs.values())
 
 
 def _gpus() -> dict[str, Any] | str:

@@ -11,7 +11,7 @@ from ..compiling.library import Library
 from ..problem import names
 from ..problem.tables import aligned
 from ..problem.wording import count, stated_fields, target_fields, target_line
-from .report import Compilation, measurement_fields, print_lines, print_object, print_rows
+from .report import TUNED, Compilation, measurement_fields, print_lines, print_object, print_rows
 
 HEAD = ("problem", "GiB/s", "ceiling", "ratio", "source")  # whose name tells perm, size and type
 
@@ -45,7 +45,7 @@ def _row(outcome: Compilation) -> Sequence[str]:
         return [name, "-", "-", "-", outcome.source]
     ceiling, ratio = (("-" if value is None else value) for value in (measured.ceiling_gibs, measured.ratio))
     numbers = [f"{measured.gibs:.1f}", _number(ceiling, 1), _number(ratio, 2)]
-    return [name, *numbers, outcome.source]
+    return [name, *numbers, outcome.source + measured.remark(outcome.source == TUNED)]
 
 
 def _number(value: float | str, digits: int) -> str:

@@ -14,14 +14,16 @@ from ..compare.single import Comparison
 from ..compiling.gpu_solution import GpuSolution
 from ..problem import tables, wording
 from ..problem.canonical import Canonical
+from ..tuning.database.records import RETIMED
 from ..tuning.measurement import Measurement
+from ..tuning.search.leaderboard import CHOICE
 from .compare_single import comparison_fields, comparison_rows
 from .reading import Command
 
 TOP = 10
 # Versions of the forms of JSON, which docs/reference/ttc.schema.json describes. New fields do not raise them.
 SCHEMAS = {"compile": 1, "library": 1, "info": 1, "targets": 1, "solutions": 1, "solution": 1}
-GIVEN = "given"  # the source of a plan that was asked for
+TUNED, GIVEN = "tuned", "given"  # sources of plans: a search just now, and a plan that was asked for
 Rows = Sequence[tuple[str, Sequence[str]]]
 
 
@@ -116,12 +118,20 @@ def _measured_rows(outcome: Compilation) -> Rows:
         ]
     rule = wording.bandwidth_rule(outcome.canonical)
     speed = f"{measured.gibs:.1f} GiB/s ({rule}, per second), best run {measured.seconds * 1e3:.4g} ms"
+    speed += ", on a smaller stand-in" if measured.proxy else ""
+    remark = measured.remark(outcome.source in (TUNED, GIVEN))
     return [
-        ("bandwidth", [speed + (", on a smaller stand-in" if measured.proxy else "")]),
-        ("ceiling", [_ceiling_line(measured)]),
+        ("bandwidth", [speed + remark]),
+        ("ceiling", [_ceiling_line(measured) + remark]),
         ("candidates", [_candidates_line(outcome, measured)]),
-        ("source", [outcome.source]),
+        ("source", [outcome.source + ("" if outcome.source == GIVEN else _provisional(measured))]),
     ]
+
+
+def _provisional(measured: Measurement) -> str:
+    if 0 < measured.provisional <= RETIMED:
+        return ", provisional: the next request times it again"
+    return f", provisional: timed {measured.provisional} times" if measured.provisional else ""
 
 
 def _ceiling_line(measured: Measurement) -> str:
@@ -131,9 +141,9 @@ def _ceiling_line(measured: Measurement) -> str:
 
 
 def _candidates_line(outcome: Compilation, measured: Measurement) -> str:
-    if outcome.source not in ("tuned", GIVEN):
-        return f"{len(measured.timings)} timings stored by an earlier run"
-    parts = [f"{len(measured.timings)} timed in {outcome.elapsed:.1f} s"]
+    if outcome.source not in (TUNED, GIVEN):
+        return f"{measured.count} timed by an earlier run"
+    parts = [f"{measured.count} timed in {outcome.elapsed:.1f} s"]
     parts += ["stopped early"] if measured.interrupted else []
     parts += [
         "every element of the winner's result checked" if outcome.verified else "the result was not checked"
@@ -142,11 +152,11 @@ def _candidates_line(outcome: Compilation, measured: Measurement) -> str:
 
 
 def _best_lines(measured: Measurement) -> list[str]:
+    """The plans of the fastest runs, * = the winner, and how it was chosen where it is not the first."""
     moved = measured.gibs * measured.seconds  # GiB: a stand-in's where one was timed
-    return [
-        f"{moved / min(seconds):7.2f} GiB/s  {plan}"
-        for plan, seconds in measured.timings[:TOP]
-    ]
+    winner, fastest = measured.timings[0][0], sorted(measured.timings, key=lambda pair: min(pair[1]))
+    found = [f"{moved / min(s):7.2f} GiB/s {'*' if plan == winner else ' '} {plan}" for plan, s in fastest[:TOP]]
+    return found if fastest[0][0] == winner else [*found, CHOICE]
 
 
 # --- for programs -----------------------------------------------------------------------------------------
@@ -187,8 +197,10 @@ def measurement_fields(outcome: Compilation) -> dict[str, Any] | None:
         "ceiling": measured.ceiling,
         "ceiling_gibs": measured.ceiling_gibs,
         "ratio": measured.ratio,
-        "candidates": len(measured.timings),
-        "verified": outcome.source in ("tuned", GIVEN) and outcome.verified,
+        "candidates": measured.timed or len(measured.timings),
+        "busy": measured.provisional > 0,
+        "provisional": measured.provisional,
+        "verified": outcome.source in (TUNED, GIVEN) and outcome.verified,
         "interrupted": measured.interrupted,
         "proxy": measured.proxy,
         "timings": [{"plan": plan, "seconds": seconds} for plan, seconds in measured.timings],

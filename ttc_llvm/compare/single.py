@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..bench import ours
@@ -11,7 +11,7 @@ from ..bench.check import Check
 from ..bench.comparison import LEAST, Present, Rounds
 from ..bench.contender import OURS, Agrees, Contender, FoundPeers, PreparedCase
 from ..bench.cpu_runner import ROUNDS, fits
-from ..bench.results import Reference, Timing
+from ..bench.results import OFF, Reference, Timing
 from ..bench.workspace import Memory, Workspace
 from ..compiling.solution import Solution
 from ..compiling.stored_plans import Planned
@@ -22,11 +22,13 @@ from ..problem.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """ours, peers: the runs of the rounds in which everybody took turns; references: how each was built, or why not."""
+    """ours, peers: the runs of the rounds in which everybody took turns; references: how each was built, or why not;
+    busy: the machine's speed changed from round to round."""
 
     ours: Timing
     peers: Mapping[str, Timing]
     references: Mapping[str, Reference]
+    busy: bool = False
 
     def speedup(self, name: str) -> float:
         """The speedup over a reference, best run by best run."""
@@ -49,19 +51,25 @@ def beside(solution: Solution, found: FoundPeers, *, hot: bool = False, verify: 
     workspace = Workspace.of(case, solution.target, solution.threads, memory)
     mine = ours.solution(workspace, Planned(solution.plan))
     check = (lambda: Check(workspace, mine, full=False).agrees) if verify else None
-    return compared(workspace, mine, found, check, ROUNDS, LEAST)
+    main = ours.main_ceiling(workspace)
+    ceiling = [contender for contender in ours.ceilings(workspace) if contender.name == main]
+    return compared(workspace, [mine, *ceiling], found, check, ROUNDS, LEAST)
 
 
 def compared(
     workspace: PreparedCase,
-    mine: Contender,
+    own: Sequence[Contender],
     found: FoundPeers,
     check: Callable[[], Agrees] | None,
     rounds: int,
     least: int,
 ) -> Comparison:
-    """Everybody in turns in a workspace. check, least: as `Present.of` and `Rounds` have them."""
+    """Everybody in turns in a workspace. own: our solution, then ways to the ceiling; check, least: as `Present.of` and
+    `Rounds` have them."""
+    mine, *ceiling = own
     present = Present.of(found.peers, workspace, check)
-    timings = Rounds(workspace, mine, "", present.contenders, least).run(rounds)
+    main = ceiling[0].name if ceiling else ""
+    turns = Rounds(workspace, mine, main, [*ceiling, *present.contenders], least)
+    timings = turns.run(rounds)
     peers = {peer.name: timings[peer.name] for peer in present.contenders}
-    return Comparison(timings[OURS], peers, present.references)
+    return Comparison(timings[OURS], peers, present.references, turns.off > OFF * rounds)

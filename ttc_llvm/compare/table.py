@@ -15,7 +15,7 @@ WIDEST = 300  # characters of a message
 CSV_COLUMNS = (
     "suite", "name", "kind", "mode", "threads", "affinity", "perm", "size", "dataType", "lda", "ldb", "contender",
     "role", "gibs", "best_s", "median_s", "runs", "speedup", "pairs", "compiler", "version", "flags", "traverse",
-    "compile_s", "message",
+    "compile_s", "message", "busy",
 )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def to_csv(results: Iterable[Result]) -> str:
         case = {
             "suite": r.suite, "name": r.name, "kind": r.kind, "mode": r.mode, "threads": r.threads,
             "affinity": r.facts.get("affinity", ""), "perm": ",".join(map(str, r.problem["perm"])),
-            "dataType": r.problem["dataType"],
+            "dataType": r.problem["dataType"], "busy": "yes" if r.busy else "",
         }  # fmt: skip
         case |= {side: "x".join(map(str, r.problem.get(side) or ())) for side in ("size", "lda", "ldb")}
         writer.writerows(case | cells for cells in _contenders(r))

@@ -20,6 +20,7 @@ from ..problem.dtypes import DType
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import GIB
 from ..tuning.search.search import Limits, Outcome
+from ..tuning.search.speed import Run, Way
 from ..tuning.space import peak
 from .gpu_tensors import DRAWN, WHOLE, Box, DeviceTensor, TensorSets, boxes
 from .stored_plans import Circumstances
@@ -133,10 +134,18 @@ class Trial:
 
     # --- ceilings ---
 
-    def ceiling(self) -> float:
-        """GiB/s of the same bytes without permutation: SAXPY where B is read, else the best of our copy and the
-        driver's; 0 where the tensors do not hold them."""
-        return max((size / median(self.runs(run)) / GIB for size, run in self.ceilings()), default=0.0)
+    def waited(self) -> float:
+        """0: the device's clock does not run while our threads wait."""
+        return 0.0
+
+    def ways(self) -> list[Way]:
+        """The ways to the ceiling, the same bytes without permutation: SAXPY where B is read, else our copy and the
+        driver's; none where the tensors do not hold them."""
+        return [partial(self._timed_walk, size, run) for size, run in self.ceilings()]
+
+    def _timed_walk(self, size: int, run: Callable[[tuple[DeviceTensor, DeviceTensor]], None]) -> Run:
+        seconds = median(self.runs(run))
+        return Run(size / seconds / GIB, seconds)
 
     def ceilings(self) -> list[tuple[int, Callable[[tuple[DeviceTensor, DeviceTensor]], None]]]:
         """The kernels of the ceiling: bytes moved, and one run of each."""

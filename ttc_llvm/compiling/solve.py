@@ -7,32 +7,27 @@ from __future__ import annotations
 
 import itertools
 import logging
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from ..errors import PlanError
-from ..lowering.plan_text import modern
-from ..problem.canonical import Canonical
-from ..runtime.kernel import Objects
+from ..errors import GpuError, PlanError, TargetError
 from ..tuning.database.database import Database
-from ..tuning.database.records import Answer, Record, Request, Timing
-from ..tuning.measurement import Measurement
+from ..tuning.database.records import Answer, Record, Request, covers
 from ..tuning.search.leaderboard import K, P
-from ..tuning.search.progress import COMPILING, PLANNING, WRITING, Progress, Report
-from ..tuning.search.search import Limits, Outcome, search
+from ..tuning.search.progress import COMPILING, PLANNING, WRITING, Report
 from .stored_plans import Circumstances, Planned, by_plan, named
-from .task import Candidates, Task
+from .task import Task
 from .trial import Mode
+from .tuned import tell, tuned
 
 _log = logging.getLogger(__name__)
-STORED_TIMINGS = 50
 UNVERIFIED = "unverified"  # of a request's options: the winner was not checked
 
 
 def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> Planned[P]:
-    """The best plan: from the database, from the cost model, or by timing candidates. What is found is stored."""
+    """The best plan: from the database, from the cost model, or by timing candidates. What is found is stored. What was
+    found while the machine was busy is timed again, a few times."""
     asked, request = task.asked, request_of(task)
     _log.info("merged problem: %s", task.canonical)
     _log.info("target %s, threads %d, caches %s", asked.target, asked.threads, asked.mode.value)
@@ -42,28 +37,16 @@ def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> 
     known = _answered(task, answer)
     if known is not None and answer.record is not None:
         _log.info("stored solution %s, of effort %d, answers: %s", request.id[:10], answer.record.effort, known.plan)
-        return _completed(task, store, answer.record, known)
+        return _retimed(task, store, answer.record, progress) or _completed(task, store, answer.record, known)
     if answer.sufficient and answer.record is not None:
         store.refuse(answer.record)
     if asked.max_implementations == 1 or task.canonical.elements == 0:
         found, record = _modelled(task, store, request, answer, progress)
     else:
-        found, record = _tuned(task, request, answer, progress)
-    _tell(progress, task, WRITING, found.measurement)
+        found, record = tuned(task, request, _plans(task, answer.hints), progress)
+    tell(progress, task, WRITING, found.measurement)
     store.store(record)
     return found
-
-
-def _tell(progress: Report | None, task: Task[P, K], phase: str, measured: Measurement | None = None) -> None:
-    """Say what comes next. measured: of a search that is over."""
-    if progress is not None:
-        done, best = (0, None) if measured is None else (len(measured.timings), measured.seconds)
-        progress(Progress(done, _total(task), best, phase))
-
-
-def _total(task: Task[P, K]) -> int:
-    """The plans to be considered, -1 = all that there are."""
-    return task.asked.max_implementations if task.asked.plan is None else 1
 
 
 def stored(task: Task[P, K], store: Database) -> Planned[P] | None:
@@ -94,10 +77,8 @@ def _answered(task: Task[P, K], answer: Answer) -> Planned[P] | None:
     objects = by_plan(plan, record.objects)
     if record.seconds is None:
         return Planned(plan, None, objects)
-    here, timings = Circumstances.of(record.note, task.canonical.bytes_moved), record.timings
-    ceiling = task.ceiling(here.place), record.ceiling_gibs
-    measured = here.measured(record.seconds, ceiling, tuple((modern(one.plan), one.seconds) for one in timings))
-    return Planned(plan, measured, objects)
+    here = Circumstances.of(record.note, task.canonical.bytes_moved)
+    return Planned(plan, here.measured(record, record.seconds, task.ceiling(here.place)), objects)
 
 
 def _completed(task: Task[P, K], store: Database, record: Record, known: Planned[P]) -> Planned[P]:
@@ -126,17 +107,10 @@ def _given(task: Task[P, K], request: Request, text: str, progress: Report | Non
     search has found is better founded than whatever somebody tries. PlanError where the plan does not fit."""
     plan = task.parsed(text)
     if task.asked.max_implementations == 1 or task.canonical.elements == 0:
-        _tell(progress, task, COMPILING)
+        tell(progress, task, COMPILING)
         return Planned(plan, None, task.code(plan))
-    found, _ = _tuned(task, request, Answer(), progress)
+    found, _ = tuned(task, request, iter(()), progress)
     return found
-
-
-def _offered(task: Task[P, K], timed: Canonical, hints: Iterator[P]) -> Candidates[P]:
-    """What a search tries: the plan that was given, or the task's candidates."""
-    if task.asked.plan is None:
-        return task.candidates(timed, hints)
-    return Candidates((task.parsed(task.asked.plan),), lambda _: (), lambda _: None)
 
 
 # --- the two sources of a new plan ----------------------------------------------------------------------
@@ -148,10 +122,10 @@ def _modelled(
     """A plan that has won a search in like circumstances, or the cost model's first."""
     may_exist = answer.sufficient or answer.hints or store.has_unwritten  # else no row of this problem is there
     proven = _proven(store, request) if may_exist else ()
-    _tell(progress, task, PLANNING)
+    tell(progress, task, PLANNING)
     plan = next(_plans(task, proven), None) or task.modelled()
     _log.info("nothing is timed; a proven plan, or the cost model's: %s", plan)
-    _tell(progress, task, COMPILING)
+    tell(progress, task, COMPILING)
     objects = task.code(plan)
     return Planned(plan, None, objects), Record(request, 1, str(plan), objects=named(plan, objects), extra=task.extra)
 
@@ -166,52 +140,32 @@ def _proven(store: Database, request: Request) -> Iterator[str]:
             yield record.plan
 
 
-def _tuned(
-    task: Task[P, K], request: Request, answer: Answer, progress: Report | None
-) -> tuple[Planned[P], Record]:
-    """The fastest plan of a search, verified."""
-    asked = task.asked
-    _tell(progress, task, PLANNING)
-    with task.bench() as bench:
-        here = bench.circumstances
-        if here.proxy:
-            room = f"the memory of {here.place}" if here.place else "memory three times"
-            _log.warning(
-                "the tensors do not fit in %s: tuned on a smaller stand-in with the same strides' low bits", room
-            )
-        ceiling = bench.ceiling()
-        began, limits = time.monotonic(), Limits(_total(task), asked.time_limit, asked.verify)
-        found = _offered(task, bench.canonical, _plans(task, answer.hints))
-        outcome = search(found.offered, found.more, bench, limits, progress, bench.alone, found.diverse)
-        fallbacks: Objects = {}
-        with suppress(KeyboardInterrupt):  # the search is over, and its result is kept
-            if asked.plan is None:
-                outcome = bench.decided(outcome, limits.after(time.monotonic() - began))
-            ceiling = max(ceiling, bench.ceiling())
-            fallbacks = {} if here.proxy or outcome.interrupted else task.fallback_code(outcome.best.plan)
-    _log.info("ceiling %.4g GiB/s; winner of %d: %s", ceiling, len(outcome.timings), outcome.best.plan)
-    objects = {} if here.proxy else {**task.code(outcome.best.plan, outcome.kernel), **fallbacks}
-    return _finished(task, request, outcome, here, ceiling or None, objects)
+# --- what was found on a busy machine -------------------------------------------------------------------
 
 
-def _finished(
-    task: Task[P, K],
-    request: Request,
-    outcome: Outcome[P, K],
-    here: Circumstances,
-    ceiling: float | None,
-    objects: Objects,
-) -> tuple[Planned[P], Record]:
-    """The winner of a search and the row that remembers it. ceiling: GiB/s."""
-    plan, seconds, wanted = outcome.best.plan, outcome.best.best, task.asked.max_implementations
-    timings = tuple((str(timed.plan), timed.seconds) for timed in outcome.timings)
-    measured = replace(
-        here.measured(seconds, (task.ceiling(here.place), ceiling), timings), interrupted=outcome.interrupted
-    )
-    effort = max(len(timings), 1) if outcome.interrupted else wanted
-    kept = tuple(Timing(*timing) for timing in timings[:STORED_TIMINGS])
-    row = Record(
-        request, effort, str(plan), seconds, kept, named(plan, objects),
-        ceiling_gibs=ceiling, note=here.note, extra=task.extra,
-    )  # fmt: skip
-    return Planned(plan, measured, objects), row
+def _retimed(task: Task[P, K], store: Database, known: Record, progress: Report | None) -> Planned[P] | None:
+    """A provisional solution timed again: its candidates first, then others up to what is asked for. None where it is
+    well founded, was timed often enough, or nothing is timed here."""
+    if not known.is_due or task.asked.max_implementations == 1:
+        return None
+    try:
+        found, record = tuned(task, request_of(task), _known(task, known), progress)
+    except (TargetError, GpuError) as error:
+        _log.info("a provisional solution answers: %s", error)
+        return None
+    measured = found.measurement
+    if measured is not None and not measured.interrupted:
+        effort = known.effort if covers(known.effort, record.effort) else record.effort
+        again = known.provisional + 1 if record.provisional else 0
+        record = replace(record, effort=effort, provisional=again)
+        found = replace(found, measurement=replace(measured, provisional=again))
+    tell(progress, task, WRITING, found.measurement)
+    store.store(record)
+    return found
+
+
+def _known(task: Task[P, K], record: Record) -> Iterator[P]:
+    """The plans that a row has timings of, the winner first."""
+    for text in dict.fromkeys((record.plan, *(timing.plan for timing in record.timings))):
+        with suppress(PlanError):
+            yield task.parsed(text)

@@ -9,6 +9,7 @@ from typing import Generic
 
 from ..errors import DatabaseError
 from ..lowering.plan import Plan
+from ..lowering.plan_text import modern
 from ..problem import wording
 from ..problem.problem import Problem
 from ..runtime import kernel
@@ -16,10 +17,10 @@ from ..runtime.once import once
 from ..tuning.database.code import Objects
 from ..tuning.database.database import Database, choose_path
 from ..tuning.database.notices import warn_once
+from ..tuning.database.records import Record
 from ..tuning.measurement import GIB, Measurement
 from ..tuning.search.leaderboard import P
 
-Timings = tuple[tuple[str, tuple[float, ...]], ...]
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
 
 
@@ -56,10 +57,13 @@ class Circumstances:
         """Its text in a row."""
         return " ".join(filter(None, (f"{PROXY} {self.bytes_moved}" if self.proxy else "", self.place)))
 
-    def measured(self, seconds: float, ceiling: tuple[str, float | None], timings: Timings) -> Measurement:
-        """The measurement of a winner. seconds: its best run; ceiling: name and GiB/s; timings: of all plans."""
-        name, gibs = ceiling
-        return Measurement(seconds, self.bytes_moved / seconds / GIB, gibs, name, timings, self.proxy)
+    def measured(self, row: Record, seconds: float, ceiling: str) -> Measurement:
+        """The measurement that a row tells of, which took so many seconds. ceiling: its name."""
+        timings = tuple((modern(one.plan), one.seconds) for one in row.timings)
+        return Measurement(
+            seconds, self.bytes_moved / seconds / GIB, row.ceiling_gibs, ceiling, timings, self.proxy,
+            timed=row.timed, provisional=row.provisional,
+        )  # fmt: skip
 
 
 def asked_for(problem: Problem | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Generic, Protocol
@@ -11,6 +11,7 @@ from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
 from ..tuning.search.leaderboard import K, P, Subject
 from ..tuning.search.search import Diverse, Limits, Outcome
+from ..tuning.search.speed import Way
 from .options import Asked
 from .stored_plans import Circumstances
 
@@ -28,8 +29,11 @@ class Bench(Subject[P, K], Protocol[P, K]):
     def alone(self) -> Callable[[K], float] | None:
         """The function that times a run on one thread; None where only runs on all threads count."""
 
-    def ceiling(self) -> float:
-        """GiB/s of the same bytes without a permutation, 0 where that cannot be measured."""
+    def ways(self) -> Sequence[Way]:
+        """Runs of the same bytes without a permutation, in several ways; none where that cannot be measured."""
+
+    def waited(self) -> float:
+        """Seconds that the threads that take part have waited for a CPU so far."""
 
     def decided(self, outcome: Outcome[P, K], limits: Limits) -> Outcome[P, K]:
         """The outcome, whose winner has what a search does not decide."""

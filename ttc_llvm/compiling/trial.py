@@ -23,9 +23,11 @@ from ..runtime import backend, kernel, linking, runtime
 from ..runtime.kernel import Kernel
 from ..runtime.once import once
 from ..runtime.pool import Call
+from ..runtime.waiting import has_a_cpu_each, waited
 from ..tuning.measurement import GIB
 from ..tuning.search import available, buffers, verify
 from ..tuning.search.search import Limits, Outcome
+from ..tuning.search.speed import Run, Way
 from ..tuning.space import peak
 from ..tuning.space.peak import Ceiling
 from .stored_plans import Circumstances
@@ -152,17 +154,17 @@ class Trial:
 
     # --- ceilings ---
 
-    def ceiling(self, which: Ceiling | None = None, rounds: int = 3) -> float:
-        """GiB/s of our own copy or SAXPY over the same bytes, in the same mode: the best of some runs; 0 where the
+    def waited(self) -> float:
+        """Seconds that our threads have waited for a CPU so far; 0 where they wait for each other."""
+        return waited() if has_a_cpu_each(self.threads) else 0.0
+
+    def ways(self, which: Ceiling | None = None) -> list[Way]:
+        """The ways to a ceiling, compiled: our own copy or SAXPY over the same bytes, in the same mode. None where the
         buffers do not hold that many elements without gaps. which: by default the one that results are compared with.
         """
         found = which or peak.of(self.canonical, hot=self.mode is Mode.HOT)
-        return max((walk() for walk in self.walks(found) for _ in range(rounds)), default=0.0)
-
-    def walks(self, which: Ceiling) -> list[Callable[[], float]]:
-        """The kernels of that ceiling, compiled: each call is one run, and gives its GiB/s."""
-        ways = [way for way in peak.walks(self.canonical, which, self.target) if self._fits(way[0])]
-        built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in ways]
+        fitting = [way for way in peak.walks(self.canonical, found, self.target) if self._fits(way[0])]
+        built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in fitting]
         return [partial(self._walk, flat, runnable) for flat, runnable in built]
 
     def _fits(self, flat: Canonical) -> bool:
@@ -171,13 +173,15 @@ class Trial:
             len(t.memory) >= flat.elements * t.dtype.itemsize and flat.elements > 0 for t in (self.a, self.b)
         )
 
-    def _walk(self, flat: Canonical, built: Kernel) -> float:
-        if self.mode is not Mode.HOT:
-            self._prepare()
+    def _walk(self, flat: Canonical, built: Kernel) -> Run:
         starts = int(self.a.memory.ctypes.data), int(self.b.memory.ctypes.data)
-        repeats = 1 if self.mode is not Mode.HOT else 100
-        seconds = _timed(built, starts, dtypes.scalars(flat.compute, 2.0, 0.5), self.threads, repeats)
-        return flat.bytes_moved * repeats / seconds / GIB
+        values, repeats = dtypes.scalars(flat.compute, 2.0, 0.5), 1
+        if self.mode is Mode.HOT:
+            repeats = _repeats(_timed(built, starts, values, self.threads, 1))
+        else:
+            self._prepare()
+        seconds = _timed(built, starts, values, self.threads, repeats)
+        return Run(flat.bytes_moved * repeats / seconds / GIB, seconds / repeats)
 
     # --- runs ---
 
@@ -186,8 +190,7 @@ class Trial:
         return _timed(built, (self.a.address, self.b.address), values, threads or self.threads, repeats)
 
     def _hot_seconds(self, built: Kernel) -> float:
-        single = max(self._timed(built, 1), 1e-7)
-        repeats = max(1, round(HOT_SECONDS / single))
+        repeats = _repeats(self._timed(built, 1))
         return self._timed(built, repeats) / repeats
 
     def _prepare(self) -> None:
@@ -198,6 +201,11 @@ class Trial:
         for hot, tensor in ((Mode.HOT_A, self.a), (Mode.HOT_B, self.b)):
             if self.mode is hot:
                 tensor.memory.max()
+
+
+def _repeats(seconds: float) -> int:
+    """Hot calls that are timed as one, where one takes so long."""
+    return max(1, round(HOT_SECONDS / max(seconds, 1e-7)))
 
 
 def _timed(

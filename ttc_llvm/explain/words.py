@@ -57,7 +57,7 @@ def source(e: Explanation) -> str:
         return "not the fastest of those that were timed"
     stand_in = " (on a smaller stand-in)" if measured.proxy else ""
     speed = f"{measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
-    return f"best of {len(measured.timings)} timed: {speed}"
+    return f"best of {measured.count} timed: {speed}{measured.remark(now=False)}"
 
 
 def main_facts(terms: Terms) -> list[tuple[tuple[str, int | str], float]]:

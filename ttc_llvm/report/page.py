@@ -12,7 +12,8 @@ from typing import Any
 
 from .. import __version__
 from ..bench.report import KINDS, Value
-from ..bench.results import Result, to_line
+from ..bench.result_line import to_line
+from ..bench.results import Result
 from ..native.marks import MARK
 from ..tuning.database import exchange
 from .charts import Chart

@@ -12,8 +12,9 @@ from typing import Any
 
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database import trust
+from ttc_llvm.tuning.database.field_rules import are_objects
 from ttc_llvm.tuning.database.notices import warn_once
-from ttc_llvm.tuning.database.records import Record, Request, are_objects
+from ttc_llvm.tuning.database.records import Record, Request
 from ttc_llvm.tuning.database.signing import own_secret, signature
 
 MAX_CODE = 16 << 20  # bytes of all objects of a row

@@ -102,9 +102,11 @@ class Database:
             stored = self._try(one, "read", lambda file: file.get(request))
             if stored is not None:
                 record = stored if record is None else merge(stored, record)
-            if record is not None and covers(record.effort, effort):
-                _log.debug("solution %s of %s has effort %d, which suffices", request.id, one.path, record.effort)
-                return Answer(record, True)
+            if record is not None and covers(record.effort, effort) and not record.provisional:
+                break
+        if record is not None and covers(record.effort, effort):
+            _log.debug("solution %s has effort %d, which suffices", request.id, record.effort)
+            return Answer(record, True)
         hints = [] if record is None else [record.plan]
         for one in files:
             hints += self._try(one, "read", lambda file: file.plans(request)) or ()

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import reprlib
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any
 
-from ttc_llvm.errors import DatabaseError
+from ttc_llvm.tuning.database.field_rules import (
+    EXHAUSTIVE,
+    MAX_EXTRA,
+    are_objects,
+    are_seconds,
+    check,
+    check_text,
+    is_count,
+    is_effort,
+    is_object,
+    is_optional,
+    is_tally,
+    is_time,
+)
 
 MODES = ("cold", "hot-a", "hot-b", "hot-ab")
-EXHAUSTIVE = -1  # the effort of a search through the whole space
 KIND = "transposition"
-MAX_TEXT = 1 << 16  # bytes of one text, timings and `extra` aside
 MAX_TIMINGS = 4 << 20  # characters of all timings in JSON
-MAX_EXTRA = 1 << 20  # bytes, and as many in ASCII
-_DEEPER = 100  # how much deeper than on its own `extra` may be nested in a line of an export, and a caller be
-_INTEGERS = 1 << 63  # SQLite's: from minus this to this, exclusive
+TIMED = "timed"  # of `extra`: how many candidates were, of which a row keeps the first
+RETIMED = 2  # times that a provisional solution is timed again, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +50,9 @@ class Request:
 
     def __post_init__(self) -> None:
         for name in ("problem", "target", "options", "versions", "kind"):
-            _check_text(name, getattr(self, name))
-        _check("threads", self.threads, _is_count, "is not a count of at least 1")
-        _check("mode", self.mode, MODES.__contains__, f"is not one of {', '.join(MODES)}")
+            check_text(name, getattr(self, name))
+        check("threads", self.threads, is_count, "is not a count of at least 1")
+        check("mode", self.mode, MODES.__contains__, f"is not one of {', '.join(MODES)}")
 
     @property
     def id(self) -> str:
@@ -67,8 +74,8 @@ class Timing:
     seconds: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _check_text("timings.plan", self.plan)
-        _check("timings.seconds", self.seconds, _are_seconds, "are not finite, non-negative numbers")
+        check_text("timings.plan", self.plan)
+        check("timings.seconds", self.seconds, are_seconds, "are not finite, non-negative numbers")
 
 
 def timings_text(timings: tuple[Timing, ...]) -> str:
@@ -88,8 +95,8 @@ class Record:
     effort: candidates considered, EXHAUSTIVE for the whole space; plan: the winner's text; seconds: its best
     run, None where nothing was timed; objects: object files by name, for the request's very target and versions;
     ceiling_gibs: the bandwidth ceiling (GiB/s) of the same run; made_by: the versions that found the plan, by default
-    the request's; provisional: how often it was timed while the machine was disturbed, 0 = well founded; extra: a JSON
-    object, what other kinds of problems have besides. Raises DatabaseError for a malformed field.
+    the request's; provisional: how often it was timed while the machine was busy, 0 = well founded; extra: a JSON
+    object: `timed`, and what other kinds of problems have besides. Raises DatabaseError for a malformed field.
     """
 
     request: Request
@@ -108,17 +115,28 @@ class Record:
     def __post_init__(self) -> None:
         if self.made_by == "":
             object.__setattr__(self, "made_by", self.request.versions)
-        _check("effort", self.effort, _is_effort, "is neither a count of at least 1 nor -1 (the whole space)")
+        check("effort", self.effort, is_effort, "is neither a count of at least 1 nor -1 (the whole space)")
         for name in ("plan", "note", "made_by"):
-            _check_text(name, getattr(self, name))
-        _check("seconds", self.seconds, _is_optional, "is not a finite, non-negative number")
-        _check("ceiling_gibs", self.ceiling_gibs, _is_optional, "is not a finite, non-negative number")
-        _check("created", self.created, _is_time, "is not an ISO 8601 time")
-        _check("provisional", self.provisional, _is_tally, "is not a count")
-        _check("extra", self.extra, _is_object, f"is not a JSON object of at most {MAX_EXTRA} bytes")
-        _check("timings", self.timings, _are_timings, "are not timings of candidates")
-        _check("timings", self.timings, _are_short, f"have more than {MAX_TIMINGS} characters in JSON")
-        _check("objects", self.objects, are_objects, "are not bytes under distinct names")
+            check_text(name, getattr(self, name))
+        check("seconds", self.seconds, is_optional, "is not a finite, non-negative number")
+        check("ceiling_gibs", self.ceiling_gibs, is_optional, "is not a finite, non-negative number")
+        check("created", self.created, is_time, "is not an ISO 8601 time")
+        check("provisional", self.provisional, is_tally, "is not a count")
+        check("extra", self.extra, is_object, f"is not a JSON object of at most {MAX_EXTRA} bytes")
+        check("timings", self.timings, _are_timings, "are not timings of candidates")
+        check("timings", self.timings, _are_short, f"have more than {MAX_TIMINGS} characters in JSON")
+        check("objects", self.objects, are_objects, "are not bytes under distinct names")
+
+    @property
+    def timed(self) -> int | None:
+        """How many candidates were timed; None where the row does not tell, being older."""
+        found = json.loads(self.extra).get(TIMED)
+        return found if is_tally(found) and found >= len(self.timings) else None
+
+    @property
+    def is_due(self) -> bool:
+        """True where it is to be timed again before it answers."""
+        return 0 < self.provisional <= RETIMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,71 +158,31 @@ def covers(effort: int, wanted: int) -> bool:
 
 
 def merge(old: Record | None, new: Record) -> Record:
-    """The one of two records of one request that is kept: more effort wins, then speed, then the newer.
+    """The one of two records of one request that is kept: more effort wins, then what is well founded, then speed, then
+    the newer. What is well founded and as fast also replaces a provisional one of more effort.
 
-    Objects of the loser survive in the winner where both have the same plan and the winner has none.
+    Objects of the loser survive in the winner where both have the same plan and the winner has none. Of two provisional
+    records the count of the higher stays: timing is not repeated for ever.
     """
     if old is None:
         return new
     winner, loser = (new, old) if _replaces(new, old) else (old, new)
+    if winner.provisional and winner.effort == loser.effort:
+        winner = replace(winner, provisional=max(winner.provisional, loser.provisional))
     if loser.objects and not winner.objects and loser.plan == winner.plan:
         return replace(winner, request=loser.request, objects=loser.objects)
     return winner
 
 
 def _replaces(new: Record, old: Record) -> bool:
+    known, found = old.seconds, new.seconds
+    faster = known is not None and found is not None and found <= known
+    better = bool(old.provisional) and not new.provisional
     if new.effort != old.effort:
-        return covers(new.effort, old.effort)
-    if old.seconds is None or new.seconds is None:
-        return old.seconds is None
-    return new.seconds <= old.seconds
-
-
-def _check(name: str, value: Any, holds: Callable[[Any], bool], otherwise: str) -> None:
-    if not holds(value):
-        raise DatabaseError(f"{name} = {reprlib.repr(value)} {otherwise}")
-
-
-def _check_text(name: str, value: Any) -> None:
-    _check(name, value, _is_text, f"is not text of at most {MAX_TEXT} bytes")
-
-
-def _is_text(value: Any, most: int = MAX_TEXT) -> bool:
-    if not isinstance(value, str):
-        return False
-    try:
-        return len(value.encode()) <= most
-    except UnicodeEncodeError:
-        return False
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -_INTEGERS <= value < _INTEGERS
-
-
-def _is_tally(value: Any) -> bool:
-    return _is_integer(value) and value >= 0
-
-
-def _is_count(value: Any) -> bool:
-    return _is_integer(value) and value >= 1
-
-
-def _is_effort(value: Any) -> bool:
-    return _is_count(value) or (_is_integer(value) and value == EXHAUSTIVE)
-
-
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, float) or _is_integer(value)
-    return number and math.isfinite(value) and value >= 0
-
-
-def _is_optional(value: Any) -> bool:
-    return value is None or _is_number(value)
-
-
-def _are_seconds(value: Any) -> bool:
-    return isinstance(value, tuple) and all(map(_is_number, value))
+        return covers(new.effort, old.effort) or (better and faster)
+    if known is None or found is None:
+        return known is None
+    return better or (faster and not (new.provisional and not old.provisional))
 
 
 def _are_timings(value: Any) -> bool:
@@ -214,34 +192,3 @@ def _are_timings(value: Any) -> bool:
 def _are_short(value: tuple[Timing, ...]) -> bool:
     at_most = sum(40 + 6 * len(timing.plan) + 26 * len(timing.seconds) for timing in value)  # and known at once
     return at_most <= MAX_TIMINGS or len(timings_text(value)) <= MAX_TIMINGS
-
-
-def are_objects(value: Any) -> bool:
-    """True for pairs of a name and bytes, the names distinct."""
-    if not isinstance(value, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-        return False
-    distinct = len({name for name, _ in value if _is_text(name)}) == len(value)
-    return distinct and all(isinstance(data, bytes) for _, data in value)
-
-
-def _is_object(value: Any) -> bool:
-    if value == "{}":  # nearly always
-        return True
-    if not _is_text(value, MAX_EXTRA):
-        return False
-    try:
-        found = json.loads(value)
-        text = json.dumps(reduce(lambda inner, _: [inner], range(_DEEPER), found), allow_nan=False)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and len(text) <= MAX_EXTRA
-
-
-def _is_time(value: Any) -> bool:
-    if not _is_text(value):
-        return False
-    try:
-        datetime.fromisoformat(value.removesuffix("Z"))
-    except ValueError:
-        return False
-    return True

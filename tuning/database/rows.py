@@ -11,17 +11,8 @@ from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database.code import MAX_PACKED, Code, Objects
 from ttc_llvm.tuning.database.connection import SqlRow
 from ttc_llvm.tuning.database.exchange import timings
-from ttc_llvm.tuning.database.records import (
-    KIND,
-    MAX_EXTRA,
-    MAX_TEXT,
-    MAX_TIMINGS,
-    Record,
-    Request,
-    digits,
-    merge,
-    timings_text,
-)
+from ttc_llvm.tuning.database.field_rules import MAX_EXTRA, MAX_TEXT
+from ttc_llvm.tuning.database.records import KIND, MAX_TIMINGS, Record, Request, digits, merge, timings_text
 from ttc_llvm.tuning.database.schema import (
     CODE,
     CODE_COLUMNS,

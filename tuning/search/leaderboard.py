@@ -18,11 +18,17 @@ from typing import Generic, Protocol, TypeVar
 
 from ttc_llvm.lowering.plan import Plan
 
+from .speed import DRIFT
+
+CHOICE = (
+    "The winner was the fastest in the last rounds, in which the best candidates run side by side (median of its time"
+    " by each round's fastest; within 5 %, also its time on one thread). A single run of another may be faster."
+)
+
 K = TypeVar("K")
 P = TypeVar("P", bound=Plan)  # CpuPlan or GpuPlan
 P_in = TypeVar("P_in", bound=Plan, contravariant=True)
 
-DRIFT = 1.25  # a change of the machine's speed by more than this, either way, is allowed for
 LEADERS = 3  # plans whose runs tell the speed
 RERUNS = 4  # of each, before it is believed to be slower
 FINALISTS = 4  # by allowing for the speed, and as many by the clock

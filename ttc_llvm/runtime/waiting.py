@@ -1,0 +1,35 @@
+"""How long threads of this process have waited for a CPU that other work held, as Linux counts it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from .affinity import process_mask
+
+TASKS = Path("/proc/self/task")
+
+
+def waited(tasks: Path = TASKS) -> float:
+    """Seconds that all threads of this process together were ready to run and had no CPU; 0 where no system tells."""
+    return sum(_waits(tasks)) * 1e-9
+
+
+def _waits(tasks: Path) -> Iterator[int]:
+    try:
+        names = os.listdir(tasks)
+    except OSError:
+        return
+    for name in names:
+        try:
+            _, waits, _ = (tasks / name / "schedstat").read_text().split()
+            yield int(waits)
+        except (OSError, ValueError):  # a thread that has ended, a kernel that does not count
+            continue
+
+
+def has_a_cpu_each(threads: int) -> bool:
+    """True where so many threads would not wait for one another."""
+    mask = process_mask()
+    return threads <= (len(mask) if mask is not None else os.cpu_count() or 1)

@@ -1,0 +1,106 @@
+"""The machine's speed through a search: runs of the ceiling before it, during it and behind it.
+
+A busy machine shows itself in three ways. Its speed changes from one sample to the next; threads wait for a CPU, and
+all samples may then be equally slow; or the winner, of whose many runs one found the machine idle, is far above a
+ceiling that never did. The last two say nothing about runs so short that they fit in between.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+
+DRIFT = 1.25  # a change of the machine's speed by more than this, either way, counts
+WAITS = 0.1  # seconds per second that threads may have waited for a CPU, all of them together
+NEAR = 1.1  # a sample within this of the fastest so far needs no second run
+ROUNDS = 3  # runs of other samples, at least; what disturbs a machine briefly does not strike all of them
+SETTLED = 5e-3  # seconds that such a sample takes, at least: runs of microseconds are easily disturbed
+SLICE = 1e-3  # seconds that a run takes, at least, which other work cannot but interrupt
+SPARING = 50  # a sample is taken during the search once this many times what a run costs have passed
+
+
+def drifts(runs: Sequence[float]) -> tuple[float, ...]:
+    """The factor by which each of these runs was faster or slower than usual: a shared machine's memory may be twice as
+    fast for some of them, and best by best would compare our best with a ceiling of other rounds."""
+    usual = median_low(runs)
+    return tuple(max(s / usual, usual / s) for s in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the ceiling. gibs: GiB/s."""
+
+    gibs: float
+    seconds: float
+
+
+Way = Callable[[], Run]
+
+
+class SpeedLog:
+    """Samples of the ceiling. ways: to the same, ready to run; the fastest counts. Without any, nothing is known.
+    waited: seconds that threads have waited for a CPU so far."""
+
+    def __init__(
+        self, ways: Sequence[Way], waited: Callable[[], float], clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._ways, self._waited, self._clock = ways, waited, clock
+        self._began, self._waited_before = clock(), waited()
+        self._samples: list[Run] = []
+        self._fastest_way = ways[:1]
+        self._due = 0.0
+
+    @property
+    def _best(self) -> Run | None:
+        return max(self._samples, key=lambda run: run.gibs, default=None)
+
+    @property
+    def ceiling(self) -> float | None:
+        """GiB/s of the fastest run, None where there is none."""
+        return None if self._best is None else self._best.gibs
+
+    @property
+    def drift(self) -> float:
+        """The fastest sample by the slowest, at least 1."""
+        speeds = [run.gibs for run in self._samples]
+        return max(speeds) / min(speeds) if speeds else 1.0
+
+    def is_busy(self, gibs: float) -> bool:
+        """True where other work has changed what was measured. gibs: the winner's GiB/s."""
+        best = self._best
+        if best is None:
+            return False
+        waits = (self._waited() - self._waited_before) / (self._clock() - self._began)
+        is_shared = best.seconds >= SLICE and (gibs > DRIFT * best.gibs or waits > WAITS)
+        return is_shared or self.drift > DRIFT
+
+    def measure(self) -> None:
+        """A sample of all ways."""
+        self._sample(self._ways)
+
+    def glance(self) -> None:
+        """A sample of the fastest way, if the search has taken long enough since the last."""
+        if self._clock() >= self._due:
+            self._sample(self._fastest_way)
+
+    def _sample(self, ways: Sequence[Way]) -> None:
+        """The fastest run of some; one is enough that is as fast as ever."""
+        if not ways:
+            return
+        runs: list[tuple[Run, Way]] = []
+        began = self._clock()
+        while len(runs) < ROUNDS * len(ways) or self._clock() - began < SETTLED:
+            runs += [(way(), way) for way in ways]
+            run, way = max(runs, key=lambda pair: pair[0].gibs)
+            if self._is_as_ever(run):
+                break
+        if len(ways) > 1:
+            self._fastest_way = [way]
+        self._samples.append(run)
+        now = self._clock()
+        self._due = now + SPARING * (now - began) / len(runs)
+
+    def _is_as_ever(self, run: Run) -> bool:
+        return self.ceiling is not None and run.gibs * NEAR >= self.ceiling
