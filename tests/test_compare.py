@@ -426,8 +426,8 @@ def test_rows_for_spreadsheets() -> None:
     head, *rows = (line.split(",") for line in table.to_csv([compared()]).splitlines())
     assert tuple(head) == table.CSV_COLUMNS
     text = table.to_csv([compared()])
-    assert "g++,reference,10,0.1,0.15,2,5,6.25,g++,g++ 12,-O3 -fopenmp,output,0.25,\n" in text
-    assert "icpx,reference,,,,,,,icpx,g++ 12,-O3 -fopenmp,output,0.25,error: no licence\n" in text
+    assert "g++,reference,10,0.1,0.15,2,5,6.25,g++,g++ 12,-O3 -fopenmp,output,0.25,,\n" in text
+    assert "icpx,reference,,,,,,,icpx,g++ 12,-O3 -fopenmp,output,0.25,error: no licence,\n" in text
     assert len(rows) == 5
 
 

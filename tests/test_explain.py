@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import operator
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html import escape
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import ttc_llvm
 from ttc_llvm import cli
 from ttc_llvm.compiling import trial
 from ttc_llvm.compiling.solution import Solution
-from ttc_llvm.explain import geometry, machine_code, pseudo, words
+from ttc_llvm.explain import Explanation, geometry, machine_code, pseudo, words
 from ttc_llvm.explain.machine_code import SYNTAX, Class
 from ttc_llvm.explain.text import STAGES
 from ttc_llvm.lowering.items import placed
@@ -27,6 +29,9 @@ from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost.cost import Model
 from ttc_llvm.tuning.cost.model import model_plan, ranked
+from ttc_llvm.tuning.cost.vocabulary import FACTS
+from ttc_llvm.tuning.measurement import Measurement
+from ttc_llvm.tuning.search.leaderboard import CHOICE
 
 PROBLEM = Problem((1, 0), (301, 203), "s", beta=1.0)
 PLAN = CpuPlan((64, 64), (16, 8), (0, 1), (1, 0), prefetch=2)
@@ -327,8 +332,9 @@ def test_columns_of_the_ranking_stay_apart() -> None:
     """Times of tiny problems are long figures, as 7.456e-06."""
     text = solved(Problem((0, 1), (8, 3), "ds", ldb=(9, 4), alpha=2.0)).explain(3).stage("plans")
     _, _, table = text.partition("chosen:\n\n")
+    table, _, _ = table.partition("\n\n")  # how the plan was chosen
     head, *rows = [line for line in table.splitlines() if not line.startswith("     ") or "GiB/s" in line]
-    assert head.split() == ["ms", "GiB/s", "memory", "instructions", "threads"]
+    assert head.split() == ["turn", "ms", "GiB/s", "memory", "instructions", "threads"]
     assert len(rows) == 3
     for row in rows:
         assert len([float(figure) for figure in row[3:].split()]) == 5
@@ -373,13 +379,65 @@ def test_what_was_tuned_is_explained_with_its_candidates(capsys: pytest.CaptureF
     assert cli.main([*OPTIONS, "--stage=plans,candidates", f"--html={tmp_path / 'page.html'}"]) == 0
     out = capsys.readouterr().out
     assert f"chosen, best of {len(solution.measurement.timings) if solution.measurement else 0} timed" in out
-    assert " 1* " in out.partition("stored, the winner first")[2]
+    assert "* " in out.partition("timed, the fastest run first")[2]
     page = (tmp_path / "page.html").read_text()
     assert page.count("<circle") == 4
     assert page.count('class="chosen"') == 1
     own = solution.explain()
     assert own.plan == solution.plan
     assert next(tried.plan for tried in own.tried) == str(solution.plan)
+
+
+def timed(seconds: dict[int, float], plan: int = 0) -> Explanation:
+    """An explanation of one of the model's plans, the first of which won a search with these best runs."""
+    model = list(islice(ranked(canonicalise(PROBLEM).canonical, find("avx512"), 1), len(seconds)))
+    timings = tuple((str(model[k]), (s, 2 * s)) for k, s in seconds.items())
+    measured = Measurement(min(timings[0][1]), 10.0, 20.0, "copy", timings, timed=92)
+    return Solution(PROBLEM, find("avx512"), model[plan], 1, measured).explain(len(seconds))
+
+
+def test_candidates_are_sorted_by_what_they_rank_and_the_choice_is_explained() -> None:
+    explained = timed({0: 2e-3, 1: 3e-3, 2: 1e-3})  # the second row of the search was faster in one run
+    shown = explained.stage("candidates")
+    rows = re.findall(r"^ ?(\d+)([* ]) +([\d.]+) ", shown, re.MULTILINE)
+    assert rows == [("1", " ", "1"), ("2", "*", "2"), ("3", " ", "3")]
+    assert "3 kept of 92 timed" in shown and CHOICE in " ".join(shown.split())
+    assert "best of 92 timed" in explained.stage("plans")
+    page = html.unescape(explained.html())
+    assert CHOICE in page
+    assert page.index("<td>1</td><td>1</td>") < page.index("<td>2</td><td>2</td>") < page.index("<td>3</td><td>3</td>")
+
+
+def test_no_rule_is_told_where_the_chosen_plan_is_the_fastest() -> None:
+    explained = timed({0: 1e-3, 1: 3e-3, 2: 2e-3})
+    assert "The winner was" not in explained.stage("candidates")
+    assert "The winner was" not in explained.html()
+
+
+def test_a_given_plan_is_not_said_to_have_won() -> None:
+    explained = timed({0: 1e-3, 1: 3e-3}, plan=1)
+    assert "a given plan: another is the best of 92 timed" in explained.stage("plans")
+    assert words.NOT_CHOSEN in " ".join(explained.stage("candidates").split())
+
+
+def test_the_models_plans_are_sorted_by_what_it_expects() -> None:
+    problem = Problem((2, 1, 0), (384, 355, 384), beta=1)
+    explained = Solution(problem, find("znver4"), model_plan(canonicalise(problem).canonical, find("znver4"), 2), 2)
+    found = explained.explain(10)
+    shown = found.stage("plans")
+    rows = re.findall(r"^ ?(\d+)([* ]) +([\d.]+) ", shown, re.MULTILINE)
+    expected = [float(ms) for _, _, ms in rows]
+    assert len(rows) == 10 and expected == sorted(expected)
+    assert sorted(int(turn) for turn, _, _ in rows) == list(range(1, 11))
+    (chosen,) = [k for k, (_, mark, _) in enumerate(rows) if mark == "*"]
+    assert (words.CHOSEN_BY_MODEL in " ".join(shown.split())) == (chosen > 0)
+    assert chosen > 0, "this problem is the example of an order that is not the expectation's"
+    assert words.CHOSEN_BY_MODEL in html.unescape(found.html())
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_every_fact_of_the_model_is_explained(fact: str) -> None:
+    assert 10 < len(words.meaning(fact)) <= 44
 
 
 def test_a_plan_can_be_given(capsys: pytest.CaptureFixture[str]) -> None:

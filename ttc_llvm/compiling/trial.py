@@ -159,9 +159,8 @@ class Trial:
         return waited() if has_a_cpu_each(self.threads) else 0.0
 
     def ways(self, which: Ceiling | None = None) -> list[Way]:
-        """The ways to a ceiling, compiled: our own copy or SAXPY over the same bytes, in the same mode. None where the
-        buffers do not hold that many elements without gaps. which: by default the one that results are compared with.
-        """
+        """The ways to a ceiling, compiled: our copy or SAXPY over the same bytes, in the same mode; none where buffers
+        lack room for them without gaps. which: by default the one that results are compared with."""
         found = which or peak.of(self.canonical, hot=self.mode is Mode.HOT)
         fitting = [way for way in peak.walks(self.canonical, found, self.target) if self._fits(way[0])]
         built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in fitting]

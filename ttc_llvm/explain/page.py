@@ -99,18 +99,27 @@ def _plans(e: Explanation) -> Iterator[str]:
     if e.chosen is None:
         return
     terms = e.chosen.terms
-    yield "<table><tr><th class=left>cost</th><th></th></tr>"
-    rows = [("expected", f"{terms.seconds * 1e3:.4g} ms"), ("memory, one thread", f"{terms.memory * 1e3:.4g} ms")]
-    rows += [("instructions, one thread", f"{terms.compute * 1e3:.4g} ms"), ("threads sharing", f"{terms.balance:.2f}")]
-    rows += [] if terms.cached else [("networks, half of the estimate", words.factor(terms.networks))]
-    rows += [(f"{name} = {bucket}", words.factor(weight)) for (name, bucket), weight in words.main_facts(terms)]
-    yield from (f"<tr><td class=left>{escape(name)}</td><td>{value}</td></tr>" for name, value in rows)
+    yield "<p>What the cost model expects. Factors are on memory time: the networks' is half of the estimate, the"
+    yield " others are the facts that count most, of plans with prefetch and stores of the kind"
+    yield f" &lsquo;{escape(words.mode(terms))}&rsquo;.</p>"
+    yield "<table><tr><th class=left>cost</th><th></th><th class=left>what it is</th></tr>"
+    rows = [("expected", f"{terms.seconds * 1e3:.4g} ms", "the longer of both below, by the threads")]
+    rows += [("memory", f"{terms.memory * 1e3:.4g} ms", "on one thread")]
+    rows += [("instructions", f"{terms.compute * 1e3:.4g} ms", "on one thread")]
+    rows += [("threads", f"{terms.balance:.2f}", "that share the work")]
+    rows += [] if terms.cached else [("networks", words.factor(terms.networks), "half of the estimate")]
+    for (name, bucket), weight in words.main_facts(terms):
+        rows.append((f"{name} = {bucket}", words.factor(weight), words.meaning(name)))
+    for cells in rows:
+        name, value, meaning = map(escape, cells)
+        yield f"<tr><td class=left>{name}</td><td>{value}</td><td class=left>{meaning}</td></tr>"
     yield "</table>"
     if not e.ranked:
         return
-    yield "<h2>The cost model's first plans</h2><div class=wide><table><tr><th>#</th><th>ms</th><th>memory ms</th>"
-    yield "<th>instr. ms</th><th>threads</th><th class=left>plan</th></tr>"
-    yield from (_ranked_row(number, one, e) for number, one in enumerate(e.ranked, 1))
+    yield "<h2>The cost model's first plans</h2><p>The fastest expected first; turn: when it would be tried."
+    yield f" {escape(words.choice_of_ranked(e))}</p><div class=wide><table><tr><th>turn</th><th>ms</th>"
+    yield "<th>memory ms</th><th>instr. ms</th><th>threads</th><th class=left>plan</th></tr>"
+    yield from (_ranked_row(number, one, e) for number, one in words.by_cost(e))
     yield "</table></div>"
 
 
@@ -148,9 +157,11 @@ def _candidates(e: Explanation) -> Iterator[str]:
     picture = drawing.candidates(e)
     if picture:
         yield f"<p>Orange: the plan above. On the line, the model would be right.</p>{picture}"
+    yield "<p>By the fastest run of each; expected: by the cost model as it is now."
+    yield f" {escape(words.choice_of_candidates(e))}</p>"
     yield "<div class=wide><table><tr><th>#</th><th>ms</th><th>GiB/s</th><th>expected ms</th><th>runs</th>"
     yield "<th class=left>plan</th></tr>"
-    yield from (_tried_row(number, tried, e) for number, tried in enumerate(e.tried, 1))
+    yield from (_tried_row(number, tried, e) for number, tried in enumerate(words.by_time(e), 1))
     yield "</table></div>"
 
 

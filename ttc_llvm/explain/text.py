@@ -12,7 +12,21 @@ from ..tuning.cost.cost import Terms
 from ..tuning.measurement import GIB
 from . import geometry, pseudo
 from .machine_code import Class, MachineCode
-from .words import factor, main_facts, measured_gibs, other_plans, plan_lines, source, written
+from .words import (
+    by_cost,
+    by_time,
+    choice_of_candidates,
+    choice_of_ranked,
+    factor,
+    main_facts,
+    meaning,
+    measured_gibs,
+    mode,
+    other_plans,
+    plan_lines,
+    source,
+    written,
+)
 
 if TYPE_CHECKING:
     from .explanation import Explanation, RankedPlan
@@ -93,13 +107,18 @@ def _plans(e: Explanation) -> Iterator[str]:
     if e.ranked:
         yield ""
         yield (
-            "The cost model's first plans, in the order in which they would be tried; memory and instructions in ms on"
-            " one thread, threads that share the work, * = chosen:"
+            "The cost model's first plans, the fastest expected first; turn: when it would be tried; ms: the longer of"
+            " memory and instructions (ms on one thread), by the threads that share the work; * = chosen:"
         )
         yield ""
-        yield "          ms    GiB/s     memory  instructions  threads"
-        for number, one in enumerate(e.ranked, 1):
+        yield "turn      ms    GiB/s     memory  instructions  threads"
+        for number, one in by_cost(e):
             yield from _ranked(number, one, e)
+        yield from _note(choice_of_ranked(e))
+
+
+def _note(words: str) -> list[str]:
+    return ["", words] if words else []
 
 
 def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
@@ -112,9 +131,11 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
         return
     yield f"  cache sets   {factor(terms.crowding):>10} for lines that crowd one set"
     yield f"  networks     {factor(terms.networks):>10} their half of the estimate; the facts' half:"
-    yield "  what counts most of the plan's facts, as factors on memory time:"
+    kind = f"of plans with prefetch and stores of the kind '{mode(terms)}':"
+    yield f"  what counts most of the plan's facts, as factors on memory time; {kind}"
     for (name, bucket), weight in main_facts(terms):
-        yield f"    {factor(weight):>8}  {name} = {bucket}"
+        fact = f"{name} = {bucket}"
+        yield f"   {factor(weight):>8}  {fact:22} {meaning(name)}"
 
 
 def _ranked(number: int, one: RankedPlan, e: Explanation) -> Iterator[str]:
@@ -189,10 +210,15 @@ def _candidates(e: Explanation) -> Iterator[str]:
     if not e.tried:
         yield "none was timed: `ttc` with these options tunes the problem and remembers it"
         return
-    yield f"{len(e.tried)} stored, the winner first, * = chosen; expected by the model as it is now"
+    count = "" if e.measurement is None else e.measurement.count
+    yield (
+        f"{len(e.tried)} kept of {count} timed, the fastest run first, * = chosen; expected: by the cost model as it is"
+        " now; runs: of which the fastest counts"
+    )
+    yield from _note(choice_of_candidates(e))
     yield ""
     yield "          ms    GiB/s  expected ms   runs"
-    for number, tried in enumerate(e.tried, 1):
+    for number, tried in enumerate(by_time(e), 1):
         expected = "-" if tried.expected is None else f"{tried.expected * 1e3:.4g}"
         mark = "*" if tried.plan == str(e.plan) else " "
         yield f"{number:2}{mark} {tried.seconds * 1e3:8.4g}{measured_gibs(tried, e):9.1f}{expected:>13}{tried.runs:7}"

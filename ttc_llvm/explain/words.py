@@ -12,11 +12,44 @@ from ..lowering.writing import resolve
 from ..problem.tables import wrapped
 from ..runtime.kernel import name_of
 from ..tuning.cost.cost import Terms
+from ..tuning.search.leaderboard import CHOICE
 
 if TYPE_CHECKING:
-    from .explanation import Explanation, Tried
+    from .explanation import Explanation, RankedPlan, Tried
 
 FACTS = 8
+CHOSEN_BY_MODEL = (
+    "Above the chosen plan: without timing, the first turn is taken, at which the model's search from its seeds ends;"
+    " neighbours that it meets later may be expected a little faster."
+)
+CHOSEN_BY_TIME = "Above the chosen plan: it was the fastest of those timed, whatever the model expects."
+NOT_CHOSEN = "Above the chosen plan: it was given, not chosen."
+_MEANT = {  # facts of the cost model; by how their names begin
+    "base": "all problems of this class",
+    "mode": "how it prefetches and stores",
+    "distance": "micro-tiles prefetched ahead",
+    "staging": "scratch through which B's rows go",
+    "inner": "whose rows a tile walks innermost",
+    "block": "rows of a micro-tile in A x B, bytes",
+    "block a": "rows of a micro-tile in A, log2 bytes",
+    "block b": "rows of a micro-tile in B, log2 bytes",
+    "tile": "size of a tile, log2 bytes",
+    "waste": "elements added by remainders, class",
+    "runs, along": "runs, by whose memory the tiles follow",
+    "runs": "runs of a tile in A and B, log2 bytes",
+    "run a": "run of a tile in A, log2 bytes",
+    "run b": "run of a tile in B, log2 bytes",
+    "run handed on": "run of B through several tiles, log2 bytes",
+    "lines": "lines touched by lines used, 4 log2",
+    "misses": "TLB misses per cache line, 2 log2",
+    "path": "whose memory the tile loops follow",
+    "panel": "loops over tiles split once more",
+    "streams": "both streams, and lines that crowd L1",
+    "stream": "what hardware prefetches alone, log2 bytes",
+    "pages": "pages of a micro-tile, log2",
+    "flight": "prefetched lines that share a set of L1",
+    "waiting": "bytes of partial lines that wait, log2",
+}
 
 
 STORES = {
@@ -53,16 +86,58 @@ def source(e: Explanation) -> str:
     measured = e.measurement
     if measured is None:
         return "not timed: the cost model's or a given one"
-    if measured.timings and measured.timings[0][0] != str(e.plan):
-        return "not the fastest of those that were timed"
+    if not is_winner(e):
+        return f"a given plan: another is the best of {measured.count} timed"
     stand_in = " (on a smaller stand-in)" if measured.proxy else ""
     speed = f"{measured.seconds * 1e3:.4g} ms, {measured.gibs:.1f} GiB/s{stand_in}"
     return f"best of {measured.count} timed: {speed}{measured.remark(now=False)}"
 
 
+def is_winner(e: Explanation) -> bool:
+    """True where the plan won a search."""
+    timings = () if e.measurement is None else e.measurement.timings
+    return bool(timings) and timings[0][0] == str(e.plan)
+
+
+def by_time(e: Explanation) -> list[Tried]:
+    """What was timed, the fastest run first."""
+    return sorted(e.tried, key=lambda tried: tried.seconds)
+
+
+def choice_of_candidates(e: Explanation) -> str:
+    """How the plan was chosen, where another had a faster run; else empty."""
+    faster = e.tried and by_time(e)[0].plan != str(e.plan)
+    return (CHOICE if is_winner(e) else NOT_CHOSEN) if faster else ""
+
+
+def by_cost(e: Explanation) -> list[tuple[int, RankedPlan]]:
+    """The model's plans, the fastest expected first, each with its turn."""
+    return sorted(enumerate(e.ranked, 1), key=lambda pair: pair[1].terms.seconds)
+
+
+def choice_of_ranked(e: Explanation) -> str:
+    """The same where the model expects another plan to be faster."""
+    if e.chosen is None or all(one.terms.seconds >= e.chosen.terms.seconds for one in e.ranked):
+        return ""
+    if is_winner(e):
+        return CHOSEN_BY_TIME
+    return CHOSEN_BY_MODEL if e.ranked[0].plan == e.plan.without_fallback else NOT_CHOSEN
+
+
+def meaning(fact: str) -> str:
+    """What a fact of the cost model is, in words. fact: its name, without the mode."""
+    return max((pair for pair in _MEANT.items() if fact.startswith(pair[0])), key=lambda pair: len(pair[0]))[1]
+
+
 def main_facts(terms: Terms) -> list[tuple[tuple[str, int | str], float]]:
-    """The facts of the largest weights, the largest first."""
-    return sorted(terms.facts, key=lambda pair: -abs(pair[1]))[:FACTS]
+    """The facts of the largest weights, the largest first, named without the mode that they have in common."""
+    largest = sorted(terms.facts, key=lambda pair: -abs(pair[1]))[:FACTS]
+    return [((name.rpartition(": ")[2], bucket), weight) for (name, bucket), weight in largest]
+
+
+def mode(terms: Terms) -> str:
+    """What the facts have in common: the plan's way to prefetch and to store, in the model's words."""
+    return next((name.partition(": ")[0] for (name, _), _ in terms.facts if ": " in name), "")
 
 
 def factor(weight: float) -> str:
