@@ -14,7 +14,9 @@ import pytest
 from made_results import AFFINITIES, COMPILERS, EFFORTS, LIBRARIES, made, write
 
 from ttc_llvm import cli
+from ttc_llvm.bench import report, results, setting
 from ttc_llvm.bench.result_line import to_line
+from ttc_llvm.bench.results import Result
 from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.errors import OptionError, ProblemError
 from ttc_llvm.problem import canonical as forms
@@ -144,17 +146,82 @@ def test_without_matplotlib_one_sentence_names_the_extra(
 # --- numbers ------------------------------------------------------------------------------------------------
 
 
-def test_bandwidth_has_a_series_for_each_effort_below_the_ceiling() -> None:
+def test_bandwidth_is_that_of_one_run_below_its_own_ceiling() -> None:
     charts = list(figures.bandwidth(of()))
     assert [chart.title for chart in charts] == [
         f"ttc57, beta {b}, cold, 2 threads, affinity {place}" for place in AFFINITIES for b in ("= 0", "!= 0")
     ]
     chart = charts[1]
-    assert [s.label for s in chart.series] == ["1 (cost model)", "10 candidates", "100 candidates", "1,000 candidates"]
-    wanted = [one.ours.gibs for one in RESULTS if one.kind == "update" and one.facts["affinity"] == "compact"]
-    assert [v for s in chart.series for v in s.values] == pytest.approx(wanted)
+    assert [s.label for s in chart.series] == ["1,000 candidates"]
+    shown = [one for one in RESULTS if one.kind == "update" and one.facts["affinity"] == "compact"]
+    shown = [one for one in shown if one.facts["options"]["max_implementations"] == 1000]
+    assert list(chart.series[0].values) == pytest.approx([one.ours.gibs for one in shown])
     assert chart.bound is not None and chart.bound.label == "ceiling: SAXPY"
-    assert "2 x bytes of B" in chart.caption
+    assert list(chart.bound.values) == pytest.approx([one.bound.gibs for one in shown if one.bound])
+    assert "2 x bytes of B" in chart.caption and figures.CEILING in chart.caption
+
+
+def test_shares_are_of_each_series_own_ceiling() -> None:
+    """The machine was twice as fast while the largest searches were measured: their shares are not those of others."""
+    fast = tuple(faster(one) if one.facts["options"]["max_implementations"] == 1000 else one for one in RESULTS)
+    chart = list(figures.shares(of(*fast)))[1]
+    assert [s.label for s in chart.series] == ["1 (cost model)", "10 candidates", "100 candidates", "1,000 candidates"]
+    wanted = [one.ratio for one in RESULTS if one.kind == "update" and one.facts["affinity"] == "compact"]
+    assert [v for s in chart.series for v in s.values] == pytest.approx(wanted)
+    assert chart.base == 1 and chart.unit == "share of the ceiling"
+    assert max(v or 0 for s in chart.series for v in s.values) < 1.2
+
+
+def faster(one: Result) -> Result:
+    """The same result on a machine that was twice as fast."""
+
+    def half(timing: results.Timing) -> results.Timing:
+        return replace(timing, seconds=tuple(s / 2 for s in timing.seconds))
+
+    ceilings = {name: half(timing) for name, timing in one.ceilings.items()}
+    return replace(one, ours=half(one.ours), ceilings=ceilings, before=98.0)
+
+
+def on(one: Result, day: str) -> Result:
+    """The same result of another day."""
+    return replace(one, key=f"{day} {one.key}", facts=dict(one.facts) | {"date": f"{day}T10:00:00Z"})
+
+
+def test_runs_of_different_effort_affinity_or_day_are_never_pooled() -> None:
+    few = [one for one in RESULTS if one.kind == "update"]
+    later = [on(one, "2026-11-25") for one in few if one.facts["options"]["max_implementations"] == 100]
+    count = len({one.name for one in few})
+    found = report.summaries([*few, *later])
+    assert len(found) == len(EFFORTS) * len(AFFINITIES) + len(AFFINITIES)
+    assert {figure.count for summary in found for _, figure in summary.ratios} == {count}
+    assert len({summary.title for summary in found}) == len(found)
+    assert "100 candidates, affinity scatter, 2026-11-25" in found[-1].title
+    labels = [series.label for series in next(figures.shares(of(*few, *later))).series]
+    assert labels[2:4] == ["100 candidates, 2026-11-21", "100 candidates, 2026-11-25"]
+    planned = next(figures.planning(of(*few, *later)))
+    assert {len(values) for values in planned.values} == {count}
+    assert f"({count} cases)" in next(figures.shares(of(*few))).caption
+
+
+def test_summaries_of_one_run_have_short_titles() -> None:
+    (summary,) = report.summaries([one for one in RESULTS if one.key.startswith("compact 10 ")][:4])
+    assert summary.title == "ttc57, beta = 0, cold, 2 threads"
+
+
+def test_a_busy_machine_is_seen_in_figures_and_tables() -> None:
+    calm = [one for one in RESULTS if one.key.startswith("compact 10 ") and one.kind == "update"]
+    found = [replace(calm[0], provisional=1), *calm[1:]]
+    for make in (figures.bandwidth, figures.shares, figures.speedup):
+        (chart,) = make(of(*found))
+        assert [k for k, hollow in enumerate(chart.series[0].hollow) if hollow] == [0]
+        assert "Hollow: this machine is busy (1 case)" in chart.caption
+        (chart,) = make(of(*calm))
+        assert not any(chart.series[0].hollow) and "busy" not in chart.caption
+    table = rows.rows(found)
+    assert table.columns[-1].head == "remark"
+    assert [row[-1] for row in table.values] == ["this machine is busy", *[""] * (len(calm) - 1)]
+    assert "remark" not in [column.head for column in rows.rows(calm).columns]
+    assert "1 case of" in report.legend(found) and "busy" not in report.legend(calm)
 
 
 def test_speedups_are_of_compilers_and_peers_of_libraries() -> None:
@@ -201,14 +268,14 @@ def test_planning_leaves_out_what_the_database_answered() -> None:
     stored = [replace(one, source="database") for one in RESULTS]
     assert [chart.title for chart in figures.planning(of(*stored))] == ["Compiling one reference"]
     searched, compiling = figures.planning(of())
-    assert searched.names[0] == "1 (cost model)"
+    assert searched.names[:2] == ("1 (cost model), affinity compact", "1 (cost model), affinity scatter")
     assert compiling.names == tuple(COMPILERS)
 
 
 def test_figures_without_data_are_not_made() -> None:
     plain = [replace(one, references={}, peers={}, facts={}) for one in RESULTS if one.key.startswith("compact 10 ")]
     lacking = {figure.name for figure in figures.FIGURES if not list(figure.make(of(*plain)))}
-    assert lacking == {"speedup", "affinity", "peers", "search", "ranking"}
+    assert lacking == {"changes", "speedup", "affinity", "peers", "search", "ranking"}
 
 
 def test_ranking_tells_a_good_model_from_a_bad_one() -> None:
@@ -296,12 +363,12 @@ def test_the_page_is_one_file_with_pictures_beside_it(tmp_path: Path, capsys: py
     assert "A CPU &lt;of&gt; 2 cores" in page
     assert not re.search(r"""(src|href)=["'](https?:)?//|@import|url\((?!#)""", page)
     drawn = {re.sub(r"-.*", "", path.stem) for path in out.glob("*.png")}
-    assert drawn == {figure.name for figure in figures.FIGURES}
+    assert drawn == {figure.name for figure in figures.FIGURES} - {"changes"}
     for path in out.glob("*.svg"):
         assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
         assert path.read_text().startswith("<?xml")
         assert f'href="{path.name}"' in page
-    assert 'id="missing"' not in page
+    assert page.count("<code>ttc report before.jsonl after.jsonl</code>") == page.count("<code>") == 1
     again = tmp_path / "again"
     assert cli.main(["report", str(results), str(stored), f"--output={again}", f"--title={title}"]) == 0
     assert {p.name: p.read_bytes() for p in out.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}
@@ -359,8 +426,8 @@ def test_titles_say_what_differs_and_nothing_else() -> None:
 
 def test_facts_may_be_missing() -> None:
     bare = replace(RESULTS[0], facts={})
-    assert groups.effort(bare) == bare.candidates
-    assert groups.machine(bare) == "unknown CPU (unnamed)"
+    assert setting.effort(bare) == bare.candidates
+    assert setting.machine(bare) == "unknown CPU (unnamed)"
     with pytest.raises(OptionError, match="there is no file"):
         inputs.read([])
     assert json.loads(to_line(bare))["facts"] == {}

@@ -10,6 +10,7 @@ from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
 from ..tuning.measurement import BUSY
 from .results import Result
+from .setting import differing
 
 LONG_RUN = 128  # bytes: sub-tensors whose runs are shorter are summed up apart
 RUNS_MATTER = ("ld",)
@@ -91,12 +92,22 @@ def lines(results: Sequence[Result]) -> list[str]:
     if not results:
         return ["no results"]
     found = aligned(table(results), len(CASE))
+    found += ["", *wrapped(legend(results))]
     for summary in summaries(results):
-        found += ["", *wrapped(summary.title, rest="  ")]
+        found += ["", *wrapped(f"{summary.title}: geometric means", rest="  ")]
         width = max(len(name) for name, _ in summary.ratios) if summary.ratios else 0
         for name, figure in summary.ratios:
             found += wrapped(str(figure), f"  {name:{width}}  ", " " * (width + 4))
     return found
+
+
+def legend(results: Sequence[Result]) -> str:
+    """The terms of the table and of the summaries, in a sentence each."""
+    found = "ms, GiB/s: best run; ceiling: the same bytes without a permutation (SAXPY or a copy) in the same run;"
+    found += " ratio, of NAME: GiB/s by the ceiling's, by NAME's."
+    found += " x NAME: speedup over NAME, pairs: median over the rounds in which both ran." if peers(results) else ""
+    busy = sum(r.busy for r in results)
+    return found + (f" {count(busy, 'case')} of {len(results)} on a busy machine: measure again." if busy else "")
 
 
 def shape(perm: Iterable[int], size: Iterable[int]) -> tuple[str, str]:
@@ -118,7 +129,7 @@ class RatioSummary:
     worst: str
 
     def __str__(self) -> str:
-        return f"{self.geomean:.3f}, least {self.least:.3f} ({self.worst}), {self.count} cases"
+        return f"{self.geomean:.3f}, least {self.least:.3f} ({self.worst}), {count(self.count, 'case')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +147,22 @@ def figure(values: Sequence[tuple[str, float]]) -> RatioSummary:
 
 
 def summaries(results: Iterable[Result]) -> tuple[Summary, ...]:
-    """One summary a suite, kind, mode and number of threads, in the order in which they appear."""
+    """One summary a suite, kind, mode and number of threads, and effort, affinity, day and machine where these differ,
+    in the order in which they appear."""
     return tuple(Summary(title, tuple(_figures(group))) for title, group in groups(results).items())
 
 
 def groups(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """Results by what a summary puts together."""
-    found: dict[str, list[Result]] = {}
+    """Results by what a summary puts together: those of one run."""
+    alike: dict[str, list[Result]] = {}
     for result in results:
         runs = f", runs {_runs(result.run_bytes)}" if result.suite in RUNS_MATTER else ""
-        found.setdefault(heading(result) + runs, []).append(result)
+        alike.setdefault(heading(result) + runs, []).append(result)
+    found: dict[str, list[Result]] = {}
+    for title, group in alike.items():
+        label = differing(group)
+        for result in group:
+            found.setdefault(", ".join(filter(None, (title, label(result)))), []).append(result)
     return found
 
 

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from ..tuning.measurement import GIB
-from ..tuning.search.speed import DRIFT, drifts
+from ..tuning.search.speed import DRIFT, SLICE, drifts
 
 OFF = 0.25  # share of the rounds that may be off on a machine that is not busy
 
@@ -117,8 +117,10 @@ class Result:
 
     @property
     def busy(self) -> bool:
-        """True where other work has touched these figures: the search's, or the ceiling's before and in the rounds."""
-        if self.provisional or not 1 / DRIFT <= (self.drift or 1.0) <= DRIFT:
+        """True where other work has touched these figures: the search's, the ceiling's before and in the rounds, or our
+        own, one of which found the machine faster than the ceiling did."""
+        beyond = self.bound is not None and self.bound.best >= SLICE and (self.ratio or 0.0) > DRIFT
+        if beyond or self.provisional or not 1 / DRIFT <= (self.drift or 1.0) <= DRIFT:
             return True
         options = self.facts.get("options")
         rounds = options.get("rounds") if isinstance(options, Mapping) else None

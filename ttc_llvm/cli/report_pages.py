@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
-from ..report import inputs, writer
+from ..report import changes, inputs, writer
 from .options import with_examples
+from .report import print_lines
 
 OUTPUT = "report"
 
@@ -19,7 +21,8 @@ def add_parser(subparsers: Any) -> None:
         help="a page with pictures out of results of bench and compare",
         description="Write one self-contained page, and its pictures as PNG and SVG: bandwidth, speedups, affinity,"
         " ranking quality, planning time, a table that can be sorted, and the data. Figures that lack data are left"
-        " out; the page says which command measures it. Needs matplotlib: pip install 'ttc_llvm[report]'.",
+        " out; the page says which command measures it. Of two files of results, the second is also compared with the"
+        " first, case by case. Needs matplotlib: pip install 'ttc_llvm[report]'.",
         epilog=with_examples("", "ttc report here.jsonl compare.jsonl --output=page"),
     )
     help = "results of ttc bench or ttc compare, an export of ttc database, or the database itself"
@@ -33,6 +36,10 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
     found = inputs.read(args.files)
+    if found.changes is not None:
+        print_lines([*changes.lines(found.changes), ""])
+    elif len(found.runs) == len(found.files) == 2:
+        print(f"ttc: {' and '.join(found.files)} have no case in common: they are not compared", file=sys.stderr)
     written = writer.write(found, Path(args.output), args.title, args.page_only, args.force)
     print(f"{written[0]}: {len(found.results)} results, {len(written) - 1} picture files")
     return 0

@@ -10,6 +10,7 @@ from ..bench import report
 from ..bench.report import Column
 from ..bench.results import Reference, Result, Timing
 from ..problem.tables import aligned, wrapped
+from ..problem.wording import count
 
 WIDEST = 300  # characters of a message
 CSV_COLUMNS = (
@@ -24,6 +25,8 @@ def lines(results: Sequence[Result]) -> list[str]:
     if not results:
         return ["no results"]
     found = aligned(table(results), len(report.CASE))
+    words = "ms, GiB/s: our best run; NAME: GiB/s of the reference; x: speedup over it, median over the rounds"
+    found += ["", *wrapped(f"{words} in which both ran, one after the other.")]
     for title, group in report.groups(results).items():
         found += ["", *wrapped(title, rest="  "), *_summary(group)]
     built = list(_built(results))
@@ -59,7 +62,7 @@ def _summary(group: Sequence[Result]) -> Iterator[str]:
         best, most = max(ratios, key=lambda pair: pair[1])
         yield from wrapped(
             f"geomean {found.geomean:.2f}, least {found.least:.2f} ({found.worst}), most {most:.2f} ({best}),"
-            f" {found.count} cases",
+            f" {count(found.count, 'case')}",
             f"  x {name:{width}}  ",
             " " * (width + 6),
         )

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One colour of a chart; values: None where there is none."""
+    """One colour of a chart; values: None where there is none; hollow: those that other work has touched; bands: of the
+    values, lowest and highest."""
 
     label: str
     values: tuple[float | None, ...]
+    hollow: tuple[bool, ...] = ()
+    bands: tuple[tuple[float, float] | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

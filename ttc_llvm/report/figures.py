@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import geometric_mean, median
 
 from ..bench.results import Result
-from . import ranking
+from ..bench.setting import FACTS, affinity, by_size, differing, effort, effort_name
+from ..problem.wording import count
+from ..tuning.measurement import BUSY
+from . import changes, ranking
 from .charts import Bars, Cases, Chart, Curve, Series, Spread
-from .groups import RULES, Group, affinity, compiled, effort, groups, libraries
+from .groups import RULES, Group, compiled, groups, libraries
 from .inputs import Inputs
 
 GIBS = "GiB/s"
+CEILING = "The ceiling: as many bytes without a permutation, in the same run (SAXPY for beta != 0, else a copy)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +32,44 @@ class Figure:
 
 
 def bandwidth(inputs: Inputs) -> Iterator[Cases]:
-    """GiB/s of every case, one series for each number of candidates, below the ceiling (the paper's Figure 5)."""
+    """GiB/s of every case of one run below the ceiling of that run (the paper's Figure 5)."""
     for group in groups(inputs.results):
-        found = [(n, group.of_effort(n)) for n in group.efforts]
-        series = [_series(effort_name(n), group, results, lambda r: r.ours.gibs) for n, results in found]
-        best = {name: results[name] for _, results in found for name in results}
-        ceiling = ", ".join(dict.fromkeys(r.ceiling for r in best.values()))
-        bound = _series(f"ceiling: {ceiling}", group, best, lambda r: None if r.bound is None else r.bound.gibs)
-        rule = RULES.get(group.results[0].kind, "")
-        share = [r.ratio for r in best.values() if r.ratio]
-        words = f"Best runs, {rule} per second."
-        words += f" Geomean {geometric_mean(share):.2f} of the ceiling." if share else ""
-        yield Cases(group.title, words, GIBS, group.names, tuple(series), bound)
+        run = group.main()
+        if run is None:
+            continue
+        found = run.results
+        ceiling = ", ".join(dict.fromkeys(r.ceiling for r in found.values()))
+        bound = _series(f"ceiling: {ceiling}", group, found, lambda r: None if r.bound is None else r.bound.gibs)
+        words = f"{run.label}. Best runs, {RULES.get(group.results[0].kind, '')} per second. {CEILING}"
+        series = _series(run.label, group, found, lambda r: r.ours.gibs)
+        yield Cases(group.title, words + _busy([series]), GIBS, group.names, (series,), bound)
 
 
-def effort_name(number: int) -> str:
-    """A search's size in words."""
-    names = {1: "1 (cost model)", -1: "the whole space"}
-    return names.get(number, f"{number:,} candidates")
+def shares(inputs: Inputs) -> Iterator[Cases]:
+    """The same as shares of the ceiling, of every run of its own."""
+    for group in groups(inputs.results):
+        found, means = [], []
+        for run in group.runs:
+            series = _series(run.label, group, run.results, lambda r: r.ratio)
+            known = [value for value in series.values if value]
+            found += [series] if known else []
+            means += [f"{run.label} {geometric_mean(known):.2f} ({count(len(known), 'case')})"] if known else []
+        if found:
+            words = f"1 = the ceiling of the same run. {CEILING} Geometric means: {'; '.join(means)}."
+            yield Cases(group.title, words + _busy(found), "share of the ceiling", group.names, tuple(found), base=1)
+
+
+def _busy(found: Sequence[Series]) -> str:
+    hollow = sum(map(sum, (series.hollow for series in found)))
+    return f" Hollow: {BUSY} ({count(hollow, 'case')}): measure again." if hollow else ""
 
 
 def _series(
     label: str, group: Group, results: dict[str, Result], value: Callable[[Result], float | None]
 ) -> Series:
-    return Series(label, tuple(value(results[name]) if name in results else None for name in group.names))
+    known = [results.get(name) for name in group.names]
+    values = tuple(None if one is None else value(one) for one in known)
+    return Series(label, values, tuple(one is not None and one.busy for one in known))
 
 
 # --- contenders ---------------------------------------------------------------------------------------------
@@ -69,34 +87,47 @@ def peers(inputs: Inputs) -> Iterator[Cases]:
 
 def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], words: str) -> Iterator[Cases]:
     for group in groups(inputs.results):
-        best = {one.name: one for one in group.by_effort if choose(one)}
-        names = tuple(name for name in group.names if name in best)
+        run = group.main(choose)
+        if run is None:
+            continue
+        names = tuple(name for name in group.names if name in run.results)
+        best = [run.results[name] for name in names]
+        busy = tuple(one.busy for one in best)
         found = []
-        for peer in dict.fromkeys(peer for one in best.values() for peer in choose(one)):
-            values = tuple(best[n].pairs(peer) if peer in choose(best[n]) else None for n in names)
+        for peer in dict.fromkeys(peer for one in best for peer in choose(one)):
+            values = tuple(one.pairs(peer) if peer in choose(one) else None for one in best)
             mean = geometric_mean(v for v in values if v is not None)
-            found.append(Series(f"{peer} (geomean {mean:.2f})", values))
-        if found:
-            caption = f"{words}, median over the rounds in which both ran; the largest search; above 1 we are faster."
-            yield Cases(group.title, caption, "times as fast", names, tuple(found), base=1, log=True)
+            found.append(Series(f"{peer} (geomean {mean:.2f})", values, busy))
+        caption = f"{words}, median over the rounds in which both ran; {run.label}, {count(len(names), 'case')};"
+        caption += f" above 1 we are faster.{_busy(found[:1])}"
+        yield Cases(group.title, caption, "times as fast", names, tuple(found), base=1, log=True)
 
 
 def affinities(inputs: Inputs) -> Iterator[Bars]:
-    """Geometric mean bandwidth of every contender under each affinity (Figure 7)."""
+    """Geometric mean bandwidth of every contender under each affinity (Figure 7), of searches of one size."""
     compared = tuple(one for one in inputs.results if compiled(one))
     for group in groups(compared or inputs.results, by_affinity=False):
-        places = tuple(dict.fromkeys(place for one in group.results if (place := affinity(one))))
-        if len(places) < 2:
-            continue
-        by_place = [{one.name: one for one in group.results if affinity(one) == place} for place in places]
-        common = [name for name in group.names if all(name in results for results in by_place)]
-        names = ("ttc", *_common_peers([r[name] for r in by_place for name in common])) if common else ()
-        if names:
-            series = tuple(
-                Series(place, tuple(geometric_mean(_gibs(results[name], who) for name in common) for who in names))
-                for place, results in zip(places, by_place, strict=True)
-            )
-            yield Bars(group.title, f"Geomean over {len(common)} cases measured under each.", GIBS, names, series)
+        for size in sorted({run.effort for run in group.runs}, key=by_size):
+            alike = tuple(one for one in group.results if effort(one) == size)
+            yield from _affinity(replace(group, results=alike), effort_name(size))
+
+
+def _affinity(group: Group, label: str) -> Iterator[Bars]:
+    places = dict.fromkeys(place for one in group.results if (place := affinity(one)))
+    runs = {p: replace(group, results=tuple(r for r in group.results if affinity(r) == p)).main() for p in places}
+    by_place = [run.results for run in runs.values() if run is not None]
+    common = [name for name in group.names if all(name in found for found in by_place)] if len(places) > 1 else []
+    names = ("ttc", *_common_peers([r[name] for r in by_place for name in common])) if common else ()
+    if not names:
+        return
+    series = tuple(
+        Series(place, tuple(geometric_mean(_gibs(results[name], who) for name in common) for who in names))
+        for place, results in zip(places, by_place, strict=True)
+    )
+    busy = sum(results[name].busy for results in by_place for name in common)
+    words = f"{label}. Geometric means over {len(common)} cases measured under each; which CPUs threads are bound to."
+    words += f" {busy} results: {BUSY}." if busy else ""
+    yield Bars(group.title, words, GIBS, names, series)
 
 
 def _common_peers(results: list[Result]) -> tuple[str, ...]:
@@ -113,30 +144,34 @@ def _gibs(result: Result, who: str) -> float:
 def searches(inputs: Inputs) -> Iterator[Curve]:
     """The gain of larger searches: bandwidth as a share of the ceiling, whose drift from run to run so cancels out."""
     for group in groups(inputs.results):
-        efforts = [n for n in group.efforts if n > 0]
-        found = [group.of_effort(n) for n in efforts]
+        runs = {run.effort: run for run in group.runs if run.effort > 0}  # the last day of each size
+        found = [run.results for run in runs.values()]
         common = [name for name in group.names if all(name in r and r[name].ratio for r in found)]
-        if len(efforts) < 2 or not common:
+        if len(runs) < 2 or not common:
             continue
         shares = [[results[name].ratio or 0.0 for name in common] for results in found]
         series = (
             Series("geomean", tuple(map(geometric_mean, shares))),
             Series("least of all cases", tuple(map(min, shares))),
         )
-        words = f"{len(common)} cases that were searched with each. 1 = the ceiling, measured in the same run."
-        at = tuple(map(float, efforts))
-        yield Curve(group.title, words, "share of the ceiling", at, series, "maxImplementations")
+        words = f"The same {count(len(common), 'case')} with each size. 1 = the ceiling of the same run. {CEILING}"
+        at = tuple(map(float, runs))
+        yield Curve(group.title, words, "share of the ceiling", at, series, "candidates (maxImplementations)")
 
 
 def planning(inputs: Inputs) -> Iterator[Spread]:
     """Seconds from a problem to its measured result, by the size of the search; seconds of compilers."""
     searched = [one for one in inputs.results if one.source != "database" and one.elapsed > 0]
-    efforts = sorted({effort(one) for one in searched}, key=lambda n: (n == -1, n))
-    if searched:
-        values = tuple(tuple(one.elapsed for one in searched if effort(one) == n) for n in efforts)
-        middle = ", ".join(f"{effort_name(n)}: {median(v):.3g} s" for n, v in zip(efforts, values, strict=True))
+    label = differing(searched, FACTS[1:])
+    found: dict[str, list[float]] = {}
+    for one in sorted(searched, key=lambda one: by_size(effort(one))):
+        name = ", ".join(filter(None, (effort_name(effort(one)), label(one))))
+        found.setdefault(name, []).append(one.elapsed)
+    if found:
+        values = tuple(map(tuple, found.values()))
+        middle = "; ".join(f"{name}: {median(v):.3g} s" for name, v in found.items())
         words = f"Seconds a case: search, checks, ceilings and peers. Medians: {middle}."
-        yield Spread("One case, search and measurement", words, "seconds", tuple(map(effort_name, efforts)), values)
+        yield Spread("One case, search and measurement", words, "seconds", tuple(found), values)
     compiling: dict[str, list[float]] = {}
     for one in inputs.results:
         for name, made in one.references.items():
@@ -148,8 +183,18 @@ def planning(inputs: Inputs) -> Iterator[Spread]:
         yield Spread("Compiling one reference", words, "seconds", tuple(compiling), spread)
 
 
+def comparison(inputs: Inputs) -> Iterator[Cases]:
+    """The second of two runs by the first, case by case."""
+    if inputs.changes is not None:
+        yield changes.chart(inputs.changes)
+
+
 FIGURES = (
+    Figure("changes", "Two runs compared", comparison, "two files of results that have cases in common",
+           "ttc report before.jsonl after.jsonl"),
     Figure("bandwidth", "Bandwidth", bandwidth, "results",
+           "ttc bench --suite=ttc57 --maxImplementations=100 --output=here.jsonl"),
+    Figure("shares", "Share of the ceiling", shares, "ceilings that could be measured",
            "ttc bench --suite=ttc57 --maxImplementations=100 --output=here.jsonl"),
     Figure("speedup", "Speedup over compilers", speedup, "references by compilers",
            "ttc compare --suite=ttc57 --compiler=auto --output=compare.jsonl"),

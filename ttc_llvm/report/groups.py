@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from ..bench.report import heading
 from ..bench.results import Result
+from ..bench.setting import affinity, by_size, day, effort, effort_name, machine
 from ..bench.suites import SUITES
 
 RULES = {"copy": "bytes of A + bytes of B", "update": "bytes of A + 2 x bytes of B"}
@@ -28,35 +29,32 @@ class Group:
         return tuple(sorted(found, key=lambda name: places.get(name, len(places))))
 
     @property
-    def efforts(self) -> tuple[int, ...]:
-        """The candidates that the searches were allowed, ascending; -1, the whole space, last."""
-        return tuple(sorted({effort(one) for one in self.results}, key=lambda n: (n == -1, n)))
+    def runs(self) -> tuple[Run, ...]:
+        """The results of each search size and day, the smallest searches first."""
+        found: dict[tuple[int, str], list[Result]] = {}
+        for one in self.results:
+            found.setdefault((effort(one), day(one)), []).append(one)
+        keys = sorted(found, key=lambda key: (by_size(key[0]), key[1]))
+        several = len({when for _, when in keys}) > 1
+        return tuple(
+            Run(effort_name(size) + (f", {when}" if several else ""), size, {r.name: r for r in found[size, when]})
+            for size, when in keys
+        )
 
-    @property
-    def by_effort(self) -> tuple[Result, ...]:
-        """The results, those of the smallest searches first."""
-        return tuple(sorted(self.results, key=lambda one: self.efforts.index(effort(one))))
-
-    def of_effort(self, wanted: int) -> dict[str, Result]:
-        """The results of one effort by case."""
-        return {one.name: one for one in self.results if effort(one) == wanted}
-
-
-def effort(result: Result) -> int:
-    """The most candidates that the search might try."""
-    options = result.facts.get("options")
-    found = options.get("max_implementations") if isinstance(options, dict) else None
-    return found if isinstance(found, int) else result.candidates
+    def main(self, holds: Callable[[Result], object] = bool) -> Run | None:
+        """Of the runs that have results of a kind, those of the one with most cases; the largest search, and the last
+        day, of several. Runs are never mixed."""
+        chosen = replace(self, results=tuple(filter(holds, self.results))).runs
+        return max(reversed(chosen), key=lambda run: len(run.results), default=None)
 
 
-def affinity(result: Result) -> str:
-    """The placement of threads; "" where the result does not say."""
-    return str(result.facts.get("affinity", ""))
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Results of one search size, affinity and day. results: by case."""
 
-
-def machine(result: Result) -> str:
-    """The machine's processor and its name."""
-    return f"{result.facts.get('cpu', 'unknown CPU')} ({result.facts.get('machine', 'unnamed')})"
+    label: str
+    effort: int
+    results: dict[str, Result]
 
 
 def compiled(result: Result) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from ..native.whole_file import rest
 from ..tuning.database import exchange
 from ..tuning.database.records import Record
 from ..tuning.database.solution_file import SolutionFile
+from .changes import Changes, compared
 
 SQLITE = b"SQLite format 3\x00"
 
@@ -21,30 +22,39 @@ SQLITE = b"SQLite format 3\x00"
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """Everything that was read. results: of equal keys and equal searches the last; solutions: without objects;
-    files: names, in the order given."""
+    files: names, in the order given; runs: the results of each file of such, with its name."""
 
     files: tuple[str, ...]
     results: tuple[Result, ...]
     solutions: tuple[Record, ...]
+    runs: tuple[tuple[str, tuple[Result, ...]], ...] = ()
+
+    @property
+    def changes(self) -> Changes | None:
+        """The comparison of two runs; None where there are not two, or they have no case in common."""
+        if len(self.runs) != 2:
+            return None
+        (a, first), (b, second) = self.runs
+        return compared((a, b), first, second)
 
 
 def read(paths: Sequence[str | Path]) -> Inputs:
     """The contents of files, each of one kind. Raises OptionError or DatabaseError, in one sentence, for a file that
     is missing, empty, of mixed kinds, or something else."""
-    results: list[Result] = []
+    runs: list[tuple[str, tuple[Result, ...]]] = []
     solutions: list[Record] = []
     for path in map(Path, paths):
         found = _contents(path)
-        for one in found:
-            if isinstance(one, Result):
-                results.append(one)
-            else:
-                solutions.append(one)
+        solutions += [one for one in found if isinstance(one, Record)]
+        measured = tuple(one for one in found if isinstance(one, Result))
+        runs += [(path.name, measured)] if measured else []
+    results = [one for _, measured in runs for one in measured]
     if not results and not solutions:
         raise OptionError("there is no file to report on")
     kept = {(one.key, one.id): one for one in results}
     distinct = {record.request.id: record for record in solutions}
-    return Inputs(tuple(Path(path).name for path in paths), tuple(kept.values()), tuple(distinct.values()))
+    files = tuple(Path(path).name for path in paths)
+    return Inputs(files, tuple(kept.values()), tuple(distinct.values()), tuple(runs))
 
 
 def _contents(path: Path) -> Sequence[Result | Record]:

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from typing import Any
 
 from .. import __version__
-from ..bench.report import KINDS, Value
+from ..bench.report import Value
 from ..bench.result_line import to_line
 from ..bench.results import Result
+from ..bench.setting import machine
 from ..native.marks import MARK
 from ..tuning.database import exchange
+from . import changes
+from .changes import Changes
 from .charts import Chart
-from .figures import Figure, effort_name
-from .groups import RULES, affinity, effort, machine
+from .figures import Figure
 from .inputs import Inputs
 from .rows import Rows, rows
+from .setting_section import setting
 
 PLAIN_BYTES = 256 << 10  # data that is larger is embedded packed
-MODES = {
-    "cold": "neither tensor is in the caches when a run starts",
-    "hot": "both tensors are in the caches; times are of one call out of many",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +53,10 @@ def page(inputs: Inputs, drawn: Sequence[Drawn], title: str) -> str:
         _lead(inputs),
         _navigation(inputs, drawn),
         '<section id="setting"><h2>How this was measured</h2>',
-        *_setting(inputs),
+        *setting(inputs),
         "</section>",
         *(_section(one) for one in drawn if one.pictures),
+        *_changes(inputs.changes),
         *_missing([one.figure for one in drawn if not one.pictures]),
         *_table(inputs.results),
         *_data(inputs),
@@ -87,73 +86,6 @@ def _navigation(inputs: Inputs, drawn: Sequence[Drawn]) -> str:
     return f'<nav aria-label="Sections"><ul>{items}<li><a href="#data">Data</a></li></ul></nav>'
 
 
-# --- how it was measured ------------------------------------------------------------------------------------
-
-
-def _setting(inputs: Inputs) -> Iterator[str]:
-    settings: dict[tuple[tuple[str, str], ...], list[Result]] = {}
-    for one in inputs.results:
-        settings.setdefault(tuple(_machine(one)), []).append(one)
-    for facts, results in settings.items():
-        yield _definitions([*facts, *_varying(results), ("Results", str(len(results)))])
-    yield "<h3>What the numbers mean</h3>"
-    yield _definitions(_meanings(inputs.results))
-
-
-def _machine(one: Result) -> Iterator[tuple[str, str]]:
-    yield "Machine", machine(one)
-    for name in ("target", "system"):
-        yield name.capitalize(), str(one.facts.get(name, "none"))
-    yield "Versions", _pairs(one.facts.get("versions"))
-
-
-def _varying(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """What may differ between results of one machine: every value once."""
-    yield "Threads", _distinct(str(one.threads) for one in results)
-    yield "Affinity", _distinct(affinity(one) for one in results)
-    yield "Candidates", _distinct(effort_name(effort(one)) for one in results)
-    yield "Other libraries", _distinct(_libraries(one) for one in results)
-    yield "Compilers", _distinct(
-        " ".join([made.version or made.compiler, *made.flags]) for one in results for made in one.references.values()
-    )
-    failed = {f"{name}: {made.message}" for one in results for name, made in one.references.items() if made.message}
-    yield "Left out", _distinct(sorted(failed))
-    dates = sorted(str(one.facts["date"]) for one in results if "date" in one.facts)
-    yield "Measured", f"{dates[0]} to {dates[-1]}" if dates else "none"
-
-
-def _libraries(one: Result) -> str:
-    peers = _mapping(one.facts.get("peers"))
-    return _pairs({name: version for name, version in peers.items() if name not in one.references}, "")
-
-
-def _distinct(values: Iterable[str]) -> str:
-    return "; ".join(value for value in dict.fromkeys(values) if value) or "none"
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _pairs(value: Any, nothing: str = "none") -> str:
-    return ", ".join(f"{name} {one}" for name, one in _mapping(value).items()) or nothing
-
-
-def _meanings(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    yield "Bandwidth", "GiB/s = 2^30 bytes per second, of the best run"
-    for kind in dict.fromkeys(one.kind for one in results):
-        if kind in RULES:
-            yield f"{kind} ({KINDS[kind]})", RULES[kind]
-    for mode in dict.fromkeys(one.mode for one in results):
-        yield mode, MODES.get(mode, mode)
-    yield "Ceiling", "the same bytes without a permutation, in the same run: a copy for beta = 0, SAXPY otherwise"
-    yield "Ratio", "our bandwidth by the ceiling's"
-
-
-def _definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in pairs if b != "none") + "</dl>"
-
-
 # --- pictures -----------------------------------------------------------------------------------------------
 
 
@@ -169,6 +101,20 @@ def _picture(one: Picture) -> str:
         f'<figure><div class="wide">{one.wide}</div><div class="narrow">{one.narrow}</div>'
         f"<figcaption>{escape(one.chart.caption)}{links}</figcaption></figure>"
     )
+
+
+def _changes(found: Changes | None) -> Iterator[str]:
+    """The cases of two runs that are compared, what changed most first."""
+    if found is None:
+        return
+    head, *rows = changes.table(found)
+    yield '<section id="cases"><h2>Two runs, case by case</h2><div class="scroll" tabindex="0" role="region"'
+    yield f' aria-label="Two runs, case by case"><table><caption>{escape(found.summary)}.</caption><thead><tr>'
+    yield f"{''.join(f'<th scope=col>{escape(text)}</th>' for text in head)}</tr></thead><tbody>"
+    yield from (f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
+    for name, ids in zip(found.names, found.alone, strict=True):
+        yield f"<tr><td colspan={len(head)}>only in {escape(name)}: {escape(', '.join(ids))}</td></tr>" if ids else ""
+    yield f"</tbody></table></div><p>{escape(changes.RULE)}</p></section>"
 
 
 def _missing(lacking: Sequence[Figure]) -> Iterator[str]:

@@ -97,11 +97,14 @@ def _cases(axes: Axes, chart: Cases, layout: str) -> float:
     size = 30 if len(at) <= 30 else 18
     for number, (series, colour, marker) in enumerate(_styled(chart.series)):
         aside = APART * ((number + 0.5) / len(chart.series) - 0.5)
-        points = [(k + aside, value) for k, value in enumerate(series.values) if value is not None]
-        axes.scatter(
-            [k for k, _ in points], [v for _, v in points], s=size, marker=marker, color=colour, label=series.label,
-            linewidths=0.4, edgecolors=INK,
-        )  # fmt: skip
+        _bands(axes, series, aside, colour)
+        for hollow in (False, True):
+            points = [(k + aside, v) for k, v in enumerate(series.values) if v is not None and _is(series, k) is hollow]
+            face, edge, label = ("none", colour, None) if hollow else (colour, INK, series.label)
+            axes.scatter(
+                [k for k, _ in points], [v for _, v in points], s=size, marker=marker, color=face, label=label,
+                linewidths=1.2 if hollow else 0.4, edgecolors=edge,
+            )  # fmt: skip
     if chart.log:
         _logarithmic(axes)
     else:
@@ -109,6 +112,17 @@ def _cases(axes: Axes, chart: Cases, layout: str) -> float:
     axes.set_xlim(-0.7, len(at) - 0.3)
     axes.set_xlabel("case")
     return _name_cases(axes, chart.names, layout)
+
+
+def _is(series: Series, k: int) -> bool:
+    """True where a value is drawn hollow."""
+    return k < len(series.hollow) and series.hollow[k]
+
+
+def _bands(axes: Axes, series: Series, aside: float, colour: str) -> None:
+    for k, band in enumerate(series.bands):
+        if band is not None:
+            axes.plot([k + aside] * 2, band, color=colour, linewidth=1.2)
 
 
 def _name_cases(axes: Axes, names: tuple[str, ...], layout: str) -> float:

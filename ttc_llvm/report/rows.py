@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..bench import report
 from ..bench.report import Column, Value
 from ..bench.results import Result
-from .groups import affinity, effort, machine
+from ..bench.setting import affinity, day, effort, machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ def rows(results: Sequence[Result]) -> Rows:
         *(c for c in _SETTING if len({c.value(one) for one in results}) > 1),
         *_MEASURED,
         *map(report.pairs, report.peers(results)),
+        *([replace(report.NOTE, head="remark")] if any(one.busy for one in results) else []),
     )
     return Rows(columns, tuple(tuple(column.value(one) for column in columns) for one in results))
 
@@ -46,6 +47,7 @@ _SETTING = (
     Column("mode", lambda one: one.mode),
     Column("threads", lambda one: float(one.threads)),
     Column("affinity", affinity),
+    Column("day", day),
     Column("candidates", lambda one: float(effort(one))),
 )
 _MEASURED = (
