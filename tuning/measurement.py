@@ -54,11 +54,11 @@ class Measurement:
 
     @property
     def count(self) -> str:
-        """How many plans were timed, as text."""
+        """The number of plans that were timed, as text."""
         return f"at least {len(self.timings)}" if self.timed is None else str(self.timed)
 
     def remark(self, now: bool = True) -> str:
-        """What stands behind figures that other work has touched; empty behind others. now: they were just measured."""
+        """The remark behind figures that other work has touched; empty for others. now: they were just measured."""
         return f" ({BUSY if now else WAS_BUSY})" if self.provisional else ""
 
 

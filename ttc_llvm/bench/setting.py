@@ -1,4 +1,4 @@
-"""What a result was measured with: effort, affinity, day and machine. Results that differ in these are never pooled."""
+"""The setting of a result: effort, affinity, day and machine. Results that differ in these are never pooled."""
 
 from __future__ import annotations
 

@@ -100,12 +100,12 @@ def is_winner(e: Explanation) -> bool:
 
 
 def by_time(e: Explanation) -> list[Tried]:
-    """What was timed, the fastest run first."""
+    """The candidates that were timed, the fastest run first."""
     return sorted(e.tried, key=lambda tried: tried.seconds)
 
 
 def choice_of_candidates(e: Explanation) -> str:
-    """How the plan was chosen, where another had a faster run; else empty."""
+    """The rule of the choice, where another plan had a faster run; else empty."""
     faster = e.tried and by_time(e)[0].plan != str(e.plan)
     return (CHOICE if is_winner(e) else NOT_CHOSEN) if faster else ""
 
@@ -125,7 +125,7 @@ def choice_of_ranked(e: Explanation) -> str:
 
 
 def meaning(fact: str) -> str:
-    """What a fact of the cost model is, in words. fact: its name, without the mode."""
+    """The meaning of a fact of the cost model, in words. fact: its name, without the mode."""
     return max((pair for pair in _MEANT.items() if fact.startswith(pair[0])), key=lambda pair: len(pair[0]))[1]
 
 
@@ -136,7 +136,7 @@ def main_facts(terms: Terms) -> list[tuple[tuple[str, int | str], float]]:
 
 
 def mode(terms: Terms) -> str:
-    """What the facts have in common: the plan's way to prefetch and to store, in the model's words."""
+    """The mode that the facts have in common: the plan's way to prefetch and to store, in the model's words."""
     return next((name.partition(": ")[0] for (name, _), _ in terms.facts if ": " in name), "")
 
 

@@ -94,7 +94,7 @@ class Changes:
 
     @property
     def summary(self) -> str:
-        """How many cases are faster, slower and within noise, and by how much in the mean."""
+        """The number of cases that are faster, slower and within noise, and the mean change."""
         words = ", ".join(f"{len(self.of(verdict))} {verdict.value}" for verdict in Verdict)
         mean = geometric_mean(c.factor for c in self.found)
         busy = sum(c.busy for c in self.found)

@@ -1,4 +1,4 @@
-"""How the results of a report were measured, and what its numbers mean, in HTML."""
+"""The setting in which the results of a report were measured, and the meaning of its numbers, in HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long threads of this process have waited for a CPU that other work held, as Linux counts it."""
+"""The time for which threads of this process have waited for a CPU that other work held, as Linux counts it."""
 
 from __future__ import annotations
 

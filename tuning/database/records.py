@@ -129,7 +129,7 @@ class Record:
 
     @property
     def timed(self) -> int | None:
-        """How many candidates were timed; None where the row does not tell, being older."""
+        """The number of candidates that were timed; None where the row does not tell, being older."""
         found = json.loads(self.extra).get(TIMED)
         return found if is_tally(found) and found >= len(self.timings) else None
 
