@@ -10,6 +10,15 @@ from pathlib import Path
 PATIENCE = 300.0  # seconds until a test takes it that a process, a thread or a message never comes: machines are busy
 
 
+QUIET = """\
+import sys
+from ttc_llvm.cli import main
+from ttc_llvm.tuning.search.speed import SpeedLog
+SpeedLog.is_busy = lambda self, gibs: False
+sys.exit(main())
+"""  # ttc on a machine that is never busy, whatever runs beside the tests
+
+
 def attempt(*command: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; its environment is ours with these changes."""
     words = [str(part) for part in command]

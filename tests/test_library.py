@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from conftest import Ttc
 from native_build import compiler, run
-from processes import PATIENCE, attempt
+from processes import PATIENCE, QUIET, attempt
 
 import ttc_llvm
 from ttc_llvm import cli
@@ -458,7 +458,7 @@ def test_an_error_on_the_way_names_its_line_and_leaves_no_file(
 def test_interrupting_writes_nothing_and_the_same_command_goes_on(tmp_path: Path) -> None:
     lines = [f"--perm=1,0 --size={64 + k},48" for k in range(5)]
     (tmp_path / "p.txt").write_text("\n".join(lines))
-    command = [sys.executable, "-m", "ttc_llvm", "--manifest=p.txt", "--maxImplementations=24", "--output-dir=out"]
+    command = [sys.executable, "-c", QUIET, "--manifest=p.txt", "--maxImplementations=24", "--output-dir=out"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     started = subprocess.Popen(
         [*command, "--verbose"], env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True

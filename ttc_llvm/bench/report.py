@@ -94,7 +94,7 @@ def lines(results: Sequence[Result]) -> list[str]:
     found = aligned(table(results), len(CASE))
     found += ["", *wrapped(legend(results))]
     for summary in summaries(results):
-        found += ["", *wrapped(f"{summary.title}: geometric means", rest="  ")]
+        found += ["", *wrapped(summary.title, rest="  ")]
         width = max(len(name) for name, _ in summary.ratios) if summary.ratios else 0
         for name, figure in summary.ratios:
             found += wrapped(str(figure), f"  {name:{width}}  ", " " * (width + 4))
@@ -104,7 +104,7 @@ def lines(results: Sequence[Result]) -> list[str]:
 def legend(results: Sequence[Result]) -> str:
     """The terms of the table and of the summaries, in a sentence each."""
     found = "ms, GiB/s: best run; ceiling: the same bytes without a permutation (SAXPY or a copy) in the same run;"
-    found += " ratio, of NAME: GiB/s by the ceiling's, by NAME's."
+    found += " ratio, of NAME: GiB/s by the ceiling's, by NAME's; below: geometric means and the least."
     found += " x NAME: speedup over NAME, pairs: median over the rounds in which both ran." if peers(results) else ""
     busy = sum(r.busy for r in results)
     return found + (f" {count(busy, 'case')} of {len(results)} on a busy machine: measure again." if busy else "")

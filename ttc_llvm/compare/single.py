@@ -18,6 +18,7 @@ from ..compiling.stored_plans import Planned
 from ..errors import TtcError
 from ..problem import names
 from ..problem.problem import Problem
+from ..tuning.search.speed import DRIFT, drifts
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def compared(
     mine, *ceiling = own
     present = Present.of(found.peers, workspace, check)
     main = ceiling[0].name if ceiling else ""
-    turns = Rounds(workspace, mine, main, [*ceiling, *present.contenders], least)
+    turns = Rounds(workspace, mine, main if least < rounds else "", [*ceiling, *present.contenders], least)
     timings = turns.run(rounds)
+    off = turns.off + sum(drift >= DRIFT for drift in drifts(timings[main].seconds)) if main else 0
     peers = {peer.name: timings[peer.name] for peer in present.contenders}
-    return Comparison(timings[OURS], peers, present.references, turns.off > OFF * rounds)
+    return Comparison(timings[OURS], peers, present.references, off > OFF * rounds)
