@@ -22,7 +22,9 @@ from ttc_llvm import cli
 from ttc_llvm.cli import command
 from ttc_llvm.cli import compile as cli_compile
 from ttc_llvm.cli import options as cli_options
+from ttc_llvm.cli import report as cli_report
 from ttc_llvm.runtime import backend
+from ttc_llvm.tuning.search.leaderboard import CHOICE
 from ttc_llvm.tuning.search.speed import SpeedLog
 
 ROOT = Path(__file__).parent.parent
@@ -734,8 +736,17 @@ def test_a_stand_in_is_small_and_its_speeds_are_its_own(
     out = capsys.readouterr().out
     assert "on a smaller stand-in" in out
     (gibs,) = re.findall(r"bandwidth +([0-9.]+) GiB/s", out)
-    (first,) = re.findall(r"best 10 +([0-9.]+) GiB/s", out)
-    assert float(first) == pytest.approx(float(gibs), abs=0.06)
+    (winner,) = re.findall(r"([0-9.]+) GiB/s \* cpu", out)
+    assert float(winner) == pytest.approx(float(gibs), abs=0.06)
+
+
+def test_the_best_are_sorted_by_what_is_shown_and_the_choice_is_told() -> None:
+    for runs, told in (((3.0, 1.0, 2.0), True), ((1.0, 3.0, 2.0), False)):
+        timings = tuple((f"cpu3 {seconds}", (seconds, 2 * seconds)) for seconds in runs)
+        found = cli_report._best_lines(ttc_llvm.Measurement(runs[0], 6.0 / runs[0], None, "copy", timings))
+        assert [line.split()[0] for line in found[:3]] == ["6.00", "3.00", "2.00"]
+        assert ["*" in line for line in found[:3]] == [seconds == runs[0] for seconds in sorted(runs)]
+        assert (found[-1] == CHOICE) == told
 
 
 @pytest.mark.parametrize(("perm", "tiles"), [("1,0", {"16,32"}), ("0,2,1", {"32,1,1", "16,1,1"})])
