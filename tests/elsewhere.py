@@ -5,31 +5,25 @@
 
 from __future__ import annotations
 
-import argparse  # noqa: F401 - as everything here that looks unused: it asks for the system while it is imported
-import asyncio  # noqa: F401
-import concurrent.futures.process  # noqa: F401
-import ctypes.util
-import importlib.metadata  # noqa: F401
+import ctypes
 import mmap
-import multiprocessing  # noqa: F401
 import os
 import platform
-import shutil  # noqa: F401
 import signal
-import subprocess  # noqa: F401
 import sys
-import tempfile  # noqa: F401
-import webbrowser  # noqa: F401
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-import numpy.testing  # noqa: F401
-import platformdirs  # noqa: F401
-import rich.console
-import rich.progress  # noqa: F401
+for _name in (
+    "argparse", "asyncio", "concurrent.futures.process", "ctypes.util", "importlib.metadata", "multiprocessing",
+    "numpy.testing", "platformdirs", "rich.console", "rich.progress", "shutil", "subprocess", "tempfile", "webbrowser",
+):  # fmt: skip
+    import_module(_name)  # which asks for the system while it is imported
 
 CANNOT = 77  # the status of a process that cannot become what it should be
 UNIX = ("fcntl", "grp", "pwd", "resource", "syslog", "termios", "tty")
@@ -98,3 +92,12 @@ def forbid_code() -> None:
     system = ctypes.CDLL(None, use_errno=True)
     if system.prctl(65, 1, 0, 0, 0):  # PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN
         raise SystemExit(CANNOT)
+
+
+FAULTS: dict[str, Callable[[], object]] = {
+    "no llvmlite": partial(hide, "llvmlite"),
+    "a broken llvmlite": lambda: sys.modules.__setitem__("llvmlite.binding", None),  # type: ignore[assignment]
+    "a library that does not load": break_library,
+    "no executable memory": forbid_code,
+    **{system: partial(pretend, system) for system in SYSTEMS},
+}

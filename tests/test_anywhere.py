@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 import strategies
 from case import Case, windows
-from elsewhere import CANNOT, SYSTEMS
+from elsewhere import CANNOT, FAULTS
 from guarded_case import GuardedCase, Place
 from hypothesis import given
 from tiers import examples
@@ -20,13 +20,6 @@ from ttc_llvm.arrays import pairs, without_kernels
 from ttc_llvm.arrays.checks import overlaps_itself
 
 TESTS = Path(__file__).parent
-WITHOUT = {
-    "no llvmlite": "elsewhere.hide('llvmlite')",
-    "a broken llvmlite": "sys.modules['llvmlite.binding'] = None",
-    "a library that does not load": "elsewhere.break_library()",
-    "no executable memory": "elsewhere.forbid_code()",
-    **{system: f"elsewhere.pretend({system!r})" for system in SYSTEMS},
-}
 REASONS = {
     "no llvmlite": "LLVM cannot be used here: No module named 'llvmlite'",
     "a broken llvmlite": "LLVM cannot be used here: import of llvmlite.binding halted; None in sys.modules",
@@ -41,7 +34,7 @@ REASONS = {
 
 def in_child(fault: str, program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program in a process whose machine has this fault, its solutions in a folder of their own."""
-    first = f"import sys; import elsewhere; {WITHOUT[fault]}"
+    first = f"import sys; import elsewhere; elsewhere.FAULTS[{fault!r}]()"
     inside = {"PYTHONPATH": str(TESTS), "HOME": str(folder), "XDG_CACHE_HOME": str(folder), "TTC_DATABASE": ""}
     done = subprocess.run(
         [sys.executable, "-c", f"{first}\n{dedent(program)}"],
@@ -84,7 +77,7 @@ print(one.message)
 """
 
 
-@pytest.mark.parametrize("fault", WITHOUT)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_numpy_transposes_after_one_warning(fault: str, tmp_path: Path) -> None:
     done = in_child(fault, ARRAYS, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -114,7 +107,7 @@ for refused in (
 """
 
 
-@pytest.mark.parametrize("fault", WITHOUT)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_everything_is_imported_and_solutions_refuse(fault: str, tmp_path: Path) -> None:
     done = in_child(fault, REFUSALS.replace("PLAN", repr(PLAN)), tmp_path)
     assert done.returncode == 0, done.stderr
@@ -131,7 +124,7 @@ for words in (["--version"], ["info"], ["--perm=1,0", "--size=8,16"], ["explain"
 """
 
 
-@pytest.mark.parametrize("fault", WITHOUT)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_the_command_says_why(fault: str, tmp_path: Path) -> None:
     done = in_child(fault, COMMANDS, tmp_path)
     assert done.returncode == 0, done.stderr

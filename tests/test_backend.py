@@ -443,9 +443,10 @@ while os.waitpid(child, os.WNOHANG)[0] == 0:
         "ttc_llvm.arrays.transposing", "numpy",
     ],
 )
-def test_a_fork_waits_for_late_imports(name: str) -> None:
+def test_a_fork_waits_for_late_imports(name: str, tmp_path: Path) -> None:
     program = [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_IMPORTING, name]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    own = os.environ | {"TTC_DATABASE": str(tmp_path / "solutions")}
+    done = subprocess.run(program, env=own, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 

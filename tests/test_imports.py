@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,11 @@ import ttc_llvm
 {use}
 print("\\n".join(set(sys.modules) - before))
 """
+
+
+@pytest.fixture(autouse=True)
+def own_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions"))
 
 
 def loaded(use: str) -> set[str]:

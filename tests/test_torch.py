@@ -41,10 +41,11 @@ def torch() -> Any:
 
 
 @pytest.fixture
-def op(torch: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def op(torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The function, with nothing remembered from other tests."""
     from ttc_llvm.torch import kernels
 
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "solutions"))
     monkeypatch.setattr(strided, "recent", Recent(64))
     monkeypatch.setattr(kernels, "_known", Recent(64))
     yield ttc_llvm.torch.transpose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,13 +102,15 @@ def mistakes() -> None:
     """Errors, by their class."""
     try:
         ttc_llvm.transpose(np.ones((2, 3)), (0, 0))
-    except ttc_llvm.ArrayError as error:
+    except ERRORS as error:
+        assert isinstance(error, ttc_llvm.ArrayError)
         print(error, file=sys.stderr)
 
 
 def main() -> None:
     """All of it; the argument is a folder for what is written."""
     print(f"ttc_llvm {ttc_llvm.__version__}", file=sys.stderr)
+    warnings.simplefilter("error", ttc_llvm.OrderWarning)
     arrays(np.arange(24.0).reshape(2, 3, 4))
     files(problems(), Path(sys.argv[1]))
     gpus()

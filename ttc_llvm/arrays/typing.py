@@ -22,8 +22,8 @@ class _Tensor(_Exported, Protocol):
     def stride(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-Axes: TypeAlias = "SupportsIndex | Iterable[SupportsIndex] | None"
-Scalar: TypeAlias = "complex | SupportsComplex | SupportsFloat | SupportsIndex"
+Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex] | None
+Scalar: TypeAlias = complex | SupportsComplex | SupportsFloat | SupportsIndex
 D = TypeVar("D", bound=np.generic)
 Ndarray = TypeVar("Ndarray", bound=np.ndarray[Any, Any])  # whose methods editors offer, where they know no more
 Exported = TypeVar("Exported", bound=_Exported)
