@@ -112,19 +112,17 @@ def test_the_summary_has_the_type_as_it_was_given() -> None:
     assert wording.problem_line(Problem((1, 0), (3, 4), "uint8")).endswith("type uint8")
 
 
-class TestForeign:
-    """What other libraries have for dtypes."""
+def test_jax_has_numpys_as_its_own() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    assert Problem((1, 0), (3, 4), jnp.float32).dtype == "s"
+    assert Problem((1, 0), (3, 4), jnp.bfloat16).dtype == "bf16"
 
-    def test_of_jax_has_numpys_as_its_own(self) -> None:
-        jnp = pytest.importorskip("jax.numpy")
-        assert Problem((1, 0), (3, 4), jnp.float32).dtype == "s"
-        assert Problem((1, 0), (3, 4), jnp.bfloat16).dtype == "bf16"
 
-    def test_of_torch_goes_by_its_name(self) -> None:
-        torch = pytest.importorskip("torch")
-        for given, name in ((torch.float, "s"), (torch.bfloat16, "bf16"), (torch.bool, "i8"), (torch.complex32, "i32")):
-            made = Problem((1, 0), (3, 4), given)
-            assert (made.dtype, made.spelled) == (name, str(given))
+def test_torchs_dtypes_go_by_their_names() -> None:
+    torch = pytest.importorskip("torch")
+    for given, name in ((torch.float, "s"), (torch.bfloat16, "bf16"), (torch.bool, "i8"), (torch.complex32, "i32")):
+        made = Problem((1, 0), (3, 4), given)
+        assert (made.dtype, made.spelled) == (name, str(given))
 
 
 # --- arrays --------------------------------------------------------------------------------------------------
