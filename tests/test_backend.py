@@ -138,7 +138,7 @@ def interrupted(work: Callable[[], object], at: int) -> list[str] | None:
     llvmlite's handling of LLVM's objects; None where there are fewer steps. It may arrive a moment later."""
     steps = itertools.count()
 
-    def strike(frame: types.FrameType, event: str, arg: object) -> None:
+    def strike(frame: types.FrameType, event: str, _: object) -> None:
         if frame.f_code.co_filename.endswith("llvmlite/binding/ffi.py") and next(steps) == at:
             sys.setprofile(None)
             signal.raise_signal(signal.SIGINT)

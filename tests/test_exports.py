@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("own_place")
 
 
 @pytest.fixture
-def tuned(own_place: None) -> ttc_llvm.Solution:
+def tuned() -> ttc_llvm.Solution:
     return ttc_llvm.compile(PROBLEM, 3)
 
 

@@ -234,7 +234,8 @@ def test_problems_are_listed_as_they_were_asked_for(place: Path, capsys: pytest.
     assert first == "asked:        perm 5,3,1,0,2,4, size 4x6x2x8x3x12, type d, lda 5x6x2x8x3x13"
 
 
-def test_types_and_orders_are_listed_as_typed(own_place: None, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("own_place")
+def test_types_and_orders_are_listed_as_typed(capsys: pytest.CaptureFixture[str]) -> None:
     few = "--emit=", "--maxImplementations=1", "--quiet"
     assert cli.main(["--perm=2,0,1", "--size=3,4,5", "--dataType=float64", "--order=C", *few]) == 0
     assert cli.main(["database", "list"]) == 0
