@@ -17,8 +17,8 @@ from ttc_llvm.tuning.search.speed import (
     SPARING,
     WAITS,
     Run,
+    Sampler,
     SpeedLog,
-    Way,
     drifts,
 )
 
@@ -32,7 +32,7 @@ class Machine:
     def __init__(self) -> None:
         self.now, self.waited, self.runs = 0.0, 0.0, 0
 
-    def way(self, seconds: Iterator[float]) -> Way:
+    def sampler(self, seconds: Iterator[float]) -> Sampler:
         def run() -> Run:
             spent = next(seconds)
             self.now += spent
@@ -41,8 +41,8 @@ class Machine:
 
         return run
 
-    def log(self, *ways: Iterator[float]) -> SpeedLog:
-        return SpeedLog([self.way(seconds) for seconds in ways], lambda: self.waited, lambda: self.now)
+    def log(self, *samplers: Iterator[float]) -> SpeedLog:
+        return SpeedLog([self.sampler(seconds) for seconds in samplers], lambda: self.waited, lambda: self.now)
 
     def search(self, log: SpeedLog, seconds: float = 1.0) -> None:
         """Measure, search for so long in batches, and measure again."""
@@ -158,7 +158,7 @@ def test_watching_costs_little(seconds: float) -> None:
     assert spent <= (machine.now - start) / SPARING * 1.05
     runs = machine.runs
     log.measure()
-    assert machine.runs - runs == 2  # as fast as ever: each way once
+    assert machine.runs - runs == 2  # as fast as ever: each sampler once
 
 
 def test_a_sample_that_is_slower_than_usual_is_sure_of_it() -> None:

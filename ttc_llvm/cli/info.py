@@ -141,7 +141,7 @@ def measure_ceilings(machine: Target, threads: int) -> tuple[dict[str, float], b
     elements = max(size, 1 << 20) // 4
     update = Problem((0,), (elements,), "s", alpha=2.0, beta=0.5)
     trial = Trial(canonicalise(update).canonical, machine, threads, Mode.COLD, update.alpha, update.beta)
-    logs = {which.value: SpeedLog(trial.ways(which), trial.waited) for which in Ceiling}
+    logs = {which.value: SpeedLog(trial.samplers(which), trial.waited) for which in Ceiling}
     for log in (*logs.values(), *logs.values()):
         log.measure()
     found = {name: round(log.ceiling or 0.0, 2) for name, log in logs.items()}

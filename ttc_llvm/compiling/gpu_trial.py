@@ -20,7 +20,7 @@ from ..problem.dtypes import DType
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import GIB
 from ..tuning.search.search import Limits, Outcome
-from ..tuning.search.speed import Run, Way
+from ..tuning.search.speed import Run, Sampler
 from ..tuning.space import peak
 from .gpu_tensors import DRAWN, WHOLE, Box, DeviceTensor, TensorSets, boxes
 from .stored_plans import Circumstances
@@ -138,8 +138,8 @@ class Trial:
         """0: the device's clock does not run while our threads wait."""
         return 0.0
 
-    def ways(self) -> list[Way]:
-        """The ways to the ceiling, the same bytes without permutation: SAXPY where B is read, else our copy and the
+    def samplers(self) -> list[Sampler]:
+        """Samplers of the ceiling, the same bytes without permutation: SAXPY where B is read, else our copy and the
         driver's; none where the tensors do not hold them."""
         return [partial(self._timed_walk, size, run) for size, run in self.ceilings()]
 

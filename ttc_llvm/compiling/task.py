@@ -11,7 +11,7 @@ from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
 from ..tuning.search.leaderboard import K, P, Subject
 from ..tuning.search.search import Diverse, Limits, Outcome
-from ..tuning.search.speed import Way
+from ..tuning.search.speed import Sampler
 from .options import Asked
 from .stored_plans import Circumstances
 
@@ -29,8 +29,8 @@ class Bench(Subject[P, K], Protocol[P, K]):
     def alone(self) -> Callable[[K], float] | None:
         """The function that times a run on one thread; None where only runs on all threads count."""
 
-    def ways(self) -> Sequence[Way]:
-        """Runs of the same bytes without a permutation, in several ways; none where that cannot be measured."""
+    def samplers(self) -> Sequence[Sampler]:
+        """Runs of the same bytes without a permutation, by several methods; none where that cannot be measured."""
 
     def waited(self) -> float:
         """Seconds that the threads that take part have waited for a CPU so far."""

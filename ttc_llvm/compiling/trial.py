@@ -27,7 +27,7 @@ from ..runtime.waiting import has_a_cpu_each, waited
 from ..tuning.measurement import GIB
 from ..tuning.search import available, buffers, verify
 from ..tuning.search.search import Limits, Outcome
-from ..tuning.search.speed import Run, Way
+from ..tuning.search.speed import Run, Sampler
 from ..tuning.space import peak
 from ..tuning.space.peak import Ceiling
 from .stored_plans import Circumstances
@@ -158,11 +158,11 @@ class Trial:
         """Seconds that our threads have waited for a CPU so far; 0 where they wait for each other."""
         return waited() if has_a_cpu_each(self.threads) else 0.0
 
-    def ways(self, which: Ceiling | None = None) -> list[Way]:
-        """The ways to a ceiling, compiled: our copy or SAXPY over the same bytes, in the same mode; none where buffers
+    def samplers(self, which: Ceiling | None = None) -> list[Sampler]:
+        """Samplers of a ceiling, compiled: our copy or SAXPY over the same bytes, in the same mode; none where buffers
         lack room for them without gaps. which: by default the one that results are compared with."""
         found = which or peak.of(self.canonical, hot=self.mode is Mode.HOT)
-        fitting = [way for way in peak.walks(self.canonical, found, self.target) if self._fits(way[0])]
+        fitting = [sampler for sampler in peak.walks(self.canonical, found, self.target) if self._fits(sampler[0])]
         built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in fitting]
         return [partial(self._walk, flat, runnable) for flat, runnable in built]
 

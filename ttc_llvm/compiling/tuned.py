@@ -56,7 +56,7 @@ def tuned(
             _log.warning(
                 "the tensors do not fit in %s: tuned on a smaller stand-in with the same strides' low bits", room
             )
-        speed = SpeedLog(bench.ways(), bench.waited)
+        speed = SpeedLog(bench.samplers(), bench.waited)
         speed.measure()
         began, limits = time.monotonic(), Limits(total(task), asked.time_limit, asked.verify)
         found = _offered(task, bench.canonical, hints)

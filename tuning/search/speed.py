@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
-DRIFT = 1.25  # a change of the machine's speed by more than this, either way, counts
+DRIFT = 1.25  # a change of the machine's speed by more than this, in either direction, counts
 WAITS = 0.1  # seconds per second that threads may have waited for a CPU, all of them together
 NEAR = 1.1  # a sample within this of the fastest so far needs no second run
 ROUNDS = 3  # runs of other samples, at least; what disturbs a machine briefly does not strike all of them
@@ -36,20 +36,20 @@ class Run:
     seconds: float
 
 
-Way = Callable[[], Run]
+Sampler = Callable[[], Run]
 
 
 class SpeedLog:
-    """Samples of the ceiling. ways: to the same, ready to run; the fastest counts. Without any, nothing is known.
+    """Samples of the ceiling. samplers: runs of several methods, the fastest counts; without any, nothing is known.
     waited: seconds that threads have waited for a CPU so far."""
 
     def __init__(
-        self, ways: Sequence[Way], waited: Callable[[], float], clock: Callable[[], float] = time.perf_counter
+        self, samplers: Sequence[Sampler], waited: Callable[[], float], clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        self._ways, self._waited, self._clock = ways, waited, clock
+        self._samplers, self._waited, self._clock = samplers, waited, clock
         self._began, self._waited_before = clock(), waited()
         self._samples: list[Run] = []
-        self._fastest_way = ways[:1]
+        self._fastest = samplers[:1]
         self._due = 0.0
 
     @property
@@ -77,27 +77,27 @@ class SpeedLog:
         return is_shared or self.drift > DRIFT
 
     def measure(self) -> None:
-        """A sample of all ways."""
-        self._sample(self._ways)
+        """A sample of all samplers."""
+        self._sample(self._samplers)
 
     def glance(self) -> None:
-        """A sample of the fastest way, if the search has taken long enough since the last."""
+        """A sample of the fastest sampler, if the search has taken long enough since the last."""
         if self._clock() >= self._due:
-            self._sample(self._fastest_way)
+            self._sample(self._fastest)
 
-    def _sample(self, ways: Sequence[Way]) -> None:
+    def _sample(self, samplers: Sequence[Sampler]) -> None:
         """The fastest run of some; one is enough that is as fast as ever."""
-        if not ways:
+        if not samplers:
             return
-        runs: list[tuple[Run, Way]] = []
+        runs: list[tuple[Run, Sampler]] = []
         began = self._clock()
-        while len(runs) < ROUNDS * len(ways) or self._clock() - began < SETTLED:
-            runs += [(way(), way) for way in ways]
-            run, way = max(runs, key=lambda pair: pair[0].gibs)
+        while len(runs) < ROUNDS * len(samplers) or self._clock() - began < SETTLED:
+            runs += [(sampler(), sampler) for sampler in samplers]
+            run, sampler = max(runs, key=lambda pair: pair[0].gibs)
             if self._is_as_ever(run):
                 break
-        if len(ways) > 1:
-            self._fastest_way = [way]
+        if len(samplers) > 1:
+            self._fastest = [sampler]
         self._samples.append(run)
         now = self._clock()
         self._due = now + SPARING * (now - began) / len(runs)
