@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = ("report", "test")
-REQUIREMENT = re.compile(r"([\w-]+)>=([\w.]+)")
+REQUIREMENT = re.compile(r"([\w-]+)>=([\w.]+)(; .+)?")  # whatever machine it is for: this one needs all
 
 
 def pins(setup: ConfigParser) -> Iterator[str]:
