@@ -12,10 +12,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import OptionError, ProblemError, TtcError
+from .locks import imported
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Error = type[TtcError]
 Rule = Callable[[str, Any, Error], Any]
@@ -155,7 +158,8 @@ def path(name: str, value: Any, error: Error = OptionError) -> Path:
     if len(data) >= LONGEST_PATH or max(map(len, data.split(b"/"))) > LONGEST_NAME:
         most = f"at most {LONGEST_NAME} bytes a name, {LONGEST_PATH - 1} in all"
         raise error(f"{name} {shown(spelled)} is too long: {most}")
-    return Path(spelled)
+    found: Path = imported("pathlib").Path(spelled)  # which would double the time that `ttc_llvm.transpose` takes
+    return found
 
 
 # --- what is made of others ------------------------------------------------------------------------------
