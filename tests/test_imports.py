@@ -13,8 +13,8 @@ import ttc_llvm
 HEAVY = (
     "llvmlite", "sqlite3", "torch", "jax", "ml_dtypes", "platformdirs", "rich", "json", "hashlib", "pathlib",
     "tempfile", "subprocess", "multiprocessing", "asyncio", "numpy.ma", "numpy.testing", "ttc_llvm.tuning",
-    "ttc_llvm.ir_builders", "ttc_llvm.lowering", "ttc_llvm.compiling", "ttc_llvm.runtime", "ttc_llvm.problem", "ttc_llvm.machine",
-    "ttc_llvm.gpu", "ttc_llvm.cli",
+    "ttc_llvm.ir_builders", "ttc_llvm.lowering", "ttc_llvm.compiling", "ttc_llvm.runtime", "ttc_llvm.problem",
+    "ttc_llvm.machine", "ttc_llvm.gpu", "ttc_llvm.cli",
 )  # fmt: skip
 FUNCTIONS = ("transpose", "ascontiguousarray", "asfortranarray")
 LOADED = """
