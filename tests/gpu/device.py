@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+import threading
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -51,6 +52,9 @@ def harness() -> ctypes.CDLL:
     return loaded
 
 
+ONE_AT_A_TIME = threading.Lock()  # the harness keeps the state of the launch that it runs in variables of its own
+
+
 class HostedTarget(GpuTarget):
     """A GPU whose kernels this CPU runs. Its fields are not checked: a GPU has no such triple."""
 
@@ -81,10 +85,11 @@ def run(kernel: linking.Loaded, launch: Launch, a: int, b: int, scalars: list[fl
     numbers = np.array([*scalars, 0, 0, 0, 0], np.float64)
     size = -(-launch.shared // 16) * 16
     shared = Guarded(size, "end")
-    outcome = harness().ttc_gpu_run(
-        kernel.address("kernel"), a, b, numbers.ctypes.data, int(wide), 0, launch.grid, launch.block,
-        shared.address, size, seed,
-    )  # fmt: skip
+    with ONE_AT_A_TIME:
+        outcome = harness().ttc_gpu_run(
+            kernel.address("kernel"), a, b, numbers.ctypes.data, int(wide), 0, launch.grid, launch.block,
+            shared.address, size, seed,
+        )  # fmt: skip
     assert outcome == 0, OUTCOMES[outcome]
 
 
