@@ -100,6 +100,7 @@ SLOW = {
     "test_limits": "processes at their limits",
     "test_marks": "compilers",
     "test_native": "compilers",
+    "test_other_suites.py": "suites of other libraries",
     "test_plugins": "a compiler",
     "test_readme": "compilers, the network",
     "test_refit": "seconds",
