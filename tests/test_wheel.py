@@ -18,14 +18,14 @@ ROOT = Path(__file__).parent.parent
 ROOMS = {"ttc_llvm": "ttc_llvm", "ir_builders": "ttc_llvm/ir_builders", "tuning": "ttc_llvm/tuning"}
 NO_SOURCES = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "*.py[co]")
 CMAKE_FILES = {Path("ttc_llvm-config.cmake"), Path("ttc_llvm-config-version.cmake")}
-EXTRAS = ("matplotlib",)  # of `pip install ttc_llvm[report]`: where it is missing, so are the pages it draws for
+EXTRAS = ("matplotlib", "torch")  # where they are missing, so are the figures of reports, and the operator
 IMPORT_ALL = f"""
 import importlib, pkgutil, ttc_llvm
 for module in pkgutil.walk_packages(ttc_llvm.__path__, "ttc_llvm."):
     if module.name != "ttc_llvm.__main__":
         try:
             importlib.import_module(module.name)
-        except ModuleNotFoundError as missing:
+        except ImportError as missing:
             if missing.name not in {EXTRAS!r}:
                 raise
 for name in ttc_llvm.__all__:

@@ -8,7 +8,7 @@ try:
 except ImportError:
     _torch = None
 if not hasattr(getattr(_torch, "library", None), "register_vmap"):
-    raise ImportError("ttc_llvm.torch needs PyTorch 2.5 or later: pip install torch")
+    raise ImportError("ttc_llvm.torch needs PyTorch 2.5 or later: pip install torch", name="torch")
 
 from .public import transpose
 
