@@ -43,10 +43,13 @@ def _own_database(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Temp
     ],
 )
 def test_parameters_have_numpy_s_names(ours: Any, names: tuple[str, ...]) -> None:
-    theirs = inspect.signature(getattr(np, ours.__name__)).parameters
-    assert tuple(theirs) == names
     own = inspect.signature(ours).parameters
     assert [name for name in own if name in names] == list(names)
+    try:
+        theirs = inspect.signature(getattr(np, ours.__name__)).parameters
+    except ValueError:  # before NumPy 2.4
+        return
+    assert tuple(theirs) == names
     for name in names:
         assert own[name].kind in (theirs[name].kind, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         assert own[name].default == theirs[name].default
