@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from faults import Attack
@@ -24,6 +25,7 @@ from ttc_llvm.cli import candidate_files
 from ttc_llvm.cli import main as ttc
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.tuning.database.records import Record, Request
+from ttc_llvm.tuning.search.speed import SpeedLog
 
 PROCESSES = 8
 LIFE_SECONDS = 3.0  # at most, of a tuning process
@@ -106,6 +108,7 @@ def _solved(words: Sequence[Any], database: Path, progress: Any = None) -> ttc_l
     return ttc_llvm.compile(problem, effort, threads=1, database=database, progress=progress)
 
 
+@mock.patch.object(SpeedLog, "is_busy", lambda self, gibs: False)  # eight processes are: all would be timed again
 def tuning(chance: random.Random, folder: Path) -> Iterable[str]:
     """Eight processes tune on one database and are ended one by one: it is whole, and holds all that they stored."""
     database, logs = folder / "solutions.sqlite3", [folder / f"log{number}" for number in range(PROCESSES)]
