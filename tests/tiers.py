@@ -125,6 +125,7 @@ SLOW = {
     "test_solution_arrays.py::test_a_problem_of": "seconds",
     "test_solution_arrays.py::test_cubes_tell": "a process",
     "test_solution_arrays.py::test_every_pair": "seconds",
+    "test_speed.py::test_a_quiet": "seconds",
     "test_stress": "processes",
     "test_row_major.py::test_from_arrays_keeps": "PyTorch",
     "test_runtime.py::test_torch": "PyTorch",
