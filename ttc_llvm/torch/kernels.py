@@ -10,6 +10,7 @@ import torch
 
 from .. import locks
 from ..arrays import assignment
+from ..arrays.call import ALONE_BYTES
 from ..arrays.checks import scaled
 from ..arrays.general import General
 from ..arrays.pairs import PLAIN, Scaling
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ..arrays.strided import Ready
 
 CAPACITY = 512  # layouts remembered
-ALONE_BYTES = 64 << 10  # as for arrays: smaller tensors are not worth a second thread
 ARITHMETIC = {torch.float32: "f4", torch.float64: "f8", torch.complex64: "c8", torch.complex128: "c16"}
 
 
