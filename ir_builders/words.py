@@ -1,0 +1,96 @@
+"""Memory, atomics and calls of native code, for the functions that `integer_code` compiles.
+
+Every value is a signed integer of 64 bits; an address is one, too. In Python these functions do the same by ctypes, so
+that code written with them can be tested, and debugged, without being compiled; `integer_code` has each as a few
+instructions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+BITS = 64
+_HALF = 1 << BITS - 1
+_blocks: list[ctypes.Array[ctypes.c_char]] = []
+
+
+def wrapped(value: int) -> int:
+    """The value modulo 2**64, as a signed integer: compiled arithmetic always wraps, Python's never does."""
+    return (value + _HALF) % (1 << BITS) - _HALF
+
+
+def load64(address: int) -> int:
+    """The word at an address."""
+    return ctypes.c_int64.from_address(address).value
+
+
+def load32(address: int) -> int:
+    """The signed 32 bits at an address."""
+    return ctypes.c_int32.from_address(address).value
+
+
+def load8(address: int) -> int:
+    """The unsigned byte at an address."""
+    return ctypes.c_uint8.from_address(address).value
+
+
+def store64(address: int, value: int) -> None:
+    """Write a word."""
+    ctypes.c_int64.from_address(address).value = value
+
+
+def store32(address: int, value: int) -> None:
+    """Write the low 32 bits of a value."""
+    ctypes.c_int32.from_address(address).value = value
+
+
+def store8(address: int, value: int) -> None:
+    """Write the low byte of a value."""
+    ctypes.c_uint8.from_address(address).value = value & 0xFF
+
+
+def local(size: int) -> int:
+    """The address of `size` bytes, a constant, aligned to 16, which live until the function returns; in Python for
+    good."""
+    block = ctypes.create_string_buffer(size + 15)
+    _blocks.append(block)
+    return -(-ctypes.addressof(block) // 16) * 16
+
+
+def call(function: int, *arguments: int) -> int:
+    """Call the native function at an address, which returns a word or an address."""
+    return _prototype(ctypes.c_int64, len(arguments))(function)(*arguments)  # type: ignore[no-any-return]
+
+
+def call32(function: int, *arguments: int) -> int:
+    """The same of a native function that returns a C int."""
+    return _prototype(ctypes.c_int32, len(arguments))(function)(*arguments)  # type: ignore[no-any-return]
+
+
+def compare_exchange(address: int, expected: int, value: int) -> int:
+    """Write a word if it is as expected; 1 if it was. Atomic, sequentially consistent; in Python neither."""
+    if load64(address) != expected:
+        return 0
+    store64(address, value)
+    return 1
+
+
+def fetch_add(address: int, value: int) -> int:
+    """Add to a word; what it was before. Atomic, sequentially consistent; in Python neither."""
+    before = load64(address)
+    store64(address, wrapped(before + value))
+    return before
+
+
+def load_acquire(address: int) -> int:
+    """The word at an address, read before whatever follows."""
+    return load64(address)
+
+
+def store_release(address: int, value: int) -> None:
+    """Write a word after whatever went before."""
+    store64(address, value)
+
+
+def _prototype(result: type, count: int) -> type:
+    return ctypes.PYFUNCTYPE(result, *[ctypes.c_int64] * count)

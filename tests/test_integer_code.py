@@ -1,0 +1,225 @@
+"""Functions of integers compute the same compiled as in Python."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ttc_llvm.ir_builders.integer_code import add_functions
+from ttc_llvm.ir_builders.module import new_module
+from ttc_llvm.ir_builders.words import (
+    call,
+    call32,
+    compare_exchange,
+    fetch_add,
+    load8,
+    load32,
+    load64,
+    load_acquire,
+    local,
+    store8,
+    store32,
+    store64,
+    store_release,
+    wrapped,
+)  # fmt: skip
+from ttc_llvm.runtime import backend, linking
+
+PRIMES = (2, 3, 5, 7, -11)
+LIMIT = 5 * 4
+
+
+def compiled(*functions: Callable[..., Any]) -> list[Any]:
+    """The functions as machine code."""
+    target = backend.host_target()
+    module = new_module(target)
+    add_functions(module, functions)
+    code = linking.load(backend.compile_vectorised(str(module), target), [f.__name__ for f in functions])
+    return [
+        code.function(f.__name__, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * f.__code__.co_argcount))
+        for f in functions
+    ]
+
+
+def arithmetic(x: int, y: int) -> int:
+    """Every operator."""
+    total = x + y * 3 - (x // y if y else 1) + (x % y if y != 0 else 7)
+    total = total ^ (x << 3 & y) | ~x & -y
+    total += (x >> 2) + min(x, y) - max(x, y) + abs(x - y)
+    a, b = total, x
+    a, b = b, a
+    return wrapped(b - 2 * a + PRIMES[abs(x) % 5] + LIMIT)
+
+
+def conditions(x: int, y: int) -> int:
+    """Short circuits, chains, nested ifs."""
+    found = 0
+    if x < y < 10 or (x == 3 and y // x > 1):
+        found = 1
+    elif not x:
+        return -1
+    else:
+        found = 2 if x > 0 and y > 0 else 3
+    return found * 10 + (x >= 0 and y <= 0) + (not y)
+
+
+def loops(x: int, y: int) -> int:
+    """Every loop, with break and continue."""
+    total = 0
+    for k in range(x % 20):
+        if k % 3 == 1:
+            continue
+        for j in range(10, k, -2):
+            if j == y % 9:
+                break
+            total += j * k
+        k += 100
+    n = y % 50
+    while True:
+        n = n * 3 + 1 if n % 2 else n // 2
+        total += 1
+        if n <= 1 or total > 1000:
+            break
+    while n > 0:
+        n -= 1
+    return total
+
+
+def _gcd(x: int, y: int) -> int:
+    return x if y == 0 else _gcd(y, x % y)
+
+
+def calls(x: int, y: int) -> int:
+    """Recursion, and memory of the function's own."""
+    block = local(8 * LIMIT)
+    for k in range(LIMIT):
+        store64(block + 8 * k, _gcd(abs(x) + k, abs(y)))
+    store8(block + 3, x)
+    store32(block + 12, y)
+    total = 0
+    for k in range(LIMIT):
+        total = wrapped(total * 31 + load64(block + 8 * k))
+    return wrapped(total + load8(block + 3) + load32(block + 12))
+
+
+@pytest.mark.parametrize("function", [arithmetic, conditions, loops, calls])
+def test_compiled_is_as_in_python(function: Callable[[int, int], int]) -> None:
+    (native,) = compiled(function)
+    draw = random.Random(5)
+    near = [(x, y) for x in range(-6, 7) for y in range(-6, 7)]
+    for x, y in near + [(draw.randint(-(10**6), 10**6), draw.randint(-(10**6), 10**6)) for _ in range(500)]:
+        assert native(x, y) == function(x, y), (x, y)
+
+
+def mixed(x: int) -> int:
+    """A hash, which overflows."""
+    x = wrapped((x ^ (x >> 31)) * 0x7FB5D329728EA185)
+    return wrapped((x ^ (x >> 27)) * -0x7E25210B43D22BB3)
+
+
+def test_arithmetic_wraps() -> None:
+    (native,) = compiled(mixed)
+    for x in (*range(100), -1, 2**63 - 1, -(2**63), *(wrapped(17**k) for k in range(40))):
+        assert native(x) == mixed(x)
+
+
+def locked_steps(lock: int, count: int, steps: int) -> int:
+    """Add under a lock of its own making, and beside it atomically."""
+    for _ in range(steps):
+        while not compare_exchange(lock, 0, 1):
+            pass
+        store64(count, load64(count) + 1)
+        store_release(lock, 0)
+        fetch_add(count + 8, 3)
+    return load_acquire(count)
+
+
+def test_atomics_in_threads_from_cold() -> None:
+    (native,) = compiled(locked_steps)
+    memory = (ctypes.c_int64 * 3)()
+    start = ctypes.addressof(memory)
+    barrier = threading.Barrier(4)
+
+    def work() -> None:
+        barrier.wait()
+        native(start, start + 8, 20_000)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(memory) == [0, 80_000, 240_000]
+
+
+def forwarded(function: int, x: int) -> int:
+    """Call native functions by address."""
+    return call32(function, x) + call(function, x) % 1000
+
+
+def test_native_functions_are_called() -> None:
+    (native,) = compiled(forwarded)
+    signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+    made = signature(lambda x: x - 5)
+    address = ctypes.cast(made, ctypes.c_void_p).value
+    assert native(address, 3) == -2 + 998
+    assert forwarded(address or 0, 3) == -2 + 998
+
+
+def uses_text(x: int) -> int:
+    """Refused."""
+    return x + len("abc")
+
+
+def uses_floats(x: int) -> int:
+    """Refused."""
+    return int(x * 0.5)
+
+
+def uses_lists(x: int) -> int:
+    """Refused."""
+    found = [x]
+    return found[0]
+
+
+def uses_with(x: int) -> int:
+    """Refused."""
+    with threading.Lock():
+        return x
+
+
+def uses_unknown(x: int) -> int:
+    """Refused."""
+    return x + nowhere  # type: ignore[name-defined, no-any-return] # noqa: F821
+
+
+@pytest.mark.parametrize("function", [uses_text, uses_floats, uses_lists, uses_with, uses_unknown])
+def test_other_code_is_refused(function: Callable[[int], int]) -> None:
+    with pytest.raises(TypeError, match=r"test_integer_code\.py:\d+: .* is not in the subset"):
+        add_functions(new_module(backend.host_target()), [function])
+
+
+def test_functions_of_one_name_stay_two() -> None:
+    (native,) = compiled(both)
+    assert native(10) == (10 + 1) * 100 + 10 + 2
+
+
+def _one(x: int) -> int:
+    return x + 1
+
+
+def _two(x: int) -> int:
+    return x + 2
+
+
+_two.__name__ = _one.__name__
+
+
+def both(x: int) -> int:
+    """Calls two functions of one name."""
+    return _one(x) * 100 + _two(x)
