@@ -1,0 +1,29 @@
+"""The two blocks of words between the native entry of `ttc_llvm.transpose` and the table of known layouts.
+
+A *layout* is what a call asks for, and all of it is the key of the table; a *prepared* call is what the table answers:
+whatever has to be passed to the kernel besides the two arrays' addresses. A word has 8 bytes.
+"""
+
+from __future__ import annotations
+
+# A layout: KIND, RANK, and three words for each axis of the result, in its order: EXTENT, and the strides in bytes of
+# the array and of the result.
+KIND, RANK, AXES = 0, 8, 16
+EXTENT, STRIDE_OF, STRIDE_TO = 0, 8, 16
+AXIS_BYTES = 24
+MAX_RANK = 64  # NumPy's
+LAYOUT_BYTES = AXES + MAX_RANK * AXIS_BYTES
+FIRST_SCALED_KIND = 1 << 32  # smaller kinds are plain moves of items of so many bytes, larger ones numbers of Python's
+
+# A prepared call.
+KERNEL = 0  # address of the kernel
+OFFSET_A, OFFSET_B = 8, 16  # bytes from element 0 of each array to where the kernel begins
+PARAMS = 24  # address of the kernel's parameters
+TASKS = 32  # size of its task grid
+ODD_A, ODD_B = 40, 48  # address bits that must be clear
+LEFT, WEIGHT = 56, 64  # bytes until Python has to look at the layout anew, and for how many of them a call counts
+PARTS = 72  # threads that are worth their while: only 1 is for the native entry
+HELD = 80  # 1: too short to give the interpreter lock away for
+OWNER = 88  # object that keeps code and parameters alive, 0: they live for ever
+REACH_OF, REACH_TO = 96, 112  # lowest byte and end, relative to element 0, of each array; two words
+PREPARED_BYTES = 128
