@@ -24,7 +24,8 @@ N = Param(0, "n")
         ((8, 4), (4, 1), (1, 0)),
         ((8, 4), (-1, 100), (0,)),
         ((8, 4), (-1, 8), (0, 1)),
-        ((8, 4), (1, -8), (0,)),
+        ((8, 4), (1, -8), (0, 1)),
+        ((3, 4, 2), (1, -3, -12), (0, 1, 2)),
         ((8, 4), (2, 16), ()),
         ((8, 4), (0, 1), (1,)),
         ((1, 4), (1, 1), (1,)),
@@ -67,7 +68,7 @@ def blocks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     for k in draw(st.permutations(range(len(block)))):
         if draw(st.integers(0, 5)) == 5:
             continue
-        strides[k] = step if step > 1 or draw(st.booleans()) else draw(st.sampled_from((step, -step)))
+        strides[k] = draw(st.sampled_from((step, step, -step)))
         step = step * block[k] + draw(st.sampled_from((0, 0, 7)))
     return block, tuple(strides), draw(st.sampled_from((1, 2, 4, 8, 16, 64)))
 

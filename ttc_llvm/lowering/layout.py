@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from ..problem.canonical import Size
+from ..problem.canonical import Size, static
 
 HOLE = -1  # a lane that holds no element
 
@@ -48,8 +48,9 @@ def flatten(index: tuple[int, ...], block: tuple[int, ...]) -> int:
 
 
 def run_axes(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ...]:
-    """Axes along which the block is contiguous in memory, innermost first: stride +-1, then each next axis
-    whose stride continues the run. Empty where no axis has unit stride: every element is its own run."""
+    """Axes along which the block is contiguous in memory, innermost first: stride 1 or -1, then each next axis whose
+    stride, forwards or backwards, continues the run. Empty where no axis has unit stride: every element is its own
+    run."""
     run: list[int] = []
     length = 1
     while True:
@@ -57,7 +58,7 @@ def run_axes(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ..
             (
                 k
                 for k, s in enumerate(strides)
-                if k not in run and block[k] > 1 and _continues(s, length, run)
+                if k not in run and block[k] > 1 and isinstance(s, int) and abs(s) == length
             ),
             None,
         )
@@ -65,10 +66,6 @@ def run_axes(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ..
             return tuple(run)
         run.append(step)
         length *= block[step]
-
-
-def _continues(stride: Size, length: int, run: list[int]) -> bool:
-    return stride == length or (not run and stride == -1)
 
 
 def register_layout(
@@ -80,19 +77,21 @@ def register_layout(
     if rows_apart:
         run = run[:1]
     broadcast = tuple(k for k, stride in enumerate(strides) if stride == 0 and k not in run)
-    return _side(block, run, broadcast, bool(run) and strides[run[0]] == -1, width)
+    backwards = tuple(k for k in run if static(strides[k]) < 0)
+    return _side(block, run, broadcast, backwards, width)
 
 
 @lru_cache(maxsize=512)
 def _side(
-    block: tuple[int, ...], run: tuple[int, ...], broadcast: tuple[int, ...], backwards: bool, width: int
+    block: tuple[int, ...], run: tuple[int, ...], broadcast: tuple[int, ...], backwards: tuple[int, ...], width: int
 ) -> RegisterLayout:
-    """The layout of a block with these runs, cached: tensors differ in their strides, but hardly in runs."""
+    """The layout of a block with these runs, cached: tensors differ in their strides, but hardly in runs.
+    backwards: axes of the run along which memory is walked from the last index to the first."""
     weights = [prod(block[:k]) for k in range(len(block))]
     offsets, rows = [0], [0]
     for k in run:
         steps = [i * weights[k] for i in range(block[k])]
-        offsets = [step + o for step in (steps[::-1] if backwards and k == run[0] else steps) for o in offsets]
+        offsets = [step + o for step in (steps[::-1] if k in backwards else steps) for o in offsets]
     for k in range(len(block)):
         if k not in run and k not in broadcast:  # one address serves a broadcast axis: index 0 stands for all
             rows = [i * weights[k] + row for i in range(block[k]) for row in rows]
