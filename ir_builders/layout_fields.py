@@ -13,7 +13,13 @@ EXTENT, STRIDE_OF, STRIDE_TO = 0, 8, 16
 AXIS_BYTES = 24
 MAX_RANK = 64  # NumPy's
 LAYOUT_BYTES = AXES + MAX_RANK * AXIS_BYTES
-FIRST_SCALED_KIND = 1 << 32  # smaller kinds are plain moves of items of so many bytes, larger ones numbers of Python's
+FIRST_SCALED_KIND = 1 << 32  # smaller kinds are plain moves of items of so many bytes, larger ones `scaled_kind`
+SCALED_KINDS = 256
+
+# What `scaled_kind` is made of: places in ARITHMETIC, and how alpha and beta are known when a kernel is compiled.
+ARITHMETIC = ("f4", "f8", "c8", "c16")
+ALPHA_ZERO, ALPHA_ONE, ALPHA_ANY = 0, 1, 2
+BETA_ZERO, BETA_ANY = 0, 1
 
 # A prepared call.
 KERNEL = 0  # address of the kernel
@@ -27,3 +33,8 @@ HELD = 80  # 1: too short to give the interpreter lock away for
 OWNER = 88  # object that keeps code and parameters alive, 0: they live for ever
 REACH_OF, REACH_TO = 96, 112  # lowest byte and end, relative to element 0, of each array; two words
 PREPARED_BYTES = 128
+
+
+def scaled_kind(of: int, to: int, alpha: int, beta: int, conjugate: int) -> int:
+    """The number of a kind of arithmetic. of, to: the element types; conjugate: 0 or 1."""
+    return FIRST_SCALED_KIND + (of | to << 2 | alpha << 4 | beta << 6 | conjugate << 7)
