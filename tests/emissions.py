@@ -28,6 +28,8 @@ PROGRAMS = [
     (Problem((1, 2, 0), (17, 6, 30), "sd"), ("float", "double", "double")),
     (Problem((2, 1, 0), (11, 12, 13), "zc"), ("double", "float", "double")),
     (Problem((1, 0), (300, 500), "i8"), ("int8_t", "int8_t", "")),
+    (Problem((2, 0, 1), (3, 40, 50), "uint8"), ("uint8_t", "uint8_t", "")),
+    (Problem((1, 0), (30, 20), "uint16"), ("uint16_t", "uint16_t", "")),
 ]
 
 

@@ -140,8 +140,9 @@ def test_compilers_compute_every_type(name: str, tmp_path: Path) -> None:
     """With OpenMP's threads, or on one where the compiler has no library of that."""
     compiler(name)
     found = references.find(Wanted((name,), traverse=tuple(Traverse)), tmp_path)
-    found.prepare(PROBLEMS)
-    for problem in PROBLEMS:
+    problems = [*PROBLEMS, Problem((2, 0, 1), (3, 40, 50), "uint8")]
+    found.prepare(problems)
+    for problem in problems:
         for peer in found.peers:
             computes(peer, problem)
 
@@ -438,3 +439,25 @@ def test_the_table_and_its_summary() -> None:
     assert "g++   g++ 12  -O3 -fopenmp (output)  2 of 2 timed, compiled in 0.5 s" in lines
     assert lines[-1] == "  icpx: 2 cases, first ttc57/00/update: error: no licence"
     assert table.lines([]) == ["no results"]
+
+
+@pytest.mark.parametrize(
+    ("compiler", "flags", "traverse", "threads", "said"),
+    [
+        ("clang++", ("-O3", "-fopenmp-simd"), "output", 2, ", on one thread"),
+        ("g++-13", ("-O2",), "input", 8, ", on one thread"),
+        ("clang++", ("-O3", "-fopenmp-simd"), "output", 1, ""),  # so do we
+        ("clang++", ("-O3", "-fopenmp=libomp"), "output", 2, ""),
+        ("nvcc", ("-O3",), "output", 2, ""),
+        ("llvm", ("-O3",), "output", 2, ""),
+        ("g++", ("-O2", "-pthread"), "own.cpp", 2, ""),
+        ("a compiler of the future", ("-O3",), "output", 2, ""),
+    ],
+)
+def test_summaries_say_which_references_run_on_one_thread(
+    compiler: str, flags: tuple[str, ...], traverse: str, threads: int, said: str
+) -> None:
+    made = replace(compared().references["g++"], compiler=compiler, flags=flags, traverse=traverse)
+    one = replace(compared(), threads=threads, references={"g++": made})
+    assert f"  x g++  geomean 6.25, least 6.25 (00), most 6.25 (00), 1 case{said}" in table.lines([one])
+    assert table.remark("hptt", [one]) == "", "of no compiler"

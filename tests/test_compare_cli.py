@@ -130,7 +130,9 @@ def test_the_speedup_over_a_compiler(ttc: Any) -> None:
     assert (status, err) == (0, "")
     labels = [line.split("  ")[0] for line in out.splitlines()]
     assert "speedup over g++" in labels and "speedup over llvm" in labels
-    assert "-O2 -fopenmp, compiled in " in out
+    assert "-O2 -fopenmp, compiled in " in out and "on one thread" not in out
+    out = ttc(*ONE, "--compiler=g++", "--compilerFlags=-O2")[1]
+    assert "GiB/s) on one thread" in " ".join(out.split())
 
 
 def test_the_speedup_in_json(ttc: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from ..compare.compilers import SERIAL, on_one_thread
 from ..compare.references import FoundReferences, Wanted, find
 from ..compare.single import Comparison, beside
 from ..compiling.solution import Solution
@@ -93,7 +94,8 @@ def comparison_rows(comparison: Comparison) -> Sequence[tuple[str, Sequence[str]
         if not made.message:
             runs = comparison.peers[name]
             theirs = f"{runs.best * 1e3:.4g} ms ({runs.gibs:.1f} GiB/s)"
-            line = f"{comparison.speedup(name):.2f}, {own:.4g} ms against {theirs}{remark}"
+            serial = f" {SERIAL}" if on_one_thread(made) else ""
+            line = f"{comparison.speedup(name):.2f}, {own:.4g} ms against {theirs}{serial}{remark}"
         rows.append((f"speedup over {name}", [line, how]))
     return rows
 

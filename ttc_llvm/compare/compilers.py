@@ -11,11 +11,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from ..bench.results import Reference
 from ..errors import OptionError
+from ..problem.reference_loops import Traverse
 from ..runtime import children
 
 LLVM = "llvm"  # LLVM's own optimiser and vectorisers, in this process
 PROBE_SECONDS = 20.0
+SERIAL = "on one thread"  # words for a reference that shares its work with no other thread
+TRAVERSES = tuple(traverse.value for traverse in Traverse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,15 @@ def family_of(name: str) -> Dialect:
             f"unknown compiler {name[:60]!r}: the choices are {', '.join(NAMES)}, with a version as in g++-13 or a path"
         )
     return FAMILIES[match[1]]
+
+
+def on_one_thread(made: Reference) -> bool:
+    """True for a loop nest of a compiler that has OpenMP and was not asked for it."""
+    named = _NAMED.fullmatch(made.compiler)
+    if named is None or made.traverse not in TRAVERSES:
+        return False
+    openmp = FAMILIES[named[1]].openmp
+    return bool(openmp) and all(flag.partition("=")[0] != openmp for flag in made.flags)
 
 
 def parse_flags(text: str) -> dict[str, tuple[str, ...]]:

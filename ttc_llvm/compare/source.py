@@ -49,7 +49,7 @@ def shim(problem: Problem) -> str:
     """The source of the functions that call a problem's entry, declared here: RUN(A, B, alpha and beta), and
     THREADS(number, where)."""
     arguments = ["static_cast<const {0} *>(a)", "static_cast<{1} *>(b)", *_scalars(problem), "lda", "ldb"]
-    a, b = declarations.c_type(problem.a), declarations.c_type(problem.b)
+    a, b = (declarations.element_type(problem, t) for t in (problem.a, problem.b))
     call = ", ".join(arguments).format(a, b)
     outer = [_ints(name, sizes) for name, sizes in (("lda", problem.outer_a), ("ldb", problem.outer_b))]
     values = {"PROTOTYPE": prototype(problem), "OUTER": "\n".join(outer), "ENTRY": entry(problem), "CALL": call}
@@ -102,8 +102,8 @@ def _function(problem: Problem, nest: ReferenceLoops) -> str:
     lines = [
         f'extern "C" {prototype(problem)}',
         "{",
-        "    const type_a *__restrict__ from = static_cast<const type_a *>(A);",
-        "    type_b *__restrict__ into = static_cast<type_b *>(B);",
+        "    const type_a *__restrict__ from = reinterpret_cast<const type_a *>(A);",
+        "    type_b *__restrict__ into = reinterpret_cast<type_b *>(B);",
         *(f"    const wide {short} = {_scalar(nest, given)};" for short, given in taken(nest)),
         *("    " + line for line in _loops(nest)),
         "}",

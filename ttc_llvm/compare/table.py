@@ -11,6 +11,7 @@ from ..bench.report import Column
 from ..bench.results import Reference, Result, Timing
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
+from . import compilers
 
 WIDEST = 300  # characters of a message
 CSV_COLUMNS = (
@@ -62,10 +63,16 @@ def _summary(group: Sequence[Result]) -> Iterator[str]:
         best, most = max(ratios, key=lambda pair: pair[1])
         yield from wrapped(
             f"geomean {found.geomean:.2f}, least {found.least:.2f} ({found.worst}), most {most:.2f} ({best}),"
-            f" {count(found.count, 'case')}",
+            f" {count(found.count, 'case')}{remark(name, group)}",
             f"  x {name:{width}}  ",
             " " * (width + 6),
         )
+
+
+def remark(name: str, results: Sequence[Result]) -> str:
+    """The words for a contender that runs on one thread beside us on several; "" for others."""
+    made = (one.references[name] for one in results if name in one.references and one.threads > 1)
+    return f", {compilers.SERIAL}" if any(map(compilers.on_one_thread, made)) else ""
 
 
 def _built(results: Sequence[Result]) -> Iterator[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..problem import interface
+from ..problem import interface, type_names
 from ..problem.dtypes import DType, Kind
 from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role
 from ..problem.problem import Problem
@@ -25,6 +25,12 @@ STRONG = "TTC_OMP_OBJECT"  # defined where a program links the second object
 def c_type(t: DType) -> str:
     """The C type of elements, or of a real scalar."""
     return _C_TYPES.get(t.name, "void")
+
+
+def element_type(problem: Problem, t: DType) -> str:
+    """The C type of A's or B's elements: unsigned where the problem's data type was written so."""
+    plain = c_type(t)
+    return f"u{plain}" if type_names.read(problem.dtype).unsigned else plain
 
 
 def includes(problems: Sequence[Problem]) -> str:
@@ -55,8 +61,8 @@ def _kind(problem: Problem, parameter: Parameter) -> str:
     """The type of a parameter, with its star or a blank behind."""
     by_pointer = problem.compute.kind is Kind.COMPLEX
     return {
-        Role.A: f"const {c_type(problem.a)} *",
-        Role.B: f"{c_type(problem.b)} *",
+        Role.A: f"const {element_type(problem, problem.a)} *",
+        Role.B: f"{element_type(problem, problem.b)} *",
         Role.SCALAR: "const void *" if by_pointer else f"{c_type(problem.compute)} ",
         Role.SIZES: "const int *",
         Role.NUMBER: "int ",

@@ -96,11 +96,11 @@ def _formula(problem: Problem) -> str:
 def _sizes(problem: Problem) -> list[str]:
     columns = {"perm": problem.perm, "size": problem.size, "lda": problem.outer_a, "ldb": problem.outer_b}
     lines = [f"{name:<5}{','.join(map(str, values))}" for name, values in columns.items()]
-    return [*lines, f"{'A':<5}{_meaning(problem.a)}", f"{'B':<5}{_meaning(problem.b)}"]
+    sides = ("A", problem.a), ("B", problem.b)
+    return [*lines, *(f"{name:<5}{_meaning(t, declarations.element_type(problem, t))}" for name, t in sides)]
 
 
-def _meaning(t: DType) -> str:
-    known = declarations.c_type(t)
+def _meaning(t: DType, known: str) -> str:
     return _MEANINGS.get(t.name) or (known if known != "void" else f"items of {t.itemsize} bytes")
 
 
@@ -108,7 +108,7 @@ def _scalars(problem: Problem) -> list[str]:
     compute = problem.compute
     if compute.kind is Kind.OPAQUE:
         return ["Every item is copied bit for bit."]
-    kind = f"{_meaning(compute)}{', by pointer' if compute.kind is Kind.COMPLEX else ''}"
+    kind = f"{_meaning(compute, declarations.c_type(compute))}{', by pointer' if compute.kind is Kind.COMPLEX else ''}"
     exact = problem.a == problem.b and not problem.conjugate
     copy = " alpha = 1 and beta = 0 copies bit for bit." if exact else ""
     ones = " Those that equal 1 do not multiply." if compute.kind is Kind.COMPLEX else ""

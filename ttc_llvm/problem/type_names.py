@@ -58,11 +58,12 @@ _ABSTRACT = (np.generic, np.number, np.integer, np.signedinteger, np.unsignedint
 class TypeName(str):
     """The canonical name of a problem's data types, equal to the plain text, that keeps what its caller wrote.
 
-    spelled: the caller's text; sides: its parts for A and for B.
+    spelled: the caller's text; sides: its parts for A and for B; unsigned: it names integers without a sign.
     """
 
     spelled: str
     sides: tuple[str, str]
+    unsigned = False
 
     def __new__(cls, name: str, spelled: str = "", sides: tuple[str, str] = ("", "")) -> TypeName:
         """A name; pickles set the rest."""
@@ -94,7 +95,7 @@ def read(given: Any) -> TypeName:
         a, b = map(_element, given)
         return _combined(a, b, f"{a.spelled},{b.spelled}")
     one = _element(given)
-    return TypeName(one.type.name, one.spelled, (one.spelled, one.spelled))
+    return _single(one, one.spelled, (one.spelled, one.spelled))
 
 
 @lru_cache(maxsize=256)
@@ -107,9 +108,15 @@ def _of_text(text: str) -> TypeName:
     return _combined(parts[0], parts[-1], text)
 
 
+def _single(element: _Element, spelled: str, sides: tuple[str, str]) -> TypeName:
+    found = TypeName(element.type.name, spelled, sides)
+    found.unsigned = element.meaning.startswith("uint")
+    return found
+
+
 def _combined(a: _Element, b: _Element, text: str) -> TypeName:
     if a.meaning == b.meaning:
-        return TypeName(a.type.name, text, (a.spelled, b.spelled))
+        return _single(a, text, (a.spelled, b.spelled))
     if a.type.name + b.type.name in dtypes.PAIRS:
         return TypeName(a.type.name + b.type.name, text, (a.spelled, b.spelled))
     raise ProblemError(

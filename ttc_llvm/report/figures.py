@@ -8,6 +8,7 @@ from statistics import geometric_mean, median
 
 from ..bench.results import Result
 from ..bench.setting import FACTS, affinity, by_size, differing, effort, effort_name
+from ..compare.table import remark
 from ..problem.wording import count
 from ..tuning.measurement import BUSY
 from . import changes, ranking
@@ -97,7 +98,7 @@ def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], wor
         for peer in dict.fromkeys(peer for one in best for peer in choose(one)):
             values = tuple(one.pairs(peer) if peer in choose(one) else None for one in best)
             mean = geometric_mean(v for v in values if v is not None)
-            found.append(Series(f"{peer} (geomean {mean:.2f})", values, busy))
+            found.append(Series(f"{peer} (geomean {mean:.2f}{remark(peer, best)})", values, busy))
         caption = f"{words}, median over the rounds in which both ran; {run.label}, {count(len(names), 'case')};"
         caption += f" above 1 we are faster.{_busy(found[:1])}"
         yield Cases(group.title, caption, "times as fast", names, tuple(found), base=1, log=True)
