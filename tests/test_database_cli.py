@@ -76,6 +76,27 @@ def test_list_in_a_pipe_is_a_table(path: Path, capsys: pytest.CaptureFixture[str
     assert rows[OLD.request.id[:10]][-2:] == ["1", "-"]
 
 
+def test_list_counts_code_for_any_extents(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What transpose keeps for its own use is many rows, which no user has asked for."""
+    monkeypatch.setenv("COLUMNS", "80")
+    family = [replace(RECORD, request=replace(REQUEST, problem=f"s>s any-zero n0:{k}:1 n1:1:sb1")) for k in (2, 3)]
+    only = path.with_name("only.sqlite3")
+    SolutionFile(path).put(family)
+    SolutionFile(only).put(family)
+    note = "2 kernels for arrays of any extents, which transpose keeps: --all lists them,\ntoo.\n"
+    assert ttc("list", "--database", path) == 0
+    shown = capsys.readouterr().out
+    assert shown.endswith(f"\n\n{note}") and "n0:" not in shown and shown.count("haswell") == 2
+    assert ttc("list", "--database", only) == 0
+    assert capsys.readouterr().out == note
+    for extra in ("--all", "--json"):
+        assert ttc("list", extra, "--database", path) == 0
+        shown = capsys.readouterr().out
+        assert shown.count("n0:2:1") == shown.count("n0:3:1") == 1 and note not in shown
+
+
 def test_list_on_a_terminal_is_a_table(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

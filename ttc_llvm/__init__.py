@@ -145,4 +145,4 @@ def _torch() -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

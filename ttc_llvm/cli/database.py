@@ -46,8 +46,9 @@ def add_parser(subparsers: Subparsers) -> None:
         parser.set_defaults(carry_out=carry_out)
         return cast(Callable[..., Any], parser.add_argument)
 
-    add = action("list", "list all solutions", _list, "--json")
-    add("--json", action="store_true", help="as JSON, with timings")
+    add = action("list", "list solutions", _list, "--json")
+    add("--json", action="store_true", help="all, as JSON, with timings")
+    add("--all", action="store_true", help="also code for arrays of any extents")
     add = action("show", "show one solution with its timings", _show, "4f1c09")
     add("id", help="of a solution; its first digits suffice")
     add("--json", action="store_true", help="as JSON")
@@ -81,7 +82,7 @@ def _list(file: SolutionFile, args: argparse.Namespace) -> None:
     elif not rows:
         print(f"no solutions in {file.path}")
     else:
-        print_lines(database_list.lines(rows))
+        print_lines(database_list.lines(rows, args.all))
 
 
 def _summary(row: Listed) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 from ..arguments import cut
 from ..errors import ProblemError
 from ..problem import canonical, wording
-from ..problem.tables import aligned
-from ..problem.wording import printable
+from ..problem.tables import aligned, wrapped
+from ..problem.wording import count, printable
 from ..tuning.database.field_rules import EXHAUSTIVE
 from ..tuning.database.records import Record
 from ..tuning.database.solution_file import Listed
@@ -23,8 +23,24 @@ TEXTS = HEADINGS.index("threads")
 USUAL = {"with": "", "mode": "cold", "options": "", "remark": ""}
 
 
-def lines(rows: Sequence[Listed]) -> list[str]:
-    """A table of solutions. with: outer sizes and conjugation, where there are any."""
+def lines(rows: Sequence[Listed], everything: bool = False) -> list[str]:
+    """A table of solutions. everything: also of what serves arrays of any extents, which otherwise is counted."""
+    chosen = [row for row in rows if everything or not _is_for_any_size(row.record)]
+    found = _table(chosen) if chosen else []
+    if len(chosen) < len(rows):
+        found += [""] if found else []
+        kernels = count(len(rows) - len(chosen), "kernel")
+        found += wrapped(f"{kernels} for arrays of any extents, which transpose keeps: --all lists them, too.")
+    return found
+
+
+def _is_for_any_size(record: Record) -> bool:
+    """True where extents are names, as in `s>s any-zero n0:1:1`."""
+    return any(axis[:1].isalpha() for axis in record.request.problem.split() if axis.count(":") == 2)
+
+
+def _table(rows: Sequence[Listed]) -> list[str]:
+    """A row a solution. with: outer sizes and conjugation, where there are any."""
     found = [HEADINGS, *(tuple(map(printable, _cells(row.record))) for row in rows)]
     dull = {k for k, name in enumerate(HEADINGS) if name in USUAL and {row[k] for row in found[1:]} <= {USUAL[name]}}
     kept = [tuple(cell for k, cell in enumerate(row) if k not in dull) for row in found]
