@@ -13,8 +13,8 @@ from their syntax trees:
 
 Arithmetic wraps; `//` and `%` round towards minus infinity, as Python's; `and` and `or` yield 0 or 1; all parts of
 chained comparisons are evaluated; shifts are by 0 to 63, `>>` keeps the sign. The range of a `for` is evaluated once,
-its step is a constant. Anything else is a TypeError that names file and line. The functions need LLVM's optimiser
-(`backend.compile_vectorised`): locals are kept in memory here.
+its step is a constant. Anything else is a TypeError that names file and line. Locals are kept in memory here:
+`backend.compile_scalar` moves them into registers.
 """
 
 from __future__ import annotations

@@ -89,6 +89,11 @@ def _call(kind: ir.IntType) -> Callable[..., ir.Value]:
     return made
 
 
+def _rounded32(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
+    single = b.fptrunc(b.bitcast(bits, ir.DoubleType()), ir.FloatType())
+    return b.zext(b.bitcast(single, I32), I64)
+
+
 def _compare_exchange(b: ir.IRBuilder, address: ir.Value, expected: ir.Value, value: ir.Value) -> ir.Value:
     found = b.cmpxchg(_pointer(b, address), expected, value, "seq_cst")
     return b.zext(b.extract_value(found, 1), I64)
@@ -108,6 +113,7 @@ INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
     max: (2, _larger),
     abs: (1, lambda b, x: _larger(b, x, b.neg(x))),
     words.wrapped: (1, lambda b, x: x),
+    words.rounded32: (1, _rounded32),
     words.load64: (1, _load(I64, "")),
     words.load32: (1, _load(I32, "sext")),
     words.load8: (1, _load(I8, "zext")),

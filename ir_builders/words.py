@@ -49,6 +49,12 @@ def store8(address: int, value: int) -> None:
     ctypes.c_uint8.from_address(address).value = value & 0xFF
 
 
+def rounded32(bits: int) -> int:
+    """The bits of the nearest float of 32 bits; bits: of one of 64."""
+    single = ctypes.c_float(ctypes.c_double.from_buffer_copy(ctypes.c_int64(bits)).value)
+    return ctypes.c_uint32.from_buffer_copy(single).value
+
+
 def local(size: int) -> int:
     """The address of `size` bytes, a constant, aligned to 16, which live until the function returns; in Python for
     good."""

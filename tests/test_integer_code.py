@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import struct
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,7 @@ from ttc_llvm.ir_builders.words import (
     load64,
     load_acquire,
     local,
+    rounded32,
     store8,
     store32,
     store64,
@@ -39,7 +41,7 @@ def compiled(*functions: Callable[..., Any]) -> list[Any]:
     target = backend.host_target()
     module = new_module(target)
     add_functions(module, functions)
-    code = linking.load(backend.compile_vectorised(str(module), target), [f.__name__ for f in functions])
+    code = linking.load(backend.compile_scalar(str(module), target), [f.__name__ for f in functions])
     return [
         code.function(f.__name__, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * f.__code__.co_argcount))
         for f in functions
@@ -126,6 +128,19 @@ def test_arithmetic_wraps() -> None:
     (native,) = compiled(mixed)
     for x in (*range(100), -1, 2**63 - 1, -(2**63), *(wrapped(17**k) for k in range(40))):
         assert native(x) == mixed(x)
+
+
+def test_floats_are_rounded_to_the_nearest_even() -> None:
+    def single(bits: int) -> int:
+        return rounded32(bits)
+
+    (native,) = compiled(single)
+    draw = random.Random(7)
+    found = [0.0, -0.0, 1.0, 1e-45, 1e-46, 3.5e38, -1e300, 1 + 2**-24, 1 + 3 * 2**-24, 5e-324, float("inf")]
+    for value in found + [draw.uniform(-1, 1) * 10 ** draw.randint(-46, 39) for _ in range(2000)]:
+        bits = int.from_bytes(struct.pack("<d", value), "little", signed=True)
+        wanted = int.from_bytes(ctypes.c_float(value), "little")
+        assert native(bits) == single(bits) == wanted, value
 
 
 def locked_steps(lock: int, count: int, steps: int) -> int:

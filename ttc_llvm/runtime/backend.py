@@ -6,7 +6,7 @@ into a context of its own, which dies with it: LLVM's global context would keep 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
@@ -86,6 +86,14 @@ def assembly(ir_text: str, wanted: Target | GpuTarget) -> str:
 def compile_vectorised(ir_text: str, wanted: Target) -> bytes:
     """Object code as LLVM's own optimiser makes it: all of -O3, both vectorisers; errors as for `compile_object`."""
     with _vectorised(ir_text, wanted) as (machine, module):
+        return machine.emit_object(module)
+
+
+@uninterrupted()
+def compile_scalar(ir_text: str, wanted: Target) -> bytes:
+    """Object code of code without vectors whose locals are in memory, as `integer_code` makes it: made in a tenth of
+    the time of `compile_vectorised`, and no slower; errors as for `compile_object`."""
+    with _optimised(ir_text, wanted, ("sroa", "instruction_combine", "simplify_cfg")) as (machine, module):
         return machine.emit_object(module)
 
 
@@ -171,7 +179,10 @@ def _parsed(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
 
 
 @contextmanager
-def _optimised(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
+def _optimised(
+    ir_text: str, wanted: Target | GpuTarget, names: Sequence[str] = ("simplify_cfg",)
+) -> Iterator[Compiling]:
+    """names: of passes."""
     binding = llvm()
     with (
         _parsed(ir_text, wanted) as (machine, module),
@@ -181,7 +192,8 @@ def _optimised(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
         binding.create_pass_builder(machine, options) as builder,
         binding.create_new_module_pass_manager() as passes,  # one run each: LLVM moves passes out of it
     ):
-        passes.add_simplify_cfg_pass()
+        for name in names:
+            getattr(passes, f"add_{name}_pass")()
         passes.run(module, builder)
         yield machine, module
 
