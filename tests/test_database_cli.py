@@ -135,7 +135,7 @@ def test_show_prints_timings_best_first_and_no_control_sequences(
     assert "note:         evil ?[31m[bold]?note" in output
     timings = [line for line in output.splitlines() if line.startswith("timing:")]
     assert timings == [
-        "timing:       * 12.5 ms (best of 2 runs) cpu1 tile=8",
+        "timing:       * 12.5 ms (best of 2 runs) cpu3 tile=8 fetch=blocks panel=none",  # in words of today
         "timing:         500 ms (best of 1 run) slow",
         "timing:         - ms (best of 0 runs) not run",
     ]

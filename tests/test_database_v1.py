@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import pickle
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ttc_llvm
@@ -25,7 +27,7 @@ from ttc_llvm.compiling.options import checked
 from ttc_llvm.compiling.solve import request_of
 from ttc_llvm.lowering.plan_text import modern
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.runtime import backend
+from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.tuning.database.database import Database
 from ttc_llvm.tuning.database.records import Request
 from ttc_llvm.tuning.database.solution_file import Cleared, SolutionFile, Stored
@@ -82,6 +84,24 @@ def test_a_compilation_is_answered_without_a_search(path: Path, monkeypatch: pyt
     if backend.runs_here(solution.target):
         (code,) = execute(path, "SELECT plan FROM code_v2")
         assert code == (PLAN,), "its code is built and kept"
+        text = pickle.dumps(solution)
+        monkeypatch.setenv("TTC_DATABASE", str(path))
+        monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
+        monkeypatch.setattr(backend, "compile_object", lambda *_: pytest.fail("it was compiled anew"))
+        copy = pickle.loads(text)
+        a, b = (np.arange(48 * 40, dtype="f4") + k for k in range(2))
+        copy(a, b)
+        assert np.array_equal(b.reshape(48, 40), a.reshape(40, 48).T)
+
+
+def test_old_rows_are_shown_in_words_of_today(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = SolutionFile(path)
+    file.put([row.record for row in file.rows()])
+    assert cli.main(["database", "show", asked(TUNED).id, f"--database={path}"]) == 0
+    shown = capsys.readouterr().out
+    assert "staging=" not in shown and "cpu2 tile" not in shown
+    assert shown.count("cpu3 tile=") == 7, "the plan, and six timings"
+    assert shown.count("timing:       * ") == 1, "of which one is marked"
 
 
 def test_old_code_is_never_unpacked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

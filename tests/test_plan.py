@@ -107,6 +107,17 @@ def test_plans_that_do_not_fit_are_refused(changed: CpuPlan, sentence: str) -> N
     assert sentence in str(refusal.value)
 
 
+def test_rows_of_huge_tiles_are_not_prefetched() -> None:
+    """Their lines would be tables of megabytes in the code."""
+    wide = Canonical((Axis(64, 1 << 20, 1), Axis(1 << 20, 1, 64)), F32, F32, COPY)
+    text = "cpu3 tile=64,{} block=16,16 order=1,0 inner=1,0 parallel=1 prefetch={} store=cached fetch={} panel=none"
+    for extent, prefetch, fetch in ((1 << 16, 2, "rows"), (1 << 20, 0, "rows"), (1 << 20, 2, "blocks")):
+        plan.check(plan.parse(text.format(extent, prefetch, fetch)), wide)
+    with pytest.raises(PlanError) as refusal:
+        plan.check(plan.parse(text.format(1 << 17, 2, "rows")), wide)
+    assert str(refusal.value) == "plan tile=64,131072 has 33554432 bytes: fetch=rows takes tiles of 16777216 at most"
+
+
 def test_a_tile_over_the_whole_axis_needs_no_multiple() -> None:
     assert plan.check(replace(PLAN, tile=(100, 64)), FORM)
     assert plan.check(replace(PLAN, tile=(1000, 70)), FORM)

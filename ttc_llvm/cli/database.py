@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from ..compiling.exports import Imported, export_solutions, import_solutions
 from ..errors import OptionError
+from ..lowering.plan_text import modern
 from ..problem.tables import wrapped
 from ..problem.wording import count, printable
 from ..runtime import kernel
@@ -98,12 +99,12 @@ def _show(file: SolutionFile, args: argparse.Namespace) -> None:
         print_object("solution", fields | {"object_bytes": sizes})
         return
     del fields["timings"], fields["format"], fields["extra"]
-    fields |= {"effort": _effort(record), "provisional": _foundation(record)}
+    fields |= {"plan": modern(record.plan), "effort": _effort(record), "provisional": _foundation(record)}
     _line("asked", database_list.problem_line(record))
     for name, value in fields.items():
         _line(name, printable("" if value is None else str(value)))
     for name, size in sizes.items():
-        _line("object", f"{printable(name)} ({size} bytes)")
+        _line("object", f"{printable(modern(name))} ({size} bytes)")
     _print_timings(record)
 
 
@@ -137,7 +138,7 @@ def _print_timings(record: Record) -> None:
     for timing in timings:
         best, mark = milliseconds(min(timing.seconds, default=None)), "*" if timing.plan == record.plan else " "
         runs = count(len(timing.seconds), "run")
-        _line("timing", f"{mark} {best} ms (best of {runs}) {printable(timing.plan)}")
+        _line("timing", f"{mark} {best} ms (best of {runs}) {printable(modern(timing.plan))}")
     if timings[0].plan != record.plan:
         _line("choice", CHOICE)
 

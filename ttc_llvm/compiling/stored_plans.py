@@ -89,8 +89,9 @@ def open_database(path: str | Path | None, ignore: bool = False) -> Database:
 
 
 def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objects:
-    """The object code that the user's database has of a plan, whatever asked for it."""
-    return by_plan(plan, open_database(None).code(canonical, target, str(plan), versions))
+    """The object code that the user's database has of a plan, whatever asked for it, in whichever words."""
+    name = str(plan)
+    return by_plan(plan, open_database(None).code(canonical, target, lambda text: modern(text) == name, versions))
 
 
 def by_plan(plan: Plan, objects: Objects) -> dict[str, bytes]:

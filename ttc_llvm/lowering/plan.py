@@ -19,6 +19,7 @@ Loops = tuple[tuple[int, int], ...]  # axis and step, outermost first
 VERSION = "cpu3"
 MAX_EXTENT = (1 << 63) - 1  # as sizes of tensors have
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
+MAX_ROWS = 1 << 24  # bytes of a tile whose rows are prefetched: more than caches keep until they are read
 
 
 class Store(Enum):
@@ -206,6 +207,8 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
             words = ", ".join(choice.value for choice in choices if choice)
             raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
     _check_static(plan, canonical)
+    if plan.fetch is Fetch.ROWS and plan.prefetch:
+        _check_rows(plan, canonical)
     return plan
 
 
@@ -237,6 +240,15 @@ def _check_static(plan: CpuPlan, canonical: Canonical) -> None:
         return
     if plan.store not in (Store.CACHED, Store.ALIGNED):
         raise PlanError(f"plan store={plan.store.value} needs extents that are known when compiling")
+
+
+def _check_rows(plan: CpuPlan, canonical: Canonical) -> None:
+    """PlanError for tiles of more rows than tables in the code should list."""
+    sizes = [t if isinstance(one.extent, Param) else min(t, one.extent)
+             for t, one in zip(plan.tile, canonical.axes, strict=True)]  # fmt: skip
+    size = prod(sizes) * max(canonical.a.itemsize, canonical.b.itemsize)
+    if size > MAX_ROWS:
+        raise PlanError(f"plan tile={shown(plan.tile)} has {size} bytes: fetch=rows takes tiles of {MAX_ROWS} at most")
 
 
 def spans(tile: int, extent: Size) -> bool:

@@ -26,7 +26,7 @@ from ttc_llvm.tuning.database.code import Objects, fits
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, merge
 from ttc_llvm.tuning.database.signing import own_secret
-from ttc_llvm.tuning.database.solution_file import SolutionFile
+from ttc_llvm.tuning.database.solution_file import IsPlan, SolutionFile
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -114,9 +114,9 @@ class Database:
         _log.debug("solution %s is %s, %s is asked for: %d plans to try", request.id, known, effort, len(hints))
         return Answer(record, False, tuple(dict.fromkeys(hints)))
 
-    def code(self, problem: str, target: str, plan: str, versions: str) -> Objects:
-        """The code of this plan of a problem, whatever request it belongs to."""
-        asked = (problem, target, plan, versions)
+    def code(self, problem: str, target: str, is_plan: IsPlan, versions: str) -> Objects:
+        """The code of a plan of a problem, whatever request it belongs to."""
+        asked = (problem, target, is_plan, versions)
         found = (self._try(one, "read", lambda file: file.code_of(*asked)) for one in self._files())
         return next(filter(None, found), ())
 

@@ -38,7 +38,8 @@ def _bounded(columns: Iterable[str]) -> str:
 _SOLUTION = _bounded(SOLUTION_COLUMNS)
 _PACKED = f"coalesce((SELECT sum(length(objects)) FROM {CODE} WHERE {CODE}.id = {SOLUTIONS}.id), 0)"
 GET = f"SELECT {_SOLUTION} FROM {SOLUTIONS} WHERE id = ?"
-GET_PLAN = f"SELECT {_SOLUTION} FROM {SOLUTIONS} WHERE problem = ? AND target = ? AND plan = ?"
+GET_PLANS = f"SELECT {_SOLUTION} FROM {SOLUTIONS} WHERE problem = ? AND target = ?"
+PLAN = SOLUTION_COLUMNS.index("plan")
 LISTED = f"SELECT {_SOLUTION}, {_PACKED} FROM {SOLUTIONS}"
 PUT = f"INSERT OR REPLACE INTO {SOLUTIONS} VALUES ({', '.join('?' * len(SOLUTION_COLUMNS))})"
 PUT_CODE = f"INSERT OR REPLACE INTO {CODE} VALUES ({', '.join('?' * len(CODE_COLUMNS))})"

@@ -20,6 +20,7 @@ from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Transaction
 
 MAX_HINTS = 8
 _ID_DIGITS = 32
+IsPlan = Callable[[str], bool]  # whether a row's text, of today or earlier, is that of the plan in question
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ class SolutionFile(FileAccess):
         """
         return self.read(lambda s: self._get(s, request))
 
-    def code_of(self, problem: str, target: str, plan: str, versions: str) -> Objects:
-        """The code of this plan of a problem for these versions, whatever request it belongs to."""
-        return self.read(lambda s: self._code_of(s, problem, target, plan, versions)) or ()
+    def code_of(self, problem: str, target: str, is_plan: IsPlan, versions: str) -> Objects:
+        """The code of a plan of a problem for these versions, whatever request it belongs to."""
+        return self.read(lambda s: self._code_of(s, problem, target, is_plan, versions)) or ()
 
     def plans(self, request: Request) -> tuple[str, ...]:
         """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first."""
@@ -170,8 +171,9 @@ class SolutionFile(FileAccess):
     def _code(self, s: Transaction, request: Request, plan: str) -> Objects:
         return linkable(self.path, s.place, request, rows.code(s, request, plan))
 
-    def _code_of(self, s: Transaction, problem: str, target: str, plan: str, versions: str) -> Objects:
-        found = s.select(rows.GET_PLAN, problem, target, plan) if SOLUTIONS in s.tables else []
+    def _code_of(self, s: Transaction, problem: str, target: str, is_plan: IsPlan, versions: str) -> Objects:
+        known = s.select(rows.GET_PLANS, problem, target) if SOLUTIONS in s.tables else []
+        found = (row for row in known if isinstance(row[rows.PLAN], str) and is_plan(row[rows.PLAN]))
         read = rows.sound(found, self._ignored, lambda row: rows.decode(row, versions, partial(self._code, s)))
         return next((record.objects for record, _ in read if record.objects), ())
 
