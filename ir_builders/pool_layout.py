@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+REVISION = 1  # of `dispatch`, with any change of which stored code is another
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
 PARTS_BITS = 16
 STOP = -1  # the word that ends every worker

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tiers import examples
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.database import code, exchange, rows, schema
+from ttc_llvm.tuning.database import exchange, packing, rows, schema
 from ttc_llvm.tuning.database.database import Database, choose_path, default_path
 from ttc_llvm.tuning.database.field_rules import EXHAUSTIVE
 from ttc_llvm.tuning.database.records import MODES, Record, Request, Timing, covers, merge
@@ -320,7 +320,7 @@ def test_malformed_requests_are_refused_by_field(field: str, value: object) -> N
 @given(records)
 def test_records_survive_rows_and_lines(record: Record) -> None:
     assert rows.decode(rows.encode(record), record.request.versions) == replace(record, objects=())
-    assert code.unpack(record.plan, code.pack(record.plan, record.objects)) == record.objects
+    assert packing.unpack(record.plan, packing.pack(record.plan, record.objects)) == record.objects
     (read,) = exchange.from_lines(io.BytesIO(exchange.to_line(record)), "test", objects=True)
     assert read == record
     (bare,) = exchange.from_lines([exchange.to_line(record, objects=False)], "test", objects=True)

@@ -27,7 +27,7 @@ import ttc_llvm
 from ttc_llvm import cli
 from ttc_llvm.compiling import stored_plans
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.database import code, connection, exchange, file_access, notices, rows, signing, trust
+from ttc_llvm.tuning.database import connection, exchange, file_access, notices, packing, rows, signing, trust
 from ttc_llvm.tuning.database.database import Database
 from ttc_llvm.tuning.database.records import Record, Request, Timing
 from ttc_llvm.tuning.database.solution_file import SolutionFile
@@ -251,7 +251,7 @@ def test_everything_that_is_stored_fits_into_a_line_of_an_export(path: Path) -> 
     text = "\0" * (1 << 16)
     request = Request(text, text, 1, "cold", text, text, text)
     plans = tuple(Timing("\0" * 60_000, (1.0,)) for _ in range(11))
-    objects = (("kernel", os.urandom(code.MAX_CODE)),)
+    objects = (("kernel", os.urandom(packing.MAX_CODE)),)
     extra = json.dumps({"a": "é" * 170_000})
     big = Record(request, 1, "plan", 1.0, plans, objects, note=text, made_by=text, extra=extra)
     file = SolutionFile(path)
@@ -269,7 +269,7 @@ def test_objects_of_one_name_or_none_leave_the_plan(path: Path, lines: Callable[
     os.environ[trust.VARIABLE] = str(path)
     try:
         for names in (("kernel", "kernel"), ("kernel", "\ud800"), ("kernel", 7)):
-            packed = code.pack(RECORD.plan, tuple((name, b"x") for name in names))  # type: ignore[misc]
+            packed = packing.pack(RECORD.plan, tuple((name, b"x") for name in names))  # type: ignore[misc]
             execute(path, "UPDATE code_v2 SET objects = ?", packed)
             assert file.get(REQUEST) == replace(RECORD, objects=())
     finally:
@@ -278,7 +278,7 @@ def test_objects_of_one_name_or_none_leave_the_plan(path: Path, lines: Callable[
 
 
 def test_code_that_is_too_large_is_counted_and_not_kept(path: Path) -> None:
-    big = replace(OTHER, objects=(("kernel", bytes(code.MAX_CODE + 1)),))
+    big = replace(OTHER, objects=(("kernel", bytes(packing.MAX_CODE + 1)),))
     export = path.with_name("export.jsonl")
     path.parent.mkdir()
     export.write_bytes(exchange.to_line(RECORD) + exchange.to_line(big))

@@ -26,7 +26,7 @@ from ttc_llvm import Problem
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.runtime import backend, kernel, linking
-from ttc_llvm.tuning.database import code, notices, schema, signing, trust
+from ttc_llvm.tuning.database import notices, packing, schema, signing, trust
 from ttc_llvm.tuning.database.connection import connect
 from ttc_llvm.tuning.database.database import Database, user_path
 from ttc_llvm.tuning.database.records import Record, Request, Timing
@@ -120,7 +120,7 @@ def test_every_part_of_the_code_is_signed(place: Path, column: str, monkeypatch:
     change = {
         "plan": "UPDATE code_v2 SET plan = 'cpu1 tile=9'; UPDATE solutions_v2 SET plan = 'cpu1 tile=9'",
         "versions": "UPDATE code_v2 SET versions = 'cpu2'",
-        "objects": f"UPDATE code_v2 SET objects = x'{code.pack(RECORD.plan, (('kernel', b'evil'),)).hex()}'",
+        "objects": f"UPDATE code_v2 SET objects = x'{packing.pack(RECORD.plan, (('kernel', b'evil'),)).hex()}'",
         "image": "UPDATE code_v2 SET image = x'00'",
         "extra": "UPDATE code_v2 SET extra = '{\"a\": 1}'",
         "digest": "UPDATE code_v2 SET digest = zeroblob(32)",
@@ -454,10 +454,10 @@ def test_a_read_only_home_costs_one_line() -> None:
 
 
 def bomb(head: object, size: int) -> bytes:
-    packing = zlib.compressobj()
-    parts = [packing.compress(json.dumps(head).encode() + b"\n")]
-    parts += [packing.compress(bytes(1 << 20)) for _ in range(size >> 20)]
-    return b"".join([*parts, packing.flush()])
+    deflating = zlib.compressobj()
+    parts = [deflating.compress(json.dumps(head).encode() + b"\n")]
+    parts += [deflating.compress(bytes(1 << 20)) for _ in range(size >> 20)]
+    return b"".join([*parts, deflating.flush()])
 
 
 @pytest.mark.parametrize(
@@ -478,14 +478,14 @@ def test_sizes_are_checked_before_code_is_unpacked(head: object) -> None:
     given = bomb(head, 256 << 20)
     tracemalloc.start()
     with pytest.raises(DatabaseError, match="objects are"):
-        code.unpack("plan", given)
+        packing.unpack("plan", given)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20 << 20
 
 
 def test_code_that_is_too_large_is_left_out(place: Path, lines: Callable[[], list[str]]) -> None:
-    big = replace(RECORD, objects=(("kernel", bytes(code.MAX_CODE + 1)),))
+    big = replace(RECORD, objects=(("kernel", bytes(packing.MAX_CODE + 1)),))
     SolutionFile(place).put([big])
     assert SolutionFile(place).get(REQUEST) == replace(RECORD, objects=())
     assert len(lines()) == 1 and "too many" in lines()[0]

@@ -8,12 +8,13 @@ from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..operands.addresses import data_address
 from ..problem.canonical import Canonical, Placed
-from ..runtime import backend, kernel, runtime
+from ..runtime import kernel, runtime
 from ..runtime.executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound
 from ..runtime.kernel import Kernel
 from ..runtime.once import Recent
 from ..runtime.pool import Call
-from . import family, objects
+from ..runtime.stored_code import stored
+from . import family
 from .family import Family
 
 FAMILIES = 128  # kernels remembered
@@ -71,10 +72,10 @@ _kernels: Recent[Kernel] = Recent(FAMILIES)
 
 def _linked(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
     """The kernel of a family: from the solutions database, or compiled."""
-    return objects.linked(
+    return stored(
         str(form),
         str(plan),
-        target,
-        lambda: backend.compile_object(kernel.ir_text(form, plan, target), target),
+        lambda: kernel.compiled(form, plan, target),
         lambda code: kernel.build(form, plan, target, code),
+        target,
     )

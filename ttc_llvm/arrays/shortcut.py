@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from .. import locks
-from ..machine.target import Target
 from ..operands import addresses, torch_tensor
 from ..operands.addresses import data_address
 from ..operands.operand import Back
-from ..runtime import backend, linking
+from ..runtime import backend
 from ..runtime.executable import Direct, Executable
 from ..runtime.once import once
-from . import objects, strided
+from ..runtime.stored_code import native
+from . import strided
 from .general import General
 from .pairs import Array
 from .strided import Ready
@@ -104,15 +104,12 @@ def offer(key: Hashable, axes: Any, ready: Ready, result: Array, back: Back | No
 @once
 def _entries() -> tuple[NdarrayEntry, NdarrayEntry]:
     """The native entry, made on first use: without and with the interpreter lock held."""
-    target = backend.host_target()
-    what = f"arrays with data at {addresses.HEAD}"
-    loaded = objects.linked(
-        what, ABI, target, lambda: _compiled(target), lambda code: linking.load(code, (NAME,))
-    )
+    loaded = native(f"arrays with data at {addresses.HEAD}", ABI, (NAME,), _compiled)
     return loaded.function(NAME, _RELEASING), loaded.function(NAME, _HOLDING)
 
 
-def _compiled(target: Target) -> bytes:
+def _compiled() -> bytes:
     with locks.LLVM:
         from ..ir_builders import ndarray_entry
+    target = backend.host_target()
     return backend.compile_object(str(ndarray_entry.build(target, addresses.HEAD, NAME)), target)

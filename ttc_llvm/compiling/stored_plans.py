@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Generic
 
-from ..errors import DatabaseError
 from ..lowering.plan import Plan
 from ..lowering.plan_text import modern
 from ..problem import wording
 from ..problem.problem import Problem
 from ..runtime import kernel
-from ..runtime.once import once
-from ..tuning.database.code import Objects
-from ..tuning.database.database import Database, choose_path
-from ..tuning.database.notices import warn_once
+from ..tuning.database.opened import open_database as open_database
+from ..tuning.database.packing import Objects
 from ..tuning.database.records import Record
 from ..tuning.measurement import GIB, Measurement
 from ..tuning.search.leaderboard import P
@@ -69,23 +65,6 @@ class Circumstances:
 def asked_for(problem: Problem | None) -> str:
     """The problem as its caller stated it, for a row of the database, in JSON."""
     return "{}" if problem is None else json.dumps({wording.ASKED: wording.asked_fields(problem)})
-
-
-@once
-def _database(path: Path | None, ignore: bool) -> Database:
-    return Database(path, read=not ignore)
-
-
-def open_database(path: str | Path | None, ignore: bool = False) -> Database:
-    """The solutions database at this path (None: TTC_DATABASE, else the user's cache directory).
-
-    Where there is no place for one, it lasts as long as the process, and one line says so.
-    """
-    try:
-        return _database(choose_path(path), ignore)
-    except DatabaseError as error:
-        warn_once(Path(), "place", f"{error}; new solutions last as long as this process")
-        return _database(None, ignore)
 
 
 def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objects:

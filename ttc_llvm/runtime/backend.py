@@ -20,6 +20,7 @@ from ..machine import host, lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from . import heap, interrupts, requirements
+from .told import Told, told
 
 if TYPE_CHECKING:
     from llvmlite import binding
@@ -106,7 +107,21 @@ def bitcode(ir_text: str, wanted: Target | GpuTarget) -> bytes:
 
 def llvm_version() -> str:
     """LLVM's version, which is part of every key of stored object code."""
-    return ".".join(map(str, llvm().llvm_version_info))
+    return _told().version
+
+
+@lru_cache(maxsize=1)
+def _told() -> Told:
+    with locks.CODE:
+        return told(_asked)
+
+
+@uninterrupted()
+def _asked() -> Told:
+    binding = llvm()
+    version = ".".join(map(str, binding.llvm_version_info))
+    features = binding.get_host_cpu_features().flatten()  # sorted by name
+    return Told(version, binding.get_process_triple(), binding.get_host_cpu_name(), features)
 
 
 @lru_cache(maxsize=1)
@@ -124,18 +139,15 @@ def llvm() -> Any:
 @lru_cache(maxsize=1)
 def _host() -> tuple[Target, Mapping[str, bool]]:
     requirements.check()
-    binding = llvm()
-    triple = binding.get_process_triple()
+    _, triple, cpu, switches = _told()
     if not triple.startswith("x86_64"):
         raise TargetError(f"LLVM takes this machine for {triple}: kernels run on x86-64 Linux only")
-    with uninterrupted():
-        features, cpu = binding.get_host_cpu_features(), binding.get_host_cpu_name()
+    features = {switch[1:]: switch[0] == "+" for switch in switches.split(",")}
     enabled = frozenset(name for name, there in features.items() if there)
-    switches = features.flatten()  # sorted by name
     if "avx512f" in enabled:
         switches += ",-prefer-256-bit"  # else LLVM splits 512-bit vectors on CPUs that lower their clock
     own = lookup.for_features(cpu, enabled, switches, triple=triple, **host.caches())
-    return own, MappingProxyType(dict(features))
+    return own, MappingProxyType(features)
 
 
 @lru_cache(maxsize=16)

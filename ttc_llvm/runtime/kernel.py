@@ -11,28 +11,31 @@ from functools import lru_cache
 from typing import Any
 
 from .. import __version__, locks
+from ..errors import CompileError
 from ..lowering import plan as plans
 from ..lowering.lower import lower
 from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import Canonical
-from . import backend, linking
+from ..tuning.database.packing import is_image
+from . import backend, image_linker, linking
 from .once import Recent
 
 _log = logging.getLogger(__name__)
 NAME = "kernel"
 CAPACITY = 256
+FACTS = 3  # that an image tells: see `_facts`
 # Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
 REVISION = 3  # a complex 1 does not multiply
 
-Objects = Mapping[str, bytes]  # object code, by `name_of`
+Objects = Mapping[str, bytes]  # images, or object code, by `name_of`
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """Executable code of one plan. tasks: size of its task grid, 0 where parameters decide; scratch: bytes per
-    thread; alignment: bytes that B's base must be a multiple of (1 = any); code: the object file behind it.
+    thread; alignment: bytes that B's base must be a multiple of (1 = any); code: its image, or the object behind it.
     Whoever keeps the address keeps the kernel."""
 
     address: int
@@ -79,17 +82,34 @@ def _builder() -> Any:
     return module
 
 
-def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0) -> Kernel:
-    """Compile a plan, or link it from its stored object code without running LLVM's optimiser. loads: of `lower`."""
+def compiled(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> bytes:
+    """The code of a plan: an image, or where it cannot be one, an object. loads: of `lower`."""
     nest = lower(canonical, plan, target, loads)
+    code = backend.compile_object(_text(nest, target), target)
+    _log.debug("compiled %d bytes for %s: %s", len(code), canonical, plan)
+    return image_linker.linked(code, (NAME,), _facts(nest)) or code
+
+
+def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0) -> Kernel:
+    """Compile a plan, or take its stored code without running LLVM's optimiser: an image runs as it is. loads: of
+    `lower`."""
     if code is None:
-        code = backend.compile_object(_text(nest, target), target)
-        _log.debug("compiled %d bytes for %s: %s", len(code), canonical, plan)
+        code = compiled(canonical, plan, target, loads)
     else:
-        _log.debug("linked %d stored bytes for %s: %s", len(code), canonical, plan)
+        _log.debug("loaded %d stored bytes for %s: %s", len(code), canonical, plan)
+    facts = () if is_image(code) else _facts(lower(canonical, plan, target, loads))
+    code = (image_linker.linked(code, (NAME,), facts) if facts else None) or code
     loaded = linking.load(code, (NAME,))
-    tasks = 0 if nest.params else nest.tasks
-    return Kernel(loaded.address(NAME), tasks, nest.scratch, nest.alignment, code, loaded)
+    facts = loaded.facts or facts
+    if len(facts) != FACTS:
+        raise CompileError("an image of a kernel lacks the facts about it")
+    tasks, scratch, alignment = facts
+    return Kernel(loaded.address(NAME), tasks, scratch, alignment, code, loaded)
+
+
+def _facts(nest: LoopNest) -> tuple[int, ...]:
+    """What an image tells of its kernel: `tasks`, `scratch` and `alignment`."""
+    return 0 if nest.params else nest.tasks, nest.scratch, nest.alignment
 
 
 class KernelCache:

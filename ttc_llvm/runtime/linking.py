@@ -1,27 +1,45 @@
-"""Machine code in this process: object code is linked, and unmapped when nobody keeps it any more."""
+"""Machine code in this process: images are mapped, and objects made into images, or linked by LLVM."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import CompileError
-from . import backend, heap, interrupts
+from ..tuning.database.packing import is_image
+from . import backend, heap, image_linker, interrupts
+from .mapping import Loaded as Loaded
+from .mapping import mapped
 
 if TYPE_CHECKING:
     from llvmlite import binding
 
-F = TypeVar("F", bound=Callable[..., Any])
 LIBRARIES_PER_LINKER = 8
 
 
-class Loaded:
-    """Machine code in this process; it is unmapped when the last reference to this object goes."""
+def load(code: bytes, symbols: Sequence[str]) -> Loaded:
+    """Code of this machine, an image or an object, as functions of this process; nothing is optimised.
 
-    __slots__ = ("__weakref__", "_jit", "_library")
+    symbols: the functions whose addresses will be asked for. Undefined symbols, such as memcpy, are looked up in the
+    process. Raises CompileError where the bytes are no code of this machine or lack a symbol, TargetError where nothing
+    runs that a process has made.
+    """
+    ready = code if is_image(code) else image_linker.linked(code, symbols)
+    if ready is None:
+        return _linked(code, symbols)
+    loaded = mapped(ready)
+    loaded.check(symbols)
+    return loaded
 
-    def __init__(self, library: binding.ResourceTracker, jit: binding.LLJIT) -> None:
+
+class _Linked(Loaded):
+    """Machine code that LLVM has linked."""
+
+    __slots__ = ("_jit", "_library")
+
+    def __init__(self, library: binding.ResourceTracker, jit: binding.LLJIT, symbols: Sequence[str]) -> None:
+        super().__init__(None, {symbol: library[symbol] for symbol in symbols}, ())
         self._library, self._jit = library, jit
 
     def __del__(self) -> None:
@@ -31,31 +49,16 @@ class Loaded:
         with interrupts.held(later=True):
             del self._library, self._jit
 
-    def address(self, symbol: str) -> int:
-        """The address of a function named in `load`. Whoever keeps the address keeps this object, too."""
-        return self._library[symbol]
-
-    def function(self, symbol: str, prototype: Callable[[int], F]) -> F:
-        """A function named in `load`, of a ctypes type; it keeps the code in memory."""
-        made = prototype(self._library[symbol])
-        made.code = self  # type: ignore[attr-defined]
-        return made
-
 
 @backend.uninterrupted()
-def load(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
-    """Link an object of this machine into the process, without optimising anything.
-
-    symbols: the functions whose addresses will be asked for. Undefined symbols, such as memcpy, are looked up
-    in the process. Raises CompileError where the bytes are no object of this machine or lack a symbol.
-    """
+def _linked(object_bytes: bytes, symbols: Sequence[str]) -> Loaded:
     builder = backend.llvm().JITLibraryBuilder().add_object_img(object_bytes).add_current_process()
     for symbol in symbols:
         builder.export_symbol(symbol)
     heap.require(heap.LEAST, "the linking of a kernel")
     jit, name = _linker()
     try:
-        return Loaded(builder.link(jit, name), jit)
+        return _Linked(builder.link(jit, name), jit, symbols)
     except RuntimeError as error:
         raise CompileError(f"object code cannot be linked: {backend.one_line(error)}") from error
 

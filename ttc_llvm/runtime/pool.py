@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import locks
 from ..ir_builders import pool_layout as layout
-from . import affinity, backend, linking
+from . import affinity, backend, stored_code
 from .affinity import Affinity
 from .once import once
 
@@ -101,16 +101,19 @@ class Native:
 @once
 def native() -> Native:
     """The dispatcher, compiled and loaded on first use."""
-    target = backend.host_target()
-    with locks.LLVM:
-        from ..ir_builders import dispatch
-    module = dispatch.build(target.triple)
-    code = linking.load(backend.compile_object(str(module), target), tuple(_NATIVE))
+    code = stored_code.native("workers", str(layout.REVISION), tuple(_NATIVE), _compiled)
     entries: dict[str, Any] = {
         name: code.function(name, ctypes.CFUNCTYPE(result, *arguments))
         for name, (result, arguments) in _NATIVE.items()
     }
     return Native(**entries, rate=_poll_rate(entries["pauses"]))
+
+
+def _compiled() -> bytes:
+    with locks.LLVM:
+        from ..ir_builders import dispatch
+    target = backend.host_target()
+    return backend.compile_object(str(dispatch.build(target.triple)), target)
 
 
 def _poll_rate(pauses: Callable[..., None], polls: int = 1000) -> float:

@@ -22,8 +22,8 @@ import platformdirs
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database import schema, trust
-from ttc_llvm.tuning.database.code import Objects, fits
 from ttc_llvm.tuning.database.notices import warn_once
+from ttc_llvm.tuning.database.packing import Objects, fits
 from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, merge
 from ttc_llvm.tuning.database.signing import own_secret
 from ttc_llvm.tuning.database.solution_file import IsPlan, SolutionFile
@@ -119,6 +119,16 @@ class Database:
         asked = (problem, target, is_plan, versions)
         found = (self._try(one, "read", lambda file: file.code_of(*asked)) for one in self._files())
         return next(filter(None, found), ())
+
+    def native(self, request: Request, plan: str) -> Objects:
+        """Code that belongs to no solution: what `keep_native` has stored under this request and plan."""
+        found = (self._try(one, "read", lambda file: file.native(request, plan)) for one in self._files())
+        return next(filter(None, found), ()) if self._reads else ()
+
+    def keep_native(self, record: Record) -> None:
+        """Remember such code in a file of the user's own."""
+        if self.keeps_code and fits(record.objects):
+            self._try(self._own(), "write", lambda file: file.put_native(record))
 
     def refuse(self, record: Record) -> None:
         """The plan of a record that was found is of no use to this program: any other replaces it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
 
+from ttc_llvm.tuning.database.digests import sha256
 from ttc_llvm.tuning.database.field_rules import (
     EXHAUSTIVE,
     MAX_EXTRA,
@@ -63,7 +63,7 @@ class Request:
 @lru_cache(maxsize=256)
 def digits(*key: str | int) -> str:
     """32 hexadecimal digits that name a key."""
-    return hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]
+    return str(sha256(json.dumps(key).encode()).hexdigest()[:32])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from functools import reduce
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.database.code import MAX_PACKED, Code, Objects
+from ttc_llvm.tuning.database.code import Code
 from ttc_llvm.tuning.database.connection import SqlRow
 from ttc_llvm.tuning.database.exchange import timings
 from ttc_llvm.tuning.database.field_rules import MAX_EXTRA, MAX_TEXT
+from ttc_llvm.tuning.database.packing import MAX_PACKED, Objects
 from ttc_llvm.tuning.database.records import KIND, MAX_TIMINGS, Record, Request, digits, merge, timings_text
 from ttc_llvm.tuning.database.schema import (
     CODE,
@@ -36,7 +37,8 @@ def _bounded(columns: Iterable[str]) -> str:
 
 
 _SOLUTION = _bounded(SOLUTION_COLUMNS)
-_PACKED = f"coalesce((SELECT sum(length(objects)) FROM {CODE} WHERE {CODE}.id = {SOLUTIONS}.id), 0)"
+_BYTES = "coalesce(length(objects), 0) + coalesce(length(image), 0)"
+_PACKED = f"coalesce((SELECT sum({_BYTES}) FROM {CODE} WHERE {CODE}.id = {SOLUTIONS}.id), 0)"
 GET = f"SELECT {_SOLUTION} FROM {SOLUTIONS} WHERE id = ?"
 GET_PLANS = f"SELECT {_SOLUTION} FROM {SOLUTIONS} WHERE problem = ? AND target = ?"
 PLAN = SOLUTION_COLUMNS.index("plan")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hmac
 import os
 import secrets
 import stat
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
+from ttc_llvm.tuning.database.digests import hmac_sha256
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.trust import OPENING, make_folder
 
@@ -27,7 +27,7 @@ _DOMAIN = b"ttc_llvm code 2"
 
 def signature(secret: bytes, fields: Iterable[str | bytes | None]) -> bytes:
     """HMAC-SHA256 of the fields in order; framed by their lengths, so that no two lists of fields look the same."""
-    return hmac.digest(secret, b"".join((_DOMAIN, *map(_framed, fields))), "sha256")
+    return hmac_sha256(secret, b"".join((_DOMAIN, *map(_framed, fields))))
 
 
 def _framed(field: str | bytes | None) -> bytes:

@@ -12,9 +12,10 @@ from typing import Any, BinaryIO
 
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database import exchange, rows, schema
-from ttc_llvm.tuning.database.code import Objects, linkable, signed
+from ttc_llvm.tuning.database.code import ALONE, linkable, signed
 from ttc_llvm.tuning.database.file_access import FileAccess
 from ttc_llvm.tuning.database.notices import warn_once
+from ttc_llvm.tuning.database.packing import Objects
 from ttc_llvm.tuning.database.records import Record, Request, merge
 from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Transaction
 
@@ -69,6 +70,16 @@ class SolutionFile(FileAccess):
     def code_of(self, problem: str, target: str, is_plan: IsPlan, versions: str) -> Objects:
         """The code of a plan of a problem for these versions, whatever request it belongs to."""
         return self.read(lambda s: self._code_of(s, problem, target, is_plan, versions)) or ()
+
+    def native(self, request: Request, plan: str) -> Objects:
+        """Code that `put_native` has stored."""
+        return self.read(lambda s: self._code(s, request, plan)) or ()
+
+    def put_native(self, record: Record) -> None:
+        """Store code that belongs to no solution, unless this user cannot sign it."""
+        made = signed(self.path, record, ALONE)
+        if made is not None:
+            self.write(lambda s: s.change(rows.PUT_CODE, *rows.encode_code(record.request, made)))
 
     def plans(self, request: Request) -> tuple[str, ...]:
         """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first."""
@@ -133,7 +144,8 @@ class SolutionFile(FileAccess):
             count = self._drop_older(s)
             used = f"SELECT id FROM {CODE} WHERE versions = ?"  # another version's plan, and in daily use
             count += s.change(f"DELETE FROM {SOLUTIONS} WHERE versions != ? AND id NOT IN ({used})", versions, versions)
-            s.change(f"DELETE FROM {CODE} WHERE versions != ? OR id NOT IN (SELECT id FROM {SOLUTIONS})", versions)
+            lost = f"extra IS NOT '{ALONE}' AND id NOT IN (SELECT id FROM {SOLUTIONS})"
+            s.change(f"DELETE FROM {CODE} WHERE versions != ? OR ({lost})", versions)
             return count
 
         return Cleared(self._remove(remove))
