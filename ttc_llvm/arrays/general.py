@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 
+from ..errors import CompileError
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..operands.addresses import data_address
@@ -13,10 +16,12 @@ from ..runtime.executable import HELD_BYTES, SERIAL_BYTES, Direct, Entry, bound
 from ..runtime.kernel import Kernel
 from ..runtime.once import Recent
 from ..runtime.pool import Call
-from ..runtime.stored_code import stored
+from ..tuning.database.opened import open_database
+from ..tuning.database.records import Record, Request
 from . import family
 from .family import Family
 
+_log = logging.getLogger(__name__)
 FAMILIES = 128  # kernels remembered
 
 
@@ -71,11 +76,19 @@ _kernels: Recent[Kernel] = Recent(FAMILIES)
 
 
 def _linked(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
-    """The kernel of a family: from the solutions database, or compiled."""
-    return stored(
-        str(form),
-        str(plan),
-        lambda: kernel.compiled(form, plan, target),
-        lambda code: kernel.build(form, plan, target, code),
-        target,
-    )
+    """The kernel of a family: from its row of the solutions database, or compiled and stored there. Code of another
+    plan is not used, and what cannot be linked is compiled again, with a warning."""
+    request = Request(str(form), target.key, 1, "hot-ab", "", kernel.versions())
+    store = open_database(None)
+    record = store.find(request, 1).record
+    known = record is not None and record.plan == str(plan)
+    code = dict(record.objects).get(kernel.NAME) if record is not None and known else None
+    if code is not None:
+        try:
+            return kernel.build(form, plan, target, code)
+        except CompileError as error:
+            _log.warning("stored object code is ignored: %s", error)
+    made = kernel.build(form, plan, target)
+    fresh = Record(request, 1, str(plan), objects=((kernel.NAME, made.code),))
+    (store.keep if known else store.store)(fresh)
+    return made

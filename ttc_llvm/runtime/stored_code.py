@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from ..errors import CompileError
-from ..machine.target import Target
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Record, Request
 from . import backend, image_linker, kernel, linking
@@ -16,7 +14,6 @@ from .linking import Loaded
 _log = logging.getLogger(__name__)
 NATIVE = "native code"  # the kind of such rows
 _NAME = "module"
-T = TypeVar("T")
 
 
 def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], bytes]) -> Loaded:
@@ -34,28 +31,15 @@ def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], b
     variables. Data that is filled with addresses at link time (tables of functions) makes LLVM link it in every
     process: fill such tables when the code runs.
     """
-    def made() -> bytes:
-        code = compiled()
-        return image_linker.linked(code, symbols) or code
-
-    return stored(what, how, made, lambda code: linking.load(code, symbols))
-
-
-def stored(
-    what: str, how: str, compiled: Callable[[], bytes], load: Callable[[bytes], T], target: Target | None = None
-) -> T:
-    """`load(code)` of what is stored under this name, or else of `compiled()`, which is then stored. what, how: as of
-    `native`; target: by default this machine. Stored code that `load` refuses with a CompileError is made again, with a
-    warning."""
-    key = (target or backend.host_target()).key
-    request = Request(what, key, 1, "hot-ab", "", kernel.versions(), NATIVE)
+    request = Request(what, backend.host_target().key, 1, "hot-ab", "", kernel.versions(), NATIVE)
     store = open_database(None)
     for _, code in store.native(request, how):
         try:
-            return load(code)
+            return linking.load(code, symbols)
         except CompileError as error:
-            _log.warning("stored object code is ignored: %s", error)
+            _log.warning("stored code of %s is ignored: %s", what, error)
     code = compiled()
-    made = load(code)
+    code = image_linker.linked(code, symbols) or code
+    loaded = linking.load(code, symbols)
     store.keep_native(Record(request, 1, how, objects=((_NAME, code),)))
-    return made
+    return loaded
