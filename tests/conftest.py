@@ -38,6 +38,9 @@ settings.load_profile("fixed")
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="ttc-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
+# So is the database: what is in the user's own was signed by another secret.
+os.environ["TTC_DATABASE"] = os.path.join(os.environ["XDG_STATE_HOME"], "solutions.sqlite3")
+
 os.environ["COLUMNS"] = "300"  # tests look for whole lines; `test_tables.py` has terminals of its own
 
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # nohup's doing, and tests hang up on processes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ArtifactError
 from ..runtime.elf import MAGIC as MAGIC
-from ..runtime.elf import UNDEFINED, Elf, Ended, Symbol
+from ..runtime.elf import UNDEFINED, Elf, Ended, Symbol, is_readable
 
 GLOBAL, WEAK = 1, 2  # bindings that other objects see
 VISIBILITY = 3  # bits of st_other: 0 = default
@@ -30,7 +30,7 @@ def with_default_visibility(data: bytes) -> bytes:
 
 def _visible(data: bytes) -> list[Symbol]:
     """The global and weak symbols that an object defines."""
-    if not is_elf(data):
+    if not is_readable(data):
         raise ArtifactError("a library needs ELF objects: these bytes are none")
     try:
         return [one for one in Elf(data).symbols() if one.binding in (GLOBAL, WEAK) and one.section != UNDEFINED]

@@ -75,11 +75,16 @@ _LAYOUTS = {
 _ORDERS = {1: "<", 2: ">"}  # ELFDATA2LSB, ELFDATA2MSB
 
 
+def is_readable(data: bytes) -> bool:
+    """True for ELF files of a known class and byte order."""
+    return data[:4] == MAGIC and len(data) > 5 and data[4] in _LAYOUTS and data[5] in _ORDERS
+
+
 class Elf:
     """The file in these bytes; `Ended` where they hold no sections."""
 
     def __init__(self, data: bytes) -> None:
-        if data[:4] != MAGIC or data[4] not in _LAYOUTS or data[5] not in _ORDERS:
+        if not is_readable(data):
             raise ValueError("these bytes are no ELF file")
         self.data, self._layout, self._order = data, _LAYOUTS[data[4]], _ORDERS[data[5]]
         self.kind, self.machine = struct.unpack_from(self._order + "HH", data, 16)
