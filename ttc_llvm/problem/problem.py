@@ -72,8 +72,8 @@ class Problem:
         _check_outer(self)
         _check_axes(self)
         _check_bytes(self)
-        put(self, "alpha", _scalar("alpha", self.alpha, self))
-        put(self, "beta", _scalar("beta", self.beta, self))
+        put(self, "alpha", scalar("alpha", self.alpha, self.compute, self.spelled))
+        put(self, "beta", scalar("beta", self.beta, self.compute, self.spelled))
         _check_arithmetic(self)
 
     @classmethod
@@ -226,13 +226,14 @@ def _check_bytes(p: Problem) -> None:
             raise ProblemError(f"{name} of outer sizes {_show(outer)} exceeds 2^63 - 1 bytes")
 
 
-def _scalar(name: str, value: complex, problem: Problem) -> complex:
-    number, compute = arguments.number(name, value), problem.compute
+def scalar(name: str, value: complex, compute: DType, spelled: str) -> complex:
+    """alpha or beta in the type of the arithmetic. spelled: how messages name the type. ProblemError where it has none."""
+    number = arguments.number(name, value)
     if compute.kind is not Kind.COMPLEX and number.imag != 0:
-        raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {problem.spelled} is real")
+        raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {spelled} is real")
     if compute.real_bits == 32:
         if any(FLOAT_MAX <= abs(x) < math.inf for x in (number.real, number.imag)):
-            raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {problem.spelled}")
+            raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {spelled}")
         rounded = complex(*(ctypes.c_float(part).value for part in (number.real, number.imag)))
         number = rounded if rounded in (0, 1) else number
     return number if compute.kind is Kind.COMPLEX else number.real

@@ -1,0 +1,1 @@
+"""Contractions of tensors: products by BLAS around transpositions, as few as possible."""

@@ -1,0 +1,72 @@
+"""BLAS's matrix product: through the function pointers that SciPy publishes, or by `numpy.matmul`."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from .. import locks
+from ..runtime import backend, linking
+from ..runtime.once import once
+
+INT_MAX = (1 << 31) - 1
+_SOURCE = "scipy.linalg.cython_blas"
+_INTEGERS = {"int": 32, "npy_int64": 64, "int64_t": 64, "long": 64, "long long": 64}
+
+
+@dataclass(frozen=True, slots=True)
+class Blas:
+    """The four `gemm`s of a BLAS. addresses: by data type; bits: of its integers."""
+
+    addresses: dict[str, int]
+    bits: int
+
+    def admits(self, *sizes: int) -> bool:
+        """True where its integers hold these."""
+        return self.bits == 64 or max(sizes) <= INT_MAX
+
+
+@once
+def scipy_blas() -> Blas | None:
+    """SciPy's BLAS, whose pointers are read from capsules; None where SciPy is not installed, or is of another form."""
+    try:
+        with locks.LLVM:
+            import scipy.linalg.cython_blas as published
+        capsules = {name: published.__pyx_capi__[f"{name}gemm"] for name in "sdcz"}
+    except (ImportError, AttributeError, KeyError):
+        return None
+    name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    signatures = {name: name_of(capsule) for name, capsule in capsules.items()}
+    bits = {_bits(signature) for signature in signatures.values()}
+    if len(bits) != 1 or None in bits:
+        return None
+    found = {name: pointer_of(capsule, signatures[name]) for name, capsule in capsules.items()}
+    return Blas(found, bits.pop() or 0)
+
+
+def _bits(signature: bytes) -> int | None:
+    """Bits of the integers of gemm's C signature, whose third to fifth arguments are sizes."""
+    match = re.fullmatch(r"void \((.*)\)", signature.decode("ascii", "replace"))
+    arguments = [part.strip() for part in match[1].split(",")] if match else []
+    if len(arguments) != 13 or arguments[0] != "char *":
+        return None
+    kinds = {arguments[k].removesuffix("*").strip() for k in (2, 3, 4, 7, 9, 12)}
+    return _INTEGERS.get(kinds.pop()) if len(kinds) == 1 else None
+
+
+@once
+def loops() -> Any:
+    """`ir_builders.gemm_loops.run_products` as a function of addresses; without the interpreter lock."""
+    target = backend.host_target()
+    with locks.LLVM:
+        from ..ir_builders import gemm_loops, integer_code, module
+
+    made = module.new_module(target)
+    integer_code.add_functions(made, [gemm_loops.run_products])
+    name = gemm_loops.run_products.__name__
+    code = linking.load(backend.compile_vectorised(str(made), target), (name,))
+    return code.function(name, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4))

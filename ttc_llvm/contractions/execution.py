@@ -1,0 +1,124 @@
+"""A planned contraction that runs: copies into scratch, products, and the copy of C to its place."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import assignment
+from ..arrays.pairs import PLAIN, Scaling, scaling
+from ..operands.addresses import data_address
+from ..problem import dtypes
+from ..problem.contraction import OPERANDS, Contraction, IndexClass
+from ..runtime import runtime
+from .merged import A, B, C
+from .plan import Products
+from .products import products_of
+
+Array = npt.NDArray[Any]
+LINE = 64
+KEPT_BYTES = 64 << 20  # of scratch, by thread, between calls
+
+
+class Copy:
+    """The copy of one tensor: a view of the tensor that lies like it, and the shape of the copy in C order."""
+
+    __slots__ = ("axes", "bytes", "shape")
+
+    def __init__(self, contraction: Contraction, products: Products, tensor: int) -> None:
+        letters = contraction.indices(OPERANDS[tensor])
+        order = "".join(products.merged.letters[number] for number in products.plan.copies[tensor] or ())
+        order += "".join(letter for letter in letters if letter not in order)  # of extent 1
+        self.axes = tuple(letters.index(letter) for letter in order)
+        self.shape = tuple(contraction.extents[letter] for letter in order)
+        self.bytes = products.merged.elements(tensor) * contraction.element.itemsize
+
+
+class Execution:
+    """Runs one plan of a contraction on arrays that lie as the contraction says. Safe in several threads.
+
+    scratch: bytes that a call needs.
+    """
+
+    def __init__(self, contraction: Contraction, products: Products, threads: int | None = None) -> None:
+        merged = products.merged
+        self.products = products
+        self._run = products_of(products)
+        self._copies = [
+            None if order is None else Copy(contraction, products, tensor)
+            for tensor, order in enumerate(products.plan.copies)
+        ]
+        self._dtype = dtypes.to_numpy(contraction.element)
+        self._conjugate = merged.conjugate
+        self._threads = threads
+        self._reversed = [_slices(contraction.indices(name), merged.reversed) for name in OPERANDS]
+        self._no_sum = any(x.kind is IndexClass.K and x.extent == 0 for x in merged.indices)
+        self._nothing = merged.elements(C) == 0
+        self.scratch = sum(-(-copy.bytes // LINE) * LINE for copy in self._copies if copy)
+
+    def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
+        """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type."""
+        if self._nothing:
+            return
+        if self._no_sum:
+            _scale(c, beta)
+            return
+        arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True)]
+        scratch, at = _scratch(self.scratch) if self.scratch else None, 0
+        places: list[Array] = []
+        for tensor, copy in enumerate(self._copies):
+            if copy is None:
+                places.append(arrays[tensor])
+                continue
+            assert scratch is not None
+            places.append(np.ndarray(copy.shape, self._dtype, scratch, at))
+            at += -(-copy.bytes // LINE) * LINE
+            if tensor != C:
+                self._move(arrays[tensor].transpose(copy.axes), places[tensor], self._scale_of(tensor))
+        copy = self._copies[C]
+        if copy is None:
+            self._run(places[A], places[B], places[C], alpha, beta)
+            return
+        self._run(places[A], places[B], places[C], alpha, 0)
+        self._move(places[C], arrays[C].transpose(copy.axes), scaling(self._dtype, self._dtype, 1, beta, False))
+
+    def _scale_of(self, tensor: int) -> Scaling:
+        return scaling(self._dtype, self._dtype, 1, 0, True) if self._conjugate[tensor] else PLAIN
+
+    def _move(self, of: Array, to: Array, scale: Scaling) -> None:
+        threads = runtime.num_threads() if self._threads is None else self._threads
+        assignment.engine().assign(of, to, scale, threads, 1, fresh=True)
+
+
+def _slices(letters: str, backwards: str) -> tuple[slice, ...] | None:
+    """The view of a tensor that walks some indices from their end; None where there are none."""
+    if not set(letters) & set(backwards):
+        return None
+    return tuple(slice(None, None, -1) if letter in backwards else slice(None) for letter in letters)
+
+
+def _scale(c: Array, beta: complex) -> None:
+    if beta == 0:
+        c[...] = 0
+    elif beta != 1:
+        c *= beta
+
+
+# --- scratch --------------------------------------------------------------------------------------------
+
+_kept = threading.local()
+
+
+def _scratch(size: int) -> Array:
+    """So many bytes at least, on a cache line; what is not too much is kept for this thread's next call."""
+    block: Array | None = getattr(_kept, "block", None)
+    if block is not None and block.nbytes >= size:
+        return block
+    raw = np.empty(size + LINE, np.uint8)
+    block = raw[-data_address(raw) % LINE :][:size]
+    if size <= KEPT_BYTES:
+        _kept.block = block
+    return block

@@ -1,0 +1,54 @@
+"""A plan's products as calls of BLAS's `gemm`, which stores matrices by columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .merged import A, B
+from .plan import Matrix, Products
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm:
+    """The arguments of `gemm(left, right)` that do not change from product to product.
+
+    swapped: the transposed product is computed, B is the left operand; transposed, leading: of the left and right
+    operand and (leading) of the result; rows, columns, depth: of the result, and what is summed over.
+    """
+
+    swapped: bool
+    transposed: tuple[str, str]
+    leading: tuple[int, int, int]
+    rows: int
+    columns: int
+    depth: int
+
+
+def gemm(products: Products) -> Gemm | None:
+    """The call for a valid plan; None where it conjugates a matrix that it does not transpose, which BLAS cannot."""
+    m, n, k = products.sizes
+    a, b, c = products.matrices
+    swapped = not _by_columns(c, m, n)
+    if swapped:  # C' = B' A', each seen by columns
+        a, b, c = (Matrix(x.columns, x.rows, x.loops) for x in (b, a, c))
+        m, n = n, m
+    in_place = [products.plan.copies[tensor] is None for tensor in (A, B)]
+    conjugate = [is_set and here for is_set, here in zip(products.merged.conjugate, in_place, strict=True)]
+    sides = [_side(a, m, k, conjugate[swapped]), _side(b, k, n, conjugate[not swapped])]
+    if any(side is None for side in sides):
+        return None
+    (left, leading_a), (right, leading_b) = sides  # type: ignore[misc]
+    return Gemm(swapped, (left, right), (leading_a, leading_b, max(c.columns, m, 1)), m, n, k)
+
+
+def _by_columns(x: Matrix, rows: int, columns: int) -> bool:
+    return (x.rows == 1 or rows == 1) and (x.columns >= rows or columns == 1)
+
+
+def _side(x: Matrix, rows: int, columns: int, conjugate: bool) -> tuple[str, int] | None:
+    """Whether and how an operand is transposed, and its leading dimension."""
+    if not conjugate and _by_columns(x, rows, columns):
+        return "N", max(x.columns, rows, 1)
+    if (x.columns == 1 or columns == 1) and (x.rows >= columns or rows == 1):
+        return "C" if conjugate else "T", max(x.rows, columns, 1)
+    return None

@@ -1,0 +1,108 @@
+"""A contraction as its plans see it: indices by class, merged where they are contiguous in every tensor that has them.
+
+Letters and the order of axes are forgotten; a matrix product is two or three indices whatever its operands' ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+
+from ..problem.contraction import OPERANDS, Contraction, IndexClass
+
+A, B, C = range(len(OPERANDS))
+_TENSORS = {IndexClass.BATCH: (A, B, C), IndexClass.M: (A, C), IndexClass.N: (B, C), IndexClass.K: (A, B)}
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index: its extent, and its strides in A, B and C in elements, 0 in the tensor that lacks it."""
+
+    kind: IndexClass
+    extent: int
+    strides: tuple[int, int, int]
+
+    @property
+    def tensors(self) -> tuple[int, ...]:
+        """The tensors that have it, of A, B and C."""
+        return _TENSORS[self.kind]
+
+    def __str__(self) -> str:
+        strides = ":".join(str(self.strides[tensor]) for tensor in self.tensors)
+        return f"{self.kind.value}:{self.extent}:{strides}"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The indices of a contraction, by class and then by descending stride; str() is its part of every key.
+
+    dtype: of all three tensors; conjugate: of A and of B; letters: of the contraction's indices, outermost first, that
+    each index is made of; reversed: the letters of those that are walked from their end.
+    """
+
+    indices: tuple[Index, ...]
+    dtype: str
+    conjugate: tuple[bool, bool] = (False, False)
+    letters: tuple[str, ...] = field(default=(), compare=False)
+    reversed: str = field(default="", compare=False)
+
+    @cached_property
+    def of_class(self) -> dict[IndexClass, tuple[int, ...]]:
+        """The indices of each class, by number, in the order of `indices`."""
+        return {kind: tuple(k for k, x in enumerate(self.indices) if x.kind is kind) for kind in IndexClass}
+
+    def of_tensor(self, tensor: int) -> tuple[int, ...]:
+        """The indices of A, B or C, by number, by descending stride."""
+        having = [k for k, index in enumerate(self.indices) if tensor in index.tensors]
+        return tuple(sorted(having, key=lambda k: -self.indices[k].strides[tensor]))
+
+    def extent(self, numbers: Sequence[int]) -> int:
+        """The product of the extents of some indices, by number."""
+        return prod(self.indices[k].extent for k in numbers)
+
+    def elements(self, tensor: int) -> int:
+        """Elements of A, B or C."""
+        return self.extent(self.of_tensor(tensor))
+
+    def __str__(self) -> str:
+        marks = "".join(f" conj-{name}" for name, is_set in zip(OPERANDS, self.conjugate, strict=False) if is_set)
+        return " ".join([f"{self.dtype}{marks}", *map(str, self.indices)])
+
+
+def merge(contraction: Contraction) -> Merged:
+    """The merged form. Extents of 1 are dropped; an extent of 0 stays. Strides of C, and of A along what is summed, are
+    positive: other indices are walked from their end."""
+    strides = [dict(zip(contraction.indices(t), contraction.strides(t), strict=True)) for t in OPERANDS]
+    found, backwards = [], ""
+    for letter, extent in contraction.size:
+        steps = tuple(s.get(letter, 0) for s in strides)
+        kind = contraction.class_of(letter)
+        if steps[A if kind is IndexClass.K else C] < 0:
+            steps, backwards = tuple(-s for s in steps), backwards + letter
+        if extent != 1:
+            found.append((Index(kind, extent, (steps[A], steps[B], steps[C])), letter))
+    pairs = [pair for kind in IndexClass for pair in _joined([x for x in found if x[0].kind is kind])]
+    indices, letters = tuple(index for index, _ in pairs), tuple(made for _, made in pairs)
+    conjugate = (contraction.conjugate_a, contraction.conjugate_b)
+    return Merged(indices, str(contraction.dtype), conjugate, letters, backwards)
+
+
+def _joined(pairs: list[tuple[Index, str]]) -> list[tuple[Index, str]]:
+    """Indices of one class, with their letters, by descending stride in the last tensor that has them."""
+    found: list[tuple[Index, str]] = []
+    for index, letters in sorted(pairs, key=lambda x: [-x[0].strides[tensor] for tensor in reversed(x[0].tensors)]):
+        if found and follows(found[-1][0], index, index.tensors):
+            outer, before = found.pop()
+            index, letters = replace(index, extent=outer.extent * index.extent), before + letters
+        found.append((index, letters))
+    return found
+
+
+def follows(outer: Index, inner: Index, tensors: Sequence[int]) -> bool:
+    """True where stepping the outer index continues where the inner one ends, in each of these tensors."""
+    return all(
+        outer.strides[tensor] == inner.extent * inner.strides[tensor] and inner.strides[tensor] > 0
+        for tensor in tensors
+    )

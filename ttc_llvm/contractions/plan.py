@@ -1,0 +1,148 @@
+"""How a contraction is computed: the indices that form the matrices, those that are looped over, and the copies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ..arguments import shown
+from ..errors import PlanError
+from .merged import A, B, C, Merged
+
+VERSION = "gemm1"
+NAMES = "abc"
+_GROUPS = ("m", "n", "k", "loops")
+
+
+@dataclass(frozen=True)
+class ContractionPlan:
+    """Matrix products over m, n and k, repeated for each value of `loops`. Indices by number, outermost first.
+
+    m, n, k: indices that together are the rows of A, the columns of B and what is summed over; `loops`: all others,
+    those that are summed over last. copies: for A, B and C the order in which the tensor is copied into scratch (C:
+    computed there, and then copied to its place), None = it is used in place.
+    """
+
+    m: tuple[int, ...]
+    n: tuple[int, ...]
+    k: tuple[int, ...]
+    loops: tuple[int, ...] = ()
+    copies: tuple[tuple[int, ...] | None, ...] = (None, None, None)
+
+    def __str__(self) -> str:
+        parts = [f"{name}={_numbers(getattr(self, name))}" for name in _GROUPS]
+        parts += [f"{name}={_numbers(order)}" for name, order in zip(NAMES, self.copies, strict=True) if order is not None]
+        return " ".join([VERSION, *parts])
+
+
+def parse(text: str) -> ContractionPlan:
+    """The inverse of `str(plan)`. PlanError for other texts."""
+    version, *parts = text.split() or [""]
+    fields = dict(part.partition("=")[::2] for part in parts)
+    try:
+        if version != VERSION or not set(_GROUPS) <= set(fields) <= {*_GROUPS, *NAMES} or len(fields) != len(parts):
+            raise ValueError
+        groups = [_read(fields[name]) for name in _GROUPS]
+        return ContractionPlan(*groups, tuple(_read(fields[name]) if name in fields else None for name in NAMES))
+    except ValueError:
+        raise PlanError(f"{shown(text)} is no plan of a contraction: {VERSION} m=0 n=1 k=2 loops= [a=2,0] ..") from None
+
+
+def _numbers(values: tuple[int, ...]) -> str:
+    return ",".join(map(str, values))
+
+
+def _read(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(","))) if text else ()
+
+
+class Matrix(NamedTuple):
+    """One operand of the products. rows, columns: strides in elements; loops: strides of the plan's loops."""
+
+    rows: int
+    columns: int
+    loops: tuple[int, ...]
+
+    def fits(self, rows: int, columns: int) -> bool:
+        """True where BLAS can address it: one stride is 1, the other at least the extent along that one."""
+        by_rows = (self.columns == 1 or columns == 1) and (self.rows >= columns or rows == 1)
+        by_columns = (self.rows == 1 or rows == 1) and (self.columns >= rows or columns == 1)
+        return by_rows or by_columns
+
+
+@dataclass(frozen=True)
+class Products:
+    """A plan applied to a contraction: matrices of m x k, k x n and m x n elements, and the loops around them."""
+
+    merged: Merged
+    plan: ContractionPlan
+
+    @cached_property
+    def sizes(self) -> tuple[int, int, int]:
+        """m, n and k."""
+        plan = self.plan
+        return self.merged.extent(plan.m), self.merged.extent(plan.n), self.merged.extent(plan.k)
+
+    @cached_property
+    def repeats(self) -> int:
+        """The number of products."""
+        return self.merged.extent(self.plan.loops)
+
+    @cached_property
+    def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
+        """A, B and C."""
+        m, n, k = self.plan.m, self.plan.n, self.plan.k
+        return self._matrix(A, m, k), self._matrix(B, k, n), self._matrix(C, m, n)
+
+    def strides(self, tensor: int) -> tuple[int, ...]:
+        """The strides of all indices in A, B or C: in its place, or in its copy."""
+        order = self.plan.copies[tensor]
+        if order is None:
+            return tuple(index.strides[tensor] for index in self.merged.indices)
+        strides, step = [0] * len(self.merged.indices), 1
+        for number in reversed(order):
+            strides[number] = step
+            step *= self.merged.indices[number].extent
+        return tuple(strides)
+
+    def _matrix(self, tensor: int, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
+        strides = self.strides(tensor)
+        row, column = (strides[group[-1]] if group else 0 for group in (rows, columns))
+        return Matrix(row, column, tuple(strides[number] for number in self.plan.loops))
+
+    def is_valid(self) -> bool:
+        """True where every group of indices is one dimension of its matrices, and BLAS can address them."""
+        m, n, k = self.sizes
+        groups = ((A, self.plan.m), (C, self.plan.m), (B, self.plan.n), (C, self.plan.n), (A, self.plan.k), (B, self.plan.k))
+        sides = zip(self.matrices, ((m, k), (k, n), (m, n)), strict=True)
+        return all(self._is_chain(*group) for group in groups) and all(x.fits(*size) for x, size in sides)
+
+    def _is_chain(self, tensor: int, group: tuple[int, ...]) -> bool:
+        strides = self.strides(tensor)
+        inner = self.merged.indices
+        return all(
+            strides[a] == strides[b] * inner[b].extent and strides[b] > 0
+            for a, b in zip(group, group[1:], strict=False)
+        )
+
+    def scratch(self) -> int:
+        """Elements of all copies."""
+        return sum(self.merged.elements(t) for t, order in enumerate(self.plan.copies) if order is not None)
+
+
+def check(plan: ContractionPlan, merged: Merged) -> Products:
+    """The plan applied to a contraction. PlanError where it does not fit."""
+    products = Products(merged, plan)
+    everything = tuple(range(len(merged.indices)))
+    if tuple(sorted((*plan.m, *plan.n, *plan.k, *plan.loops))) != everything:
+        raise PlanError(f"{plan} does not name each index of {merged} once")
+    for group, tensors in ((plan.m, (A, C)), (plan.n, (B, C)), (plan.k, (A, B))):
+        if any(merged.indices[number].tensors != tensors for number in group):
+            raise PlanError(f"{plan} has indices of {merged} in groups of other classes")
+    for tensor, order in enumerate(plan.copies):
+        if order is not None and tuple(sorted(order)) != tuple(sorted(merged.of_tensor(tensor))):
+            raise PlanError(f"{plan} copies {NAMES[tensor]} of {merged} without each of its indices once")
+    if not products.is_valid():
+        raise PlanError(f"{plan} makes matrices of {merged} that BLAS cannot address")
+    return products

@@ -1,0 +1,68 @@
+"""All plans of a contraction that are worth a thought: each tensor in place or copied, and what then folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from ..problem.contraction import IndexClass
+from .merged import A, B, C, Merged, follows
+from .plan import ContractionPlan, Products
+
+Group = tuple[int, ...]
+_SIDES = {IndexClass.M: (A, C), IndexClass.N: (B, C), IndexClass.K: (A, B)}
+
+
+def plans(merged: Merged) -> Iterator[Products]:
+    """Every plan, each once; those without copies first."""
+    known = set()
+    for copied in sorted(product((False, True), repeat=3), key=sum):
+        for m, n, k in product(*(_groups(merged, kind, copied) for kind in (IndexClass.M, IndexClass.N, IndexClass.K))):
+            for copies in product(*(_orders(merged, t, copied[t], (m, n, k)) for t in (A, B, C))):
+                products = Products(merged, ContractionPlan(m, n, k, _loops(merged, (*m, *n, *k)), copies))
+                if products.plan not in known and products.is_valid():
+                    known.add(products.plan)
+                    yield products
+
+
+def _groups(merged: Merged, kind: IndexClass, copied: Sequence[bool]) -> list[Group]:
+    """Indices of a class that can be one dimension: runs in all tensors that stay in place; else all, in the order of
+    one tensor or the other."""
+    numbers = merged.of_class[kind]
+    in_place = [tensor for tensor in _SIDES[kind] if not copied[tensor]]
+    if in_place:
+        return _runs(merged, numbers, in_place) or [()]
+    orders = [tuple(x for x in merged.of_tensor(tensor) if x in numbers) for tensor in _SIDES[kind]]
+    return list(dict.fromkeys(orders))
+
+
+def _runs(merged: Merged, numbers: Group, tensors: Sequence[int]) -> list[Group]:
+    """The longest sequences of indices each of which continues the next, in each of these tensors."""
+    indices = merged.indices
+    inner = {
+        x: y for x in numbers for y in numbers if x != y and follows(indices[x], indices[y], tensors)
+    }  # strides of one tensor differ, so that there is one at most
+    heads = [x for x in numbers if x not in inner.values()]
+    runs = []
+    for head in heads:
+        run = [head]
+        while run[-1] in inner:
+            run.append(inner[run[-1]])
+        runs.append(tuple(run))
+    return runs
+
+
+def _orders(merged: Merged, tensor: int, copied: bool, groups: tuple[Group, Group, Group]) -> list[Group | None]:
+    """The orders of a copy: what is looped over outermost, the two groups inside, either way round."""
+    if not copied:
+        return [None]
+    m, n, k = groups
+    rows, columns = ((m, k), (k, n), (m, n))[tensor]
+    outer = tuple(x for x in merged.of_tensor(tensor) if x not in (*rows, *columns))
+    return list(dict.fromkeys([(*outer, *rows, *columns), (*outer, *columns, *rows)]))
+
+
+def _loops(merged: Merged, folded: Group) -> Group:
+    """All other indices: by descending stride in C; those that are summed over last, where C stays in the caches."""
+    others = [x for x in range(len(merged.indices)) if x not in folded]
+    return tuple(sorted(others, key=lambda x: (merged.indices[x].kind is IndexClass.K, -merged.indices[x].strides[C])))
