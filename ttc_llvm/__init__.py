@@ -71,6 +71,8 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .compiling.gpu_solution import GpuSolution as GpuSolution
     from .compiling.library import Library as Library
     from .compiling.solution import Solution as Solution
+    from .contractions.public import einsum as einsum
+    from .contractions.public import tensordot as tensordot
     from .errors import ArrayError as ArrayError
     from .errors import ArtifactError as ArtifactError
     from .errors import CompileError as CompileError
@@ -89,6 +91,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .lowering.plan import CpuPlan as CpuPlan
     from .machine.gpu_target import GpuTarget as GpuTarget
     from .machine.target import Target as Target
+    from .problem.contraction import Contraction as Contraction
     from .problem.problem import Problem as Problem
     from .runtime.runtime import num_threads as num_threads
     from .runtime.runtime import set_num_threads as set_num_threads
@@ -103,6 +106,7 @@ _HOMES = {
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OrderWarning", "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
+    "contractions.public": ("einsum", "tensordot"),
     "compiling.exports": ("Imported", "export_solutions", "import_solutions"),
     "compiling.front": ("compile",),
     "compiling.gpu_solution": ("GpuSolution",),
@@ -112,6 +116,7 @@ _HOMES = {
     "tuning.search.progress": ("Progress",),
     "compiling.library": ("Library",),
     "lowering.plan": ("CpuPlan",),
+    "problem.contraction": ("Contraction",),
     "problem.problem": ("Problem",),
     "runtime.runtime": ("num_threads", "set_num_threads"),
     "compiling.solution": ("Solution",),

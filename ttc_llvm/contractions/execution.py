@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import assignment
+from ..arrays.call import threads_for
 from ..arrays.pairs import PLAIN, Scaling, scaling
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
-from ..runtime import runtime
-from .merged import A, B, C
+from .merged import C
 from .plan import Products
 from .products import products_of
 
@@ -24,11 +24,13 @@ KEPT_BYTES = 64 << 20  # of scratch, by thread, between calls
 
 
 class Copy:
-    """The copy of one tensor: a view of the tensor that lies like it, and the shape of the copy in C order."""
+    """The copy of one tensor: the tensor's axes in the copy's order, the shape of the copy, in C order, and its place in
+    scratch."""
 
-    __slots__ = ("axes", "bytes", "shape")
+    __slots__ = ("axes", "bytes", "offset", "shape")
 
-    def __init__(self, contraction: Contraction, products: Products, tensor: int) -> None:
+    def __init__(self, contraction: Contraction, products: Products, tensor: int, offset: int) -> None:
+        self.offset = offset
         letters = contraction.indices(OPERANDS[tensor])
         order = "".join(products.merged.letters[number] for number in products.plan.copies[tensor] or ())
         order += "".join(letter for letter in letters if letter not in order)  # of extent 1
@@ -47,50 +49,52 @@ class Execution:
         merged = products.merged
         self.products = products
         self._run = products_of(products)
-        self._copies = [
-            None if order is None else Copy(contraction, products, tensor)
-            for tensor, order in enumerate(products.plan.copies)
-        ]
+        self._copies: list[tuple[int, Copy]] = []
+        self.scratch = 0
+        for tensor, order in enumerate(products.plan.copies):
+            if order is not None:
+                self._copies.append((tensor, Copy(contraction, products, tensor, self.scratch)))
+                self.scratch += -(-self._copies[-1][1].bytes // LINE) * LINE
         self._dtype = dtypes.to_numpy(contraction.element)
         self._conjugate = merged.conjugate
         self._threads = threads
         self._reversed = [_slices(contraction.indices(name), merged.reversed) for name in OPERANDS]
         self._no_sum = any(x.kind is IndexClass.K and x.extent == 0 for x in merged.indices)
         self._nothing = merged.elements(C) == 0
-        self.scratch = sum(-(-copy.bytes // LINE) * LINE for copy in self._copies if copy)
+        self._no_sum = self._no_sum and not self._nothing
+        changed = self._nothing or self._no_sum or self._copies or any(cut is not None for cut in self._reversed)
+        self._plain = not changed
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
         """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type."""
-        if self._nothing:
-            return
-        if self._no_sum:
+        if self._plain:
+            self._run(a, b, c, alpha, beta)
+        elif self._no_sum:
             _scale(c, beta)
-            return
-        arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True)]
-        scratch, at = _scratch(self.scratch) if self.scratch else None, 0
-        places: list[Array] = []
-        for tensor, copy in enumerate(self._copies):
-            if copy is None:
-                places.append(arrays[tensor])
-                continue
-            assert scratch is not None
-            places.append(np.ndarray(copy.shape, self._dtype, scratch, at))
-            at += -(-copy.bytes // LINE) * LINE
+        elif not self._nothing:
+            arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True)]
+            self._around(arrays, alpha, beta)
+
+    def _around(self, arrays: list[Array], alpha: complex, beta: complex) -> None:
+        """The products with copies before and behind."""
+        scratch = _scratch(self.scratch) if self.scratch else None
+        places = arrays.copy()
+        for tensor, copy in self._copies:
+            places[tensor] = np.ndarray(copy.shape, self._dtype, scratch, copy.offset)
             if tensor != C:
                 self._move(arrays[tensor].transpose(copy.axes), places[tensor], self._scale_of(tensor))
-        copy = self._copies[C]
-        if copy is None:
-            self._run(places[A], places[B], places[C], alpha, beta)
+        if places[C] is arrays[C]:
+            self._run(*places, alpha, beta)
             return
-        self._run(places[A], places[B], places[C], alpha, 0)
-        self._move(places[C], arrays[C].transpose(copy.axes), scaling(self._dtype, self._dtype, 1, beta, False))
+        self._run(*places, alpha, 0)
+        axes = self._copies[-1][1].axes
+        self._move(places[C], arrays[C].transpose(axes), scaling(self._dtype, self._dtype, 1, beta, False))
 
     def _scale_of(self, tensor: int) -> Scaling:
         return scaling(self._dtype, self._dtype, 1, 0, True) if self._conjugate[tensor] else PLAIN
 
     def _move(self, of: Array, to: Array, scale: Scaling) -> None:
-        threads = runtime.num_threads() if self._threads is None else self._threads
-        assignment.engine().assign(of, to, scale, threads, 1, fresh=True)
+        assignment.engine().assign(of, to, scale, threads_for(self._threads, to), 1, fresh=True)
 
 
 def _slices(letters: str, backwards: str) -> tuple[slice, ...] | None:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
-from ..ir_builders import gemm_loops as job
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import IndexClass
@@ -19,34 +18,44 @@ from .merged import A, B, C
 from .plan import Products
 
 Array = npt.NDArray[Any]
+LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
+KEPT_JOBS = 16  # of one plan, by alpha and beta
 Run = Callable[[Array, Array, Array, complex, complex], None]
 """Of A, B, C, alpha and beta. An array begins at its tensor's element 0, and the plan says how the rest lies."""
 
 
 class BlasLoops:
-    """All products of a plan in one native call. Safe in several threads: each call has arguments of its own."""
+    """All products of a plan in one native call. Safe in several threads."""
 
-    __slots__ = ("_code", "_gemm", "_scalars", "_words")
+    __slots__ = ("_code", "_jobs", "_scalars", "_swapped", "_words")
 
     def __init__(self, products: Products, gemm: Gemm, found: blas.Blas) -> None:
-        self._gemm, self._code = gemm, blas.loops()
+        self._swapped, self._code = gemm.swapped, blas.loops()
         element = dtypes.dtype(products.merged.dtype)
         self._scalars = dtypes.to_numpy(element)
         self._words = _words(products, gemm, found.addresses[products.merged.dtype], element.itemsize)
+        self._jobs: dict[tuple[complex, complex], tuple[int, Array, Array]] = {}
 
     def __call__(self, a: Array, b: Array, c: Array, alpha: complex, beta: complex) -> None:
         """Run them."""
-        scalars = np.array([alpha, beta, 1], self._scalars)
-        size, start = self._scalars.itemsize, data_address(scalars)
-        words = self._words.copy()
-        base = data_address(words)
-        characters, numbers = base + words.nbytes - 64, base + words.nbytes - 48
-        words[:12] = (
-            words[0], characters, characters + 8, *(numbers + 8 * k for k in range(3)), start, numbers + 24, numbers + 32,
+        found = self._jobs.get((alpha, beta)) or self._job(alpha, beta)
+        left, right = (b, a) if self._swapped else (a, b)
+        self._code(found[0], data_address(left), data_address(right), data_address(c))
+
+    def _job(self, alpha: complex, beta: complex) -> tuple[int, Array, Array]:
+        """The address of a job with these scalars, which native code only reads, and what keeps it."""
+        scalars, words = np.array([alpha, beta, 1], self._scalars), self._words.copy()
+        size, start, base = self._scalars.itemsize, data_address(scalars), data_address(words)
+        letters = base + words.nbytes - 8 * (LETTERS + NUMBERS)
+        numbers = letters + 8 * LETTERS
+        words[1:12] = (
+            letters, letters + 8, *(numbers + 8 * k for k in range(3)), start, numbers + 24, numbers + 32,
             start + size, start + 2 * size, numbers + 40,
         )  # fmt: skip
-        left, right = (b, a) if self._gemm.swapped else (a, b)
-        self._code(base, data_address(left), data_address(right), data_address(c))
+        if len(self._jobs) >= KEPT_JOBS:
+            self._jobs = {}
+        self._jobs[alpha, beta] = made = base, words, scalars
+        return made
 
 
 def _words(products: Products, gemm: Gemm, address: int, itemsize: int) -> npt.NDArray[np.int64]:

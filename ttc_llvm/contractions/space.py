@@ -14,7 +14,10 @@ _SIDES = {IndexClass.M: (A, C), IndexClass.N: (B, C), IndexClass.K: (A, B)}
 
 
 def plans(merged: Merged) -> Iterator[Products]:
-    """Every plan, each once; those without copies first."""
+    """Every plan, each once; those without copies first; at least one."""
+    if any(index.extent == 0 for index in merged.indices):  # there is nothing to multiply
+        yield Products(merged, ContractionPlan((), (), (), tuple(range(len(merged.indices)))))
+        return
     known = set()
     for copied in sorted(product((False, True), repeat=3), key=sum):
         for m, n, k in product(*(_groups(merged, kind, copied) for kind in (IndexClass.M, IndexClass.N, IndexClass.K))):

@@ -1,0 +1,268 @@
+"""`einsum`, step by step: operands read and checked, pairs along the path, the result where it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import integer, integers, number, one_of, reason, sequence, shown
+from ..arrays import assignment, checks
+from ..arrays.call import ORDERS
+from ..errors import ArrayError, ProblemError
+from ..operands.operand import Operand
+from ..operands.reading import has_functions, operand, result_place
+from ..runtime import runtime
+from ..runtime.once import Recent
+from ..tuning import efforts
+from . import network
+from .execution import Execution
+from .expression import FIRST_OF_ELLIPSIS, Expression, expression, extents, name_of, split
+from .pairwise import PREPARED, How, Labelled, Target, contract, pair, reduced, squeezed
+
+Array = npt.NDArray[Any]
+PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+class Call(NamedTuple):
+    """The options of a call of `einsum`, as they are given."""
+
+    out: Any = None
+    optimize: Any = True
+    dtype: Any = None
+    order: str = "K"
+    casting: str = "safe"
+    alpha: complex = 1
+    beta: complex = 0
+    effort: int | str = 1
+    threads: int | None = None
+
+
+class Known(NamedTuple):
+    """What a call of two arrays needs that lie like those of an earlier one: a plan, and a new result's shape and order
+    of axes in memory, None = in their order."""
+
+    execution: Execution
+    shape: tuple[int, ...]
+    axes: tuple[int, ...] | None
+    dtype: np.dtype[Any]
+
+
+PLAIN = Call()
+_known: Recent[Known] = Recent(PREPARED)
+
+
+def computed(given: Sequence[Any], call: Call) -> Any:
+    """`alpha * np.einsum(*given) + beta * out`; see the public function."""
+    key = _key(given) if call.out is None is call.dtype and call[3:] == PLAIN[3:] else None
+    known = None if key is None else _known.find(key)
+    if known is not None:
+        result = np.empty(known.shape, known.dtype)
+        if known.axes is not None:
+            result = result.transpose(known.axes)
+        known.execution.run(given[1], given[2], result)
+        return result if known.shape else result[()]
+    return _computed(given, call, key)
+
+
+def _key(given: Sequence[Any]) -> Any:
+    """What tells a spec with two arrays, and how they lie; None for other calls."""
+    if len(given) != 3 or type(given[0]) is not str or type(given[1]) is not np.ndarray is not type(given[2]):
+        return None
+    _, a, b = given
+    return given[0], a.shape, a.strides, a.dtype, b.shape, b.strides, b.dtype
+
+
+def _remember(key: Any, given: Sequence[Any], a: Labelled, b: Labelled, to: Target, how: How, sizes: dict[int, int]) -> None:
+    """What later calls like this one find, if the arrays are contracted as they are."""
+    made = pair(a, b, to, sizes, how)
+    if made.a.array is given[1] and made.b.array is given[2]:
+        result = made.to.array
+        order = np.argsort([-step for step in result.strides], kind="stable")
+        memory = result.transpose(order)
+        axes = None if result.flags.c_contiguous else tuple(map(int, np.argsort(order)))
+        _known.put(key, Known(made.execution, result.shape if axes is None else memory.shape, axes, result.dtype))
+
+
+def _computed(given: Sequence[Any], call: Call, key: Any) -> Any:
+    operands, lists, output = split(given)
+    if any(has_functions(x) for x in operands):
+        return _by_numpy(given, call, "of such arrays")
+    read = [operand(x, name_of(k)) for k, x in enumerate(operands)]
+    arrays = [_on_host(x, name_of(k)) for k, x in enumerate(read)]
+    stated = expression(lists, output, [x.ndim for x in arrays])
+    sizes = extents(stated.inputs, [x.shape for x in arrays])
+    one_of("casting", call.casting, CASTINGS, ArrayError)
+    kind = np.result_type(*arrays) if call.dtype is None else checks.as_dtype(call.dtype)
+    if kind.char not in PRODUCTS:
+        return _by_numpy(given, call, f"of dtype {kind}")
+    arrays = [_cast(x, kind, call.casting, name_of(k)) for k, x in enumerate(arrays)]
+    labelled = [Labelled(x, labels) for x, labels in zip(arrays, stated.inputs, strict=True)]
+    to = _target(call, stated, sizes, kind, arrays)
+    threads = None if call.threads is None else runtime.thread_count(call.threads)
+    how = How(threads, efforts.effort("effort", call.effort))
+    result = _along(network.path(stated, arrays, call.optimize), labelled, to, sizes, how)
+    if key is not None and to.free:
+        _remember(key, given, *labelled, to, how, sizes)
+    return _handed(result, to, call, read)
+
+
+# --- arguments ------------------------------------------------------------------------------------------
+
+
+def _on_host(given: Operand, name: str) -> Array:
+    if given.on_device:
+        raise ArrayError(f"{name} is on a device: contractions run on the host")
+    array = given.view if type(given.view) is np.ndarray else np.asarray(given.view)
+    return np.asarray(array.conj()) if given.conjugated else array
+
+
+def _cast(x: Array, kind: np.dtype[Any], casting: Any, name: str) -> Array:
+    """The operand in the type of the arithmetic, at addresses and strides that products take."""
+    if not np.can_cast(x.dtype, kind, casting):
+        raise ArrayError(f"{name} has dtype {x.dtype}, which is not cast to {kind} by casting {shown(casting)}")
+    regular = all(step % x.itemsize == 0 for step in x.strides) and x.flags.aligned
+    return x if x.dtype == kind and x.dtype.isnative and regular else x.astype(kind.newbyteorder("="))
+
+
+def _target(
+    call: Call, stated: Expression, sizes: dict[int, int], kind: np.dtype[Any], arrays: Sequence[Array]
+) -> Target:
+    """Where the result goes, and by which scalars it is scaled."""
+    alpha, beta = (_scalar(name, value, kind) for name, value in (("alpha", call.alpha), ("beta", call.beta)))
+    shape = tuple(sizes[label] for label in stated.output)
+    order = one_of("order", call.order, ORDERS, ArrayError).upper()
+    if call.out is None:
+        checks.check_beta(beta)
+        if order == "A":
+            order = "F" if all(x.flags.fnc for x in arrays) else "C"
+        free = order == "K"
+        return Target(stated.output, None if free else np.empty(shape, kind, order), free, alpha, beta)  # type: ignore[call-overload]
+    place = result_place(call.out, "out")
+    if place.on_device:
+        raise ArrayError("out is on a device: contractions run on the host")
+    out = place.view if type(place.view) is np.ndarray else place.view.view(np.ndarray)
+    if out.shape != shape:
+        raise ArrayError(f"out has shape {out.shape}: the result has {shape}")
+    if not np.can_cast(kind, out.dtype, call.casting):
+        raise ArrayError(f"out has dtype {out.dtype}, to which {kind} is not cast by casting {shown(call.casting)}")
+    checks.check_once(out)
+    for k, x in enumerate(arrays):
+        if checks.share(x, out):
+            raise ArrayError(f"out shares memory with {name_of(k)}: contractions are out of place")
+    return Target(stated.output, out, False, alpha, beta)
+
+
+def _scalar(name: str, value: Any, kind: np.dtype[Any]) -> complex:
+    found = number(name, value)
+    if kind.kind != "c" and found.imag != 0:
+        raise ProblemError(f"{name} = {shown(value)} is complex, but the dtype {kind} is real")
+    return found if kind.kind == "c" else found.real
+
+
+def _by_numpy(given: Sequence[Any], call: Call, what: str) -> Any:
+    if call.alpha != 1 or call.beta != 0:
+        raise ProblemError(f"contractions {what} are NumPy's, which has no alpha and beta")
+    options = {name: getattr(call, name) for name in ("out", "dtype") if getattr(call, name) is not None}
+    try:
+        return np.einsum(*given, optimize=call.optimize, order=call.order, casting=call.casting, **options)
+    except (TypeError, ValueError) as error:
+        raise ArrayError(f"numpy.einsum says: {reason(error)}") from error
+
+
+# --- the computation ------------------------------------------------------------------------------------
+
+
+def _along(
+    steps: network.Path, operands: list[Labelled], to: Target, sizes: dict[int, int], how: How
+) -> Array:
+    """The result of all steps."""
+    for number, step in enumerate(steps):
+        chosen = [operands[k] for k in step]
+        operands = [x for k, x in enumerate(operands) if k not in step]
+        last = number == len(steps) - 1
+        if len(chosen) == 1:
+            if last:
+                return _single(chosen[0], to, sizes)
+            operands.append(chosen[0])
+            continue
+        while len(chosen) > 1:
+            first, second, *rest = chosen
+            if last and not rest:
+                return contract(first, second, to, sizes, how).array
+            labels = network.kept([x.labels for x in (*operands, *rest)], to.labels, first.labels, second.labels)
+            chosen = [contract(first, second, Target(labels), sizes, how), *rest]
+        operands.append(chosen[0])
+    raise AssertionError(f"{steps} do not end")
+
+
+def _single(x: Labelled, to: Target, sizes: dict[int, int]) -> Array:
+    """A single operand: sums, a diagonal, a permutation; a view where that is enough."""
+    array, labels = reduced(squeezed(x, sizes), frozenset(to.labels))
+    view = array.transpose([labels.index(label) for label in to.labels])
+    if to.array is None and to.alpha == 1:
+        return view
+    result = np.empty_like(view) if to.array is None else to.array
+    if result.dtype != view.dtype:
+        view = view.astype(result.dtype)
+    scale = checks.scaled(view.dtype, result.dtype, to.alpha, to.beta, False)
+    assignment.engine().assign(view, result, scale, runtime.num_threads(), 1)
+    return result
+
+
+def _handed(result: Array, to: Target, call: Call, read: Sequence[Operand]) -> Any:
+    if call.out is not None:
+        return call.out
+    back = next((x for x in read if x.back is not None), None)
+    if back is not None:
+        return back.handed(result)
+    return result if result.ndim else result[()]
+
+
+# --- tensordot ------------------------------------------------------------------------------------------
+
+
+def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
+    """`np.tensordot(a, b, axes)`; see the public function."""
+    ranks = [len(x.shape) if hasattr(x, "shape") else np.ndim(x) for x in (a, b)]
+    summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
+    if len(summed[0]) != len(summed[1]):
+        raise ProblemError(f"axes {shown(axes)} name {len(summed[0])} axes of a, but {len(summed[1])} of b")
+    labels_a, labels_b = [*range(ranks[0])], [*range(ranks[0], sum(ranks))]
+    for k, (first, second) in enumerate(zip(*summed, strict=True)):
+        labels_a[first] = labels_b[second] = sum(ranks) + k
+    renamed = {label: k for k, label in enumerate(dict.fromkeys((*labels_a, *labels_b)))}
+    if len(renamed) > FIRST_OF_ELLIPSIS:
+        raise ProblemError(f"a of {ranks[0]} and b of {ranks[1]} axes have more than {FIRST_OF_ELLIPSIS} indices together")
+    output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
+    given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
+    return computed(given, Call(out))
+
+
+def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:
+    """The axes of a and of b, as they are given."""
+    if hasattr(axes, "__index__"):
+        count = integer("axes", axes, ProblemError)
+        if not 0 <= count <= rank:
+            raise ProblemError(f"axes {count} is not in 0..{rank}, the axes of a")
+        return [*range(rank - count, rank)], [*range(count)]
+    pair = sequence("axes", axes, ProblemError, "two lists of axes")
+    if len(pair) != 2:
+        raise ProblemError(f"axes {shown(axes)} is neither a number nor a list of a's axes and a list of b's")
+    return pair[0], pair[1]
+
+
+def _axes(given: Any, rank: int, name: str) -> list[int]:
+    """Axes of an operand, none twice, counted from 0."""
+    found = []
+    for axis in [given] if hasattr(given, "__index__") else integers(f"the axes of {name}", given, ProblemError):
+        number = integer(f"an axis of {name}", axis, ProblemError)
+        if not -rank <= number < rank:
+            raise ProblemError(f"axis {number} of {name} is not in -{rank}..{rank - 1}")
+        found.append(number % rank)
+    if len(set(found)) != len(found):
+        raise ProblemError(f"axes {shown(given)} name an axis of {name} twice")
+    return found

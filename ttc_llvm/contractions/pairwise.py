@@ -1,0 +1,186 @@
+"""One or two labelled arrays into one: what is not a contraction is taken away first, then the best plan runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..problem import dtypes
+from ..problem.contraction import Contraction
+from ..runtime import runtime
+from ..runtime.once import Recent
+from . import rates
+from .execution import Execution
+from .expression import LETTERS, Labels
+from .search import planned
+
+Array = npt.NDArray[Any]
+PREPARED = 4096  # contractions remembered, with their plans
+GAIN = 0.9  # a result in another order than C must take so much less of the time
+
+_prepared: Recent[Execution] = Recent(PREPARED)
+_placed: Recent[tuple[int, ...]] = Recent(PREPARED)
+
+
+class Labelled(NamedTuple):
+    """An array and the labels of its axes."""
+
+    array: Array
+    labels: Labels
+
+
+class How(NamedTuple):
+    """How a plan is found. threads: of copies, None = those of `set_num_threads`; effort: plans that are timed."""
+
+    threads: int | None = None
+    effort: int = 1
+
+
+class Target(NamedTuple):
+    """Where a result goes. array: None = new memory; free: in any order of axes; alpha, beta: as in `einsum`."""
+
+    labels: Labels
+    array: Array | None = None
+    free: bool = True
+    alpha: complex = 1
+    beta: complex = 0
+
+
+def squeezed(x: Labelled, extents: dict[int, int]) -> Labelled:
+    """The same without axes of extent 1 along which others are longer."""
+    array, labels = x
+    ones = [label for label, extent in zip(labels, array.shape, strict=True) if extent == 1 != extents[label]]
+    if not ones:
+        return x
+    at = (*(0 if label in ones else slice(None) for label in labels), ...)  # `...`: never a scalar
+    return Labelled(array[at], tuple(label for label in labels if label not in ones))
+
+
+def reduced(x: Labelled, keep: frozenset[int]) -> Labelled:
+    """The same with each label once, and without those that are not in `keep`, which are summed over."""
+    array, labels = x
+    unique = tuple(dict.fromkeys(labels))
+    if len(unique) != len(labels):
+        array, labels = np.einsum(array, _small(labels, unique), _small(unique, unique)), unique
+    summed = tuple(axis for axis, label in enumerate(labels) if label not in keep)
+    if summed:
+        array = np.asarray(array.sum(summed))
+        labels = tuple(label for label in labels if label in keep)
+    return Labelled(array, labels)
+
+
+def _small(labels: Labels, unique: Labels) -> list[int]:
+    """The labels counted from 0, as NumPy takes them."""
+    return [unique.index(label) for label in labels]
+
+
+class Pair(NamedTuple):
+    """Two arrays that contract, and the plan for it. to: where the product goes."""
+
+    a: Labelled
+    b: Labelled
+    to: Labelled
+    execution: Execution
+
+
+def pair(a: Labelled, b: Labelled, to: Target, extents: dict[int, int], how: How) -> Pair:
+    """The arrays without what is no contraction, and a place for their product: the target, if products can be written
+    to it."""
+    a, b, kept = squeezed(a, extents), squeezed(b, extents), frozenset(to.labels)
+    a, b = reduced(a, kept | frozenset(b.labels)), reduced(b, kept | frozenset(a.labels))
+    used = {label: extent for x in (a, b) for label, extent in zip(x.labels, x.array.shape, strict=True)}
+    labels = tuple(label for label in to.labels if label in used)
+    out = to.array
+    if out is None or not _takes(out, a.array.dtype):
+        out = _empty(a, b, labels, used, out is None and to.free, how)
+    result = Labelled(out, labels)
+    return Pair(a, b, result, _execution(a, b, result, how))
+
+
+def contract(a: Labelled, b: Labelled, to: Target, extents: dict[int, int], how: How) -> Labelled:
+    """`alpha * a b + beta * array`, over the labels that the target lacks. Both arrays are of one type.
+
+    A new result lacks the labels along which both arrays have extent 1 and others are longer.
+    """
+    made = pair(a, b, to, extents, how)
+    result, out = made.to.array, to.array
+    if out is not None and result is not out and to.beta != 0:
+        result[...] = out
+    made.execution.run(made.a.array, made.b.array, result, to.alpha, to.beta)
+    if out is None or result is out:
+        return made.to
+    out[...] = result
+    return Labelled(out, made.to.labels)
+
+
+def _takes(out: Array, kind: np.dtype[Any]) -> bool:
+    """True where products can be written to an array."""
+    regular = all(step % out.itemsize == 0 for step in out.strides)
+    return out.dtype == kind and out.dtype.isnative and out.flags.aligned and regular and not _interleaved(out)
+
+
+def _interleaved(out: Array) -> bool:
+    """True where an axis does not step over those inside it, though no element is another's."""
+    span = 0
+    for step, extent in sorted((abs(s), n) for s, n in zip(out.strides, out.shape, strict=True) if n > 1):
+        if step <= span:
+            return True
+        span += (extent - 1) * step
+    return False
+
+
+def _execution(a: Labelled, b: Labelled, c: Labelled, how: How) -> Execution:
+    """The planned contraction of arrays that lie as these do."""
+    key = (*((x.labels, x.array.shape, x.array.strides) for x in (a, b, c)), c.array.dtype, how)
+    return _prepared.find(key) or _prepared.put(key, planned(contraction(a, b, c), *how))
+
+
+def contraction(a: Labelled, b: Labelled, c: Labelled) -> Contraction:
+    """The contraction of arrays that lie so; labels become letters."""
+    letters = {label: LETTERS[-1 - k] for k, label in enumerate(dict.fromkeys((*a.labels, *b.labels)))}
+    spelled = ["".join(letters[label] for label in x.labels) for x in (a, b, c)]
+    size = {letters[label]: n for x in (a, b) for label, n in zip(x.labels, x.array.shape, strict=True)}
+    itemsize = c.array.itemsize
+    strides = [tuple(step // itemsize for step in x.array.strides) for x in (a, b, c)]
+    return Contraction(f"{spelled[0]},{spelled[1]}->{spelled[2]}", size, dtypes.from_numpy(c.array.dtype).name, *strides)
+
+
+def _empty(
+    a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], free: bool, how: How
+) -> Array:
+    """A new result: in C order, or in the order that is made with fewer copies, if its own is free."""
+    key = (a.labels, a.array.shape, a.array.strides, b.labels, b.array.strides, labels, a.array.dtype, free, how)
+    order = _placed.find(key)
+    if order is None:
+        order = _placed.put(key, _order(a, b, labels, extents, how) if free else tuple(range(len(labels))))
+    shape = tuple(extents[labels[axis]] for axis in order)
+    return np.empty(shape, a.array.dtype).transpose(np.argsort(order)) if order else np.empty((), a.array.dtype)
+
+
+def _order(a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], how: How) -> tuple[int, ...]:
+    """The axes of the result in the order in which they lie in memory."""
+    batch = [label for label in labels if label in a.labels and label in b.labels]
+    rows = [label for label in a.labels if label in labels and label not in batch]
+    columns = [label for label in b.labels if label in labels and label not in batch]
+    orders = [labels, (*batch, *rows, *columns), (*batch, *columns, *rows)]
+    seconds = []
+    for order in orders:
+        shape = tuple(extents[label] for label in order)
+        c = Labelled(np.lib.stride_tricks.as_strided(a.array, shape, _packed(shape, a.array.itemsize)), order)
+        execution = _execution(a, b, c, how)
+        speeds = rates.measured(execution.products.merged.dtype, how.threads or runtime.num_threads())
+        seconds.append(speeds.seconds(execution.products))
+    best = min(range(len(orders)), key=seconds.__getitem__)
+    chosen = orders[best] if seconds[best] < GAIN * seconds[0] else labels
+    return tuple(labels.index(label) for label in chosen)
+
+
+def _packed(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    steps, step = [], itemsize
+    for extent in reversed(shape):
+        steps.append(step)
+        step *= extent
+    return tuple(reversed(steps))
