@@ -83,6 +83,7 @@ SLOW = {
     "test_entries.py::test_rows_of_a_b_off": "seconds",
     "test_examples": "compilers",
     "test_explain_page": "a browser",
+    "test_einsum.py::test_random": "seconds",
     "test_fallback.py::test_results_are_right[gaps": "seconds",
     "test_fallback.py::test_results_are_right[reversal": "seconds",
     "test_fitted.py::test_a_damaged_file": "processes",

@@ -39,6 +39,14 @@ def arrays(x: npt.NDArray[np.float64]) -> None:
     assert_type(ttc_llvm.num_threads(), int)
 
 
+def contractions(x: npt.NDArray[np.float64]) -> None:
+    """Products of tensors."""
+    total = ttc_llvm.einsum("ijk,ljk->il", x, x, out=np.zeros((3, 3)), alpha=2, beta=1)
+    assert np.allclose(total, 2 * ttc_llvm.tensordot(x, x, ([1, 2], [1, 2])))
+    stated = ttc_llvm.Contraction("ij,jk->ik", {"i": 3, "j": 4, "k": np.int64(5)}, np.float32, alpha=2)
+    assert_type(stated.shape("c"), tuple[int, ...])
+
+
 def show(progress: Progress) -> None:
     """A display of one's own."""
     assert_type(progress.phase, str)
@@ -112,6 +120,7 @@ def main() -> None:
     print(f"ttc_llvm {ttc_llvm.__version__}", file=sys.stderr)
     warnings.simplefilter("error", ttc_llvm.OrderWarning)
     arrays(np.arange(24.0).reshape(2, 3, 4))
+    contractions(np.random.rand(3, 4, 5))
     files(problems(), Path(sys.argv[1]))
     gpus()
     mistakes()

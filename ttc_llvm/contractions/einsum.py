@@ -20,7 +20,7 @@ from ..tuning import efforts
 from . import network
 from .execution import Execution
 from .expression import FIRST_OF_ELLIPSIS, Expression, expression, extents, name_of, split
-from .pairwise import PREPARED, How, Labelled, Target, contract, pair, reduced, squeezed
+from .pairwise import PREPARED, How, Labelled, Pair, Target, contract, pair, reduced, squeezed
 
 Array = npt.NDArray[Any]
 PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
@@ -42,8 +42,8 @@ class Call(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a call of two arrays needs that lie like those of an earlier one: a plan, and a new result's shape and order
-    of axes in memory, None = in their order."""
+    """A call of two arrays that lie like those of an earlier one: the plan, and a new result's shape in memory, its
+    axes there (None = in their order) and dtype."""
 
     execution: Execution
     shape: tuple[int, ...]
@@ -76,9 +76,8 @@ def _key(given: Sequence[Any]) -> Any:
     return given[0], a.shape, a.strides, a.dtype, b.shape, b.strides, b.dtype
 
 
-def _remember(key: Any, given: Sequence[Any], a: Labelled, b: Labelled, to: Target, how: How, sizes: dict[int, int]) -> None:
-    """What later calls like this one find, if the arrays are contracted as they are."""
-    made = pair(a, b, to, sizes, how)
+def _remember(key: Any, given: Sequence[Any], made: Pair) -> None:
+    """Keep what later calls like this one need, if the arrays are contracted as they are."""
     if made.a.array is given[1] and made.b.array is given[2]:
         result = made.to.array
         order = np.argsort([-step for step in result.strides], kind="stable")
@@ -106,7 +105,7 @@ def _computed(given: Sequence[Any], call: Call, key: Any) -> Any:
     how = How(threads, efforts.effort("effort", call.effort))
     result = _along(network.path(stated, arrays, call.optimize), labelled, to, sizes, how)
     if key is not None and to.free:
-        _remember(key, given, *labelled, to, how, sizes)
+        _remember(key, given, pair(labelled[0], labelled[1], to, sizes, how))
     return _handed(result, to, call, read)
 
 
@@ -136,7 +135,7 @@ def _target(
     shape = tuple(sizes[label] for label in stated.output)
     order = one_of("order", call.order, ORDERS, ArrayError).upper()
     if call.out is None:
-        checks.check_beta(beta)
+        checks.check_beta(call.beta if beta else 0)
         if order == "A":
             order = "F" if all(x.flags.fnc for x in arrays) else "C"
         free = order == "K"
@@ -147,7 +146,8 @@ def _target(
     out = place.view if type(place.view) is np.ndarray else place.view.view(np.ndarray)
     if out.shape != shape:
         raise ArrayError(f"out has shape {out.shape}: the result has {shape}")
-    if not np.can_cast(kind, out.dtype, call.casting):
+    casting: Any = call.casting
+    if not np.can_cast(kind, out.dtype, casting):
         raise ArrayError(f"out has dtype {out.dtype}, to which {kind} is not cast by casting {shown(call.casting)}")
     checks.check_once(out)
     for k, x in enumerate(arrays):
@@ -166,9 +166,10 @@ def _scalar(name: str, value: Any, kind: np.dtype[Any]) -> complex:
 def _by_numpy(given: Sequence[Any], call: Call, what: str) -> Any:
     if call.alpha != 1 or call.beta != 0:
         raise ProblemError(f"contractions {what} are NumPy's, which has no alpha and beta")
-    options = {name: getattr(call, name) for name in ("out", "dtype") if getattr(call, name) is not None}
+    options: dict[str, Any] = {"optimize": call.optimize, "order": call.order, "casting": call.casting}
+    options |= {name: getattr(call, name) for name in ("out", "dtype") if getattr(call, name) is not None}
     try:
-        return np.einsum(*given, optimize=call.optimize, order=call.order, casting=call.casting, **options)
+        return np.einsum(*given, **options)
     except (TypeError, ValueError) as error:
         raise ArrayError(f"numpy.einsum says: {reason(error)}") from error
 
@@ -180,10 +181,10 @@ def _along(
     steps: network.Path, operands: list[Labelled], to: Target, sizes: dict[int, int], how: How
 ) -> Array:
     """The result of all steps."""
-    for number, step in enumerate(steps):
+    for position, step in enumerate(steps):
         chosen = [operands[k] for k in step]
         operands = [x for k, x in enumerate(operands) if k not in step]
-        last = number == len(steps) - 1
+        last = position == len(steps) - 1
         if len(chosen) == 1:
             if last:
                 return _single(chosen[0], to, sizes)
@@ -202,10 +203,10 @@ def _along(
 def _single(x: Labelled, to: Target, sizes: dict[int, int]) -> Array:
     """A single operand: sums, a diagonal, a permutation; a view where that is enough."""
     array, labels = reduced(squeezed(x, sizes), frozenset(to.labels))
-    view = array.transpose([labels.index(label) for label in to.labels])
+    view: Array = array.transpose([labels.index(label) for label in to.labels])
     if to.array is None and to.alpha == 1:
         return view
-    result = np.empty_like(view) if to.array is None else to.array
+    result: Array = np.empty_like(view) if to.array is None else to.array
     if result.dtype != view.dtype:
         view = view.astype(result.dtype)
     scale = checks.scaled(view.dtype, result.dtype, to.alpha, to.beta, False)
@@ -236,7 +237,7 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
         labels_a[first] = labels_b[second] = sum(ranks) + k
     renamed = {label: k for k, label in enumerate(dict.fromkeys((*labels_a, *labels_b)))}
     if len(renamed) > FIRST_OF_ELLIPSIS:
-        raise ProblemError(f"a of {ranks[0]} and b of {ranks[1]} axes have more than {FIRST_OF_ELLIPSIS} indices together")
+        raise ProblemError(f"a and b of {ranks} axes have more than {FIRST_OF_ELLIPSIS} indices together")
     output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
     given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
     return computed(given, Call(out))

@@ -14,7 +14,7 @@ from ..arrays.pairs import PLAIN, Scaling, scaling
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
-from .merged import C
+from .merged import A, B, C
 from .plan import Products
 from .products import products_of
 
@@ -24,8 +24,7 @@ KEPT_BYTES = 64 << 20  # of scratch, by thread, between calls
 
 
 class Copy:
-    """The copy of one tensor: the tensor's axes in the copy's order, the shape of the copy, in C order, and its place in
-    scratch."""
+    """The copy of one tensor: its axes in the copy's order, the copy's shape, in C order, and its place in scratch."""
 
     __slots__ = ("axes", "bytes", "offset", "shape")
 
@@ -84,9 +83,9 @@ class Execution:
             if tensor != C:
                 self._move(arrays[tensor].transpose(copy.axes), places[tensor], self._scale_of(tensor))
         if places[C] is arrays[C]:
-            self._run(*places, alpha, beta)
+            self._run(places[A], places[B], places[C], alpha, beta)
             return
-        self._run(*places, alpha, 0)
+        self._run(places[A], places[B], places[C], alpha, 0)
         axes = self._copies[-1][1].axes
         self._move(places[C], arrays[C].transpose(axes), scaling(self._dtype, self._dtype, 1, beta, False))
 

@@ -1,4 +1,4 @@
-"""What `einsum` computes: the labels of each operand's axes and of the result's, read from NumPy's two forms."""
+"""An expression of `einsum`: the labels of each operand's axes and of the result's, read from NumPy's two forms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def name_of(operand: int) -> str:
 
 def spelled(label: int) -> str:
     """A label as messages name it."""
-    return LETTERS[label] if label < FIRST_OF_ELLIPSIS else f"{label - FIRST_OF_ELLIPSIS + 1} from the end of the ellipsis"
+    if label < FIRST_OF_ELLIPSIS:
+        return LETTERS[label]
+    return f"{label - FIRST_OF_ELLIPSIS + 1} from the end of the ellipsis"
 
 
 def split(given: Sequence[Any]) -> tuple[list[Any], list[list[int]], list[int] | None]:
@@ -51,7 +53,7 @@ def split(given: Sequence[Any]) -> tuple[list[Any], list[list[int]], list[int] |
     operands = list(given[: len(given) // 2 * 2 : 2])
     lists = [_of_list(name_of(k), labels) for k, labels in enumerate(given[1::2])]
     if not operands:
-        raise ProblemError(f"einsum takes a spec and operands, or operands and lists of labels, not {shown(given[0])} alone")
+        raise ProblemError(f"einsum takes operands behind a spec, or each with its labels, not {shown(given[0])} alone")
     return operands, lists, _of_list("the result", given[-1]) if len(given) % 2 else None
 
 
@@ -89,8 +91,9 @@ def _of_list(name: str, given: Any) -> list[int]:
 
 def expression(inputs: Sequence[Sequence[int]], output: Sequence[int] | None, ranks: Sequence[int]) -> Expression:
     """The expression for operands of these ranks. ProblemError where labels and axes do not fit."""
-    expanded = [_expanded(name_of(k), labels, rank) for k, (labels, rank) in enumerate(zip(inputs, ranks, strict=True))]
-    widest = max((rank - len(labels) + 1 for labels, rank in zip(inputs, ranks, strict=True) if DOTS in labels), default=0)
+    pairs = [*zip(inputs, ranks, strict=True)]
+    expanded = [_expanded(name_of(k), *pair) for k, pair in enumerate(pairs)]
+    widest = max((rank - len(labels) + 1 for labels, rank in pairs if DOTS in labels), default=0)
     dots = tuple(range(FIRST_OF_ELLIPSIS + widest - 1, FIRST_OF_ELLIPSIS - 1, -1))
     return Expression(tuple(expanded), _result(expanded, output, dots))
 

@@ -33,14 +33,14 @@ class Labelled(NamedTuple):
 
 
 class How(NamedTuple):
-    """How a plan is found. threads: of copies, None = those of `set_num_threads`; effort: plans that are timed."""
+    """The way to a plan. threads: of copies, None = those of `set_num_threads`; effort: plans that are timed."""
 
     threads: int | None = None
     effort: int = 1
 
 
 class Target(NamedTuple):
-    """Where a result goes. array: None = new memory; free: in any order of axes; alpha, beta: as in `einsum`."""
+    """The place of a result. array: None = new memory; free: in any order of axes; alpha, beta: as in `einsum`."""
 
     labels: Labels
     array: Array | None = None
@@ -144,8 +144,9 @@ def contraction(a: Labelled, b: Labelled, c: Labelled) -> Contraction:
     spelled = ["".join(letters[label] for label in x.labels) for x in (a, b, c)]
     size = {letters[label]: n for x in (a, b) for label, n in zip(x.labels, x.array.shape, strict=True)}
     itemsize = c.array.itemsize
-    strides = [tuple(step // itemsize for step in x.array.strides) for x in (a, b, c)]
-    return Contraction(f"{spelled[0]},{spelled[1]}->{spelled[2]}", size, dtypes.from_numpy(c.array.dtype).name, *strides)
+    of_a, of_b, of_c = (tuple(step // itemsize for step in x.array.strides) for x in (a, b, c))
+    spec = f"{spelled[0]},{spelled[1]}->{spelled[2]}"
+    return Contraction(spec, size, dtypes.from_numpy(c.array.dtype).name, of_a, of_b, of_c)
 
 
 def _empty(

@@ -1,9 +1,10 @@
-"""How a contraction is computed: the indices that form the matrices, those that are looped over, and the copies."""
+"""Plans of contractions: the indices that form the matrices, those that are looped over, and the copies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..arguments import shown
@@ -32,7 +33,8 @@ class ContractionPlan:
 
     def __str__(self) -> str:
         parts = [f"{name}={_numbers(getattr(self, name))}" for name in _GROUPS]
-        parts += [f"{name}={_numbers(order)}" for name, order in zip(NAMES, self.copies, strict=True) if order is not None]
+        copies = zip(NAMES, self.copies, strict=True)
+        parts += [f"{name}={_numbers(order)}" for name, order in copies if order is not None]
         return " ".join([VERSION, *parts])
 
 
@@ -43,8 +45,9 @@ def parse(text: str) -> ContractionPlan:
     try:
         if version != VERSION or not set(_GROUPS) <= set(fields) <= {*_GROUPS, *NAMES} or len(fields) != len(parts):
             raise ValueError
-        groups = [_read(fields[name]) for name in _GROUPS]
-        return ContractionPlan(*groups, tuple(_read(fields[name]) if name in fields else None for name in NAMES))
+        m, n, k, loops = (_read(fields[name]) for name in _GROUPS)
+        copies = tuple(_read(fields[name]) if name in fields else None for name in NAMES)
+        return ContractionPlan(m, n, k, loops, copies)
     except ValueError:
         raise PlanError(f"{shown(text)} is no plan of a contraction: {VERSION} m=0 n=1 k=2 loops= [a=2,0] ..") from None
 
@@ -113,8 +116,8 @@ class Products:
 
     def is_valid(self) -> bool:
         """True where every group of indices is one dimension of its matrices, and BLAS can address them."""
-        m, n, k = self.sizes
-        groups = ((A, self.plan.m), (C, self.plan.m), (B, self.plan.n), (C, self.plan.n), (A, self.plan.k), (B, self.plan.k))
+        (m, n, k), plan = self.sizes, self.plan
+        groups = ((A, plan.m), (C, plan.m), (B, plan.n), (C, plan.n), (A, plan.k), (B, plan.k))
         sides = zip(self.matrices, ((m, k), (k, n), (m, n)), strict=True)
         return all(self._is_chain(*group) for group in groups) and all(x.fits(*size) for x, size in sides)
 
@@ -123,7 +126,7 @@ class Products:
         inner = self.merged.indices
         return all(
             strides[a] == strides[b] * inner[b].extent and strides[b] > 0
-            for a, b in zip(group, group[1:], strict=False)
+            for a, b in pairwise(group)
         )
 
     def scratch(self) -> int:

@@ -43,8 +43,8 @@ def einsum(
     timed when a contraction is new, or as in `transpose`. threads: of the copies, by default those of
     `set_num_threads`; BLAS uses its own.
 
-    float32, float64, complex64 and complex128 are multiplied by BLAS: SciPy's where it is installed, else NumPy's. NumPy
-    computes all other types.
+    BLAS multiplies float32, float64, complex64 and complex128: SciPy's where it is installed, else NumPy's. All other
+    types are NumPy's.
 
     Raises ProblemError for specs and scalars, ArrayError for arrays that do not fit, OptionError for options; all are
     ValueErrors.

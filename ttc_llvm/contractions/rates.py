@@ -1,4 +1,4 @@
-"""What this machine does: the speeds by which plans of contractions are compared."""
+"""The speeds of this machine, by which plans of contractions are compared."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import assignment
+from ..arrays.pairs import PLAIN
 from ..problem import dtypes
 from ..problem.contraction import Contraction
+from ..runtime import runtime
 from .execution import Execution
 from .merged import merge
 from .plan import Products
@@ -44,8 +47,9 @@ class Rates:
         for extent, half in zip(products.sizes, self.halves, strict=True):
             share *= extent / (extent + half) if extent else 1.0
             total *= extent
-        copies = sum(self.copy(products, tensor) for tensor, order in enumerate(products.plan.copies) if order is not None)
-        return products.repeats * self.call + total / (self.peak * share) + copies
+        copied = [tensor for tensor, order in enumerate(products.plan.copies) if order is not None]
+        products_take = products.repeats * self.call + total / (self.peak * share)
+        return products_take + sum(self.copy(products, tensor) for tensor in copied)
 
     def copy(self, products: Products, tensor: int) -> float:
         """The predicted time of one tensor's copy."""
@@ -81,10 +85,6 @@ def _copies(dtype: str) -> tuple[float, float]:
     """Bytes a second of a large copy, and seconds of a small one."""
     kind = dtypes.to_numpy(dtypes.dtype(dtype))
     large, small = (np.ones((n, n), kind) for n in (1024, TINY))
-    from ..arrays import assignment
-    from ..arrays.pairs import PLAIN
-    from ..runtime import runtime
-
     def copy(x: Any, y: Any) -> float:
         return _least(lambda: assignment.engine().assign(x.T, y, PLAIN, runtime.num_threads(), 1, fresh=True))
 

@@ -140,7 +140,8 @@ def _sizes(given: Contraction) -> tuple[tuple[str, int], ...]:
     operands = _operands(given.spec)
     for name, indices in zip(OPERANDS, operands, strict=True):
         _check_indices(given.spec, name, indices)
-    pairs = given.size.items() if isinstance(given.size, Mapping) else arguments.sequence("size", given.size)
+    mapping = isinstance(given.size, Mapping)
+    pairs = given.size.items() if mapping else arguments.sequence("size", given.size, ProblemError)
     try:
         known = {index: extent for index, extent in pairs}
     except (TypeError, ValueError):
@@ -178,7 +179,7 @@ def _check_strides(given: Contraction) -> None:
     for name in OPERANDS:
         strides, shape = given.strides(name), given.shape(name)
         if len(strides) != len(shape):
-            raise ProblemError(f"strides_{name} {strides} has {len(strides)} entries for the {len(shape)} axes of {name}")
+            raise ProblemError(f"strides_{name} {strides} has {len(strides)} entries, but {name} has {len(shape)} axes")
         span = sum((extent - 1) * abs(stride) for extent, stride in zip(shape, strides, strict=True) if extent)
         if max(span, *shape, 1) >= COUNT_LIMIT // given.element.itemsize:
             raise ProblemError(f"{name} of shape {shape} and strides {strides} is beyond 64-bit addresses")

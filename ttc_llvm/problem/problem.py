@@ -227,7 +227,7 @@ def _check_bytes(p: Problem) -> None:
 
 
 def scalar(name: str, value: complex, compute: DType, spelled: str) -> complex:
-    """alpha or beta in the type of the arithmetic. spelled: how messages name the type. ProblemError where it has none."""
+    """alpha or beta in the type of the arithmetic, which messages spell so. ProblemError where it has none."""
     number = arguments.number(name, value)
     if compute.kind is not Kind.COMPLEX and number.imag != 0:
         raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {spelled} is real")

@@ -1,0 +1,190 @@
+"""Contractions as values: what they refuse, how their indices merge, and that every plan computes the same."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ttc_llvm import Contraction, PlanError, ProblemError
+from ttc_llvm.contractions import blas, plan, rates, space
+from ttc_llvm.contractions.execution import Execution
+from ttc_llvm.contractions.gemm import gemm
+from ttc_llvm.contractions.merged import Merged, merge
+from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
+
+Array = npt.NDArray[Any]
+TYPES = {"s": "f", "d": "d", "c": "F", "z": "D"}
+ERROR = {"s": 1e-3, "c": 1e-3, "d": 1e-9, "z": 1e-9}
+REFUSED: list[tuple[tuple[Any, ...], str]] = [
+    (("ij,jk", {}), r"spec 'ij,jk' is not of the form 'ijk,kl->ijl'"),
+    (("ij,jk,kl->il", {}), r"is not of the form"),
+    ((5, {}), r"spec 5 is not a text"),
+    (("ij,jk->ik", {"i": 1, "j": 2}), r"has no extent of index k"),
+    (("ij,jk->ik", {"i": 1, "j": 2, "k": 3, "l": 4}), r"has index 'l', which spec 'ij,jk->ik' lacks"),
+    (("ij,jk->ik", {"i": 1, "j": 2, "k": -1}), r"the extent of index k -1 is less than 0"),
+    (("ij,jk->ik", {"i": 1, "j": 2, "k": 1.5}), r"the extent of index k 1\.5 is not an integer"),
+    (("ij,jk->ik", 5), r"size 5 is not a sequence"),
+    (("ij,jk->ik", [1, 2]), r"is no mapping of indices to extents"),
+    (("ij,jk->il", dict.fromkeys("ijkl", 2)), r"index k of spec 'ij,jk->il' stands in one tensor only"),
+    (("ii,ik->k", {"i": 1, "k": 2}), r"index i stands more than once in a"),
+    (("i1,1k->ik", {}), r"has '1' in a: indices are letters of ASCII"),
+    (("ij,jk->ik", dict.fromkeys("ijk", 2), "f16"), r"data type f16 has no products here"),
+    (("ij,jk->ik", dict.fromkeys("ijk", 2), "d", (1, 2, 3)), r"strides_a \(1, 2, 3\) has 3 entries, but a has 2 axes"),
+    (("ij,jk->ik", dict.fromkeys("ijk", 2), "d", None, None, (1, 1)), r"strides_c \(1, 1\) lets elements of C"),
+    (("ij,jk->ik", dict.fromkeys("ijk", 2), "d", None, None, None, 1j), r"alpha = 1j is complex"),
+    (("ij,jk->ik", dict.fromkeys("ijk", 2), "d", None, None, None, 1, 0, True), r"conjugation needs a complex data type"),
+    (("ij,jk->ik", dict.fromkeys("ijk", 2**40)), r"is beyond 64-bit addresses"),
+    (("ij,jk->ik", dict.fromkeys("ijk", 2**21)), r"has more than 2\*\*62 multiplications"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_bad_contractions_are_told(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        Contraction(*arguments)
+
+
+def test_contractions_are_values() -> None:
+    one = Contraction("ijk, kl -> ijl", {"i": 8, "j": 4, "k": 3, "l": 5}, "float64")
+    assert one == Contraction("ijk,kl->ijl", [("l", 5), ("k", 3), ("j", 4), ("i", 8)], "d", strides_a=None)
+    assert str(one) == "ijk,kl->ijl i:8,j:4,k:3,l:5 d"
+    assert (one.shape("c"), one.strides("a"), one.multiplications) == ((8, 4, 5), (12, 3, 1), 480)
+    assert [one.class_of(x).value for x in "ijkl"] == ["m", "m", "k", "n"]
+    with pytest.raises(ProblemError, match="operand 'd' is unknown"):
+        one.shape("d")
+
+
+def test_indices_merge_where_all_tensors_allow() -> None:
+    merged = merge(Contraction("ijk,kl->ijl", {"i": 8, "j": 4, "k": 3, "l": 5}))
+    assert str(merged) == "d m:32:3:5 n:5:1:1 k:3:1:5"
+    apart = merge(Contraction("ijk,kl->jil", {"i": 8, "j": 4, "k": 3, "l": 5}))
+    assert str(apart) == "d m:4:3:40 m:8:12:5 n:5:1:1 k:3:1:5"
+    backwards = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 2), strides_c=(-2, 1), strides_a=(-2, 1)))
+    assert (str(backwards), backwards.reversed) == ("d m:2:2:2 n:2:1:1 k:2:1:2", "i")
+
+
+class Drawn:
+    """A random contraction, and arrays that lie as it says."""
+
+    def __init__(self, seed: int) -> None:
+        draw, self.rng = random.Random(seed), np.random.default_rng(seed)
+        letters = draw.sample("abcdefghijklmn", 9)
+        classes = [[letters.pop() for _ in range(draw.choice(count))] for count in ([0, 0, 1, 2], [0, 1, 2, 3], [0, 1, 2], [0, 1, 2])]
+        batch, m, n, k = classes
+        sides = [[*batch, *m, *k], [*batch, *n, *k], [*batch, *m, *n]]
+        for side in sides:
+            draw.shuffle(side)
+        size = {x: draw.choice([0, 1, 1, 2, 3]) if draw.random() < 0.2 else draw.randint(1, 6) for x in batch + m + n + k}
+        self.dtype = draw.choice("sdcz")
+        self.arrays = [self._array(draw, [size[x] for x in side]) for side in sides]
+        flags = [self.dtype in "cz" and draw.random() < 0.3 for _ in range(2)]
+        of_a, of_b, of_c = (tuple(step // x.itemsize for step in x.strides) for x in self.arrays)
+        spec = "{},{}->{}".format(*map("".join, sides))
+        self.alpha, self.beta = draw.choice([(1, 0), (2, 0), (1, 1), (0.5, -2)])
+        self.stated = Contraction(spec, size, self.dtype, of_a, of_b, of_c, self.alpha, self.beta, *flags)
+        a, b = (x.conj() if flag else x for x, flag in zip(self.arrays, flags, strict=False))
+        self.before = self.arrays[2].copy()
+        self.wanted = self.alpha * np.einsum(spec, a, b) + (self.beta * self.before if self.beta else 0)
+
+    def _array(self, draw: random.Random, shape: list[int]) -> Array:
+        order = draw.sample(range(len(shape)), len(shape))
+        memory = np.asarray(self.rng.standard_normal([shape[k] + draw.choice([0, 0, 2]) for k in order]))
+        if self.dtype in "cz":
+            memory = memory + 1j * self.rng.standard_normal(memory.shape)
+        inside = (..., *map(slice, shape))
+        turned = (..., *(slice(None, None, draw.choice([1] * 9 + [-1])) for _ in shape))
+        view: Array = memory.astype(TYPES[self.dtype]).transpose(np.argsort(order))[inside][turned]
+        return view
+
+    def check(self, execution: Execution) -> None:
+        """Run it on a result that must not be read where beta is 0."""
+        a, b, c = self.arrays
+        c[...] = self.before if self.beta else np.nan
+        execution.run(a, b, c, self.alpha, self.beta)
+        error = ERROR[self.dtype]
+        assert np.allclose(c, self.wanted, error, error), (self.stated, execution.products.plan)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_every_plan_computes_the_same(seed: int) -> None:
+    drawn = Drawn(seed)
+    merged = merge(drawn.stated)
+    every = list(space.plans(merged))
+    assert len({str(x.plan) for x in every}) == len(every) > 0
+    for products in random.Random(seed).sample(every, min(6, len(every))):
+        assert plan.parse(str(products.plan)) == products.plan
+        execution = Execution(drawn.stated, products)
+        drawn.check(execution)
+        execution._run = NumpyProducts(products)
+        drawn.check(execution)
+
+
+def test_blas_runs_every_plan_without_conjugation_in_place() -> None:
+    found = blas.scipy_blas()
+    if found is None:
+        pytest.skip("SciPy is not installed")
+    for seed in range(40):
+        drawn = Drawn(seed)
+        for products in space.plans(merge(drawn.stated)):
+            call = gemm(products)
+            if call is None:
+                assert any(products.merged.conjugate)
+            else:
+                assert isinstance(Execution(drawn.stated, products)._run, BlasLoops)
+
+
+def test_larger_products_than_integers_hold_are_not_blas() -> None:
+    small, large = blas.Blas({}, 32), blas.Blas({}, 64)
+    assert small.admits(2**31 - 1, 5)
+    assert not small.admits(5, 2**31)
+    assert large.admits(2**40)
+
+
+SIGNATURE = "void (char *, char *, {0} *, {0} *, {0} *, d *, d *, {0} *, d *, {0} *, d *, d *, {0} *)"
+
+
+@pytest.mark.parametrize(("kind", "bits"), [("int", 32), ("npy_int64", 64), ("short", None)])
+def test_integers_are_read_from_signatures(kind: str, bits: int | None) -> None:
+    assert blas._bits(SIGNATURE.format(kind).encode()) == bits
+    assert blas._bits(b"void (char *)") is None
+    assert blas._bits(b"int") is None
+
+
+MERGED: Merged = merge(Contraction("ijk,lk->jil", {"i": 8, "j": 4, "k": 3, "l": 5}))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gemm1 m=0 n=2 k=3 loops=", r"does not name each index"),
+        ("gemm1 m=0 n=3 k=2 loops=1", r"has indices of .* in groups of other classes"),
+        ("gemm1 m=0,1 n=2 k=3 loops=", r"makes matrices of .* that BLAS cannot address"),
+        ("gemm1 m=1 n=2 k=3 loops=0 a=0,1", r"copies a of .* without each of its indices once"),
+        ("gemm2 m=1 n=2 k=3 loops=0", r"is no plan of a contraction"),
+        ("gemm1 m=1 n=2 k=3", r"is no plan of a contraction"),
+        ("gemm1 m=x n=2 k=3 loops=", r"is no plan of a contraction"),
+        ("", r"is no plan of a contraction"),
+    ],
+)
+def test_bad_plans_are_told(text: str, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        plan.check(plan.parse(text), MERGED)
+
+
+def test_rates_rank_copies_behind_products_in_place() -> None:
+    speeds = rates.Rates(peak=1e10, halves=(8.0, 8.0, 8.0), call=1e-6, copied=1e10, start=1e-6)
+    merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
+    ranked = sorted(space.plans(merged), key=speeds.seconds)
+    assert ranked[0].plan.copies == (None, None, None)
+    assert ranked[0].scratch() == 0
+    assert all(speeds.seconds(x) > speeds.seconds(ranked[0]) for x in ranked[1:])
+
+
+def test_measured_rates_are_positive_and_kept() -> None:
+    found = rates.measured("s", 1)
+    assert min(found.peak, found.call, found.copied, found.start) > 0
+    assert rates.measured("s", 1) is found

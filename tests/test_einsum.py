@@ -1,0 +1,311 @@
+"""`einsum` and `tensordot` compute what NumPy's do, for random specs, layouts, types and scalars."""
+
+from __future__ import annotations
+
+import random
+import string
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import ttc_llvm
+from ttc_llvm.contractions import blas, einsum, pairwise, products
+from ttc_llvm.runtime.once import Recent
+
+Array = npt.NDArray[Any]
+ROUNDS = 250
+
+
+@pytest.fixture(params=["blas", "numpy"])
+def _either_product(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products by SciPy's BLAS, and by NumPy as where SciPy is not installed."""
+    if request.param == "numpy":
+        monkeypatch.setattr(blas, "scipy_blas", lambda: None)
+    elif blas.scipy_blas() is None:
+        pytest.skip("SciPy is not installed")
+    for owner, name in ((pairwise, "_prepared"), (pairwise, "_placed"), (einsum, "_known")):
+        monkeypatch.setattr(owner, name, Recent(64))
+
+
+class Drawn:
+    """A random spec and operands for it."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = draw = random.Random(seed)
+        self.rng = np.random.default_rng(seed)
+        letters = draw.sample(string.ascii_letters, 6)
+        small = draw.random() < 0.2
+        self.extents = {x: draw.choice([0, 1, 2, 3]) if small else draw.randint(2, 5) for x in letters}
+        self.kind = draw.choice("fdFD")
+        self.dots = [draw.randint(1, 3) for _ in range(2)] if draw.random() < 0.2 else []
+        parts: list[str] = []
+        self.arrays: list[Array] = []
+        for _ in range(draw.choice([1, 2, 2, 2, 3, 4])):
+            labels = [draw.choice(letters) for _ in range(draw.randint(0, 4))]
+            parts.append(self._operand(labels))
+        self.spec = ",".join(parts) + self._result(parts)
+
+    def _operand(self, labels: list[str]) -> str:
+        draw = self.draw
+        ones = [labels.count(x) == 1 and draw.random() < 0.07 for x in labels]
+        shape = [1 if one else self.extents[x] for x, one in zip(labels, ones, strict=True)]
+        if self.dots and draw.random() < 0.7:
+            at, count = draw.randint(0, len(labels)), draw.randint(0, 2)
+            labels = [*labels[:at], "...", *labels[at:]]
+            wide = [extent if draw.random() < 0.8 else 1 for extent in self.dots[2 - count :]]
+            shape = [*shape[:at], *wide, *shape[at:]]
+        self.arrays.append(self._laid_out(shape, draw.choice([self.kind] * 3 + ["f", "d"])))
+        return "".join(labels)
+
+    def _result(self, parts: list[str]) -> str:
+        known = sorted(set("".join(parts).replace(".", "")))
+        chosen = self.draw.sample(known, self.draw.randint(0, len(known)))
+        if any("..." in part for part in parts):
+            chosen.insert(self.draw.randint(0, len(chosen)), "...")
+        return "->" + "".join(chosen) if self.draw.random() < 0.8 else ""
+
+    def _laid_out(self, shape: list[int], kind: str) -> Array:
+        """Random elements in any order of axes, padded, and some axes backwards."""
+        order = self.draw.sample(range(len(shape)), len(shape))
+        memory = np.asarray(self.rng.standard_normal([shape[k] + self.draw.choice([0, 0, 1]) for k in order]))
+        if kind in "FD":
+            memory = memory + 1j * self.rng.standard_normal(memory.shape)
+        inside = (..., *map(slice, shape))
+        turned = (..., *(slice(None, None, self.draw.choice([1, 1, 1, -1])) for _ in shape))
+        view: Array = memory.astype(kind).transpose(np.argsort(order))[inside][turned]
+        return view
+
+    def like(self, x: Array) -> Array:
+        """An array of x's shape and type, laid out at random."""
+        return self._laid_out([*x.shape], x.dtype.char)
+
+    def close(self, got: Array, wanted: Array) -> bool:
+        """True within the rounding errors of the coarsest operand."""
+        error = 1e-3 if any(x.dtype.char in "fF" for x in self.arrays) else 1e-9
+        return got.shape == wanted.shape and got.dtype == wanted.dtype and np.allclose(got, wanted, error, error)
+
+
+@pytest.mark.usefixtures("_either_product")
+@pytest.mark.parametrize("seed", range(4))
+def test_random_specs(seed: int) -> None:
+    done = 0
+    for k in range(ROUNDS):
+        drawn = Drawn(1000 * seed + k)
+        try:
+            wanted = np.asarray(np.einsum(drawn.spec, *drawn.arrays, optimize=True))
+        except ValueError:
+            with pytest.raises(ValueError, match=r"."):
+                ttc_llvm.einsum(drawn.spec, *drawn.arrays)
+            continue
+        for turn in range(2):  # the second call finds what the first one left
+            got = ttc_llvm.einsum(drawn.spec, *drawn.arrays)
+            assert drawn.close(np.asarray(got), wanted), (drawn.spec, turn)
+        placed = ttc_llvm.einsum(drawn.spec, *drawn.arrays, order="C", optimize=drawn.draw.choice([True, False]))
+        assert drawn.close(np.asarray(placed), wanted)
+        if len(drawn.arrays) > 1:
+            assert np.asarray(placed).flags.c_contiguous
+        _check_out(drawn, wanted)
+        done += 1
+    assert done > ROUNDS // 2
+
+
+def _check_out(drawn: Drawn, wanted: Array) -> None:
+    out = drawn.like(wanted)
+    alpha, beta = drawn.draw.choice([(1, 0), (2, 0), (0.5, -1), (0, 2)])
+    after = alpha * wanted + beta * out
+    if beta == 0:
+        out[...] = np.nan
+    assert ttc_llvm.einsum(drawn.spec, *drawn.arrays, out=out, alpha=alpha, beta=beta) is out
+    assert drawn.close(out, after.astype(out.dtype)), (drawn.spec, alpha, beta)
+
+
+@pytest.mark.usefixtures("_either_product")
+def test_timed_plans_compute_the_same() -> None:
+    a, b = np.random.rand(7, 8, 9), np.random.rand(9, 5, 7)
+    wanted = np.einsum("ijk,kli->jl", a, b)
+    for effort in (2, "measure", -1):
+        assert np.allclose(ttc_llvm.einsum("ijk,kli->jl", a, b, effort=effort), wanted)
+
+
+def test_lists_of_labels() -> None:
+    a, b = np.random.rand(3, 4), np.random.rand(4, 2, 5)
+    assert np.allclose(ttc_llvm.einsum(a, [0, 1], b, [1, ..., 51], [..., 0, 51]), np.einsum("ij,j...k->...ik", a, b))
+    assert np.allclose(ttc_llvm.einsum(a, [0, 1], b, [1, 2, 3]), np.tensordot(a, b, 1))
+
+
+def test_a_single_operand_is_viewed() -> None:
+    a = np.random.rand(4, 4, 3)
+    for spec in ("iij->ji", "ijk->kji", "iik"):
+        got = ttc_llvm.einsum(spec, a)
+        assert np.shares_memory(got, a) == np.shares_memory(np.einsum(spec, a), a)
+        assert np.array_equal(got, np.einsum(spec, a))
+
+
+def test_other_types_are_numpys() -> None:
+    a = np.arange(12).reshape(3, 4)
+    got = ttc_llvm.einsum("ij,kj->ik", a, a)
+    assert got.dtype == a.dtype
+    assert np.array_equal(got, a @ a.T)
+    objects = np.array([[1, 2], [3, 4]], object)
+    assert ttc_llvm.einsum("ij,jk->ik", objects, objects).tolist() == (objects @ objects).tolist()
+    with pytest.raises(ValueError, match=r"contractions of dtype int64 are NumPy's, which has no alpha and beta"):
+        ttc_llvm.einsum("ij,kj->ik", a, a, alpha=2)
+
+
+def test_types_are_promoted_and_cast() -> None:
+    a, b = np.random.rand(3, 4).astype("f"), np.random.rand(4, 5) + 1j
+    got = ttc_llvm.einsum("ij,jk->ik", a, b)
+    assert got.dtype == "D"
+    assert np.allclose(got, a @ b)
+    assert ttc_llvm.einsum("ij,jk->ik", a, b.real, dtype="f", casting="same_kind").dtype == "f"
+    assert np.allclose(ttc_llvm.einsum("ij,jk->ik", a, b.real.astype(">f8")), a @ b.real)
+    out = np.empty((3, 5), "D")
+    ttc_llvm.einsum("ij,jk->ik", a, b.real, out=out)
+    assert np.allclose(out, a @ b.real)
+
+
+def test_beta_zero_never_reads_out_and_an_empty_sum_is_beta_c() -> None:
+    a, b, out = np.empty((3, 0)), np.empty((0, 4)), np.full((3, 4), np.nan)
+    ttc_llvm.einsum("ij,jk->ik", a, b, out=out)
+    assert not out.any()
+    out += 5
+    ttc_llvm.einsum("ij,jk->ik", a, b, out=out, beta=-2)
+    assert (out == -10).all()
+
+
+A, B = np.ones((3, 4)), np.ones((4, 5))
+OTHER = np.ones((6, 5))
+REFUSED = [
+    (("ij,jk->ik", A, OTHER), {}, r"index j has extent 4 in a and 6 in b"),
+    (("ij,jk->ik", A), {}, r"spec 'ij,jk->ik' has 2 operands, but 1 are given"),
+    (("ijk,jk->ik", A, B), {}, r"a has 2 axes, but 3 labels"),
+    (("ij,jk->il", A, B), {}, r"index l of the result stands in no operand"),
+    (("ij,jk->ii", A, B), {}, r"index i stands more than once in the result"),
+    (("i1,1k", A, B), {}, r"spec 'i1,1k' has '1': labels are letters of ASCII, '...' or '->'"),
+    (("i......,jk", A, B), {}, r"spec .* has more than one ellipsis in"),
+    (("...j,jk->k", A, B), {}, r"the result has no ellipsis"),
+    (("ii->i", A), {}, r"index i has extent 3 in a and 4 in a"),
+    ((A, [0, 1], B, [1, 52]), {}, r"label 52 of b is not in 0\.\.51"),
+    ((A, [0, 1.5], B, [1, 2]), {}, r"a label of a 1\.5 is not an integer"),
+    ((), {}, r"einsum takes a spec and operands"),
+    ((A,), {}, r"einsum takes operands behind a spec"),
+    (("ij,jk->ik", A, B), {"out": np.empty((3, 4))}, r"out has shape \(3, 4\): the result has \(3, 5\)"),
+    (("ij,jk->ik", A, B), {"out": np.empty((3, 5), "f")}, r"out has dtype float32, to which float64 is not cast"),
+    (("ij,jk->ik", A, B), {"beta": 1}, r"beta = 1 without out"),
+    (("ij,jk->ik", A, B), {"alpha": 1j}, r"alpha = 1j is complex, but the dtype float64 is real"),
+    (("ij,jk->ik", A, B), {"order": "Z"}, r"order 'Z' is unknown"),
+    (("ij,jk->ik", A, B), {"casting": "maybe"}, r"casting 'maybe' is unknown"),
+    (("ij,jk->ik", A, B), {"dtype": "f"}, r"a has dtype float64, which is not cast to float32 by casting 'safe'"),
+    (("ij,jk->ik", A, B), {"threads": 0}, r"threads 0 is less than 1"),
+    (("ij,jk,kl", A, B, B.T), {"optimize": [(0, 5)]}, r"optimize \[\(0, 5\)\] is no path for 3 operands"),
+    (("ij,jk,kl", A, B, B.T), {"optimize": [(0, 1)]}, r"optimize \[\(0, 1\)\] is no path for 3 operands: it leaves 2"),
+    (("ij,jk,kl", A, B, B.T), {"optimize": "fast"}, r"optimize 'fast' leads to no path"),
+]
+
+
+@pytest.mark.parametrize(("operands", "options", "message"), REFUSED)
+def test_bad_calls_are_told_in_one_sentence(operands: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as told:
+        ttc_llvm.einsum(*operands, **options)
+    assert "\n" not in str(told.value)
+    assert isinstance(told.value, ttc_llvm.TtcError)
+
+
+def test_out_must_not_overlap() -> None:
+    x = np.random.rand(4, 4)
+    with pytest.raises(ttc_llvm.ArrayError, match=r"out shares memory with a"):
+        ttc_llvm.einsum("ij,jk->ik", x, np.ones((4, 4)), out=x)
+    with pytest.raises(ttc_llvm.ArrayError, match=r"elements of out share memory"):
+        ttc_llvm.einsum("ij,jk->ik", x, x, out=np.lib.stride_tricks.as_strided(np.empty(4), (4, 4), (0, 8)))
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, ([1, 0], [0, 1]), ((-1, 0), (1, 0)), (1, 0), ([], []), ((2,), (0,))])
+def test_tensordot(axes: Any) -> None:
+    a, b = np.random.rand(4, 3, 4), np.random.rand(3, 4, 4)
+    if axes in (1, (1, 0)):
+        b = np.random.rand(4, 5) if axes == 1 else np.random.rand(3, 2)
+    if axes == ((2,), (0,)) or axes == ((-1, 0), (1, 0)):
+        b = np.random.rand(4, 4)
+    if axes == ([1, 0], [0, 1]):
+        b = np.random.rand(3, 4, 2)
+    wanted = np.tensordot(a, b, axes)
+    assert np.allclose(ttc_llvm.tensordot(a, b, axes), wanted)
+    out = np.full(wanted.shape, np.nan)
+    assert ttc_llvm.tensordot(a, b, axes, out=out) is out
+    assert np.allclose(out, wanted)
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        (4, r"axes 4 is not in 0\.\.2, the axes of a"),
+        (([0], [0, 1]), r"name 1 axes of a, but 2 of b"),
+        (([2], [0]), r"axis 2 of a is not in -2\.\.1"),
+        (([0, 0], [0, 1]), r"name an axis of a twice"),
+        ("ab", r"axes 'ab' is not a sequence"),
+        ((1, 2, 3), r"is neither a number nor a list of a's axes"),
+        ([[1], [1]], r"has extent 4 in a and 5 in b"),
+    ],
+)
+def test_bad_axes_are_told(axes: Any, message: str) -> None:
+    with pytest.raises(ttc_llvm.TtcError, match=message):
+        ttc_llvm.tensordot(A, B, axes)
+
+
+def test_products_use_the_blas_that_scipy_publishes(monkeypatch: pytest.MonkeyPatch) -> None:
+    if blas.scipy_blas() is None:
+        pytest.skip("SciPy is not installed")
+    called: list[Any] = []
+    run = products.BlasLoops.__call__
+    monkeypatch.setattr(products.BlasLoops, "__call__", lambda *given: called.append(run(*given)))
+    a, b = np.random.rand(8, 9), np.random.rand(9, 7)
+    assert np.allclose(ttc_llvm.einsum("ij,jk->ik", a, b), a @ b)
+    assert called
+
+
+def test_opt_einsum_calls_us() -> None:
+    opt_einsum = pytest.importorskip("opt_einsum")
+    a, b, c = np.random.rand(4, 5), np.random.rand(5, 6, 3), np.random.rand(3, 4)
+    spec = "ij,jkl,lm->mki"
+    got = opt_einsum.contract(spec, a, b, c, backend="ttc_llvm")
+    assert np.allclose(got, np.einsum(spec, a, b, c))
+
+
+def test_tensors_of_pytorch_come_back() -> None:
+    torch = pytest.importorskip("torch")
+    a, b = torch.rand(3, 4, dtype=torch.complex64), torch.rand(4, 5, dtype=torch.complex64)
+    got = ttc_llvm.einsum("ij,jk->ki", a.conj(), b)
+    assert isinstance(got, torch.Tensor)
+    assert torch.allclose(got, torch.einsum("ij,jk->ki", a.conj(), b))
+    out = torch.zeros(5, 3, dtype=torch.complex64)
+    assert ttc_llvm.einsum("ij,jk->ki", a, b, out=out, alpha=2) is out
+    assert torch.allclose(out, 2 * torch.einsum("ij,jk->ki", a, b))
+
+
+CHILD = """
+import threading, numpy as np, ttc_llvm
+a, b = np.random.rand(6, 7, 8), np.random.rand(8, 5, 7)
+wanted = np.einsum("ijk,klj->li", a, b)
+barrier, wrong = threading.Barrier(8), []
+def work():
+    barrier.wait()
+    for _ in range(20):
+        out = np.full((5, 6), np.nan)
+        ttc_llvm.einsum("ijk,klj->li", a, b, out=out)
+        if not (np.allclose(out, wanted) and np.allclose(ttc_llvm.einsum("ijk,klj->li", a, b), wanted)):
+            wrong.append(1)
+threads = [threading.Thread(target=work) for _ in range(8)]
+[t.start() for t in threads]; [t.join() for t in threads]
+assert not wrong
+print("right")
+"""
+
+
+@pytest.mark.parametrize("_round", range(3))
+def test_threads_from_cold(_round: int) -> None:
+    run = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, "right\n"), run.stderr
