@@ -43,7 +43,7 @@ def contractions(x: npt.NDArray[np.float64]) -> None:
     """Products of tensors."""
     total = ttc_llvm.einsum("ijk,ljk->il", x, x, out=np.zeros((3, 3)), alpha=2, beta=1)
     assert np.allclose(total, 2 * ttc_llvm.tensordot(x, x, ([1, 2], [1, 2])))
-    stated = ttc_llvm.Contraction("ij,jk->ik", {"i": 3, "j": 4, "k": np.int64(5)}, np.float32, alpha=2)
+    stated = ttc_llvm.Contraction("ij,jk->ik", {"i": 3, "j": 4, "k": 5}, np.float32, alpha=2)
     assert_type(stated.shape("c"), tuple[int, ...])
 
 

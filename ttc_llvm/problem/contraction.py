@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import arguments
 from ..arguments import shown
@@ -140,8 +140,8 @@ def _sizes(given: Contraction) -> tuple[tuple[str, int], ...]:
     operands = _operands(given.spec)
     for name, indices in zip(OPERANDS, operands, strict=True):
         _check_indices(given.spec, name, indices)
-    mapping = isinstance(given.size, Mapping)
-    pairs = given.size.items() if mapping else arguments.sequence("size", given.size, ProblemError)
+    stated: Any = given.size
+    pairs = stated.items() if isinstance(stated, Mapping) else arguments.sequence("size", stated, ProblemError)
     try:
         known = {index: extent for index, extent in pairs}
     except (TypeError, ValueError):
