@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import locks
-from ..runtime import backend, linking
+from ..runtime import backend
 from ..runtime.once import once
+from ..runtime.stored_code import native
 
+ABI, LOOPS = "1", "run_products"  # of the native loops: ABI is raised when they, or their job, change
 INT_MAX = (1 << 31) - 1
 _SOURCE = "scipy.linalg.cython_blas"
 _INTEGERS = {"int": 32, "npy_int64": 64, "int64_t": 64, "long": 64, "long long": 64}
@@ -61,12 +63,15 @@ def _bits(signature: bytes) -> int | None:
 @once
 def loops() -> Any:
     """`ir_builders.gemm_loops.run_products` as a function of addresses; without the interpreter lock."""
+    code = native("loops around matrix products", ABI, (LOOPS,), _compiled)
+    return code.function(LOOPS, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4))
+
+
+def _compiled() -> bytes:
     target = backend.host_target()
     with locks.LLVM:
         from ..ir_builders import gemm_loops, integer_code, module
 
     made = module.new_module(target)
     integer_code.add_functions(made, [gemm_loops.run_products])
-    name = gemm_loops.run_products.__name__
-    code = linking.load(backend.compile_vectorised(str(made), target), (name,))
-    return code.function(name, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4))
+    return backend.compile_scalar(str(made), target)
