@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 import ttc_llvm
-from ttc_llvm.arrays import strided
+from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.runtime import kernel, runtime
-from ttc_llvm.runtime.once import Recent
 from ttc_llvm.runtime.pool import Call
 
 CALLS, ROUNDS = 20_000, 7
@@ -119,7 +118,7 @@ def first_transpositions() -> None:
             times,
             "1",
         )
-        strided.recent = Recent(strided.CAPACITY)  # every shape is new again
+        layouts().clear()  # every shape is new again
 
 
 # --- warm calls -----------------------------------------------------------------------------------------

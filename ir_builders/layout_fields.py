@@ -17,7 +17,7 @@ FIRST_SCALED_KIND = 1 << 32  # smaller kinds are plain moves of items of so many
 SCALED_KINDS = 256
 
 # What `scaled_kind` is made of: places in ARITHMETIC, and how alpha and beta are known when a kernel is compiled.
-ARITHMETIC = ("f4", "f8", "c8", "c16")
+ARITHMETIC, SIZES = ("f4", "f8", "c8", "c16"), (4, 8, 8, 16)
 ALPHA_ZERO, ALPHA_ONE, ALPHA_ANY = 0, 1, 2
 BETA_ZERO, BETA_ANY = 0, 1
 

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 import reference
 from entry_calls import Call, invoke
+from known_layouts import forgotten
 from reference import Array
 from test_entries import compiled, plain_plan
 
 import ttc_llvm
-from ttc_llvm.arrays import pairs, strided
+from ttc_llvm.arrays import pairs
 from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import dtypes, interface
@@ -153,12 +154,12 @@ def test_real_ones_multiply_exactly() -> None:
 
 @pytest.mark.parametrize("payback", [0, 1 << 62], ids=["own kernel", "family"])
 @pytest.mark.parametrize("dtype", TYPES)
-def test_transpose(monkeypatch: pytest.MonkeyPatch, dtype: str, payback: int) -> None:
-    monkeypatch.setattr(strided, "PAYBACK_BYTES", payback)
-    for conjugate in (False, True):
-        problem = square(dtype, conjugate)
-        for alpha, beta in scalars():
-            agree(problem, alpha, beta, transposed(problem, alpha, beta))
+def test_transpose(dtype: str, payback: int) -> None:
+    with forgotten(payback):
+        for conjugate in (False, True):
+            problem = square(dtype, conjugate)
+            for alpha, beta in scalars():
+                agree(problem, alpha, beta, transposed(problem, alpha, beta))
 
 
 def transposed(problem: Problem, alpha: Any, beta: Any) -> Array:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
+from known_layouts import forget, forgotten
 from processes import PATIENCE
 from tiers import examples
 
 import ttc_llvm
-from ttc_llvm.arrays import strided
 from ttc_llvm.arrays.checks import overlaps_itself
+from ttc_llvm.arrays.layouts import PAYBACK_BYTES
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TtcError
 from ttc_llvm.problem import dtypes
 from ttc_llvm.runtime.once import Recent
@@ -30,14 +32,14 @@ from ttc_llvm.runtime.once import Recent
 RNG = np.random.default_rng(7)
 
 
-@pytest.fixture(autouse=True, params=[0, strided.PAYBACK_BYTES], ids=["own", "family"])
+@pytest.fixture(autouse=True, params=[0, PAYBACK_BYTES], ids=["own", "family"])
 def path(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+) -> Iterator[None]:
     """Every test runs with kernels of the layouts' own and with those of their families."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "arrays.sqlite3"))
-    monkeypatch.setattr(strided, "PAYBACK_BYTES", request.param)
-    monkeypatch.setattr(strided, "recent", Recent(strided.CAPACITY))
+    with forgotten(request.param):
+        yield
 
 
 def like_numpy(got: Any, wanted: Any) -> None:
@@ -378,7 +380,7 @@ def test_effort_times_plans_and_remembers_them(tmp_path: Path, monkeypatch: pyte
     assert (ttc_llvm.transpose(x) == x.T).all()
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
     assert (tmp_path / "solutions").exists()
-    monkeypatch.setattr(strided, "recent", Recent(8))
+    forget()
     monkeypatch.setattr("ttc_llvm.compiling.solve.tuned", None)  # a second search would fail
     assert (ttc_llvm.transpose(x, effort=4, threads=1) == x.T).all()
 
@@ -407,15 +409,16 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
         import numpy as np
         import ttc_llvm
         from ttc_llvm.runtime import kernel
-        from ttc_llvm.arrays import strided
+        from ttc_llvm.arrays import shortcut
+        from ttc_llvm.arrays.layouts import layouts
         from ttc_llvm.runtime.once import Recent
 
         def resident():
             gc.collect()
             return int(open("/proc/self/statm").read().split()[1]) * 4096
 
-        strided.PAYBACK_BYTES = 0
-        strided.recent = Recent(16)
+        layouts().reset(payback=0, most_owned=16)
+        shortcut.recent = Recent(16)
         kernel.cache = kernel.KernelCache(8)
         sizes = []
         for number in range(320):
@@ -423,7 +426,7 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
             ttc_llvm.transpose(x)
             if number in (120, 319):
                 sizes.append(resident())
-        assert len(strided.recent) <= 16
+        assert len(layouts()) <= 16
         print(sizes[1] - sizes[0])
     """
     if not Path("/proc/self/statm").exists():
@@ -514,8 +517,8 @@ def test_calls_are_served_without_memory_for_faster_code(shape: tuple[int, ...])
     program = f"""
 import numpy as np, ttc_llvm
 from ttc_llvm.runtime import heap
-from ttc_llvm.arrays import strided
-strided.PAYBACK_BYTES = 1 << 20
+from ttc_llvm.arrays.layouts import layouts
+layouts().reset(payback=1 << 20)
 x = np.random.rand(*{shape})
 ttc_llvm.transpose(x, (2, 0, 1))
 heap.LEAST = 1 << 56

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from known_layouts import forget
 from processes import PATIENCE
 
 import ttc_llvm
-from ttc_llvm.arrays import strided
 from ttc_llvm.compiling.compiler import CpuTask
 from ttc_llvm.compiling.options import checked
 from ttc_llvm.compiling.solution import Solution
@@ -33,7 +33,6 @@ from ttc_llvm.problem.canonical import Axis, canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.runtime.kernel import Kernel
-from ttc_llvm.runtime.once import Recent
 from ttc_llvm.tuning.cost.model import model_plan
 from ttc_llvm.tuning.database.records import Record
 from ttc_llvm.tuning.search import available, buffers, verify
@@ -265,7 +264,7 @@ def test_tuned_arrays_are_linked_wherever_they_begin(monkeypatch: pytest.MonkeyP
     assert np.array_equal(result, source.T)
     result[:] = np.nan
     monkeypatch.setattr(kernel, "cache", kernel.KernelCache())
-    monkeypatch.setattr(strided, "recent", Recent(9))
+    forget()
     forbid(monkeypatch, "ttc_llvm.runtime.backend.compile_object")
     ttc_llvm.transpose(source, out=result, effort=2, threads=1)
     assert np.array_equal(result, source.T)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from known_layouts import forget, forgotten, served_by
 
 import ttc_llvm
-from ttc_llvm.arrays import strided
 from ttc_llvm.errors import ArrayError, ProblemError
 from ttc_llvm.runtime.once import Recent
 
@@ -46,9 +46,9 @@ def op(torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Tem
     from ttc_llvm.torch import kernels
 
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "solutions"))
-    monkeypatch.setattr(strided, "recent", Recent(64))
     monkeypatch.setattr(kernels, "_known", Recent(64))
-    yield ttc_llvm.torch.transpose
+    with forgotten():
+        yield ttc_llvm.torch.transpose
 
 
 def same(torch: Any, found: Any, wanted: Any) -> None:
@@ -116,21 +116,15 @@ def test_returning_layouts_are_served_the_short_way(torch: Any, op: Any, monkeyp
     same(torch, op(x + 1, (2, 0, 1)), (x + 1).permute(2, 0, 1))
 
 
-def test_layouts_that_have_moved_enough_are_looked_at_anew(
-    torch: Any, op: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_layouts_that_have_moved_enough_are_looked_at_anew(torch: Any, op: Any) -> None:
     """The kernel of their family is then replaced by one of their own."""
-    from ttc_llvm.arrays.general import General
-    from ttc_llvm.runtime.executable import Executable
-
-    monkeypatch.setattr(strided, "PAYBACK_BYTES", 20 * 16384)
+    forget(20 * 16384)
     x = torch.randn(3, 4, 5)
     served = []
     for _ in range(40):
         same(torch, op(x, (2, 0, 1)), x.permute(2, 0, 1))
-        (ready,) = strided.recent._young.values()
-        served.append(type(ready.executable))
-    assert served[0] is General and served[-1] is Executable
+        served.append(served_by(x.numpy(), (2, 0, 1)))
+    assert (served[0], served[-1]) == ("family", "own")
 
 
 def test_addresses_that_are_odd_take_the_long_way(torch: Any, op: Any) -> None:

@@ -8,6 +8,7 @@ from math import prod
 from random import Random
 from typing import Any
 
+import known_layouts
 import layouts
 import numpy as np
 import reference
@@ -17,12 +18,11 @@ from guards import Guarded
 from layouts import Array
 
 import ttc_llvm
-from ttc_llvm.arrays import general, strided
-from ttc_llvm.arrays.general import General
+from ttc_llvm.arrays import layouts as tables
+from ttc_llvm.arrays import shortcut, strided
 from ttc_llvm.arrays.shortcut import Shortcut
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.dtypes import compute_type
-from ttc_llvm.runtime.once import Recent
 from ttc_llvm.tuning.space.choices import Forced
 
 PROBLEMS = 3  # of a round
@@ -35,7 +35,7 @@ THREADS = (1, 2, 3, 4)
 
 def prepare() -> None:
     """Have small arrays served by threads in this process, as large ones are."""
-    for module in (strided, general):
+    for module in (strided, tables):
         vars(module)["SERIAL_BYTES"] = 1 << 10
 
 
@@ -103,8 +103,7 @@ def _problem(rng: Random, goal: str) -> set[str]:
         path, strided.ORDINARY = "own", Forced(streaming=True)
     else:
         strided.ORDINARY = Forced(streaming=False)
-    strided.PAYBACK_BYTES = PAYBACK[path]
-    strided.recent = Recent(strided.CAPACITY)
+    known_layouts.forget(PAYBACK[path])
     x = Lain.of(rng, shape, np.dtype(dtype), goal, broadcast=rng.random() < 0.3 or goal == "strides=broadcast")
     given = tuple(rng.sample(range(len(shape)), len(shape)))
     axes = rng.choice((given, given, given, tuple(k - len(shape) for k in given), None))
@@ -120,7 +119,7 @@ def _usual(rng: Random, x: Lain, axes: Any, goal: str) -> set[str]:
     """Plain calls of one layout, again and again."""
     wanted, found = np.transpose(x.array, axes).copy(), set()
     for _ in range(CALLS):
-        short = strided.recent.find((x.array.shape, x.array.strides, x.array.dtype, axes))
+        short = shortcut.recent.find((x.array.shape, x.array.strides, x.array.dtype, axes))
         found |= {"path=shortcut"} if isinstance(short, Shortcut) else set()
         _like(ttc_llvm.transpose(x.array, axes), wanted, _told(x, axes))
     return found
@@ -197,9 +196,7 @@ def _of_scalars(alpha: complex, beta: complex, conjugate: bool, mixed: bool) -> 
 
 def _paths() -> Iterator[str]:
     """What served the layouts of this problem."""
-    for key, known in strided.recent._young.items():
-        if isinstance(known, strided.Ready):
-            yield from ("path=odd",) * ("odd" in key)  # type: ignore[operator]
-            yield from ("path=streaming",) * getattr(getattr(known.executable, "plan", None), "non_temporal", False)
-            own = "family" if isinstance(known.executable, General) else "own"
-            yield f"path={'detour' if known.executable is None else own}"
+    for served, is_odd, executable in known_layouts.everything():
+        yield from ("path=odd",) * is_odd
+        yield from ("path=streaming",) * (executable is not None and executable.plan.non_temporal)
+        yield f"path={served}"

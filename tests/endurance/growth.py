@@ -113,9 +113,9 @@ def _array(chance: random.Random) -> tuple[Any, tuple[int, ...]]:
 
 def _own_kernels() -> Step:
     """Layouts that each get a kernel of their own at once."""
-    from ttc_llvm.arrays import strided
+    from ttc_llvm.arrays.layouts import layouts
 
-    strided.PAYBACK_BYTES = 0
+    layouts().reset(payback=0)
     return _layouts()
 
 

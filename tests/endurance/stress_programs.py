@@ -198,15 +198,15 @@ def _together(works: list[Work], repeats: int) -> None:
 
 def _disturb(rng: random.Random) -> None:
     """Layouts get kernels of their own at once, late or never; memories are small; making code takes its time."""
-    from ttc_llvm.arrays import general, strided
+    from ttc_llvm.arrays.layouts import layouts
     from ttc_llvm.runtime import kernel
-    from ttc_llvm.runtime.once import Recent
 
-    strided.PAYBACK_BYTES = rng.choice((0, 1 << 20, 32 << 20, 1 << 60))
+    payback = rng.choice((0, 1 << 20, 32 << 20, 1 << 60))
+    layouts().reset(payback=payback)
     if rng.random() < 0.5:
-        strided.recent = Recent(rng.choice((2, 4, 16)))
+        most = rng.choice((2, 4, 16))
+        layouts().reset(capacity=most, most_owned=max(1, most // 2), payback=payback)
         kernel.cache = kernel.KernelCache(rng.choice((2, 4)))
-        general._kernels = Recent(2)
     if rng.random() < 0.5:
         build = kernel.build
 

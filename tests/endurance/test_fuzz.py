@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,6 +22,7 @@ import fuzz_kernels
 import fuzz_plans
 import machine
 import pytest
+from known_layouts import forgotten
 from machine import part_range
 
 import ttc_llvm
@@ -79,11 +81,12 @@ def test_the_feature_that_was_met_least_is_next(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture(autouse=True)
-def restored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def restored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """What rounds set in this process ends with the test."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    for name in ("PAYBACK_BYTES", "ORDINARY", "recent"):
-        monkeypatch.setattr(strided, name, getattr(strided, name))
+    monkeypatch.setattr(strided, "ORDINARY", strided.ORDINARY)
+    with forgotten():
+        yield
 
 
 def attacked(kind: Any, seed: int = 3, rounds: int = 12) -> None:

@@ -6,25 +6,25 @@ kernel walks. A layout of fewer axes leaves some of them at extent 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import prod
 
+from ..ir_builders import planner_fields as fields
+from ..ir_builders.layout_fields import ARITHMETIC
+from ..ir_builders.native_planner import EDGE
+from ..ir_builders.planner_fields import RANKS
 from ..lowering.any_size import Slots
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
-from ..problem.canonical import Axis, Canonical, Kinds, Param, static
+from ..problem import dtypes
+from ..problem.canonical import COPY, Alpha, Axis, Canonical, Kinds
 from ..problem.dtypes import DType
+from .pairs import ALPHAS, BETAS
 
-RANKS = (2, 4, 8)  # axes that a kernel walks; layouts of more have no family
-EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time
 EDGE_WITHOUT_MASKS = 4  # every edge is then a chain of ever smaller tiles
 ROW_WITHOUT_MASKS = 16
 BLOCKS = 4  # micro-tiles along a tile's edge
 ROW_BLOCKS = 64
-LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
-LEAST_BYTES = 16 << 10  # a call weighs so much at least: what surrounds a small one takes as long
 TASK_LOOPS = 4  # a task number is split with one division per loop
 
 
@@ -36,8 +36,7 @@ class Form(Enum):
     ELEMENTS = "elements"  # not on both sides, or too few: one element at a time
 
 
-STEP_BYTES = {Form.ROWS: 32, Form.COLUMNS: 512, Form.ELEMENTS: 16}
-"""Bytes that full micro-tiles move in the time that one micro-tile takes at most, however little of it is filled."""
+_FORMS = {fields.ROWS: Form.ROWS, fields.COLUMNS: Form.COLUMNS, fields.ELEMENTS: Form.ELEMENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +53,25 @@ class Family:
     rank: int
 
 
-def of(canonical: Canonical) -> Family | None:
-    """The family of a layout with known extents and strides; None where it has too many axes."""
-    axes = canonical.axes
-    rank = next((rank for rank in RANKS if len(axes) <= rank), None)
-    if rank is None:
-        return None
-    form, near = _form(canonical)
-    step = static(axes[near[-1]].stride_a) if near else 1
-    return Family(canonical.a, canonical.b, canonical.kinds, canonical.conjugate, form, step, rank)
+def numbered(number: int) -> Family:
+    """The family that the native planner means by a number (`ir_builders.planner_fields`)."""
+    number, rank = divmod(number, len(RANKS))
+    kind, form = divmod(number, fields.FORMS)
+    backwards = form in (fields.ROWS + 1, fields.COLUMNS + 1)
+    facts = _moves(kind) if kind < fields.MOVE_TYPES else _arithmetic(kind - fields.MOVE_TYPES)
+    return Family(*facts, _FORMS[form - backwards], -1 if backwards else 1, RANKS[rank])
 
 
-def _form(canonical: Canonical) -> tuple[Form, tuple[int, ...]]:
-    """The form, and the axes along which memory is contiguous: B's, and A's where it is another."""
-    axes = canonical.axes
-    unit = next((k for k, axis in enumerate(axes) if abs(static(axis.stride_a)) == 1), None)
-    if axes[0].stride_b != 1 or unit is None:
-        return Form.ELEMENTS, ()
-    if unit == 0:
-        return Form.ROWS, (0,)
-    extents = (static(axes[0].extent), static(axes[unit].extent))
-    tiles = prod(-(-extent // EDGE) for extent in extents)
-    return (Form.COLUMNS, (0, unit)) if prod(extents) >= LEAST_FILLED * tiles else (Form.ELEMENTS, ())
+def _moves(power: int) -> tuple[DType, DType, Kinds, bool]:
+    item = dtypes.carrier(1 << power)
+    return item, item, COPY, False
+
+
+def _arithmetic(kind: int) -> tuple[DType, DType, Kinds, bool]:
+    """What `layout_fields.scaled_kind` was made of."""
+    a, b = (dtypes.from_numpy(ARITHMETIC[kind >> shift & 3]) for shift in (0, 2))
+    kinds = Kinds(ALPHAS[kind >> 4 & 3], BETAS[kind >> 6 & 1])
+    return a, b, kinds, kinds.alpha is not Alpha.ZERO and bool(kind >> 7)
 
 
 def canonical_form(family: Family) -> Canonical:
@@ -114,38 +110,3 @@ def _masked(family: Family, target: Target) -> bool:
 def _outer_loops(rank: int) -> int:
     """Loops of the task grid where rows may be short: the two innermost loops stay inside a task if there are more."""
     return min(TASK_LOOPS, max(1, rank - 2))
-
-
-def values(family: Family, canonical: Canonical) -> tuple[int, ...]:
-    """The kernel's parameter array for a layout of this family: extents, strides of A, strides of B, in elements."""
-    axes = _arranged(family, canonical)
-    return (
-        *(static(axis.extent) for axis in axes),
-        *(static(axis.stride_a) for axis in axes),
-        *(static(axis.stride_b) for axis in axes),
-    )
-
-
-def _arranged(family: Family, canonical: Canonical) -> Sequence[Axis]:
-    """The layout's axes where the kernel walks them: contiguous ones innermost, the largest strides outermost."""
-    near = _form(canonical)[1] or (0,)
-    placed = [canonical.axes[k] for k in near]
-    far = [axis for k, axis in enumerate(canonical.axes) if k not in near]
-    if family.form is not Form.COLUMNS and family.rank > 2 and far:
-        placed.append(far.pop(0))  # right around the rows, inside one task
-    unused = [Axis(1, 0, 0)] * (family.rank - len(placed) - len(far))
-    return [*placed, *unused, *far]
-
-
-def weight(family: Family, canonical: Canonical, target: Target) -> int:
-    """The cost of a call of this layout on the family's kernel, in bytes moved by full micro-tiles."""
-    blocks = zip(_arranged(family, canonical), plan(family, target).block, strict=True)
-    steps = prod(-(-static(axis.extent) // size) for axis, size in blocks)
-    return max(LEAST_BYTES, canonical.bytes_moved, steps * STEP_BYTES[family.form])
-
-
-def tasks(form: Canonical, plan: CpuPlan, values: Sequence[int]) -> int:
-    """Size of the task grid of this family's form and plan for these parameters."""
-    extents = tuple(axis.extent for axis in form.axes)
-    known = [values[e.index] if isinstance(e, Param) else e for e in extents]
-    return prod(-(-known[k] // step) for k, step in plan.grid(extents))

@@ -81,7 +81,7 @@ def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable
     found = driver()
     with found.using(found.home(address_to)):
         here = device()
-    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, odd, effort, here.ordinal)
+    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.number, odd, effort, here.ordinal)
     known = recent.find(key)
     if known is not None:
         return known

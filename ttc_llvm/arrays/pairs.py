@@ -12,22 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayError, ProblemError
+from ..ir_builders import layout_fields as fields
 from ..operands.addresses import data_address
 from ..problem import dtypes, type_names
-from ..problem.canonical import COPY, Axis, Kinds, Placed, from_axes
+from ..problem.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, from_axes
 from ..problem.problem import Problem
 from ..problem.type_names import TypeName
 from ..runtime.array_arguments import exactly
 
 Array = npt.NDArray[Any]
+ALPHAS = {fields.ALPHA_ZERO: Alpha.ZERO, fields.ALPHA_ONE: Alpha.ONE, fields.ALPHA_ANY: Alpha.ANY}
+BETAS = {fields.BETA_ZERO: Beta.ZERO, fields.BETA_ANY: Beta.ANY}
 ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """alpha, beta and conjugation as kernels take them. name: their part of keys; address: that of the values."""
+    """alpha, beta and conjugation as kernels take them. number: of types and kinds in layouts (`scaled_kind`), 0 where
+    items are moved as they are; address: that of the values."""
 
-    name: str
+    number: int
     kinds: Kinds
     values: Array | None = None
     alpha: complex = 1.0
@@ -36,7 +40,7 @@ class Scaling:
     address: int = 0
 
 
-PLAIN = Scaling("plain", COPY)
+PLAIN = Scaling(0, COPY)
 """Items are moved as they are."""
 
 
@@ -61,7 +65,14 @@ def _scaling(
         return PLAIN
     values = np.array([checked.alpha, checked.beta], dtypes.to_numpy(checked.compute))
     scalars = (checked.alpha, checked.beta, conjugate)
-    return Scaling(f"{kinds} {conjugate}", kinds, values, *scalars, address=data_address(values))
+    return Scaling(_number(of, to, kinds, conjugate), kinds, values, *scalars, address=data_address(values))
+
+
+def _number(of: np.dtype[Any], to: np.dtype[Any], kinds: Kinds, conjugate: bool) -> int:
+    a, b = (fields.ARITHMETIC.index(x.str[1:]) for x in (of, to))
+    alpha = next(number for number, kind in ALPHAS.items() if kind is kinds.alpha)
+    beta = next(number for number, kind in BETAS.items() if kind is kinds.beta)
+    return fields.scaled_kind(a, b, alpha, beta, conjugate)
 
 
 def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> TypeName:

@@ -17,20 +17,20 @@ from ..operands import addresses, torch_tensor
 from ..operands.addresses import data_address
 from ..operands.operand import Back
 from ..runtime import backend
-from ..runtime.executable import Direct, Executable
-from ..runtime.once import once
+from ..runtime.once import Recent, once
 from ..runtime.stored_code import native
-from . import strided
-from .general import General
+from .layouts import Known, layouts
 from .pairs import Array
-from .strided import Ready
 
 NdarrayEntry = Callable[[int, int, int], int]
 
 NAME = "doorway"
 ABI = "doorway1"  # of the native entry: another one is another row of the database
 
+CAPACITY = 512  # shortcuts remembered
+
 _empty = np.empty
+recent: Recent[Shortcut] = Recent(CAPACITY)
 _ARGUMENTS = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _HOLDING, _RELEASING = ctypes.PYFUNCTYPE(*_ARGUMENTS), ctypes.CFUNCTYPE(*_ARGUMENTS)
 
@@ -40,17 +40,13 @@ class Shortcut:
     they were given, and theirs; shape, dtype: of the result; back: as of an operand; left: calls until the layout is
     looked at anew."""
 
-    __slots__ = ("_kernel", "_numbers", "address", "axes", "back", "dtype", "left", "owner", "run", "shape", "types")
+    __slots__ = ("address", "axes", "back", "dtype", "known", "left", "run", "shape", "types")
 
-    def __init__(
-        self, direct: Direct, ready: Ready, owner: Executable | General, axes: Any, result: Array, back: Back | None
-    ) -> None:
-        numbers = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
-        self._numbers = np.array([*numbers, ready.odd_of, ready.odd_to], np.int64)
-        self.address = data_address(self._numbers)
-        self.run: NdarrayEntry = _entries()[direct.held]
-        self._kernel, self.owner = direct.kernel, owner  # keep the code and its parameters in memory
-        self.left = owner.left // owner.weight
+    def __init__(self, known: Known, axes: Any, result: Array, back: Back | None) -> None:
+        self.known = known  # keeps the code and its parameters in memory
+        self.address = data_address(known.words)
+        self.run: NdarrayEntry = _entries()[known.held]
+        self.left = known.left // known.weight
         self.axes, self.types = axes, [*map(type, axes or ())]
         self.shape, self.dtype, self.back = result.shape, result.dtype, back
 
@@ -61,7 +57,7 @@ def taken(key: Hashable, axes: Any, memory: object, dtype: np.dtype[Any] | None)
     key: of the layout; memory: the array, or what stands in for it; dtype: of the result, None = as when it was new.
     """
     try:
-        known: Shortcut | None = strided.recent.find(key)
+        known: Shortcut | None = recent.find(key)
     except TypeError:  # axes in a list
         return None
     # (1.0, False) equals (1, 0), but is refused.
@@ -69,7 +65,7 @@ def taken(key: Hashable, axes: Any, memory: object, dtype: np.dtype[Any] | None)
         return None
     known.left -= 1
     if known.left <= 0:
-        known.owner.left = min(known.owner.left, known.left)  # so that the long way sees what was moved
+        layouts().renew(known.known.layout, 0)  # so that the long way sees what was moved
         return None
     result: Array = _empty(known.shape, known.dtype if dtype is None else dtype)
     if known.run(id(memory), id(result), known.address):
@@ -91,14 +87,13 @@ def key_of(x: Any, axes: Any) -> Hashable:
     return None if found is None else found[0]
 
 
-def offer(key: Hashable, axes: Any, ready: Ready, result: Array, back: Back | None) -> None:
+def offer(key: Hashable, axes: Any, known: Known, result: Array, back: Back | None) -> None:
     """Remember what calls of a layout need, if it has returned, one thread serves it, and its axes are hashable."""
-    owner = ready.executable
-    if key is None or owner is None or not owner.returned or not addresses.READS_OBJECTS:
+    returned = known.executable is not None or known.left < layouts().payback
+    if key is None or not returned or not known.is_direct or not addresses.READS_OBJECTS:
         return
-    direct = owner.direct()
-    if direct is not None and (axes is None or type(axes) is tuple):
-        strided.recent.put(key, Shortcut(direct, ready, owner, axes, result, back))
+    if axes is None or type(axes) is tuple:
+        recent.put(key, Shortcut(known, axes, result, back))
 
 
 @once

@@ -1,146 +1,140 @@
 """`to <- alpha * of + beta * to` for two arrays of one shape and any strides, planned once per layout.
 
-What a layout needs is prepared on its first use and remembered, a bounded number of layouts, so that the
-next call of the same kind costs a look-up.
+What a layout needs is prepared on its first use and remembered (`layouts`), so that the next call of the same kind
+costs a look-up.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..compiling import compiler, options
-from ..compiling.stored_plans import open_database
 from ..compiling.trial import Mode
+from ..ir_builders.planner_fields import IRREGULAR, OVERLAPS
 from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..problem.canonical import Placed
-from ..runtime import backend
+from ..runtime import backend, runtime
 from ..runtime.executable import SERIAL_BYTES, Executable
-from ..runtime.once import Recent
+from ..runtime.pool import Call
 from ..tuning.cost.model import model_plan
+from ..tuning.database.opened import open_database
 from ..tuning.space.choices import FREE, Forced
-from . import family
 from .checks import check_once, meet
-from .general import General
-from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
+from .layouts import Known, layout_of, layouts
+from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, moves, unit_of
 
 _log = logging.getLogger(__name__)
-CAPACITY = 512  # layouts and shortcuts remembered, with their machine code
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
-PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
 ORDINARY = Forced(streaming=False)
+REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
+POSTPONED = 8  # a layout that has to wait moves an eighth of what it has moved before it asks again
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """A prepared layout.
+class _Wanted:
+    """How a layout is to be served. odd: address bits that are set and should not be."""
 
-    executable: None where these strides need a detour through aligned memory; reach_of, reach_to: the bytes from
-    element 0 to the lowest byte, and to the end, of each side; odd_of, odd_to: address bits that must be clear.
-    """
-
-    executable: Executable | General | None
-    reach_of: tuple[int, int]
-    reach_to: tuple[int, int]
-    odd_of: int = 0
-    odd_to: int = 0
-
-    @property
-    def is_spent(self) -> bool:
-        """True where the layout has moved so much on its family's kernel that one of its own pays."""
-        return self.executable is not None and self.executable.left <= 0
-
-    def renewed(self) -> Ready:
-        """The same, to be looked at anew once as much has been moved again."""
-        if self.executable is not None:
-            self.executable.left = PAYBACK_BYTES
-        return self
+    threads: int
+    effort: int
+    odd: int = 0
 
 
-recent: Recent[Any] = Recent(CAPACITY)  # what keys of `assign` find is a Ready; `shortcut` has keys of its own
-
-
-def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> Ready | None:
+def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> Known | None:
     """`to <- alpha * of + beta * to`, element by element, on at most `threads` threads.
 
     of, to: arrays of one shape and of the types of `scale`; fresh: `to` is new, nothing can overlap; effort: plans
-    that are considered when a layout is new, timed where they are more than one. Returns what the next call of this
-    layout finds, None where it made a detour. Raises ArrayError where the two share memory, unless they are the same
-    elements, or where elements of `to` do.
+    that are considered when a layout is new, timed where they are more than one. Returns what was known of this layout,
+    None where it made a detour. Raises ArrayError where the two share memory, unless they are the same elements, or
+    where elements of `to` do.
     """
     if not to.nbytes:
         return None
-    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.name, threads, effort)
-    ready: Ready | None = recent.find(key)
-    if ready is None:
-        ready = recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort)))
-    elif ready.is_spent:
-        try:
-            return _assign_anew(key, of, to, scale, threads, effort, fresh)
-        except MemoryError:  # what has served so far goes on
-            ready = recent.put(key, ready.renewed())
+    wanted = _Wanted(threads, effort)
+    known = _known(of, to, scale, wanted)
     address_of, address_to = data_address(of), data_address(to)
-    if not fresh and _meet(of, to, address_of, address_to, ready):
+    if not fresh and _meet(of, to, address_of, address_to, known):
         _assign_in_place(of, to, scale, threads, effort)
         return None
-    odd = address_of & ready.odd_of | address_to & ready.odd_to
-    if odd or ready.executable is None:
-        _assign_odd(of, to, scale, threads, effort, odd)
+    odd = address_of & known.odd_of | address_to & known.odd_to
+    if odd or not known.serves:
+        _assign_odd(of, to, scale, replace(wanted, odd=odd))
         return None
-    ready.executable.run(address_of, address_to, scale.address, threads)
-    return ready
+    _run(known, address_of, address_to, scale, threads)
+    return known
 
 
-def _assign_anew(
-    key: Hashable, of: Array, to: Array, scale: Scaling, threads: int, effort: int, fresh: bool
-) -> Ready | None:
-    """`assign` for a layout that has paid for a kernel of its own, which is made by its first run."""
-    recent.put(key, _prepared(of, to, scale, _Wanted(threads, effort, returns=True)))
-    return assign(of, to, scale, threads, effort, fresh=fresh)
+def _run(known: Known, a: int, b: int, scale: Scaling, threads: int) -> None:
+    if known.executable is not None:
+        try:
+            known.executable.run(a, b, scale.address, threads)
+        except MemoryError:  # for code that this run would have been the first of
+            family = layouts().planned(known.layout, checked=True)
+            if not isinstance(family, Known):
+                raise
+            _run(family, a, b, scale, threads)
+    elif threads < 2 or known.parts < 2:
+        known.run(a, b, scale.address)
+    else:
+        a, b = a + known.offset_a, b + known.offset_b
+        call = Call(known.kernel, a, b, scale.address, known.params, 0, known.tasks)
+        runtime.run(call, min(threads, known.parts))
 
 
 # --- preparing a layout ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """How a layout is to be served. returns: it has paid for a kernel of its own."""
+def _known(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
+    """What is known of a layout, which is prepared if it is new, and gets a kernel of its own if that pays by now."""
+    layout, table = layout_of(of, to, scale, wanted.threads, wanted.effort, wanted.odd), layouts()
+    known = table.recall(layout)
+    if known is None:
+        return _prepared(layout, of, to, scale, wanted)
+    if known.left > 0:
+        return known
+    start = time.monotonic()
+    if start < table.rests_until:
+        table.renew(layout, table.payback // POSTPONED)
+        return known
+    try:
+        own = _own(layout, of, to, scale, wanted)
+    except MemoryError:  # what has served so far goes on
+        table.renew(layout, table.payback)
+        return known
+    end = time.monotonic()
+    table.rests_until = end + (end - start) * (LONG_REST if table.is_full_of_kernels else REST)
+    return own
 
-    threads: int
-    effort: int
-    returns: bool = False
 
-
-def _prepared(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Ready:
+def _prepared(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
+    table = layouts()
+    found = table.planned(layout, checked=False)
+    if isinstance(found, Known):
+        return found
     check_once(to)
-    reaches = _reach(of), _reach(to)
+    if found == OVERLAPS:
+        found = table.planned(layout, checked=True)
+        if isinstance(found, Known):
+            return found
+    if found == IRREGULAR:
+        return table.own(layout, None, (_reach(of), _reach(to)), (0, 0))
+    return _own(layout, of, to, scale, wanted)
+
+
+def _own(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
+    """A kernel of the layout's own, from now on known."""
     if scale is PLAIN:
-        unit = unit_of(of, to)
-        executable = _executable(_moved(of, to, unit), scale, wanted)
-        return Ready(executable, *reaches, *[min(unit, ALIGNED) - 1] * 2)
-    if not is_regular(of) or not is_regular(to):
-        return Ready(None, *reaches)
-    executable = _executable(elements(of, to, scale), scale, wanted)
-    return Ready(executable, *reaches, *(min(x.dtype.itemsize, ALIGNED) - 1 for x in (of, to)))
-
-
-def _moved(of: Array, to: Array, unit: int) -> Placed:
-    return as_items(moves(of, to, unit), backend.host_target())
-
-
-def _executable(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable | General:
-    canonical = placed.canonical
-    if wanted.effort == 1 and not wanted.returns:
-        shared, target = family.of(canonical), backend.host_target()
-        if shared is not None and family.weight(shared, canonical, target) < PAYBACK_BYTES:
-            _log.debug("layout %s runs on the any-size kernel of %s", canonical, shared)
-            return General(placed, shared, target, PAYBACK_BYTES)
-    return _specialised(placed, scale, wanted)
+        unit = unit_of(of, to, wanted.odd)
+        placed, units = as_items(moves(of, to, unit), backend.host_target()), (unit, unit)
+    else:
+        placed, units = elements(of, to, scale), (of.dtype.itemsize, to.dtype.itemsize)
+    executable = _specialised(placed, scale, wanted)
+    odd = (min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1)
+    return layouts().own(layout, executable, (_reach(of), _reach(to)), odd)
 
 
 def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
@@ -167,10 +161,11 @@ def _reach(x: Array) -> tuple[int, int]:
 # --- odd addresses and strides --------------------------------------------------------------------------
 
 
-def _assign_odd(of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int) -> None:
+def _assign_odd(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> None:
     """Moves are made in smaller units, arithmetic between aligned copies."""
+    threads, effort = wanted.threads, wanted.effort
     if scale is PLAIN:
-        _move_odd(of, to, odd, threads, effort)
+        _run(_known(of, to, scale, wanted), data_address(of), data_address(to), scale, threads)
         return
     source, target = np.empty(of.shape, of.dtype), np.empty(to.shape, to.dtype)
     assign(of, source, PLAIN, threads, effort, fresh=True)
@@ -180,24 +175,13 @@ def _assign_odd(of: Array, to: Array, scale: Scaling, threads: int, effort: int,
     assign(target, to, PLAIN, threads, effort, fresh=True)
 
 
-def _move_odd(of: Array, to: Array, odd: int, threads: int, effort: int) -> None:
-    key = (of.shape, of.strides, of.dtype, to.strides, "odd", odd, threads, effort)
-    ready: Ready | None = recent.find(key)
-    if ready is None or ready.is_spent:
-        wanted = _Wanted(threads, effort, ready is not None)
-        executable = _executable(_moved(of, to, unit_of(of, to, odd)), PLAIN, wanted)
-        ready = recent.put(key, Ready(executable, _reach(of), _reach(to)))
-    assert ready.executable is not None
-    ready.executable.run(data_address(of), data_address(to), 0, threads)
-
-
 # --- overlaps -------------------------------------------------------------------------------------------
 
 
-def _meet(of: Array, to: Array, address_of: int, address_to: int, ready: Ready) -> bool:
+def _meet(of: Array, to: Array, address_of: int, address_to: int, known: Known) -> bool:
     """True where every element of `of` is the same one of `to`; ArrayError where they share memory otherwise."""
-    low_of, end_of = address_of + ready.reach_of[0], address_of + ready.reach_of[1]
-    low_to, end_to = address_to + ready.reach_to[0], address_to + ready.reach_to[1]
+    low_of, end_of = address_of + known.low_of, address_of + known.end_of
+    low_to, end_to = address_to + known.low_to, address_to + known.end_to
     return low_of < end_to and low_to < end_of and meet(of, to)
 
 

@@ -12,19 +12,16 @@ from .. import locks
 from ..arrays import assignment
 from ..arrays.call import ALONE_BYTES
 from ..arrays.checks import scaled
-from ..arrays.general import General
+from ..arrays.layouts import Known, layouts
 from ..arrays.pairs import PLAIN, Scaling
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import described
 from ..operands.reading import operand
 from ..runtime import runtime
-from ..runtime.executable import Direct, Executable, bound
 from ..runtime.once import Recent
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from ..arrays.strided import Ready
 
 CAPACITY = 512  # layouts remembered
 ARITHMETIC = {torch.float32: "f4", torch.float64: "f8", torch.complex64: "c8", torch.complex128: "c16"}
@@ -78,22 +75,20 @@ def on_host(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, co
     return _moved(x, axes, real, imag, conjugate)
 
 
-def _shortcut(direct: Direct, ready: Ready, owner: Executable | General) -> Run:
+def _shortcut(known: Known) -> Run:
     """A plain move on the calling thread from one address to another; False, and nothing has moved, where the long way
     has to: at odd addresses, and where the layout is to be looked at anew."""
-    entry, left = bound(direct.kernel, direct.held), owner.left // owner.weight
-    offset_a, offset_b, params, tasks = direct.offset_a, direct.offset_b, direct.params, direct.tasks
-    odd_of, odd_to = ready.odd_of, ready.odd_to
+    left, odd_of, odd_to, entry = known.left // known.weight, known.odd_of, known.odd_to, known.run
 
     def run(a: int, b: int) -> bool:
         nonlocal left
         left -= 1
         if left <= 0:
-            owner.left = min(owner.left, left)  # so that the long way sees what was moved; owner has `params`
+            layouts().renew(known.layout, 0)  # so that the long way sees what was moved
             return False
         if a & odd_of | b & odd_to:
             return False
-        entry(a + offset_a, b + offset_b, 0, params, 0, 0, tasks)
+        entry(a, b, 0)
         return True
 
     return run
@@ -105,9 +100,9 @@ def _moved(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: 
     result = x.new_empty([x.shape[k] for k in axes])
     scale = _scaling(x, np.dtype(ARITHMETIC.get(x.dtype, f"V{x.dtype.itemsize}")), real, imag, conjugate)
     of, to = _array(x).transpose(axes), _array(result)
-    ready = assignment.engine().assign(of, to, scale, _threads(to.nbytes), 1, fresh=True)
-    if ready is not None and scale is PLAIN:
-        _offer((x.shape, x.stride(), x.dtype, (*axes,)), ready, result.shape)
+    known = assignment.engine().assign(of, to, scale, _threads(to.nbytes), 1, fresh=True)
+    if known is not None and scale is PLAIN:
+        _offer((x.shape, x.stride(), x.dtype, (*axes,)), known, result.shape)
     return result
 
 
@@ -122,11 +117,9 @@ def _threads(size: int) -> int:
     return 1 if size < ALONE_BYTES else min(runtime.num_threads(), torch.get_num_threads())
 
 
-def _offer(key: Any, ready: Ready, shape: Any) -> None:
-    owner = ready.executable
-    direct = owner.direct() if owner is not None and owner.returned else None
-    if direct is not None and owner is not None:
-        _known.put(key, (shape, _shortcut(direct, ready, owner)))
+def _offer(key: Any, known: Known, shape: Any) -> None:
+    if known.is_direct and (known.executable is not None or known.left < layouts().payback):
+        _known.put(key, (shape, _shortcut(known)))
 
 
 # --- elsewhere ----------------------------------------------------------------------------------------------

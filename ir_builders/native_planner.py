@@ -1,0 +1,135 @@
+"""The planner of layouts as functions of integers for `integer_code`: from a layout to the call of an any-size kernel.
+
+`plan` computes the canonical form of two strided arrays, the family of layouts that it belongs to, and the arguments of
+the family's kernel. It takes no memory but its stack, knows no Python object and has no address of its own: tables of
+layouts, groups, and plan objects of native programs can all be served by it. Blocks of words are described in
+`layout_fields` and `planner_fields`.
+"""
+
+from __future__ import annotations
+
+from . import canonical_axes as axes
+from . import layout_fields as fields
+from . import planner_fields as known
+from .words import load64, local, store64
+
+EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time
+LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
+LEAST_BYTES = 16 << 10  # a call weighs so much at least: what surrounds a small one takes as long
+STEP_BYTES = (32, 32, 512, 512, 16)
+"""By form: bytes that full micro-tiles move in the time that one micro-tile takes at most, however little is filled."""
+
+
+def plan(planner: int, layout: int, prepared: int, params: int, checked: int) -> int:
+    """Write the prepared call of a layout and its parameters, at most PARAMS_BYTES; PLANNED, or why there is none, in
+    which case nothing means anything. checked: elements of the result are known to share no memory."""
+    work = local(axes.WORK_BYTES)
+    status = axes.canonical(layout, work, checked)
+    if status != known.PLANNED:
+        return status
+    units, unit_a, unit_b = load64(work + axes.UNITS), load64(work + axes.UNIT_A), load64(work + axes.UNIT_B)
+    _write_reach(layout, prepared + fields.REACH_OF, fields.STRIDE_OF, units * unit_a)
+    _write_reach(layout, prepared + fields.REACH_TO, fields.STRIDE_TO, units * unit_b)
+    store64(prepared + fields.ODD_A, min(unit_a, axes.ALIGNED) - 1)
+    store64(prepared + fields.ODD_B, min(unit_b, axes.ALIGNED) - 1)
+    axes.settle(planner, work)
+    if load64(work + axes.LENGTH) > known.MOST_AXES:
+        return known.MANY_AXES
+    _choose_form(work)
+    return _planned(planner, work, prepared, params)
+
+
+def _write_reach(layout: int, reach: int, side: int, size: int) -> None:
+    """Write the lowest byte and the end of one side's elements."""
+    low, end = 0, size
+    for axis in range(layout + fields.AXES, axes.end(layout), fields.AXIS_BYTES):
+        span = max(0, load64(axis + fields.EXTENT) - 1) * load64(axis + side)
+        low, end = low + min(span, 0), end + max(span, 0)
+    store64(reach, low)
+    store64(reach + 8, end)
+
+
+def _choose_form(work: int) -> None:
+    """Along which axes memory is contiguous."""
+    near, count = 0, load64(work + axes.LENGTH)
+    while near < count and abs(load64(work + axes.LIST + axes.AXIS * near + axes.A)) != 1:
+        near += 1
+    store64(work + axes.FORM, known.ELEMENTS)
+    store64(work + axes.NEAR, 1)
+    if near == count or load64(work + axes.LIST + axes.B) != 1:
+        return
+    other = work + axes.LIST + axes.AXIS * near
+    backwards = load64(other + axes.A) < 0
+    n, m = load64(work + axes.LIST + axes.N), load64(other + axes.N)
+    if near == 0:
+        store64(work + axes.FORM, known.ROWS + backwards)
+    elif n * m >= LEAST_FILLED * _steps(n, EDGE) * _steps(m, EDGE):
+        store64(work + axes.FORM, known.COLUMNS + backwards)
+        store64(work + axes.NEAR, near)
+
+
+def _planned(planner: int, work: int, prepared: int, params: int) -> int:
+    """Write the call of the family's kernel."""
+    count = load64(work + axes.LENGTH)
+    which = (count > 2) + (count > 4)
+    number = (load64(work + axes.TYPE) * known.FORMS + load64(work + axes.FORM)) * known.RANK_COUNT + which
+    family = load64(load64(planner + known.FAMILIES) + 8 * number)
+    if family == 0:
+        return 1 + number
+    _arrange(work, known.RANKS[which], params)
+    tasks, steps, elements = 1, 1, 1
+    for slot in range(known.RANKS[which]):
+        n, grid = load64(params + 8 * slot), load64(family + known.GRID + 8 * slot)
+        elements = elements * n
+        steps = steps * _steps(n, load64(family + known.BLOCK + 8 * slot))
+        if grid:
+            tasks = tasks * _steps(n, grid)
+    moved = elements * load64(work + axes.EACH)
+    weight = max(LEAST_BYTES, max(moved, steps * STEP_BYTES[load64(work + axes.FORM)]))
+    if weight >= load64(planner + known.BUDGET):
+        return known.HEAVY
+    store64(prepared + fields.KERNEL, load64(family + known.FAMILY_KERNEL))
+    store64(prepared + fields.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
+    store64(prepared + fields.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))
+    store64(prepared + fields.PARAMS, params)
+    store64(prepared + fields.TASKS, tasks)
+    store64(prepared + fields.LEFT, load64(planner + known.BUDGET))
+    store64(prepared + fields.WEIGHT, weight)
+    store64(prepared + fields.PARTS, max(1, moved // load64(planner + known.SERIAL_BYTES)))
+    store64(prepared + fields.HELD, moved < load64(planner + known.HELD_BYTES))
+    store64(prepared + fields.OWNER, 0)
+    return known.PLANNED if load64(family + known.FAMILY_KERNEL) else 1 + number
+
+
+def _arrange(work: int, rank: int, params: int) -> None:
+    """Write the parameters: extents, strides of A, strides of B, as the kernel walks the axes. The contiguous ones
+    are innermost, else the two of B's smallest strides; the largest strides are outermost, unused axes between them."""
+    count, near = load64(work + axes.LENGTH), load64(work + axes.NEAR)
+    _write_axis(params, rank, 0, work + axes.LIST)
+    slot = 1
+    if count > 1:
+        _write_axis(params, rank, 1, work + axes.LIST + axes.AXIS * near)
+        slot = 2
+    unused = work + axes.LIST + axes.AXIS * count
+    store64(unused + axes.N, 1)
+    store64(unused + axes.A, 0)
+    store64(unused + axes.B, 0)
+    while slot < rank - max(0, count - 2):
+        _write_axis(params, rank, slot, unused)
+        slot += 1
+    for k in range(1, count):
+        if k != near:
+            _write_axis(params, rank, slot, work + axes.LIST + axes.AXIS * k)
+            slot += 1
+
+
+def _write_axis(params: int, rank: int, slot: int, axis: int) -> None:
+    at = params + 8 * slot
+    store64(at, load64(axis + axes.N))
+    store64(at + 8 * rank, load64(axis + axes.A))
+    store64(at + 16 * rank, load64(axis + axes.B))
+
+
+def _steps(n: int, size: int) -> int:
+    """How many steps of this size an extent has."""
+    return (n + size - 1) // size

@@ -1,0 +1,144 @@
+"""The planner of layouts in plain Python: what `ir_builders.native_planner` has to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ttc_llvm.arrays import family, pairs
+from ttc_llvm.arrays.family import Family, Form
+from ttc_llvm.arrays.pairs import PLAIN, Scaling
+from ttc_llvm.ir_builders import planner_fields as fields
+from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_BYTES, LEAST_FILLED
+from ttc_llvm.ir_builders.planner_fields import RANKS
+from ttc_llvm.lowering.items import as_items
+from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Axis, Canonical, Param, Placed, static
+from ttc_llvm.runtime.executable import HELD_BYTES, SERIAL_BYTES
+
+STEP_BYTES = {Form.ROWS: 32, Form.COLUMNS: 512, Form.ELEMENTS: 16}
+
+
+@dataclass(frozen=True, slots=True)
+class Strided:
+    """As much of an array as planning asks for."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, budget: int) -> tuple[Any, ...] | int:
+    """The family, the words of the prepared call behind the kernel's address but for the address of parameters, and
+    these; or the reason why there is none."""
+    x: Any = of
+    y: Any = to
+    if scale is not PLAIN and not (pairs.is_regular(x) and pairs.is_regular(y)):
+        return fields.IRREGULAR
+    if 0 not in of.shape and _may_overlap(to):
+        return fields.OVERLAPS
+    if scale is PLAIN:
+        unit = pairs.unit_of(x, y, odd)
+        placed, units = as_items(pairs.moves(x, y, unit), target), (unit, unit)
+    else:
+        placed, units = pairs.elements(x, y, scale), (of.dtype.itemsize, to.dtype.itemsize)
+    shared = family_of(placed.canonical)
+    if shared is None:
+        return fields.MANY_AXES
+    cost = weight(shared, placed.canonical, target)
+    if cost >= budget:
+        return fields.HEAVY
+    bits = tuple(min(size, pairs.ALIGNED) - 1 for size in units)
+    return shared, *_call(placed, shared, target), *bits, budget, cost, *_worth(placed), *_reach(of), *_reach(to)
+
+
+def _call(placed: Placed, shared: Family, target: Target) -> tuple[Any, ...]:
+    canonical, numbers = placed.canonical, values(shared, placed.canonical)
+    count = tasks(family.canonical_form(shared), family.plan(shared, target), numbers)
+    return placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize, numbers, count
+
+
+def _worth(placed: Placed) -> tuple[int, bool, int]:
+    moved = placed.canonical.bytes_moved
+    return max(1, moved // SERIAL_BYTES), moved < HELD_BYTES, 0
+
+
+def _reach(x: Strided) -> tuple[int, int]:
+    spans = [max(0, extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True)]
+    return sum(s for s in spans if s < 0), sum(s for s in spans if s > 0) + x.dtype.itemsize
+
+
+def _may_overlap(x: Strided) -> bool:
+    reach = x.dtype.itemsize
+    for step, extent in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
+        if step < reach:
+            return True
+        reach += (extent - 1) * step
+    return False
+
+
+# --- families -------------------------------------------------------------------------------------------
+
+
+def family_of(canonical: Canonical) -> Family | None:
+    """The family of a layout with known extents and strides; None where it has too many axes."""
+    axes = canonical.axes
+    rank = next((rank for rank in RANKS if len(axes) <= rank), None)
+    if rank is None:
+        return None
+    form, near = _form(canonical)
+    step = static(axes[near[-1]].stride_a) if near else 1
+    return Family(canonical.a, canonical.b, canonical.kinds, canonical.conjugate, form, step, rank)
+
+
+def _form(canonical: Canonical) -> tuple[Form, tuple[int, ...]]:
+    """The form, and the axes along which memory is contiguous: B's, and A's where it is another."""
+    axes = canonical.axes
+    unit = next((k for k, axis in enumerate(axes) if abs(static(axis.stride_a)) == 1), None)
+    if axes[0].stride_b != 1 or unit is None:
+        return Form.ELEMENTS, ()
+    if unit == 0:
+        return Form.ROWS, (0,)
+    extents = (static(axes[0].extent), static(axes[unit].extent))
+    tiles = prod(-(-extent // EDGE) for extent in extents)
+    return (Form.COLUMNS, (0, unit)) if prod(extents) >= LEAST_FILLED * tiles else (Form.ELEMENTS, ())
+
+
+def values(shared: Family, canonical: Canonical) -> tuple[int, ...]:
+    """The kernel's parameter array for a layout of this family: extents, strides of A, strides of B, in elements."""
+    axes = _arranged(shared, canonical)
+    return (
+        *(static(axis.extent) for axis in axes),
+        *(static(axis.stride_a) for axis in axes),
+        *(static(axis.stride_b) for axis in axes),
+    )
+
+
+def _arranged(shared: Family, canonical: Canonical) -> Sequence[Axis]:
+    """The layout's axes where the kernel walks them: contiguous ones innermost, the largest strides outermost."""
+    near = _form(canonical)[1] or (0,)
+    placed = [canonical.axes[k] for k in near]
+    far = [axis for k, axis in enumerate(canonical.axes) if k not in near]
+    if shared.form is not Form.COLUMNS and shared.rank > 2 and far:
+        placed.append(far.pop(0))  # right around the rows, inside one task
+    unused = [Axis(1, 0, 0)] * (shared.rank - len(placed) - len(far))
+    return [*placed, *unused, *far]
+
+
+def weight(shared: Family, canonical: Canonical, target: Target) -> int:
+    """The cost of a call of this layout on the family's kernel, in bytes moved by full micro-tiles."""
+    blocks = zip(_arranged(shared, canonical), family.plan(shared, target).block, strict=True)
+    steps = prod(-(-static(axis.extent) // size) for axis, size in blocks)
+    return max(LEAST_BYTES, canonical.bytes_moved, steps * STEP_BYTES[shared.form])
+
+
+def tasks(form: Canonical, plan: CpuPlan, values: Sequence[int]) -> int:
+    """Size of the task grid of this family's form and plan for these parameters."""
+    extents = tuple(axis.extent for axis in form.axes)
+    known = [values[e.index] if isinstance(e, Param) else e for e in extents]
+    return prod(-(-known[k] // step) for k, step in plan.grid(extents))

@@ -1,0 +1,231 @@
+"""The layouts that are remembered: a native table (`ir_builders.layout_table`) that native code and Python share.
+
+A *layout* is what `ir_builders.layout_fields` describes, as bytes. Its prepared call is planned natively onto the
+any-size kernel of its family, or Python puts a kernel of the layout's own there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ir_builders import planner_fields as fields
+from ..ir_builders.layout_fields import LEFT, MAX_RANK, PREPARED_BYTES
+from ..operands.addresses import data_address
+from ..runtime import backend
+from ..runtime.executable import FOR_EVER, HELD_BYTES, SERIAL_BYTES, Executable
+from ..runtime.once import once
+from .family_kernels import FamilyKernels
+from .layout_code import functions
+from .pairs import Array, Scaling
+
+CAPACITY = 1 << 15  # layouts remembered
+MOST_BYTES = 40 << 20  # that they take at most: 20,000 of 64 axes; everyday ones take half a KiB
+MOST_OWNED = 512  # layouts with a kernel of their own: some 70 KiB each
+PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
+MOST_NUMBERS = 4096  # efforts and numbers of threads in layouts
+
+Reach = tuple[int, int]
+_WORDS = struct.Struct(f"{PREPARED_BYTES // 8}q")
+_COPIED = (PREPARED_BYTES + fields.PARAMS_BYTES) // 8
+
+
+class Known(NamedTuple):
+    """A prepared call when it was looked up: the words of `ir_builders.layout_fields`, and what keeps them.
+
+    parts: 0 where only the executable can make the call; without one, too, it cannot be made as it is.
+    """
+
+    kernel: int
+    offset_a: int
+    offset_b: int
+    params: int
+    tasks: int
+    odd_of: int
+    odd_to: int
+    left: int
+    weight: int
+    parts: int
+    held: int
+    owner: int
+    low_of: int
+    end_of: int
+    low_to: int
+    end_to: int
+    words: Array
+    executable: Executable | None
+    layout: bytes
+
+    @property
+    def serves(self) -> bool:
+        """True where the call can be made, once addresses are even."""
+        return self.kernel != 0 or self.executable is not None
+
+    @property
+    def is_direct(self) -> bool:
+        """True where a thread may make the call alone, from its words only."""
+        return self.parts == 1
+
+    def run(self, a: int, b: int, scalars: int) -> None:
+        """Make the call on this thread, by the family's kernel; a, b: addresses of the arrays' elements 0."""
+        native = functions()
+        (native["run"] if self.held else native["run_releasing"])(data_address(self.words), a, b, scalars)
+
+
+class Layouts:
+    """The table of layouts. Safe in several threads.
+
+    address: of the table, for native code; rests_until: before that time (`time.monotonic`) no layout that is known
+    gets a kernel of its own, so that compiling takes a part of the time only; families: their kernels.
+    """
+
+    def __init__(self) -> None:
+        target = backend.host_target()
+        self._native = functions()
+        self.families = FamilyKernels(target)
+        self._words = np.zeros(fields.TABLE_BYTES // 8, np.int64)
+        self.address = data_address(self._words)
+        row = 0 if target.natural else target.vector_bits // 8
+        self._set(fields.ITEM_BYTES, row)
+        self._set(fields.FAMILIES, self.families.address)
+        python = ctypes.pythonapi
+        used = (python.PyMem_RawMalloc, python.PyMem_RawFree, python.Py_IncRef, python.Py_DecRef)
+        self._set(fields.ALLOCATE, *map(_address, used), id(None), id(False))
+        self.reset()
+
+    def __len__(self) -> int:
+        return self._word(fields.COUNT)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that layouts take, and the lists through which they are found."""
+        return self._word(fields.BYTES) + 16 * self._word(fields.ROOM)
+
+    @property
+    def is_full_of_kernels(self) -> bool:
+        """True where as many layouts as may have kernels of their own."""
+        return self._word(fields.OWNED) >= self._word(fields.MOST_OWNED)
+
+    @property
+    def payback(self) -> int:
+        """Bytes that a layout moves by any-size kernels before one of its own pays."""
+        return self._word(fields.BUDGET)
+
+    def reset(
+        self,
+        capacity: int = CAPACITY,
+        most_bytes: int = MOST_BYTES,
+        most_owned: int = MOST_OWNED,
+        payback: int = PAYBACK_BYTES,
+    ) -> None:
+        """Forget every layout, and set the bounds: see the constants of this module."""
+        self.clear()
+        self._set(fields.MOST, capacity, most_bytes, most_owned)
+        self._set(fields.BUDGET, payback)
+        self._set(fields.SERIAL_BYTES, SERIAL_BYTES, HELD_BYTES)
+        self.rests_until = 0.0
+
+    def clear(self) -> None:
+        """Forget every layout."""
+        self._native["clear"](self.address)
+
+    def recall(self, layout: bytes) -> Known | None:
+        """Look a layout up, and count a call; None where it is not known."""
+        words = np.empty(_COPIED, np.int64)
+        owner = self._native["recall"](self.address, layout, data_address(words))
+        return None if owner is False else Known._make((*_WORDS.unpack_from(words.data), words, owner, layout))
+
+    def planned(self, layout: bytes, checked: bool) -> Known | int:
+        """The call of the family's kernel, from now on known, or the planner's reason why there is none.
+
+        checked: elements of the result are known to share no memory.
+        """
+        words = np.empty(_COPIED, np.int64)
+        prepared = data_address(words)
+        given = self.address, layout, prepared, prepared + PREPARED_BYTES, int(checked)
+        while (status := self._native["plan"](*given)) > 0:
+            self.families.provide(status - 1)
+        if status != fields.PLANNED:
+            return int(status)
+        return self._kept(layout, words, None)
+
+    def own(self, layout: bytes, executable: Executable | None, reaches: tuple[Reach, Reach], odd: Reach) -> Known:
+        """Remember an executable of the layout's own, or by None that nothing serves it as it is; what is known now.
+
+        reaches: lowest byte and end of each side, from element 0; odd: address bits of each that must be clear.
+        """
+        direct = None if executable is None else executable.direct()
+        call, parts, held = (0, 0, 0, 0, 0), 0, False
+        if direct is not None:
+            call = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
+            parts, held = 1, direct.held
+        owner = 0 if executable is None else id(executable)
+        words = np.array([*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches[0], *reaches[1]], np.int64)
+        return self._kept(layout, words, executable)
+
+    def renew(self, layout: bytes, left: int) -> None:
+        """Look at a layout anew when it has moved so many bytes."""
+        self._native["renew"](self.address, layout, left)
+
+    def _kept(self, layout: bytes, words: Array, owner: Executable | None) -> Known:
+        known = Known._make((*_WORDS.unpack_from(words.data), words, owner, layout))
+        words[LEFT // 8] -= known.weight  # the call that is made of it
+        self._native["put"](self.address, layout, data_address(words))  # without memory for it, it is planned each time
+        return known
+
+    def _set(self, offset: int, *values: int) -> None:
+        self._words[offset // 8 :][: len(values)] = values
+
+    def _word(self, offset: int) -> int:
+        return int(self._words[offset // 8])
+
+
+# --- layouts --------------------------------------------------------------------------------------------
+
+
+def layout_of(of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int) -> bytes:
+    """The layout of two arrays of one shape. odd: address bits that are set and should not be.
+
+    Threads and effort are part of it where plans depend on them.
+    """
+    kind = scale.number or of.dtype.itemsize
+    if odd:
+        kind |= odd << fields.ODD_BITS
+    if effort != 1 or threads > 1:
+        useful = min(threads, max(1, to.size * (of.dtype.itemsize + to.dtype.itemsize) // SERIAL_BYTES))
+        kind |= (effort != 1) << fields.UNSERVED_BIT | _number(effort, useful) << fields.NUMBER_BITS
+    rank = to.ndim
+    axes = chain.from_iterable(zip(to.shape, of.strides, to.strides, strict=True))
+    return _struct(rank).pack(kind, rank, *axes)
+
+
+@lru_cache(maxsize=MAX_RANK + 1)
+def _struct(rank: int) -> struct.Struct:
+    return struct.Struct(f"{2 + 3 * rank}q")
+
+
+_numbers: dict[tuple[int, int], int] = {(1, 1): 0}
+
+
+def _number(effort: int, threads: int) -> int:
+    """A number for every effort and number of threads; none is given anew while a layout may have it."""
+    if len(_numbers) > MOST_NUMBERS:
+        layouts().clear()
+        _numbers.clear()
+        _numbers[1, 1] = 0
+    return _numbers.setdefault((effort, threads), len(_numbers))
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+@once
+def layouts() -> Layouts:
+    """The table of this process."""
+    return Layouts()
