@@ -64,6 +64,9 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .arrays.public import ascontiguousarray as ascontiguousarray
     from .arrays.public import asfortranarray as asfortranarray
     from .arrays.public import transpose as transpose
+    from .arrays.reshaping import permute_reshape as permute_reshape
+    from .arrays.reshaping import rearrange as rearrange
+    from .arrays.reshaping import reshape as reshape
     from .compiling.exports import Imported as Imported
     from .compiling.exports import export_solutions as export_solutions
     from .compiling.exports import import_solutions as import_solutions
@@ -102,6 +105,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
 
 _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
+    "arrays.reshaping": ("permute_reshape", "rearrange", "reshape"),
     "errors": (
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OrderWarning", "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",

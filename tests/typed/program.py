@@ -35,6 +35,8 @@ def arrays(x: npt.NDArray[np.float64]) -> None:
     masked = np.ma.MaskedArray(x, x > 3)
     assert_type(ttc_llvm.transpose(masked).mask.any(), np.bool_)
     print(ttc_llvm.transpose([[1, 2], [3, 4]])[0], file=sys.stderr)
+    assert ttc_llvm.rearrange(x, "a (b c) d -> b (a d) c", c=1).size == ttc_llvm.reshape(x, -1).size
+    ttc_llvm.permute_reshape(x, (2, 0, 1), -1)
     ttc_llvm.set_num_threads(2)
     assert_type(ttc_llvm.num_threads(), int)
 
