@@ -25,7 +25,8 @@ def drawn(draw: random.Random) -> Array:
     memory = np.random.default_rng(draw.randrange(1 << 30)).integers(0, 250, [shape[k] for k in order])
     view: Array = np.asarray(memory.astype(kind)).transpose(np.argsort(order))
     turned: Any = (..., *(slice(None, None, draw.choice([1, 1, 1, -1])) for _ in shape))
-    return view[turned]
+    result: Array = view[turned]
+    return result
 
 
 def other_shape(draw: random.Random, total: int) -> list[int]:
