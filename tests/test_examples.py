@@ -56,16 +56,24 @@ def test_cpp(tmp_path: Path) -> None:
     build_and_check(copied("cpp", tmp_path), "transpose", "CXX", ("g++", "clang++"))
 
 
-def test_packing(tmp_path: Path) -> None:
-    build_and_check(copied("packing", tmp_path), "gemm", "CC", ("gcc", "clang"))
-
-
-def test_packing_in_whole_blocks(tmp_path: Path) -> None:
-    """The default size: whole blocks and ragged ones, specialised packing and that of any size."""
+@pytest.fixture(scope="module")
+def packing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example of six objects, which are generated once."""
     compiler("cc")
-    folder = copied("packing", tmp_path)
+    folder = copied("packing", tmp_path_factory.mktemp("packing"))
     make(folder)
-    lines = run(folder / "gemm").splitlines()
+    return folder
+
+
+def test_packing(packing: Path) -> None:
+    build_and_check(packing, "gemm", "CC", ("gcc", "clang"))
+
+
+def test_packing_in_whole_blocks(packing: Path) -> None:
+    """The default size: whole blocks and ragged ones, specialised packing and that of any size."""
+    (packing / "gemm").unlink()
+    make(packing)
+    lines = run(packing / "gemm").splitlines()
     assert len(lines) == 12 and all(line.endswith("ok") for line in lines)
 
 

@@ -64,7 +64,7 @@ def wobbling(seconds: float) -> Iterator[float]:
 
 @pytest.mark.parametrize("seconds", [1e-6, 1e-4, 1e-2, 0.3])
 def test_a_quiet_machine_is_not_busy(seconds: float) -> None:
-    for offset in range(40):
+    for offset in range(0, 40, 8 if seconds < 1e-5 else 1):  # thousands of runs make a sample of such short ones
         machine = Machine()
         runs = wobbling(seconds)
         for _ in range(offset):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +15,12 @@ from ..compiling.gpu_solution import GpuSolution
 from ..compiling.options import Options
 from ..compiling.solution import Solution
 from ..compiling.trial import Mode
-from ..errors import OptionError, TargetError, os_errors
+from ..errors import OptionError, TargetError
 from ..lowering import items
 from ..machine import lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
-from ..native import artifact, marks
+from ..native import artifact, marks, publish
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
 from ..runtime import affinity as affinities
@@ -201,15 +200,11 @@ def written(command: Command, solution: Solution | GpuSolution) -> tuple[Path, .
 
 
 def check_folder(command: Command, names: Sequence[str]) -> None:
-    """Make the folder for these files: hours of tuning must not end at a mistyped one, or at another's file. Raises
-    OptionError."""
+    """Make the folder for these files. Raises OptionError, also where there are files of others."""
     folder = Path(command.output_dir)
     if not command.emit and not command.keep:
         return
-    with os_errors(f"--output-dir={folder} cannot be made"):
-        folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise OptionError(f"--output-dir={folder} cannot be written")
+    publish.made(folder, "--output-dir")
     marks.check(folder, names, command.force)
 
 

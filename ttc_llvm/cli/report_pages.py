@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ..native import publish
 from ..report import changes, inputs, writer
 from .options import with_examples
 from .report import print_lines
@@ -40,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
         print_lines([*changes.lines(found.changes), ""])
     elif len(found.runs) == len(found.files) == 2:
         print(f"ttc: {' and '.join(found.files)} have no case in common: they are not compared", file=sys.stderr)
-    written = writer.write(found, Path(args.output), args.title, args.page_only, args.force)
+    folder = Path(args.output)
+    publish.made(folder, "--output")
+    written = writer.write(found, folder, args.title, args.page_only, args.force)
     print(f"{written[0]}: {len(found.results)} results, {len(written) - 1} picture files")
     return 0

@@ -10,10 +10,18 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ..errors import os_errors
+from ..errors import OptionError, os_errors
 from ..runtime import interrupts
 from ..runtime.interrupts import Undo
 from . import marks
+
+
+def made(folder: Path, option: str) -> None:
+    """Make the folder that an option names: long work must not end at a mistyped one. Raises OptionError."""
+    with os_errors(f"{option}={folder} cannot be made"):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OptionError(f"{option}={folder} cannot be written")
 
 
 def publish(folder: Path, files: Sequence[tuple[str, bytes]], overwrite: bool = False) -> tuple[Path, ...]:
