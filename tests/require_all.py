@@ -9,7 +9,7 @@ import pytest
 
 # Markers and reasons of tests that may be skipped: long ones, and those that need a machine of another kind.
 MARKERS = ("full", "gpu")
-LIBRARIES = ("jax", "jax.numpy", "dask.array", "h5py", "ml_dtypes", "pint", "zarr")  # each for a few tests
+LIBRARIES = ("jax", "jax.numpy")  # 200 MB for three tests
 REASONS = ("this machine cannot run", "nvcc is not installed", *(f"could not import '{name}'" for name in LIBRARIES))
 _skipped: list[str] = []
 

@@ -143,6 +143,23 @@ def test_from_arrays_keeps_the_types_that_numpy_lacks() -> None:
     assert Problem.from_arrays(x.permute(2, 0, 1), (1, 2, 0), x).perm == (0, 1, 2)
 
 
+def test_from_arrays_looks_at_no_gradient_and_at_conjugation() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.zeros(5, 6, 7, dtype=torch.complex64, requires_grad=True)
+    made = Problem.from_arrays(x, (2, 0, 1))
+    assert made == Problem.from_arrays(x.detach(), (2, 0, 1)) == Problem((2, 0, 1), (5, 6, 7), "c").row_major
+    assert Problem.from_arrays(torch.nn.Parameter(x), (2, 0, 1), x.new_empty(7, 5, 6)) == made
+    view = x.detach().conj()
+    assert Problem.from_arrays(view.conj(), (2, 0, 1)) == made
+    assert Problem.from_arrays(view.resolve_conj(), (2, 0, 1)) == made
+    for given, advice in (
+        ((view,), "x is a lazily conjugated view, which no solution takes: pass x.resolve_conj(), or x.conj() with"),
+        ((x, (0, 1, 2), view), "out is a lazily conjugated view, which no solution takes: pass out.resolve_conj()"),
+    ):
+        with pytest.raises(ArrayError, match=re.escape(advice)):
+            Problem.from_arrays(*given)
+
+
 PLAIN = np.empty((4, 6))
 REFUSED: list[tuple[tuple[Any, ...], type[Exception], str]] = [
     ((PLAIN[:, ::2],), ArrayError, "x has shape (4, 3) and strides (48, 16) of 8-byte elements: a Problem states"),

@@ -131,6 +131,7 @@ SLOW = {
     "test_speed.py::test_a_quiet": "seconds",
     "test_stress": "processes",
     "test_row_major.py::test_from_arrays_keeps": "PyTorch",
+    "test_row_major.py::test_from_arrays_looks": "PyTorch",
     "test_runtime.py::test_torch": "PyTorch",
     "test_solution_arrays.py::test_arrays_of_other": "PyTorch",
     "test_type_names.py::test_torchs_dtypes": "PyTorch",

@@ -89,6 +89,10 @@ def _permutation(axes: Any, rank: int) -> tuple[int, ...]:
 
 def _described(x: Any, name: str) -> _Array:
     """An array of any library, on a device as well; its elements are not looked at."""
-    view = operand(x, name).view
-    own = getattr(x, "dtype", None)  # PyTorch's says more than that of a view, where NumPy lacks the type
-    return _Array(view.shape, view.strides, own if type(own).__module__ == "torch" else view.dtype)
+    own = getattr(x, "dtype", None)
+    of_torch = type(own).__module__ == "torch"  # its dtype says more than a view's, where NumPy lacks the type
+    given = operand(x.detach() if of_torch else x, name)  # no gradient is lost where nothing is moved
+    if given.conjugated:
+        instead = f"{name}.resolve_conj()" + (", or x.conj() with conjugate=True" if name == "x" else "")
+        raise ArrayError(f"{name} is a lazily conjugated view, which no solution takes: pass {instead}")
+    return _Array(given.view.shape, given.view.strides, own if of_torch else given.view.dtype)
