@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum
 from functools import lru_cache, wraps
 from math import prod
@@ -114,6 +114,13 @@ class CpuPlan(Plan):
         decisions = [(f.name, getattr(self, f.name)) for f in fields(self)]
         return " ".join([VERSION, *(f"{name}={shown(value)}" for name, value in decisions if value is not None)])
 
+    def changed(self, **decisions: Any) -> CpuPlan:
+        """The same plan with other decisions, which are not checked: for those who derive them from plans that are."""
+        made = object.__new__(CpuPlan)
+        for name, slot in _SLOTS.items():
+            slot.__set__(made, decisions[name] if name in decisions else slot.__get__(self))
+        return made
+
     @_fitting
     def loops(self, extents: tuple[Size, ...]) -> Loops:
         """The loops over panels and tiles, outermost first: axis and step. None where one step is the whole axis."""
@@ -137,12 +144,12 @@ class CpuPlan(Plan):
     @property
     def ordinary(self) -> CpuPlan:
         """The same plan with ordinary stores, which need no aligned B."""
-        return replace(self, store=Store.CACHED, fallback=None)
+        return self.changed(store=Store.CACHED, fallback=None)
 
     @property
     def without_fallback(self) -> CpuPlan:
         """The same plan without a decision for its fallback."""
-        return self if self.fallback is None else replace(self, fallback=None)
+        return self if self.fallback is None else self.changed(fallback=None)
 
     @property
     def block_elements(self) -> int:
@@ -173,6 +180,9 @@ def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...],
     panels = [(k, panel[k]) for k in order if not spans(panel[k], extents[k])] if panel else []
     tiles = [(k, tile[k]) for k in order if not spans(tile[k], extents[k])]
     return (*panels, *(loop for loop in tiles if loop not in panels))
+
+
+_SLOTS = {field.name: getattr(CpuPlan, field.name) for field in fields(CpuPlan)}
 
 
 def grid(around: Loops, parallel: int) -> Loops:

@@ -12,7 +12,6 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import log
 
@@ -111,12 +110,12 @@ def paper_space(canonical: Canonical, target: Target, forced: Forced) -> Iterato
         for side in sides:
             block = _block_within(canonical, target, side)
             tile = _paper_tile(canonical, block, *side)
-            yield from _prefetched(replace(base, block=block, tile=tile, order=order), forced)
+            yield from _prefetched(base.changed(block=block, tile=tile, order=order), forced)
 
 
 def _prefetched(plan: CpuPlan, forced: Forced) -> Iterator[CpuPlan]:
     for distance in forced.prefetch or (plan.prefetch,):
-        yield replace(plan, prefetch=distance)
+        yield plan.changed(prefetch=distance)
 
 
 # --- seeds ----------------------------------------------------------------------------------------------

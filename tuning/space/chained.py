@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ttc_llvm.lowering.chain_plans import chained_plan, joined_plan
 from ttc_llvm.lowering.plan import CpuPlan, Store
@@ -27,7 +26,7 @@ def chained_seeds(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
     block = blocks(canonical, target)[0]
     for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
         plan = chained_plan(canonical, block, sizes, *SILENT)
-        yield from (replace(plan, fetch=fetch, prefetch=distance) for fetch, distance in fetches(canonical, target))
+        yield from (plan.changed(fetch=fetch, prefetch=distance) for fetch, distance in fetches(canonical, target))
     if canonical.axes[0].stride_a == 1:
         yield from _joined_rows(canonical, target)
 

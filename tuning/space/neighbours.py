@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from operator import gt, lt
 
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, spans
@@ -45,7 +44,7 @@ def twins(target: Target, plan: CpuPlan) -> Iterator[CpuPlan]:
     """Plans that differ only in what the cost model knows at most where it was measured: into which cache the lines of
     a micro-tile are prefetched."""
     if target.prefetches and plan.prefetch and plan.fetch in _OTHER_CACHE:
-        yield replace(plan, fetch=_OTHER_CACHE[plan.fetch])
+        yield plan.changed(fetch=_OTHER_CACHE[plan.fetch])
 
 
 def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
@@ -65,19 +64,19 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     fetch = plan.fetch if plan.prefetch else Fetch.BLOCKS
     if (order, inner, parallel, fetch, panel) == (plan.order, plan.inner, plan.parallel, plan.fetch, plan.panel):
         return plan.without_fallback
-    return replace(plan, order=order, inner=inner, parallel=parallel, fetch=fetch, panel=panel, fallback=None)
+    return plan.changed(order=order, inner=inner, parallel=parallel, fetch=fetch, panel=panel, fallback=None)
 
 
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     fetch = plan.fetch if plan.prefetch else block_fetch(c, t)
     for distance in forced.prefetch or DISTANCES[fetch]:
-        yield replace(plan, prefetch=distance, fetch=fetch)
+        yield plan.changed(prefetch=distance, fetch=fetch)
 
 
 def _other_fetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     if forced.prefetch is None:
         for fetch, distance in fetches(c, t):
-            yield replace(plan, prefetch=distance, fetch=fetch)
+            yield plan.changed(prefetch=distance, fetch=fetch)
 
 
 def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -89,41 +88,41 @@ def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iter
             rounded = size // unit * unit
             if rounded >= unit and not (spans(plan.tile[k], extent) and size > plan.tile[k]):
                 tile = _with(plan.tile, k, min(rounded, extent) if size >= extent else rounded)
-                yield replace(plan, tile=tile, panel=_whole_tiles(plan.panel, tile))
+                yield plan.changed(tile=tile, panel=_whole_tiles(plan.panel, tile))
 
 
 def _other_panels(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
-    yield replace(plan, panel=())
+    yield plan.changed(panel=())
     for size in PANELS:
-        yield replace(plan, panel=panel(c, plan.tile, size))
+        yield plan.changed(panel=panel(c, plan.tile, size))
 
 
 def _other_parallel(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     for count in (1, 2, 3):
         if count <= len(plan.order):
-            yield replace(plan, parallel=count)
+            yield plan.changed(parallel=count)
 
 
 def _other_inner(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     for inner in inner_orders(c):
-        yield replace(plan, inner=inner)
+        yield plan.changed(inner=inner)
 
 
 def _other_orders(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     if forced.orders:
-        yield from (replace(plan, order=order) for order in forced.orders)
+        yield from (plan.changed(order=order) for order in forced.orders)
         return
     for order in tile_orders(c):
-        yield replace(plan, order=order)
+        yield plan.changed(order=order)
     for i in range(len(plan.order) - 1):
         swapped = list(plan.order)
         swapped[i], swapped[i + 1] = swapped[i + 1], swapped[i]
-        yield replace(plan, order=tuple(swapped))
+        yield plan.changed(order=tuple(swapped))
 
 
 def _other_stores(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     for store in allowed_stores(c, t, forced):
-        yield replace(plan, store=store)
+        yield plan.changed(store=store)
 
 
 def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -131,7 +130,7 @@ def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
         if all(
             spans(size, e) or size % u == 0 for size, e, u in zip(plan.tile, c.extents, block, strict=True)
         ):
-            yield replace(plan, block=block)
+            yield plan.changed(block=block)
 
 
 def _whole_tiles(panel: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
