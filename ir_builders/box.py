@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.nodes import Loop, Micro
 from ttc_llvm.lowering.operands import Buffer, PartialLine, Space, View
 

@@ -7,10 +7,10 @@ kept in one word: threads that choose at the same time find and write the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.bodies import Version
 from ttc_llvm.machine.cpu_features import OSXSAVE, PLACES, CpuidBit, needs, saved_registers
 from ttc_llvm.machine.target import Target

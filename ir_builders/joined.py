@@ -8,10 +8,10 @@ the last line of a run are stored in part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.layout import Register
 
 from .llvmlite_extensions import external, shuffle

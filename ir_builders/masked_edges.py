@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass, field, replace
 from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.machine.target import Target
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.layout import Register
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import DType, Kind

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from math import prod
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.layout import RegisterLayout, register_layout, run_axes, sources
 from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.lowering.operands import View

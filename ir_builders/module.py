@@ -5,10 +5,9 @@ The kernel runs tasks [begin, end) of the nest's task grid; non-temporal stores 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import FlushSlot, Loop, Micro, Node, Row, every
 from ttc_llvm.lowering.operands import Op, Space, View

@@ -10,10 +10,10 @@ registers it needs by a tree. All are checked by simulation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.layout import HOLE, RegisterLayout
 
 from . import pieces

@@ -9,10 +9,9 @@ to be, together they run all parts.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import interface, names
 from ttc_llvm.problem.interface import BYTES_PER_THREAD, Entry

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.layout import Register
 from ttc_llvm.lowering.nodes import Peeled
 from ttc_llvm.problem.canonical import Axis, static

@@ -6,9 +6,9 @@ addresses and costs no shuffle. Pieces are 128 bits or longer, as inserts from m
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.layout import HOLE, RegisterLayout
 
 from .bits import Bit, between, every_bit, key, lane_bits, width

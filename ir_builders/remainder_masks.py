@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass, field
 from ttc_llvm.lowering.layout import Register, unflatten
 
 from .values import Int, i64, splat

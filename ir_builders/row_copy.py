@@ -9,10 +9,9 @@ partial line of its slot, which was loaded to just before its first element, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.layout import Register
 from ttc_llvm.lowering.nodes import Row
 from ttc_llvm.lowering.operands import PartialLine, View

@@ -9,10 +9,9 @@ shuffled and stored. Arithmetic sees the *parts*: one floating-point lane per re
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass, field
 from ttc_llvm.lowering.operands import Op
 from ttc_llvm.problem.canonical import Alpha, Beta
 from ttc_llvm.problem.dtypes import DType, Kind

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.any_size import Slots
 from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO, Bodies, Body, possible_kinds
 from ttc_llvm.lowering.nest import LoopNest

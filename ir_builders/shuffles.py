@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.layout import HOLE
 
 Mask = tuple[int, ...]

@@ -19,7 +19,7 @@ ORDER = (
     "machine", "operands", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu",
     "compiling", "arrays", "contractions", "torch", "bench", "compare", "report", "cli",
 )  # fmt: skip
-LOOSE = ("interpreter", "locks", "errors", "arguments")  # which need no room
+LOOSE = ("interpreter", "locks", "errors", "arguments", "lazy_dataclasses")  # which need no room
 # What is asked for by its name in a call, from a room that its own room is built on.
 BY_NAME = {("ttc_llvm.compiling.by_strides", "ttc_llvm.arrays.for_solutions")}
 APART = {"tuning": {"ir_builders"}, "runtime": {"tuning"}, "native": {"tuning"}}
@@ -139,6 +139,11 @@ def test_what_is_imported_by_name_is_listed() -> None:
         if node.args and isinstance(node.args[0], ast.Constant)
     }
     assert {pair for pair in found if str(pair[1]).lstrip(".") in names()} == BY_NAME
+
+
+def test_dataclasses_are_those_that_load_in_no_time() -> None:
+    wrong = {f"dataclasses.{name}" for name in ("dataclass", "field", "replace")}
+    assert [name_of(path) for path in sources() if wrong & imports(path) and path.stem != "lazy_dataclasses"] == []
 
 
 def test_loose_modules_import_no_room() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from ttc_llvm.lazy_dataclasses import dataclass
 
 from .. import arguments
 from ..arguments import Error

@@ -7,10 +7,10 @@ barrier and shared memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.gpu.launch import KernelParameter, Slot
 from ttc_llvm.machine.gpu_target import GpuTarget
 

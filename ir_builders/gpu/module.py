@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.gpu.launch import parameters
 from ttc_llvm.lowering.gpu.nest import GpuNest
 from ttc_llvm.lowering.gpu.residency import blocks_for_assembler

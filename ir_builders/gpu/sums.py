@@ -3,9 +3,9 @@ one tensor or in shared memory: a pointer of its own, and constants from there."
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llvmlite import ir
+
+from ttc_llvm.lazy_dataclasses import dataclass
 
 from ..values import I8, I32, I64
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from math import gcd
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.gpu.nest import GpuNest, SharedTile
 from ttc_llvm.lowering.gpu.residency import BATCH
 from ttc_llvm.lowering.gpu.runs import sides

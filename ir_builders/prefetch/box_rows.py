@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.layout import run_axes
 from ttc_llvm.problem.canonical import Size, static
 

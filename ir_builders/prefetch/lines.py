@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.layout import RegisterLayout
 from ttc_llvm.lowering.operands import View
 

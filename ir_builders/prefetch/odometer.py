@@ -7,9 +7,10 @@ carries into the next outer one, tile loops included. Only addresses depend on i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from llvmlite import ir
+
+from ttc_llvm.lazy_dataclasses import dataclass
 
 from ..values import I64, Int, add, i64, mul
 

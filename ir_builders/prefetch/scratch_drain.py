@@ -6,11 +6,11 @@ busy all the time. The tile's lines of A, row after row, are shared among the ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.operands import Prefetch, View
 from ttc_llvm.problem.canonical import static
 

@@ -6,13 +6,13 @@ kernel walks. A layout of fewer axes leaves some of them at extent 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from ..ir_builders import planner_fields as fields
 from ..ir_builders.layout_fields import ARITHMETIC
 from ..ir_builders.native_planner import EDGE
 from ..ir_builders.planner_fields import RANKS
+from ..lazy_dataclasses import dataclass
 from ..lowering.any_size import Slots
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target

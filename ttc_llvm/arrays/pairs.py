@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
 from typing import Any
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from ..errors import ArrayError, ProblemError
 from ..ir_builders import layout_fields as fields
+from ..lazy_dataclasses import dataclass
 from ..operands.addresses import data_address
 from ..problem import dtypes, type_names
 from ..problem.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, from_axes

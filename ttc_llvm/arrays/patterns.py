@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
 
 from ..arguments import between, shown, text
 from ..errors import ArrayError
+from ..lazy_dataclasses import dataclass
 
 DOTS = "..."
 _TOKEN = re.compile(r"\s*(\.\.\.|[A-Za-z_][A-Za-z_0-9]*|[0-9]+|[()])")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..compiling import compiler, options
 from ..compiling.trial import Mode
 from ..ir_builders.planner_fields import IRREGULAR, OVERLAPS
+from ..lazy_dataclasses import dataclass, replace
 from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..problem.canonical import Placed

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import prod
 
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Canonical, canonicalise, static
 from ..problem.dtypes import Kind
 from ..problem.problem import Problem

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import VerificationError
+from ..lazy_dataclasses import replace
 from ..problem.canonical import Beta
 from ..problem.dtypes import Kind
 from ..tuning.search import buffers, verify

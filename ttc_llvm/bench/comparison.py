@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 from ..errors import TtcError
+from ..lazy_dataclasses import dataclass, replace
 from ..problem.wording import problem_fields
 from ..tuning.search.speed import DRIFT, drifts
 from .cases import Case, run_bytes

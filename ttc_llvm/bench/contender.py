@@ -4,12 +4,12 @@ and the peers that they come from."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ..lazy_dataclasses import dataclass
 from ..problem.canonical import Canonical
 from .cases import Case
 from .results import Reference

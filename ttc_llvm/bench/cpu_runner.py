@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..compiling.options import Options
 from ..compiling.stored_plans import open_database
 from ..compiling.trial import Mode, check_runs_here
 from ..errors import PlanError
+from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..runtime import interrupts, kernel, runtime
 from ..tuning.measurement import GIB

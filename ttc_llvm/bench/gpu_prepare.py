@@ -6,7 +6,6 @@ import multiprocessing
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
@@ -16,6 +15,7 @@ from ..errors import ArtifactError, GpuError
 from ..gpu import kernel as gpu_kernel
 from ..gpu.executable import ENTRY
 from ..gpu.tools import cubin
+from ..lazy_dataclasses import dataclass, replace
 from ..lowering.gpu.launch import GpuImage
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import Any
@@ -17,6 +16,7 @@ from ..errors import GpuError, TtcError, VerificationError
 from ..gpu import kernel
 from ..gpu.devices import Device
 from ..gpu.session import Session
+from ..lazy_dataclasses import dataclass
 from ..lowering.gpu.launch import GpuImage
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget

@@ -7,10 +7,10 @@ planning and autotuning stay outside of what is timed.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from ..lazy_dataclasses import dataclass
 from ..problem.problem import Problem
 from .contender import Absent, Contender
 from .workspace import Workspace, foreign

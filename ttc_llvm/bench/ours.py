@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ..compiling.stored_plans import Planned
+from ..lazy_dataclasses import replace
 from ..lowering.lower import lower
 from ..lowering.nodes import Micro, Node
 from ..lowering.plan import CpuPlan

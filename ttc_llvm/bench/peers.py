@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass
 from . import gpu_peers, mkl
 from .array_peers import Jax, Numpy, Torch
 from .contender import Absent, FoundPeers, Peer

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
+from ..lazy_dataclasses import dataclass, replace
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
 from ..tuning.measurement import BUSY

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from math import isfinite
 from typing import Any
 
 from ..errors import OptionError
+from ..lazy_dataclasses import replace
 from ..problem.wording import printable
 from .results import Reference, Result, Timing
 

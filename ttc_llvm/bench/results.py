@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from ..lazy_dataclasses import dataclass, field
 from ..tuning.measurement import GIB
 from ..tuning.search.speed import DRIFT, SLICE, drifts
 

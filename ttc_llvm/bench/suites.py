@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from math import isqrt
 
 from ..errors import OptionError
+from ..lazy_dataclasses import replace
 from ..problem.dtypes import dtype, parse_pair
 from ..problem.problem import Problem
 from .cases import KINDS, Case, as_kind, enlarged

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from ..compiling.trial import HOT_SECONDS, flush
+from ..lazy_dataclasses import dataclass, field
 from ..lowering import items
 from ..machine.target import Target
 from ..problem import dtypes

@@ -6,7 +6,6 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from ..bench.gpu_runner import GpuSettings
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
 from ..compiling.display import Display, is_terminal
+from ..lazy_dataclasses import replace
 from ..problem.problem import Problem
 from ..problem.tables import aligned
 from ..runtime import interrupts, runtime

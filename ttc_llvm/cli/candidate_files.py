@@ -6,11 +6,11 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..compiling.solution import Solution
 from ..errors import OptionError, os_errors
+from ..lazy_dataclasses import dataclass
 from ..lowering import plan as plans
 from ..lowering.plan import CpuPlan
 from ..native import marks, whole_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from ..compare.compilers import SERIAL, on_one_thread
@@ -12,6 +12,7 @@ from ..compare.references import FoundReferences, Wanted, find
 from ..compare.single import Comparison, beside
 from ..compiling.solution import Solution
 from ..errors import OptionError, TargetError
+from ..lazy_dataclasses import replace
 from ..machine.target import Target
 from ..problem.problem import Problem
 from ..runtime import backend

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..compiling import display, library, machines, options
@@ -16,6 +15,7 @@ from ..compiling.options import Options
 from ..compiling.solution import Solution
 from ..compiling.trial import Mode
 from ..errors import OptionError, TargetError
+from ..lazy_dataclasses import dataclass, replace
 from ..lowering import items
 from ..machine import lookup
 from ..machine.gpu_target import GpuTarget

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from ..compiling.compiler import CpuTask
@@ -15,6 +14,7 @@ from ..compiling.stored_plans import open_database
 from ..errors import OptionError, os_errors
 from ..explain.explanation import RANKED
 from ..explain.text import STAGES
+from ..lazy_dataclasses import replace
 from ..lowering import plan as plans
 from ..machine.gpu_target import is_gpu
 from ..native import marks, whole_file

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 
 from ..errors import OptionError
 from ..gpu import artifact, devices
+from ..lazy_dataclasses import replace
 from ..machine.gpu_target import GpuTarget, is_gpu
 from ..problem.canonical import Canonical, canonicalise
 from ..problem.problem import Problem

@@ -6,12 +6,12 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..compiling import library
 from ..compiling.library import Library
 from ..errors import OptionError, TtcError
+from ..lazy_dataclasses import dataclass
 from ..native.package_files import LIBRARIES
 from ..problem import names, wording
 from ..runtime import interrupts, runtime

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
 from ..compiling.library import Library
+from ..lazy_dataclasses import dataclass
 from ..problem import names
 from ..problem.tables import aligned
 from ..problem.wording import count, stated_fields, target_fields, target_line

@@ -11,10 +11,10 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass, field
 from ..native import whole_file
 from . import manifest_fields, reading
 from .manifest_fields import RUN_WIDE, shown

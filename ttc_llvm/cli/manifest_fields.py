@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass
 from ..tuning.efforts import EFFORTS
 from .options import GROUPS, OPTIONS, Option, spellings_of
 

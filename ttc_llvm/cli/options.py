@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..arguments import cut
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass
 from ..problem.dtypes import spellings
 from ..tuning.efforts import EFFORTS
 from . import values

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass, field, replace
 from ..machine.gpu_target import is_gpu
 from .options import IDLE, OPTIONS, SUBCOMMANDS, Option, parser, spellings_of, typed
 

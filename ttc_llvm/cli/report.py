@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..compare.single import Comparison
 from ..compiling.gpu_solution import GpuSolution
+from ..lazy_dataclasses import dataclass
 from ..problem import tables, wording
 from ..problem.canonical import Canonical
 from ..tuning.database.records import RETIMED

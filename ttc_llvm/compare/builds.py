@@ -13,11 +13,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from ..errors import DatabaseError
+from ..lazy_dataclasses import dataclass
 from ..runtime import children, interrupts
 from ..runtime.pool import cpu_count
 from ..tuning.database import trust

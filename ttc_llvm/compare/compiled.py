@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from ..bench.contender import Contender, NotBuilt
 from ..bench.results import Reference
 from ..bench.workspace import Workspace, foreign
+from ..lazy_dataclasses import dataclass, replace
 from ..problem import dtypes
 from ..problem.problem import Problem
 from ..problem.reference_loops import Traverse

@@ -7,12 +7,12 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from ..bench.results import Reference
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass, replace
 from ..problem.reference_loops import Traverse
 from ..runtime import children
 

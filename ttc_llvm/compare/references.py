@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from ..bench import contender
 from ..bench.contender import Contender, Peer
 from ..bench.workspace import Workspace
 from ..errors import OptionError, os_errors
+from ..lazy_dataclasses import dataclass, field
 from ..native.whole_file import read
 from ..problem import dtypes, reference_loops
 from ..problem.problem import Problem

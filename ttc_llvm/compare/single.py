@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ..bench import ours
 from ..bench.cases import Case, describe
@@ -16,6 +15,7 @@ from ..bench.workspace import Memory, Workspace
 from ..compiling.solution import Solution
 from ..compiling.stored_plans import Planned
 from ..errors import TtcError
+from ..lazy_dataclasses import dataclass
 from ..problem import names
 from ..problem.problem import Problem
 from ..tuning.search.speed import DRIFT, drifts

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from ..errors import ArrayError
+from ..lazy_dataclasses import replace
 from ..problem.canonical import Kinds
 from ..problem.problem import Problem
 from ..runtime.array_arguments import OVERLAP, Storage, exactly

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
+from ..lazy_dataclasses import dataclass
 from ..lowering import items
 from ..lowering import plan as plans
 from ..lowering.fallback import for_numpy_arrays

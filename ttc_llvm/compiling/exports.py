@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from .. import arguments
 from ..errors import DatabaseError, OptionError, os_errors, states_memory
+from ..lazy_dataclasses import dataclass
 from ..native import marks
 from ..native.whole_file import whole_file
 from ..runtime import kernel

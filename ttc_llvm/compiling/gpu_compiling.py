@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
 
 from .. import arguments
@@ -14,6 +13,7 @@ from ..gpu import kernel as gpu_kernel
 from ..gpu.devices import Device
 from ..gpu.executable import ENTRY
 from ..gpu.session import Session
+from ..lazy_dataclasses import dataclass
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu import plan as gpu_plan
 from ..lowering.gpu.plan import GpuPlan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from .. import arguments, locks
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, states_memory
 from ..gpu import kernel as gpu_kernel
 from ..gpu.executable import ENTRY, Executable
+from ..lazy_dataclasses import dataclass
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage, Launch
 from ..lowering.gpu.nest import GpuNest

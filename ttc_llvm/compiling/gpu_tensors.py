@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from ..errors import GpuError
 from ..gpu.session import MIB, Bytes, Session
+from ..lazy_dataclasses import dataclass, field
 from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical, static
 from ..problem.dtypes import DType

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from statistics import median
@@ -12,6 +11,7 @@ from typing import Any
 from ..gpu import kernel as gpu_kernel
 from ..gpu.executable import ENTRY, Loaded, values
 from ..gpu.session import Session
+from ..lazy_dataclasses import dataclass, field
 from ..lowering.gpu.launch import GpuImage
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import arguments
 from ..errors import ArtifactError, OptionError, TargetError, states_memory
+from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..native import archive, artifact, fortran, header, linker, marks
 from ..native.archive import Member

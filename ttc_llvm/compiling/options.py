@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .. import arguments
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass
 from ..lowering.plan import Plan
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from .. import arguments, locks
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
+from ..lazy_dataclasses import dataclass, field
 from ..lowering import items
 from ..lowering.lower import lower
 from ..lowering.nest import LoopNest

@@ -9,9 +9,9 @@ import itertools
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 
 from ..errors import GpuError, PlanError, TargetError
+from ..lazy_dataclasses import replace
 from ..tuning.database.database import Database
 from ..tuning.database.records import Answer, Record, Request, covers
 from ..tuning.search.leaderboard import K, P

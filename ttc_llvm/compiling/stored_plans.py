@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Generic
 
+from ..lazy_dataclasses import dataclass, field
 from ..lowering.plan import Plan
 from ..lowering.plan_text import modern
 from ..problem import wording

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Generic, Protocol
 
+from ..lazy_dataclasses import dataclass
 from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
 from ..tuning.search.leaderboard import K, P, Subject

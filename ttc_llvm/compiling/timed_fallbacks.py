@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..lazy_dataclasses import replace
 from ..lowering.fallback import Fallback, fallbacks, first_that_pays
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from .. import locks
 from ..errors import TargetError
+from ..lazy_dataclasses import dataclass, field, replace
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem import dtypes

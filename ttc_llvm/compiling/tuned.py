@@ -7,8 +7,8 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 
+from ..lazy_dataclasses import replace
 from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
 from ..tuning.database.records import TIMED, Record, Request, Timing

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from .. import locks
+from ..lazy_dataclasses import dataclass
 from ..runtime import backend
 from ..runtime.once import once
 from ..runtime.stored_code import native

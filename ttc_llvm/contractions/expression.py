@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import integer, sequence, shown
 from ..errors import ProblemError
+from ..lazy_dataclasses import dataclass
 
 Labels = tuple[int, ...]
 LETTERS = string.ascii_uppercase + string.ascii_lowercase  # of labels 0 to 51, as in NumPy

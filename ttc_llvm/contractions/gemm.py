@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..lazy_dataclasses import dataclass
 from .merged import A, B
 from .plan import Matrix, Products
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 from ..arguments import shown
 from ..errors import PlanError
+from ..lazy_dataclasses import dataclass
 from .merged import A, B, C, Merged
 
 VERSION = "gemm1"

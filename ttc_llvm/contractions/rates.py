@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from ..arrays import assignment
 from ..arrays.pairs import PLAIN
+from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime

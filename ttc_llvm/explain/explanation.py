@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from .. import arguments
 from ..errors import OptionError, PlanError
+from ..lazy_dataclasses import dataclass
 from ..lowering import items
 from ..lowering import plan as plans
 from ..lowering.nest import LoopNest

@@ -3,10 +3,10 @@ it is drawn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 
+from ..lazy_dataclasses import dataclass
 from ..lowering.layout import run_axes
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target

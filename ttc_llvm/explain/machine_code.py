@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from ..lazy_dataclasses import dataclass
 
 
 class Class(Enum):

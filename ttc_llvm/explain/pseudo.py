@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from math import prod
 
+from ..lazy_dataclasses import dataclass, replace
 from ..lowering.nest import LoopNest
 from ..lowering.nodes import (
     AtRunEnd,

@@ -7,9 +7,9 @@ elements: a micro-tile leaves its place in A for its place in B.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..lazy_dataclasses import dataclass
 from . import geometry
 from .drawing import PANEL, label, line, picture, rect, upright
 from .geometry import Plane

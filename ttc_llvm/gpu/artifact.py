@@ -7,12 +7,12 @@ that its vectors do not fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__, arguments
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage
 from ..native.marks import MARK, check, marked

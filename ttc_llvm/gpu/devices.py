@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..errors import GpuError, TargetError
+from ..lazy_dataclasses import dataclass
 from ..machine import gpu_target as gpu_target
 from ..machine.gpu_target import GpuTarget
 from .driver import L2_BYTES, MAJOR, MINOR, Driver, driver

@@ -7,8 +7,7 @@ of A's index 0. All others, and all extents, are parameters, counted in units.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Alpha, Axis, Canonical, Kinds, Param, is_move

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import COPY, UPDATE, Alpha, Beta, Canonical, Kinds, static
 from ..problem.dtypes import Kind

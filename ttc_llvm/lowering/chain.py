@@ -7,10 +7,10 @@ thread walks in order can continue a run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import Canonical, static
 from .layout import run_axes

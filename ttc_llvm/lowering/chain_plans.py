@@ -7,9 +7,9 @@ lines of all these rows are written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
+from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from .plan import CpuPlan, Fetch, Store

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from math import prod
 
+from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from .chain import run_of_b

@@ -3,8 +3,7 @@ such item (pixels, interleaved channels, pairs). A row of four floats is an item
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ..lazy_dataclasses import replace
 from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Axis, Kinds, Placed, canonicalise, static

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from ..lazy_dataclasses import dataclass
 from ..problem.canonical import Size, static
 
 HOLE = -1  # a lane that holds no element

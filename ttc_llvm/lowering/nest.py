@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
 
+from ..lazy_dataclasses import dataclass
 from ..problem.canonical import Canonical, Param
 from .nodes import (
     AtRunEnd,

@@ -11,10 +11,10 @@ numbers, is the any-size body.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar, NoReturn, TypeVar
 
+from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Param, Size
 from .operands import Buffer, Op, PartialLine, Prefetch, View
 

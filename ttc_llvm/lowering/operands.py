@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from ..lazy_dataclasses import dataclass
 from ..problem.canonical import Alpha, Beta, Size
 from ..problem.dtypes import DType
 

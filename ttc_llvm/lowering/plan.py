@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from functools import lru_cache, wraps
 from math import prod
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from .. import arguments
 from ..errors import PlanError
+from ..lazy_dataclasses import dataclass
 from ..problem.canonical import Canonical, Param, Size
 from .plan_text import read, shown, tuple_of
 

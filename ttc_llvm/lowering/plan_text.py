@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from .. import arguments
 from ..errors import PlanError
+from ..lazy_dataclasses import dataclass
 
 NOTHING = "none"  # an empty tuple
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import gcd
 
+from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Axis, Beta, Param
 from .layout import run_axes
 from .nodes import Bind, Loop, Micro, Node

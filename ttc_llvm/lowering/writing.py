@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from operator import attrgetter
 
+from ..lazy_dataclasses import dataclass
 from ..machine.target import Exchange, Target
 from ..problem.canonical import Alpha, Beta, Canonical, static
 from .chain import Chain, chain_of, run_of_b

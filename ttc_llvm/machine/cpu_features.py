@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from ..arguments import shown
 from ..errors import TargetError
+from ..lazy_dataclasses import dataclass, replace
 from .target import Target
 
 # Features that LLVM may use when code moves, permutes and scales data; those that such code never needs

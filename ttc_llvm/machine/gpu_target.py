@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from .. import arguments
 from ..errors import TargetError
+from ..lazy_dataclasses import dataclass
 from .target import features
 
 NVPTX, AMDGPU = "nvptx64-nvidia-cuda", "amdgcn-amd-amdhsa"

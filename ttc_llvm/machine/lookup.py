@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import replace
 from typing import Any
 
 from ..arguments import cut, shown
 from ..errors import TargetError
+from ..lazy_dataclasses import replace
 from . import gpu_target as gpus
 from .table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86
 from .target import Exchange, Target

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from .. import arguments
 from ..arguments import Error
 from ..errors import TargetError
+from ..lazy_dataclasses import dataclass
 
 
 class Exchange(Enum):

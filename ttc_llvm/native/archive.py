@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..errors import ArtifactError
+from ..lazy_dataclasses import dataclass
 from . import elf
 
 MAGIC = b"!<arch>\n"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.metadata
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
 from .. import arguments, locks
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass
 from ..lowering.bodies import PlanFor, Version, choose
 from ..lowering.plan import CpuPlan
 from ..machine.cpu_features import by_demand, checkable

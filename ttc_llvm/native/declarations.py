@@ -6,8 +6,8 @@ C99 and C++98. Complex scalars and arrays are `void` pointers, as in CBLAS; f16 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from ..lazy_dataclasses import replace
 from ..problem import interface, type_names
 from ..problem.dtypes import DType, Kind
 from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role

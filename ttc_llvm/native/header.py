@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..lazy_dataclasses import dataclass
 from ..problem import interface, names, wording
 from ..problem.dtypes import DType, Kind
 from ..problem.problem import Problem

@@ -6,9 +6,9 @@ The tree is `include/NAME.h`, `lib/libNAME.a`, `lib/libNAME.so`, `lib/cmake/NAME
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..lazy_dataclasses import dataclass
 from .marks import MARK
 from .whole_file import filled
 

@@ -7,12 +7,12 @@ neighbours that are contiguous in both tensors are merged (TTC paper, footnote 5
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from math import prod
 
 from ..errors import ProblemError
+from ..lazy_dataclasses import dataclass, replace
 from . import dtypes
 from .dtypes import DType
 from .layouts import column_major

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import arguments
 from ..arguments import shown
 from ..errors import ProblemError
+from ..lazy_dataclasses import dataclass
 from . import dtypes, type_names
 from .dtypes import DType, Kind
 from .layouts import column_major

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from ..arguments import cut
 from ..errors import ProblemError
+from ..lazy_dataclasses import dataclass
 
 
 class Kind(Enum):

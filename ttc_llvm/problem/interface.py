@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
+from ..lazy_dataclasses import dataclass
 from . import names
 from .dtypes import Kind
 from .problem import Problem

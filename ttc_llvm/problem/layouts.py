@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from ..lazy_dataclasses import dataclass
 
 Extents = Sequence[int]
 

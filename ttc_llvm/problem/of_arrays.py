@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import integer, sequence, shown
 from ..errors import ArrayError
+from ..lazy_dataclasses import dataclass
 from ..operands.operand import packed
 from ..operands.reading import operand
 from . import dtypes, type_names

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import arguments
 from ..arguments import cut, shown
 from ..errors import ProblemError
+from ..lazy_dataclasses import dataclass, replace
 from . import dtypes, layouts, of_arrays, type_names
 from .dtypes import DType, Kind
 from .layouts import column_major

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
 from ..errors import ArrayError
+from ..lazy_dataclasses import dataclass
 from .layouts import column_major
 from .problem import Problem
 

@@ -5,10 +5,10 @@ One loop an index, perfectly nested; the order of B's or of A's memory; nothing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
+from ..lazy_dataclasses import dataclass
 from . import dtypes
 from .canonical import Beta, Kinds
 from .dtypes import DType

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import difflib
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from ..arguments import cut, shown
 from ..errors import ProblemError
+from ..lazy_dataclasses import dataclass
 from . import dtypes
 from .dtypes import MAX_ITEMSIZE, DType
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import comb
 from statistics import geometric_mean, median
 
 from ..bench.results import Result
 from ..bench.setting import affinity, day, effort, effort_name
+from ..lazy_dataclasses import dataclass
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
 from ..tuning.measurement import BUSY

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from statistics import geometric_mean, median
 
 from ..bench.results import Result
 from ..bench.setting import FACTS, affinity, by_size, differing, effort, effort_name
 from ..compare.table import remark
+from ..lazy_dataclasses import dataclass, replace
 from ..problem.wording import count
 from ..tuning.measurement import BUSY
 from . import changes, ranking

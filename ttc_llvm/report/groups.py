@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 
 from ..bench.report import heading
 from ..bench.results import Result
 from ..bench.setting import affinity, by_size, day, effort, effort_name, machine
 from ..bench.suites import SUITES
+from ..lazy_dataclasses import dataclass, replace
 
 RULES = {"copy": "bytes of A + bytes of B", "update": "bytes of A + 2 x bytes of B"}
 

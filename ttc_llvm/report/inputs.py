@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..bench.result_file import ResultFile
 from ..bench.results import Result
 from ..errors import OptionError, os_errors
+from ..lazy_dataclasses import dataclass
 from ..native.whole_file import rest
 from ..tuning.database import exchange
 from ..tuning.database.records import Record

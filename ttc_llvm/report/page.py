@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
@@ -14,6 +13,7 @@ from ..bench.report import Value
 from ..bench.result_line import to_line
 from ..bench.results import Result
 from ..bench.setting import machine
+from ..lazy_dataclasses import dataclass
 from ..native.marks import MARK
 from ..tuning.database import exchange
 from . import changes

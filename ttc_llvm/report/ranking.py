@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import StatisticsError, correlation, geometric_mean, median
 
 import numpy as np
 
 from ..compiling.trial import Mode
 from ..errors import PlanError, ProblemError, TargetError
+from ..lazy_dataclasses import dataclass
 from ..lowering import plan as plans
 from ..machine.lookup import find as find_target
 from ..machine.target import Target

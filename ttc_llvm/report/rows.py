@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from ..bench import report
 from ..bench.report import Column, Value
 from ..bench.results import Result
 from ..bench.setting import affinity, day, effort, machine
+from ..lazy_dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from ..errors import OptionError
+from ..lazy_dataclasses import dataclass
 
 CPUS = Path("/sys/devices/system/cpu")
 # CPU -> (package, core): logical CPUs of one core share both.

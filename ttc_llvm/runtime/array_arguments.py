@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import struct
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from ..arguments import number, shown
 from ..errors import ArrayError
+from ..lazy_dataclasses import dataclass, field
 from ..operands.addresses import data_address
 from ..operands.operand import Array, Operand, described, packed
 from ..operands.reading import in_place

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 from ..errors import CompileError, TargetError
+from ..lazy_dataclasses import dataclass
 from ..lowering.fallback import Fallback, for_misaligned_a, for_misaligned_b, short_loads
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve

@@ -15,11 +15,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, cast
 
 from ..errors import TtcError
+from ..lazy_dataclasses import dataclass, field
 
 STATUS = 130
 BEFORE = "interrupted before there was any result"

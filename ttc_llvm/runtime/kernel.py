@@ -6,12 +6,12 @@ import gc
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from .. import __version__, locks
 from ..errors import CompileError
+from ..lazy_dataclasses import dataclass
 from ..lowering import plan as plans
 from ..lowering.lower import lower
 from ..lowering.nest import LoopNest

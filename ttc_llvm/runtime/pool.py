@@ -14,13 +14,13 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import locks
 from ..ir_builders import pool_layout as layout
+from ..lazy_dataclasses import dataclass
 from . import affinity, backend, stored_code
 from .affinity import Affinity
 from .once import once

@@ -7,12 +7,12 @@ import ctypes
 import logging
 import os
 import threading
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from .. import arguments
 from ..errors import OptionError
 from ..ir_builders.pool_layout import MAX_PARTICIPANTS
+from ..lazy_dataclasses import dataclass, field
 from . import affinity
 from .affinity import Affinity
 from .pool import Call, Pool, Scratch, cpu_count, native

@@ -9,9 +9,9 @@ that fit the caches need no fit: prefetches and non-temporal stores cost time th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, prod
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine.target import Target

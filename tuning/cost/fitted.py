@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from io import BytesIO
 from itertools import pairwise
@@ -29,6 +28,7 @@ import numpy as np
 
 from ttc_llvm import locks
 from ttc_llvm.errors import ModelError
+from ttc_llvm.lazy_dataclasses import dataclass
 
 from .networks import Networks
 from .vocabulary import FACTS, FAMILY, KINDS, MODES, VERSION

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, gcd
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.machine.target import Target
 
 

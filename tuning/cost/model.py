@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical

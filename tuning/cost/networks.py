@@ -7,11 +7,11 @@ disagree, little is known: half of the spread is added to their mean. `benchmark
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ttc_llvm.errors import ModelError
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 
 DOUBT = 0.5  # of the networks' spread that counts as time
 FAR = 4.0  # standard deviations: numbers further from what was seen count as no further

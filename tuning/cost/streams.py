@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.plan import CpuPlan, Loops
 from ttc_llvm.machine.target import Target
 

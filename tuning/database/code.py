@@ -3,11 +3,11 @@ not worth storing, is left out, which is said once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.tuning.database import trust
 from ttc_llvm.tuning.database.digests import compare_digest
 from ttc_llvm.tuning.database.notices import warn_once

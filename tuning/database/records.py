@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
 
+from ttc_llvm.lazy_dataclasses import dataclass, field, replace
 from ttc_llvm.tuning.database.digests import sha256
 from ttc_llvm.tuning.database.field_rules import (
     EXHAUSTIVE,

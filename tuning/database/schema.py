@@ -17,11 +17,11 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.tuning.database import trust
 from ttc_llvm.tuning.database.connection import connect, fetched, limit
 

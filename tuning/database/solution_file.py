@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ttc_llvm.errors import DatabaseError
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.tuning.database import exchange, rows, schema
 from ttc_llvm.tuning.database.code import ALONE, linkable, signed
 from ttc_llvm.tuning.database.file_access import FileAccess

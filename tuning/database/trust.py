@@ -16,9 +16,9 @@ import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.tuning.database.notices import warn_once
 
 VARIABLE = "TTC_DATABASE_TRUST"

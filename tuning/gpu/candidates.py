@@ -6,11 +6,11 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
 from ttc_llvm.errors import PlanError
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.gpu.lower import register_block
 from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
 from ttc_llvm.lowering.gpu.runs import by_stride, run_axes, run_of, sides, widest

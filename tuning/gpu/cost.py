@@ -6,9 +6,9 @@ Unfitted: every term is counted from the nest, every constant is a property of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import ceil, prod
 
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.gpu.lower import lower
 from ttc_llvm.lowering.gpu.nest import BlockBody, GpuNest, Phase
 from ttc_llvm.lowering.gpu.plan import GpuPlan

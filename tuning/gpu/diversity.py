@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
 
 from ttc_llvm.errors import PlanError
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.gpu.lower import lower
 from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
 from ttc_llvm.machine.gpu_target import GpuTarget

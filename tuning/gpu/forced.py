@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, SupportsIndex
 
 from ttc_llvm import arguments
 from ttc_llvm.errors import OptionError
+from ttc_llvm.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

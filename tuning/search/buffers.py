@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from ttc_llvm import locks
 from ttc_llvm.errors import OutOfMemoryError
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Canonical, static
 from ttc_llvm.problem.dtypes import DType, Kind

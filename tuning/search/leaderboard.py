@@ -11,11 +11,11 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import inf
 from statistics import median
 from typing import Generic, Protocol, TypeVar
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.plan import Plan
 
 from .speed import DRIFT

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ttc_llvm import arguments
 from ttc_llvm.errors import OptionError
+from ttc_llvm.lazy_dataclasses import dataclass
 
 PLANNING, COMPILING, TIMING, VERIFYING, WRITING = PHASES = ("planning", "compiling", "timing", "verifying", "writing")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Generic
 
 from ttc_llvm.errors import VerificationError
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 
 from .leaderboard import K, Leaderboard, P, Subject, Timed
 from .progress import COMPILING, TIMING, VERIFYING, Progress, Report

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import median_low
+
+from ttc_llvm.lazy_dataclasses import dataclass
 
 DRIFT = 1.25  # a change of the machine's speed by more than this, in either direction, counts
 WAITS = 0.1  # seconds per second that threads may have waited for a CPU, all of them together

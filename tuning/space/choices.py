@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, SupportsIndex
 
 from ttc_llvm import arguments
 from ttc_llvm.errors import OptionError
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.plan import Fetch, Store
 from ttc_llvm.lowering.writing import has_aligned_rows
 from ttc_llvm.machine.target import Target

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import COPY, UPDATE, Axis, Beta, Canonical

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from ...lazy_dataclasses import dataclass
 from ...machine.gpu_target import GpuTarget
 from ...problem import dtypes
 from ...problem.canonical import Alpha, Beta, Canonical

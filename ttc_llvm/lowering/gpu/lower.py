@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import gcd, prod
 
 from ...errors import PlanError
+from ...lazy_dataclasses import replace
 from ...machine.gpu_target import GpuTarget
 from ...problem.canonical import Alpha, Canonical
 from . import plan as gpu_plan

@@ -7,10 +7,10 @@ neighbouring threads, the others come one after the other, unrolled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
+from ...lazy_dataclasses import dataclass
 from ...problem.canonical import Canonical
 from .runs import Run
 

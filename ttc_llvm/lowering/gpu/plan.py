@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from math import prod
 
 from ... import arguments
 from ...errors import PlanError
+from ...lazy_dataclasses import dataclass
 from ...machine.gpu_target import GpuTarget
 from ...problem.canonical import Canonical, static
 from ..plan import AXES, COUNT, SHAPE, Decisions, Plan, check_shape

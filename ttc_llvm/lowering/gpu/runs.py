@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd, prod
 
+from ...lazy_dataclasses import dataclass
 from ...problem.canonical import Canonical, static
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..chain import run_of_b

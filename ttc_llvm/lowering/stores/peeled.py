@@ -8,8 +8,7 @@ the first boundary.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..nodes import Micro, Node, Peeled
