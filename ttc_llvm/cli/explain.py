@@ -62,8 +62,9 @@ def explain_parser() -> Parser:
     made.prog = "ttc explain"
     made.usage = "ttc explain --perm=P,.. --size=N,.. [options]"
     made.description = (
-        "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, LLVM IR, assembly of the"
-        " micro-tile with instruction counts, candidates that were timed. Nothing is timed. Options are those of ttc."
+        "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, how threads share them,"
+        " LLVM IR, assembly of the micro-tile with instruction counts, candidates that were timed. Nothing is timed."
+        " Options are those of ttc."
     )
     made.epilog = with_examples(
         "",

@@ -75,7 +75,7 @@ class Explanation:
         return text.render(self)
 
     def stage(self, name: str) -> str:
-        """One form, whole: problem, merged, plans, loops, ir, assembly, candidates. OptionError for other names."""
+        """One form, whole: problem, merged, plans, loops, threads, ir, assembly, candidates. OptionError for others."""
         return text.stage(self, name)
 
     def html(self) -> str:

@@ -52,6 +52,8 @@ def _body(e: Explanation) -> str:
             *_plans(e),
             "<h2>Loops</h2>",
             _pre(e.stage("loops")),
+            "<h2>Threads</h2>",
+            _pre(e.stage("threads")),
             *_code(e),
             *_candidates(e),
             f"<p><small>ttc_llvm {escape(__version__)}; nothing was timed for this page.</small></p>",

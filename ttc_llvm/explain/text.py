@@ -10,7 +10,7 @@ from ..problem.tables import aligned, columns, wrapped
 from ..problem.wording import bandwidth_rule, count, problem_line
 from ..tuning.cost.cost import Terms
 from ..tuning.measurement import GIB
-from . import geometry, pseudo
+from . import geometry, pseudo, threads
 from .machine_code import Class, MachineCode
 from .words import (
     by_cost,
@@ -230,6 +230,7 @@ STAGES: Mapping[str, tuple[str, Section]] = {
     "merged": ("Merged axes", _merged),
     "plans": ("Plans", _plans),
     "loops": ("Loops", _loops),
+    "threads": ("Threads", threads.lines),
     "ir": ("LLVM IR", _ir),
     "assembly": ("Assembly of the micro-tile", _assembly),
     "candidates": ("Candidates timed", _candidates),
