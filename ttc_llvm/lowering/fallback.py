@@ -11,6 +11,7 @@ from ..machine.target import Target
 from ..problem.canonical import Canonical
 from .chain import run_of_b
 from .chain_plans import chained_plan, joined_plan, line_block
+from .grids import grid_of_b, with_grid
 from .plan import CpuPlan, Fetch, Store
 from .tile_sizes import cover, fitted, merge
 from .writing import following, has_room, overwrites, resolve
@@ -119,7 +120,7 @@ def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
     row = canonical.extents[0] * canonical.b.itemsize
     if not _least(canonical, target) <= row <= JOINED:
         return None
-    found = joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, 0)
+    found = _shared_alike(canonical, plan, joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, 0), target)
     writing = resolve(canonical, found, target)
     if writing.store is not Store.JOINED or writing.chain is None:
         return None
@@ -156,10 +157,24 @@ def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
         return None
     else:
         found = chained_plan(canonical, line_block(canonical, target), *ROWS)
+    found = _shared_alike(canonical, plan, found, target)
     writing = resolve(canonical, found, target)
     if writing.chain is None or not has_room(canonical, found, target):
         return None
     return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
+
+
+def _shared_alike(canonical: Canonical, plan: CpuPlan, found: CpuPlan, target: Target) -> CpuPlan:
+    """The fallback with the grid of a plan for many threads, or its outer loops, where that makes more tasks and leaves
+    runs chained."""
+    steps = list(grid_of_b(canonical, plan).items())
+    for count in range(len(steps), 0, -1):
+        if all(step == canonical.extents[k] or step % found.block[k] == 0 for k, step in steps[:count]):
+            shared = with_grid(canonical, found, dict(steps[:count]))
+            more = shared.tasks(canonical.extents) > found.tasks(canonical.extents)
+            if more and resolve(canonical, shared, target).chain and has_room(canonical, shared, target):
+                return shared
+    return found
 
 
 def _least(canonical: Canonical, target: Target) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
+from math import inf
+from operator import itemgetter
 
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
-from ..space import candidates
+from ..space import candidates, many_threads
 from ..space.choices import FREE, Forced, settled
 from ..space.diversity import DiversitySeeds
 from ..space.neighbours import neighbours, twins
@@ -21,8 +23,25 @@ NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
-    model = Model(canonical, target, threads)
-    return candidates.enumerate_plans(canonical, target, settled(forced, target), model.costs)
+    model, forced = Model(canonical, target, threads), settled(forced, target)
+    plans = candidates.enumerate_plans(canonical, target, forced, model.costs)
+    if forced.orders or not many_threads.divides(canonical, threads):
+        return plans
+    return _unique(_divided(model, plan, bool(forced.blockings)) for plan in plans)
+
+
+def _divided(model: Model, plan: CpuPlan, tiled: bool) -> CpuPlan:
+    """The plan with the grid that is best for so many threads. tiled: its tiles stay as they are."""
+    canonical, threads, line = model.canonical, model.threads, model.target.line
+    found = list(dict.fromkeys(many_threads.grids(canonical, model.target, plan, threads, tiled)))
+    alone = [cost * model.balance(one) for cost, one in zip(model.costs(found), found, strict=True)]
+    best = (True, inf, plan)
+    for cost, one in sorted(zip(alone, found, strict=True), key=itemgetter(0)):
+        if (False, cost) >= best[:2]:  # no grid makes a plan faster than its even share
+            break
+        bad, slowdown = many_threads.rating(canonical, one, threads, line)
+        best = min(best, (bad, cost * slowdown, one), key=itemgetter(0, 1))
+    return best[2]
 
 
 def diversity_seeds(
@@ -63,3 +82,12 @@ def _shared_otherwise(plan: CpuPlan, other: CpuPlan) -> bool:
 def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> CpuPlan:
     """The cost model's first choice; nothing is timed. Remembered: it takes milliseconds."""
     return NOTHING if canonical.elements == 0 else next(ranked(canonical, target, threads, forced))
+
+
+def _unique(plans: Iterator[CpuPlan]) -> Iterator[CpuPlan]:
+    """Each plan once."""
+    seen: set[CpuPlan] = set()
+    for plan in plans:
+        if plan not in seen:
+            seen.add(plan)
+            yield plan
