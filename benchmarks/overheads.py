@@ -1,7 +1,7 @@
 """What a call costs beyond moving the data: `python benchmarks/overheads.py`.
 
-New problems, layouts that are seen for the first time, and warm calls; each figure stands beside its bar. The user's
-database is neither read nor written.
+New problems, layouts that are seen for the first time, thousands of layouts in turn, and warm calls; each figure stands
+beside its bar. The user's database is neither read nor written.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ import numpy as np
 
 import ttc_llvm
 from ttc_llvm.arrays.layouts import layouts
+from ttc_llvm.compiling import compiler
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.runtime import kernel, runtime
+from ttc_llvm.runtime import backend, kernel, runtime
 from ttc_llvm.runtime.pool import Call
 
 CALLS, ROUNDS = 20_000, 7
 SHAPES = 200  # of the first transpositions
 SMALL = 4096  # elements of a small shape, at most
+IN_TURN = (3_000, 20_000)  # layouts
+PAIRS = 5  # rounds of all of them, each beside NumPy's
 WARM_UP = 5000  # calls: enough for a layout to get a kernel of its own
 DTYPES = (np.float32, np.float64, np.complex64, np.int8)
 
@@ -47,6 +50,25 @@ def milliseconds(call: Callable[[], Any]) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
+class Spent:
+    """Milliseconds spent in a function of a module, by call."""
+
+    def __init__(self, module: Any, name: str) -> None:
+        self._times, function = list[float](), getattr(module, name)
+
+        def timed(*given: Any) -> Any:
+            found = list[Any]()
+            self._times.append(milliseconds(lambda: found.append(function(*given))))
+            return found[0]
+
+        setattr(module, name, timed)
+
+    def taken(self) -> list[float]:
+        """Those of the calls since the last question."""
+        times, self._times[:] = [*self._times], []
+        return times
+
+
 def show(what: str, times: list[float], bar: str) -> None:
     """One line: median and worst, in milliseconds."""
     print(f"{what}: median {statistics.median(times):.2f} ms, worst {max(times):.2f} ms (bar {bar})")
@@ -58,6 +80,8 @@ def main() -> None:
         os.environ["TTC_DATABASE"] = str(Path(folder) / "solutions.sqlite3")
         problems()
         first_transpositions()
+        for count in IN_TURN:
+            layouts_in_turn(count)
         warm_calls()
         pooled_calls()
 
@@ -80,15 +104,19 @@ def ragged() -> Iterator[ttc_llvm.Problem]:
 
 
 def problems() -> None:
-    """A new problem by the cost model alone, and the same from the database."""
+    """A new problem by the cost model alone, its parts (the choice of a plan, LLVM), and the same from the database."""
     ttc_llvm.compile(ttc_llvm.Problem((1, 0), (70, 90)), 1)
+    parts = {"choice": Spent(compiler, "model_plan"), "LLVM": Spent(backend, "compile_object")}
     known = []
-    for name, made, bar in (("even", even(), "30"), ("ragged", ragged(), "60")):
+    for name, made, bars in (("even", even(), ("30", "10")), ("ragged", ragged(), ("60", "20"))):
         new = []
         for problem in made:
             new.append(milliseconds(partial(ttc_llvm.compile, problem, 1)))
             known.append(milliseconds(partial(ttc_llvm.compile, problem, 1)))
-        show(f"new problem, {name} extents, cost model", new, bar)
+        show(f"new problem, {name} extents, cost model", new, bars[0])
+        chosen, compiled = (part.taken() for part in parts.values())
+        show("  of which the choice of its plan", chosen, bars[1])
+        show("  of which LLVM", compiled, "none")
     show("known problem, from the database", known, "5")
     bytewise = [ttc_llvm.Problem((1, 0), (1000 + i, 999 + i), "i8") for i in range(4)]
     show("new problem, bytes", [milliseconds(partial(ttc_llvm.compile, p, 1)) for p in bytewise], "60")
@@ -119,6 +147,21 @@ def first_transpositions() -> None:
             "1",
         )
         layouts().clear()  # every shape is new again
+
+
+def layouts_in_turn(count: int) -> None:
+    """Transpose many small arrays in turn, all of different layouts, beside NumPy."""
+    cases = {(x.shape, x.dtype, axes): (x, axes) for x, axes in small_arrays(2 * count)}
+    arrays = [*cases.values()][:count]
+    ratios, ours = list[float](), 0.0
+    for _ in range(PAIRS + 1):  # in the first all are new
+        ours = milliseconds(lambda: [ttc_llvm.transpose(x, axes) for x, axes in arrays])
+        ratios.append(ours / milliseconds(lambda: [x.transpose(axes).copy() for x, axes in arrays]))
+    size, each, known = layouts().nbytes / len(layouts()), ours / len(arrays) * 1e3, ratios[1:]
+    print(
+        f"{len(arrays)} layouts in turn: {each:.2f} us a call, {statistics.median(known):.2f} of NumPy's"
+        f" ({min(known):.2f} to {max(known):.2f}; bar 2), {size:.0f} bytes each"
+    )
 
 
 # --- warm calls -----------------------------------------------------------------------------------------
