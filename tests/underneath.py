@@ -28,7 +28,7 @@ def _counted(name: str) -> Callable[..., Any]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Replace the functions before a suite's modules are imported: some keep them by name."""
-    for name in ("transpose", "ascontiguousarray", "asfortranarray"):
+    for name in ("transpose", "ascontiguousarray", "asfortranarray", "einsum", "tensordot"):
         setattr(np, name, _counted(name))
     if find_spec("einops") is not None:
         import_module("einops._backends").AbstractBackend.transpose = lambda self, x, axes: np.transpose(x, axes)

@@ -6,3 +6,4 @@ import numpy as np
 
 TRANSPOSE = np.transpose
 CONTIGUOUS = {"C": np.ascontiguousarray, "F": np.asfortranarray}
+EINSUM = np.einsum

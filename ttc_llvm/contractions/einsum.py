@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import integer, integers, number, one_of, reason, sequence, shown
-from ..arrays import assignment, checks
+from ..arrays import assignment, checks, originals
 from ..arrays.call import ORDERS
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import Operand
@@ -70,10 +70,12 @@ def computed(given: Sequence[Any], call: Call) -> Any:
 
 def _key(given: Sequence[Any]) -> Any:
     """What tells a spec with two arrays, and how they lie; None for other calls."""
-    if len(given) != 3 or type(given[0]) is not str or type(given[1]) is not np.ndarray is not type(given[2]):
+    if len(given) != 3:
         return None
-    _, a, b = given
-    return given[0], a.shape, a.strides, a.dtype, b.shape, b.strides, b.dtype
+    spec, a, b = given
+    if type(spec) is not str or type(a) is not np.ndarray or type(b) is not np.ndarray:
+        return None
+    return spec, a.shape, a.strides, a.dtype, b.shape, b.strides, b.dtype
 
 
 def _remember(key: Any, given: Sequence[Any], made: Pair) -> None:
@@ -169,7 +171,7 @@ def _by_numpy(given: Sequence[Any], call: Call, what: str) -> Any:
     options: dict[str, Any] = {"optimize": call.optimize, "order": call.order, "casting": call.casting}
     options |= {name: getattr(call, name) for name in ("out", "dtype") if getattr(call, name) is not None}
     try:
-        return np.einsum(*given, **options)
+        return originals.EINSUM(*given, **options)
     except (TypeError, ValueError) as error:
         raise ArrayError(f"numpy.einsum says: {reason(error)}") from error
 

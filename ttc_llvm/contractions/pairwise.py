@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import originals
 from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime
@@ -64,7 +65,7 @@ def reduced(x: Labelled, keep: frozenset[int]) -> Labelled:
     array, labels = x
     unique = tuple(dict.fromkeys(labels))
     if len(unique) != len(labels):
-        array, labels = np.einsum(array, _small(labels, unique), _small(unique, unique)), unique
+        array, labels = originals.EINSUM(array, _small(labels, unique), _small(unique, unique)), unique
     summed = tuple(axis for axis, label in enumerate(labels) if label not in keep)
     if summed:
         array = np.asarray(array.sum(summed))

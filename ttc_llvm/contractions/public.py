@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import locks
+from ..arrays import originals as originals
 from ..errors import out_of_memory
 
 _inner: Any = None
