@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from ttc_llvm import Contraction, PlanError, ProblemError
-from ttc_llvm.contractions import blas, plan, rates, space
+from ttc_llvm.contractions import blas, blocks, plan, rates, space
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import gemm
 from ttc_llvm.contractions.merged import Merged, merge
@@ -101,7 +101,7 @@ class Drawn:
         view: Array = memory.astype(TYPES[self.dtype]).transpose(np.argsort(order))[inside][turned]
         return view
 
-    def check(self, execution: Execution) -> None:
+    def check(self, execution: Execution | blocks.Pieces) -> None:
         """Run it on a result that must not be read where beta is 0."""
         a, b, c = self.arrays
         c[...] = self.before if self.beta else np.nan
@@ -122,6 +122,19 @@ def test_every_plan_computes_the_same(seed: int) -> None:
         drawn.check(execution)
         execution._run = NumpyProducts(products)
         drawn.check(execution)
+
+
+@pytest.mark.parametrize("seed", range(150, 250))
+def test_pieces_compute_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "PIECE_BYTES", 64)
+    monkeypatch.setattr(blocks, "LEAST", 2)
+    drawn = Drawn(seed)
+    merged = merge(drawn.stated)
+    every = [found for x in space.plans(merged) if (found := blocks.blocked(drawn.stated, x)) is not None]
+    for products in random.Random(seed).sample(every, min(4, len(every))):
+        assert plan.check(plan.parse(str(products.plan)), merged) == products
+        assert products.pieces > 1
+        drawn.check(blocks.executed(drawn.stated, products))
 
 
 def test_blas_runs_every_plan_without_conjugation_in_place() -> None:
@@ -167,6 +180,9 @@ MERGED: Merged = merge(Contraction("ijk,lk->jil", {"i": 8, "j": 4, "k": 3, "l": 
         ("gemm1 m=1 n=2 k=3 loops=0 a=0,1", r"copies a of .* without each of its indices once"),
         ("gemm2 m=1 n=2 k=3 loops=0", r"is no plan of a contraction"),
         ("gemm1 m=1 n=2 k=3", r"is no plan of a contraction"),
+        ("gemm1 m=1 n=2 k=3 loops=0 c=0,1,2 blocks=3:1", r"has blocks of .* that are not along its rows"),
+        ("gemm1 m=0,1 n=2 k=3 loops= a=0,1,3 c=0,1,2 blocks=1:4", r"has blocks along 1, which is not the outermost"),
+        ("gemm1 m=1 n=2 k=3 loops=0 blocks=1:x", r"is no plan of a contraction"),
         ("gemm1 m=x n=2 k=3 loops=", r"is no plan of a contraction"),
         ("", r"is no plan of a contraction"),
     ],
@@ -177,7 +193,8 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 
 
 def test_rates_rank_copies_behind_products_in_place() -> None:
-    speeds = rates.Rates(peak=1e10, halves=(8.0, 8.0, 8.0), call=1e-6, copied=1e10, start=1e-6)
+    speed = rates.Speed(1e10, (8.0, 8.0, 8.0))
+    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, 1e-10, (2e10, 1e10), 1e-6)
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=speeds.seconds)
     assert ranked[0].plan.copies == (None, None, None)
@@ -187,5 +204,5 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
 
 def test_measured_rates_are_positive_and_kept() -> None:
     found = rates.measured("s", 1)
-    assert min(found.peak, found.call, found.copied, found.start) > 0
+    assert min(*found.copied, found.start, *(speed.peak for speed in found.products.values())) > 0
     assert rates.measured("s", 1) is found

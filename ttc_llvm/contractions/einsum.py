@@ -18,9 +18,8 @@ from ..runtime import runtime
 from ..runtime.once import Recent
 from ..tuning import efforts
 from . import network
-from .execution import Execution
 from .expression import FIRST_OF_ELLIPSIS, Expression, expression, extents, name_of, split
-from .pairwise import PREPARED, How, Labelled, Pair, Target, contract, pair, reduced, squeezed
+from .pairwise import PREPARED, How, Labelled, Pair, Runs, Target, contract, pair, reduced, squeezed
 
 Array = npt.NDArray[Any]
 PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
@@ -45,7 +44,7 @@ class Known(NamedTuple):
     """A call of two arrays that lie like those of an earlier one: the plan, and a new result's shape in memory, its
     axes there (None = in their order) and dtype."""
 
-    execution: Execution
+    execution: Runs
     shape: tuple[int, ...]
     axes: tuple[int, ...] | None
     dtype: np.dtype[Any]

@@ -20,7 +20,7 @@ from .products import products_of
 
 Array = npt.NDArray[Any]
 LINE = 64
-KEPT_BYTES = 64 << 20  # of scratch, by thread, between calls
+KEPT_BYTES = 256 << 20  # of scratch, by thread, between calls
 
 
 class Copy:
@@ -57,7 +57,7 @@ class Execution:
         self._dtype = dtypes.to_numpy(contraction.element)
         self._conjugate = merged.conjugate
         self._threads = threads
-        self._reversed = [_slices(contraction.indices(name), merged.reversed) for name in OPERANDS]
+        self._reversed = [reversing(contraction, products, tensor) for tensor in (A, B, C)]
         self._no_sum = any(x.kind is IndexClass.K and x.extent == 0 for x in merged.indices)
         self._nothing = merged.elements(C) == 0
         self._no_sum = self._no_sum and not self._nothing
@@ -76,12 +76,12 @@ class Execution:
 
     def _around(self, arrays: list[Array], alpha: complex, beta: complex) -> None:
         """The products with copies before and behind."""
-        scratch = _scratch(self.scratch) if self.scratch else None
+        memory = scratch(self.scratch) if self.scratch else None
         places = arrays.copy()
         for tensor, copy in self._copies:
-            places[tensor] = np.ndarray(copy.shape, self._dtype, scratch, copy.offset)
+            places[tensor] = np.ndarray(copy.shape, self._dtype, memory, copy.offset)
             if tensor != C:
-                self._move(arrays[tensor].transpose(copy.axes), places[tensor], self._scale_of(tensor))
+                self.copy(arrays[tensor], places[tensor], tensor, copy)
         if places[C] is arrays[C]:
             self._run(places[A], places[B], places[C], alpha, beta)
             return
@@ -89,15 +89,18 @@ class Execution:
         axes = self._copies[-1][1].axes
         self._move(places[C], arrays[C].transpose(axes), scaling(self._dtype, self._dtype, 1, beta, False))
 
-    def _scale_of(self, tensor: int) -> Scaling:
-        return scaling(self._dtype, self._dtype, 1, 0, True) if self._conjugate[tensor] else PLAIN
+    def copy(self, of: Array, to: Array, tensor: int, copy: Copy) -> None:
+        """Copy A or B, conjugated where that is asked for."""
+        scale = scaling(self._dtype, self._dtype, 1, 0, True) if self._conjugate[tensor] else PLAIN
+        self._move(of.transpose(copy.axes), to, scale)
 
     def _move(self, of: Array, to: Array, scale: Scaling) -> None:
         assignment.engine().assign(of, to, scale, threads_for(self._threads, to), 1, fresh=True)
 
 
-def _slices(letters: str, backwards: str) -> tuple[slice, ...] | None:
+def reversing(contraction: Contraction, products: Products, tensor: int) -> tuple[slice, ...] | None:
     """The view of a tensor that walks some indices from their end; None where there are none."""
+    letters, backwards = contraction.indices(OPERANDS[tensor]), products.merged.reversed
     if not set(letters) & set(backwards):
         return None
     return tuple(slice(None, None, -1) if letter in backwards else slice(None) for letter in letters)
@@ -115,13 +118,16 @@ def _scale(c: Array, beta: complex) -> None:
 _kept = threading.local()
 
 
-def _scratch(size: int) -> Array:
-    """So many bytes at least, on a cache line; what is not too much is kept for this thread's next call."""
-    block: Array | None = getattr(_kept, "block", None)
+def scratch(size: int, level: int = 0) -> Array:
+    """So many bytes at least, on a cache line; what is not too much is kept for this thread's next call.
+
+    level: of those that are in use at a time, each has its own."""
+    blocks: dict[str, Array] = _kept.__dict__
+    block = blocks.get(name := str(level))
     if block is not None and block.nbytes >= size:
         return block
     raw = np.empty(size + LINE, np.uint8)
     block = raw[-data_address(raw) % LINE :][:size]
     if size <= KEPT_BYTES:
-        _kept.block = block
+        blocks[name] = block
     return block

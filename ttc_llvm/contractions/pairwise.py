@@ -14,15 +14,17 @@ from ..problem.contraction import Contraction
 from ..runtime import runtime
 from ..runtime.once import Recent
 from . import rates
+from .blocks import Pieces
 from .execution import Execution
 from .expression import LETTERS, Labels
 from .search import planned
 
 Array = npt.NDArray[Any]
+Runs = Execution | Pieces
 PREPARED = 4096  # contractions remembered, with their plans
 GAIN = 0.9  # a result in another order than C must take so much less of the time
 
-_prepared: Recent[Execution] = Recent(PREPARED)
+_prepared: Recent[Runs] = Recent(PREPARED)
 _placed: Recent[tuple[int, ...]] = Recent(PREPARED)
 
 
@@ -84,7 +86,7 @@ class Pair(NamedTuple):
     a: Labelled
     b: Labelled
     to: Labelled
-    execution: Execution
+    execution: Runs
 
 
 def pair(a: Labelled, b: Labelled, to: Target, extents: dict[int, int], how: How) -> Pair:
@@ -133,7 +135,7 @@ def _interleaved(out: Array) -> bool:
     return False
 
 
-def _execution(a: Labelled, b: Labelled, c: Labelled, how: How) -> Execution:
+def _execution(a: Labelled, b: Labelled, c: Labelled, how: How) -> Runs:
     """The planned contraction of arrays that lie as these do."""
     key = (*((x.labels, x.array.shape, x.array.strides) for x in (a, b, c)), c.array.dtype, how)
     return _prepared.find(key) or _prepared.put(key, planned(contraction(a, b, c), *how))

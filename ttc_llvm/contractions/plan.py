@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 from ..arguments import shown
 from ..errors import PlanError
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import dataclass, replace
 from .merged import A, B, C, Merged
 
 VERSION = "gemm1"
@@ -22,7 +23,8 @@ class ContractionPlan:
 
     m, n, k: indices that together are the rows of A, the columns of B and what is summed over; `loops`: all others,
     those that are summed over last. copies: for A, B and C the order in which the tensor is copied into scratch (C:
-    computed there, and then copied to its place), None = it is used in place.
+    computed there, and then copied to its place), None = it is used in place. blocks: indices along which the whole is
+    done piece by piece, so that copies stay in the caches, and how much of each at a time; the outermost first.
     """
 
     m: tuple[int, ...]
@@ -30,11 +32,14 @@ class ContractionPlan:
     k: tuple[int, ...]
     loops: tuple[int, ...] = ()
     copies: tuple[tuple[int, ...] | None, ...] = (None, None, None)
+    blocks: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
         parts = [f"{name}={_numbers(getattr(self, name))}" for name in _GROUPS]
         copies = zip(NAMES, self.copies, strict=True)
         parts += [f"{name}={_numbers(order)}" for name, order in copies if order is not None]
+        if self.blocks:
+            parts.append("blocks=" + ",".join(f"{number}:{size}" for number, size in self.blocks))
         return " ".join([VERSION, *parts])
 
 
@@ -43,11 +48,13 @@ def parse(text: str) -> ContractionPlan:
     version, *parts = text.split() or [""]
     fields = dict(part.partition("=")[::2] for part in parts)
     try:
-        if version != VERSION or not set(_GROUPS) <= set(fields) <= {*_GROUPS, *NAMES} or len(fields) != len(parts):
+        known = {*_GROUPS, *NAMES, "blocks"}
+        if version != VERSION or not set(_GROUPS) <= set(fields) <= known or len(fields) != len(parts):
             raise ValueError
         m, n, k, loops = (_read(fields[name]) for name in _GROUPS)
         copies = tuple(_read(fields[name]) if name in fields else None for name in NAMES)
-        return ContractionPlan(m, n, k, loops, copies)
+        pairs = [block.partition(":")[::2] for block in fields["blocks"].split(",")] if "blocks" in fields else []
+        return ContractionPlan(m, n, k, loops, copies, tuple((int(number), int(size)) for number, size in pairs))
     except ValueError:
         raise PlanError(f"{shown(text)} is no plan of a contraction: {VERSION} m=0 n=1 k=2 loops= [a=2,0] ..") from None
 
@@ -91,6 +98,19 @@ class Products:
     def repeats(self) -> int:
         """The number of products."""
         return self.merged.extent(self.plan.loops)
+
+    @cached_property
+    def piece(self) -> Products:
+        """One piece, of the full size; without blocks the whole."""
+        indices = list(self.merged.indices)
+        for number, size in self.plan.blocks:
+            indices[number] = replace(indices[number], extent=size)
+        return Products(replace(self.merged, indices=tuple(indices)), replace(self.plan, blocks=()))
+
+    @property
+    def pieces(self) -> int:
+        """The number of pieces."""
+        return prod(-(-self.merged.indices[number].extent // size) for number, size in self.plan.blocks)
 
     @cached_property
     def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
@@ -146,6 +166,12 @@ def check(plan: ContractionPlan, merged: Merged) -> Products:
     for tensor, order in enumerate(plan.copies):
         if order is not None and tuple(sorted(order)) != tuple(sorted(merged.of_tensor(tensor))):
             raise PlanError(f"{plan} copies {NAMES[tensor]} of {merged} without each of its indices once")
+    for number, size in plan.blocks:
+        group = next((group for group in (plan.m, plan.n, plan.loops) if number in group), ())
+        if not 0 < size <= merged.indices[number].extent if group else True:
+            raise PlanError(f"{plan} has blocks of {merged} that are not along its rows, columns or loops")
+        if group is not plan.loops and group[0] != number:
+            raise PlanError(f"{plan} has blocks along {number}, which is not the outermost of its group")
     if not products.is_valid():
         raise PlanError(f"{plan} makes matrices of {merged} that BLAS cannot address")
     return products

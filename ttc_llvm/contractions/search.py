@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime
 from . import rates
+from .blocks import Pieces, blocked, executed
 from .execution import Execution
 from .merged import merge
 from .plan import Products
@@ -20,20 +22,29 @@ from .space import plans
 ROUNDS = 3
 
 
-def planned(stated: Contraction, threads: int | None, effort: int) -> Execution:
+def planned(stated: Contraction, threads: int | None, effort: int) -> Execution | Pieces:
     """The execution of the best plan. effort: plans that are timed, -1 = all; 1 = none."""
     many = runtime.num_threads() if threads is None else threads
     speeds = rates.measured(str(stated.dtype), many)
-    ranked = sorted(plans(merge(stated)), key=speeds.seconds)
+    ranked = sorted(_every(stated), key=speeds.seconds)
     if effort == 1:
-        return Execution(stated, ranked[0], threads)
+        return executed(stated, ranked[0], threads)
     return _fastest(stated, ranked, threads, len(ranked) if effort < 0 else effort)
 
 
-def _fastest(stated: Contraction, ranked: list[Products], threads: int | None, effort: int) -> Execution:
+def _every(stated: Contraction) -> Iterator[Products]:
+    """All plans, and those with blocks."""
+    for products in plans(merge(stated)):
+        yield products
+        pieces = blocked(stated, products)
+        if pieces is not None:
+            yield pieces
+
+
+def _fastest(stated: Contraction, ranked: list[Products], threads: int | None, effort: int) -> Execution | Pieces:
     """The fastest of the first plans, timed in turns on tensors of its own that lie as stated."""
     a, b, c = (_like(stated, name) for name in "abc")
-    candidates = [Execution(stated, products, threads) for products in islice(ranked, effort)]
+    candidates = [executed(stated, products, threads) for products in islice(ranked, effort)]
     best = [float("inf")] * len(candidates)
     for turn in range(ROUNDS + 1):  # the first one brings memory and code
         for k, candidate in enumerate(candidates):

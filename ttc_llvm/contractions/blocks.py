@@ -1,0 +1,148 @@
+"""Contractions done piece by piece, so that what is copied stays in the caches between its copy and its use."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..lazy_dataclasses import replace
+from ..problem.contraction import OPERANDS, Contraction, IndexClass
+from .execution import Copy, Execution, reversing, scratch
+from .merged import A, B, C, Merged
+from .plan import Products
+
+Array = npt.NDArray[Any]
+PIECE_BYTES = 1 << 20  # of C's copy: half of a core's second cache
+LEAST = 64  # rows or columns of a piece: smaller products are slower
+DEPTH = 2  # blocks in each other
+
+
+def blocked(contraction: Contraction, products: Products) -> Products | None:
+    """The same with blocks; None where C is not copied, or small."""
+    plan, merged = products.plan, products.merged
+    size = merged.elements(C) * contraction.element.itemsize
+    if plan.copies[C] is None:
+        return None
+    blocks: list[tuple[int, int]] = []
+    for number in _candidates(products):
+        if size <= 2 * PIECE_BYTES or len(blocks) == DEPTH:
+            break
+        extent, inner = merged.indices[number].extent, _inner(contraction, merged, number)
+        group = next((group for group in (plan.m, plan.n) if number in group), (number,))
+        least = 1 if number in plan.loops else -(-LEAST * extent // merged.extent(group))
+        wanted = -(-max(least, extent * PIECE_BYTES // size) // inner) * inner
+        if wanted < extent:
+            blocks.append((number, wanted))
+            size = size * wanted // extent
+    return replace(products, plan=replace(plan, blocks=tuple(blocks))) if blocks else None
+
+
+def _candidates(products: Products) -> list[int]:
+    """Indices of C along which pieces can be made: loops, then rows or columns, the longer first."""
+    plan, merged = products.plan, products.merged
+    loops = [number for number in plan.loops if merged.indices[number].kind is not IndexClass.K]
+    sides = sorted((group for group in (plan.m, plan.n) if group), key=lambda group: -merged.extent(group))
+    return [*loops, *(group[0] for group in sides)]
+
+
+def _inner(contraction: Contraction, merged: Merged, number: int) -> int:
+    """The product of the extents of all letters of an index but the outermost: pieces keep these whole."""
+    return prod(contraction.extents[letter] for letter in merged.letters[number][1:])
+
+
+class Pieces:
+    """Runs a plan with blocks: the first of them here, others in pieces of pieces. As `Execution`."""
+
+    def __init__(self, contraction: Contraction, products: Products, threads: int | None = None) -> None:
+        self.products = products
+        number, size = products.plan.blocks[0]
+        self._depth = len(products.plan.blocks)
+        self._reversing = [reversing(contraction, products, tensor) for tensor in (A, B, C)]
+        contraction, products = _forwards(contraction, products)
+        letter = products.merged.letters[number][0]
+        self._axes = [contraction.indices(name).find(letter) for name in OPERANDS]
+        copied = [t for t in (A, B) if products.plan.copies[t] is not None and self._axes[t] < 0]
+        self._copies = [(tensor, Copy(contraction, products, tensor, 0)) for tensor in copied]
+        self._mover = Execution(contraction, replace(products, plan=replace(products.plan, blocks=())), threads)
+        contraction, products = _copied(contraction, products, copied)
+        self._extent, step = contraction.extents[letter], size // _inner(contraction, products.merged, number)
+        self._step = max(1, min(step, self._extent))
+        extents = {self._step, self._extent % self._step} - {0}
+        self._inner = {extent: self._piece(contraction, products, letter, extent, threads) for extent in extents}
+        self.scratch: int = sum(copy.bytes for _, copy in self._copies) + max(x.scratch for x in self._inner.values())
+
+    def _piece(
+        self, contraction: Contraction, products: Products, letter: str, extent: int, threads: int | None
+    ) -> Execution | Pieces:
+        """What runs so many values of the letter."""
+        number, plan = products.plan.blocks[0][0], products.plan
+        merged = products.merged
+        indices = list(merged.indices)
+        length = extent * _inner(contraction, merged, number)
+        indices[number] = replace(indices[number], extent=length)
+        size = tuple((x, extent if x == letter else n) for x, n in contraction.size)
+        small = Products(replace(merged, indices=tuple(indices)), replace(plan, blocks=plan.blocks[1:]))
+        made = replace(contraction, size=size)
+        return executed(made, small, threads)
+
+    def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
+        """As `Execution.run`."""
+        arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversing, strict=True)]
+        for tensor, copy in self._copies:
+            memory = scratch(copy.bytes, len(OPERANDS) * self._depth + tensor)
+            made: Array = np.ndarray(copy.shape, arrays[tensor].dtype, memory)
+            self._mover.copy(arrays[tensor], made, tensor, copy)
+            arrays[tensor] = made.transpose(np.argsort(copy.axes))
+        for first in range(0, self._extent, self._step):
+            last = min(first + self._step, self._extent)
+            parts = [_part(x, axis, first, last) for x, axis in zip(arrays, self._axes, strict=True)]
+            self._inner[last - first].run(parts[A], parts[B], parts[C], alpha, beta)
+
+
+def _part(x: Array, axis: int, first: int, last: int) -> Array:
+    if axis < 0:
+        return x
+    at = *[slice(None)] * axis, slice(first, last)
+    return x[at]
+
+
+def executed(contraction: Contraction, products: Products, threads: int | None = None) -> Execution | Pieces:
+    """Make what runs a plan, with or without blocks."""
+    return (Pieces if products.plan.blocks else Execution)(contraction, products, threads)
+
+
+def _forwards(contraction: Contraction, products: Products) -> tuple[Contraction, Products]:
+    """The same for arrays whose reversed indices have been turned around."""
+    turned = products.merged.reversed
+    strides = {
+        f"strides_{name}": tuple(
+            -step if letter in turned else step
+            for letter, step in zip(contraction.indices(name), contraction.strides(name), strict=True)
+        )
+        for name in OPERANDS
+    }
+    made = replace(contraction, **strides)  # type: ignore[arg-type]
+    return made, replace(products, merged=replace(products.merged, reversed=""))
+
+
+def _copied(contraction: Contraction, products: Products, tensors: list[int]) -> tuple[Contraction, Products]:
+    """The same where these tensors, of A and B, have been copied: they lie as their copies, and are conjugated."""
+    merged, copies, changes = products.merged, list(products.plan.copies), dict[str, Any]()
+    indices = list(merged.indices)
+    for tensor in tensors:
+        name = OPERANDS[tensor]
+        copy = Copy(contraction, products, tensor, 0)
+        steps = np.empty(copy.shape, np.int8).strides
+        changes[f"strides_{name}"] = tuple(steps[copy.axes.index(k)] for k in range(len(steps)))
+        changes[f"conjugate_{name}"] = False
+        for number, step in enumerate(products.strides(tensor)):
+            strides = list(indices[number].strides)
+            strides[tensor] = step
+            indices[number] = replace(indices[number], strides=(strides[A], strides[B], strides[C]))
+        copies[tensor] = None
+    flags = [flag and tensor not in tensors for tensor, flag in enumerate(merged.conjugate)]
+    made = replace(merged, indices=tuple(indices), conjugate=(flags[A], flags[B]))
+    return replace(contraction, **changes), Products(made, replace(products.plan, copies=tuple(copies)))
