@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from ..lazy_dataclasses import replace
 from ..problem.canonical import Canonical
 from .plan import CpuPlan
 

@@ -7,9 +7,9 @@ their stretches meet, and each works on its stretch as the plan works on the who
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import prod
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.division import Division
 from ttc_llvm.lowering.grids import with_grid
 from ttc_llvm.lowering.plan import CpuPlan, Store
