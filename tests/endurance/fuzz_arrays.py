@@ -19,7 +19,7 @@ from layouts import Array
 
 import ttc_llvm
 from ttc_llvm.arrays import layouts as tables
-from ttc_llvm.arrays import shortcut, strided
+from ttc_llvm.arrays import own_kernels, shortcut
 from ttc_llvm.arrays.shortcut import Shortcut
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.dtypes import compute_type
@@ -35,7 +35,7 @@ THREADS = (1, 2, 3, 4)
 
 def prepare() -> None:
     """Have small arrays served by threads in this process, as large ones are."""
-    for module in (strided, tables):
+    for module in (own_kernels, tables):
         vars(module)["SERIAL_BYTES"] = 1 << 10
 
 
@@ -100,9 +100,9 @@ def _problem(rng: Random, goal: str) -> set[str]:
     shape = extents(rng, int(asked(goal, "rank") or rng.choice((2, 3, 3, 4, 1, 5, 6, 0))), 4_000)
     path = asked(goal, "path") if asked(goal, "path") in PAYBACK else rng.choice(tuple(PAYBACK))
     if goal == "path=streaming" or (path == "own" and rng.random() < 0.3):
-        path, strided.ORDINARY = "own", Forced(streaming=True)
+        path, own_kernels.ORDINARY = "own", Forced(streaming=True)
     else:
-        strided.ORDINARY = Forced(streaming=False)
+        own_kernels.ORDINARY = Forced(streaming=False)
     known_layouts.forget(PAYBACK[path])
     x = Lain.of(rng, shape, np.dtype(dtype), goal, broadcast=rng.random() < 0.3 or goal == "strides=broadcast")
     given = tuple(rng.sample(range(len(shape)), len(shape)))

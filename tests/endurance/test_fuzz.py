@@ -26,7 +26,7 @@ from known_layouts import forgotten
 from machine import part_range
 
 import ttc_llvm
-from ttc_llvm.arrays import strided
+from ttc_llvm.arrays import own_kernels
 from ttc_llvm.machine.lookup import find
 from ttc_llvm.runtime.backend import runs_here
 
@@ -84,7 +84,7 @@ def test_the_feature_that_was_met_least_is_next(monkeypatch: pytest.MonkeyPatch)
 def restored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """What rounds set in this process ends with the test."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.setattr(strided, "ORDINARY", strided.ORDINARY)
+    monkeypatch.setattr(own_kernels, "ORDINARY", own_kernels.ORDINARY)
     with forgotten():
         yield
 

@@ -6,31 +6,21 @@ costs a look-up.
 
 from __future__ import annotations
 
-import logging
 import time
 
 import numpy as np
 
-from ..compiling import compiler, options
-from ..compiling.trial import Mode
+from .. import locks
 from ..ir_builders.planner_fields import IRREGULAR, OVERLAPS
 from ..lazy_dataclasses import dataclass, replace
 from ..lowering.items import as_items
 from ..operands.addresses import data_address
-from ..problem.canonical import Placed
 from ..runtime import backend, runtime
-from ..runtime.executable import SERIAL_BYTES, Executable
 from ..runtime.pool import Call
-from ..tuning.cost.model import model_plan
-from ..tuning.database.opened import open_database
-from ..tuning.space.choices import FREE, Forced
 from .checks import check_once, meet
 from .layouts import Known, layout_of, layouts
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, moves, unit_of
 
-_log = logging.getLogger(__name__)
-CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
-ORDINARY = Forced(streaming=False)
 REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
 POSTPONED = 8  # a layout that has to wait moves an eighth of what it has moved before it asks again
 
@@ -132,25 +122,10 @@ def _own(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Wanted) -
         placed, units = as_items(moves(of, to, unit), backend.host_target()), (unit, unit)
     else:
         placed, units = elements(of, to, scale), (of.dtype.itemsize, to.dtype.itemsize)
-    executable = _specialised(placed, scale, wanted)
+    own_kernels = locks.imported(".own_kernels", __package__)
+    executable = own_kernels.planned(placed, scale, wanted.threads, wanted.effort)
     odd = (min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1)
     return layouts().own(layout, executable, (_reach(of), _reach(to)), odd)
-
-
-def _specialised(placed: Placed, scale: Scaling, wanted: _Wanted) -> Executable:
-    canonical = placed.canonical
-    small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
-    useful = min(wanted.threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
-    mode = Mode.HOT if small else Mode.COLD
-    choice = options.checked(wanted.effort, useful, mode=mode, forced=ORDINARY if small else FREE)
-    if choice.max_implementations == 1:
-        plan = model_plan(canonical, choice.target, useful, choice.forced)
-        _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
-        return Executable(placed, plan, choice.target)
-    found = compiler.plan_canonical(
-        canonical, choice, (scale.alpha, scale.beta), open_database(None)
-    )
-    return Executable(placed, found.plan, choice.target, found.objects)
 
 
 def _reach(x: Array) -> tuple[int, int]:

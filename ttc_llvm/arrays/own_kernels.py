@@ -1,0 +1,36 @@
+"""Kernels of layouts' own: loaded by the first layout that needs one, as most programs never do."""
+
+from __future__ import annotations
+
+import logging
+
+from ..compiling import compiler, options
+from ..compiling.trial import Mode
+from ..problem.canonical import Placed
+from ..runtime.executable import SERIAL_BYTES, Executable
+from ..tuning.cost.model import model_plan
+from ..tuning.database.opened import open_database
+from ..tuning.space.choices import FREE, Forced
+from .pairs import Scaling
+
+_log = logging.getLogger(__name__)
+CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
+ORDINARY = Forced(streaming=False)
+
+
+def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Executable:
+    """A layout's plan, made code by its first run. threads: at most so many; effort: plans that are considered, and
+    timed where they are more than one."""
+    canonical = placed.canonical
+    small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
+    useful = min(threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
+    mode = Mode.HOT if small else Mode.COLD
+    choice = options.checked(effort, useful, mode=mode, forced=ORDINARY if small else FREE)
+    if choice.max_implementations == 1:
+        plan = model_plan(canonical, choice.target, useful, choice.forced)
+        _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
+        return Executable(placed, plan, choice.target)
+    found = compiler.plan_canonical(
+        canonical, choice, (scale.alpha, scale.beta), open_database(None)
+    )
+    return Executable(placed, found.plan, choice.target, found.objects)
