@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from ttc_llvm import Contraction, PlanError, ProblemError
-from ttc_llvm.contractions import blas, blocks, plan, rates, space
+from ttc_llvm.contractions import blas, blocks, measuring, plan, rates, space
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import gemm
 from ttc_llvm.contractions.merged import Merged, merge
@@ -194,7 +196,7 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 
 def test_rates_rank_copies_behind_products_in_place() -> None:
     speed = rates.Speed(1e10, (8.0, 8.0, 8.0))
-    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, 1e-10, (2e10, 1e10), 1e-6)
+    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, 1e-10, 1e-8, (2e10, 1e10), 1e-6)
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=speeds.seconds)
     assert ranked[0].plan.copies == (None, None, None)
@@ -202,7 +204,18 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     assert all(speeds.seconds(x) > speeds.seconds(ranked[0]) for x in ranked[1:])
 
 
-def test_measured_rates_are_positive_and_kept() -> None:
-    found = rates.measured("s", 1)
+def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "DRIFT", 1e9)  # this machine is never busy
+    found = measuring.measured.__wrapped__("s", 1)  # type: ignore[attr-defined]
     assert min(*found.copied, found.start, *(speed.peak for speed in found.products.values())) > 0
-    assert rates.measured("s", 1) is found
+    assert rates.from_text(rates.to_text(found)) == found
+    child = "from ttc_llvm.contractions import measuring, rates; measuring._measured = None; "
+    child += "print(rates.to_text(measuring.measured('s', 1)))"
+    run = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=False)
+    assert (run.stdout.strip(), run.returncode) == (rates.to_text(found), 0), run.stderr
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[{}, 1, 2, 3, 4, 5, 6]", "null", "x", "[1, 2, 3, 4, 5, 6, NaN]"])
+def test_texts_that_are_no_rates_are_told(text: str) -> None:
+    with pytest.raises(PlanError, match="does not tell the speeds of a machine"):
+        rates.from_text(text)

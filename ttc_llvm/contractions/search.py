@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime
-from . import rates
+from . import measuring
 from .blocks import Pieces, blocked, executed
 from .execution import Execution
 from .merged import merge
@@ -25,7 +25,7 @@ ROUNDS = 3
 def planned(stated: Contraction, threads: int | None, effort: int) -> Execution | Pieces:
     """The execution of the best plan. effort: plans that are timed, -1 = all; 1 = none."""
     many = runtime.num_threads() if threads is None else threads
-    speeds = rates.measured(str(stated.dtype), many)
+    speeds = measuring.measured(str(stated.dtype), many)
     ranked = sorted(_every(stated), key=speeds.seconds)
     if effort == 1:
         return executed(stated, ranked[0], threads)
