@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import ttc_llvm
-from ttc_llvm.contractions import blas, einsum, pairwise, products
+from ttc_llvm.contractions import blas, known, pairwise, products
 from ttc_llvm.runtime.once import Recent
 
 Array = npt.NDArray[Any]
@@ -27,7 +27,7 @@ def _either_product(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(blas, "scipy_blas", lambda: None)
     elif blas.scipy_blas() is None:
         pytest.skip("SciPy is not installed")
-    for owner, name in ((pairwise, "_prepared"), (pairwise, "_placed"), (einsum, "_known")):
+    for owner, name in ((pairwise, "_prepared"), (pairwise, "_placed"), (known, "_known")):
         monkeypatch.setattr(owner, name, Recent(64))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,10 @@ from ..errors import ArrayError, ProblemError
 from ..operands.operand import Operand
 from ..operands.reading import has_functions, operand, result_place
 from ..runtime import runtime
-from ..runtime.once import Recent
 from ..tuning import efforts
-from . import network
+from . import known, network
 from .expression import FIRST_OF_ELLIPSIS, Expression, expression, extents, name_of, split
-from .pairwise import PREPARED, How, Labelled, Pair, Runs, Target, contract, pair, reduced, squeezed
+from .pairwise import How, Labelled, Target, contract, pair, reduced, squeezed
 
 Array = npt.NDArray[Any]
 PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
@@ -40,54 +39,28 @@ class Call(NamedTuple):
     threads: int | None = None
 
 
-class Known(NamedTuple):
-    """A call of two arrays that lie like those of an earlier one: the plan, and a new result's shape in memory, its
-    axes there (None = in their order) and dtype."""
-
-    execution: Runs
-    shape: tuple[int, ...]
-    axes: tuple[int, ...] | None
-    dtype: np.dtype[Any]
-
-
-PLAIN = Call()
-_known: Recent[Known] = Recent(PREPARED)
+_OTHERS = "optimize", "dtype", "order", "casting", "effort", "threads"
+_USUAL = tuple(Call()._asdict()[name] for name in _OTHERS)
 
 
 def computed(given: Sequence[Any], call: Call) -> Any:
     """`alpha * np.einsum(*given) + beta * out`; see the public function."""
-    key = _key(given) if call.out is None is call.dtype and call[3:] == PLAIN[3:] else None
-    known = None if key is None else _known.find(key)
-    if known is not None:
-        result = np.empty(known.shape, known.dtype)
-        if known.axes is not None:
-            result = result.transpose(known.axes)
-        known.execution.run(given[1], given[2], result)
-        return result if known.shape else result[()]
-    return _computed(given, call, key)
-
-
-def _key(given: Sequence[Any]) -> Any:
-    """What tells a spec with two arrays, and how they lie; None for other calls."""
-    if len(given) != 3:
-        return None
+    if len(given) != 3 or type(given[0]) is not str:
+        return _computed(given, call, None)
     spec, a, b = given
-    if type(spec) is not str or type(a) is not np.ndarray or type(b) is not np.ndarray:
-        return None
-    return spec, a.shape, a.strides, a.dtype, b.shape, b.strides, b.dtype
+    return _shortly(spec, a, b, given, call)
 
 
-def _remember(key: Any, given: Sequence[Any], made: Pair) -> None:
-    """Keep what later calls like this one need, if the arrays are contracted as they are."""
-    if made.a.array is given[1] and made.b.array is given[2]:
-        result = made.to.array
-        order = np.argsort([-step for step in result.strides], kind="stable")
-        memory = result.transpose(order)
-        axes = None if result.flags.c_contiguous else tuple(map(int, np.argsort(order)))
-        _known.put(key, Known(made.execution, result.shape if axes is None else memory.shape, axes, result.dtype))
+def _shortly(spec: Hashable, a: Any, b: Any, given: Sequence[Any], call: Call) -> Any:
+    """The result by what an earlier call has left, or in all steps. spec: tells with a and b what is to be done."""
+    usual = call.dtype is None and (call.optimize, None, call.order, call.casting, call.effort, call.threads) == _USUAL
+    key = known.key_of(spec, a, b, call.out, call.alpha, call.beta) if usual else None
+    result = None if key is None else known.run(key, a, b, call.out, call.alpha, call.beta)
+    return _computed(given, call, None if key is None else (key, a, b)) if result is None else result
 
 
-def _computed(given: Sequence[Any], call: Call, key: Any) -> Any:
+def _computed(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Array, Array] | None) -> Any:
+    """The result in all steps. lasting: the key by which it is kept what they found, and both arrays."""
     operands, lists, output = split(given)
     if any(has_functions(x) for x in operands):
         return _by_numpy(given, call, "of such arrays")
@@ -105,8 +78,9 @@ def _computed(given: Sequence[Any], call: Call, key: Any) -> Any:
     threads = None if call.threads is None else runtime.thread_count(call.threads)
     how = How(threads, efforts.effort("effort", call.effort))
     result = _along(network.path(stated, arrays, call.optimize), labelled, to, sizes, how)
-    if key is not None and to.free:
-        _remember(key, given, pair(labelled[0], labelled[1], to, sizes, how))
+    if lasting is not None:
+        key, a, b = lasting
+        known.remember(key, a, b, call.out, pair(labelled[0], labelled[1], to, sizes, how))
     return _handed(result, to, call, read)
 
 
@@ -229,6 +203,12 @@ def _handed(result: Array, to: Target, call: Call, read: Sequence[Operand]) -> A
 
 def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     """`np.tensordot(a, b, axes)`; see the public function."""
+    call = Call(out)
+    spec = _hashable(axes)
+    key = None if spec is None else known.key_of(spec, a, b, out, 1, 0)
+    result = None if key is None else known.run(key, a, b, out, 1, 0)
+    if result is not None:
+        return result
     ranks = [len(x.shape) if hasattr(x, "shape") else np.ndim(x) for x in (a, b)]
     summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
     if len(summed[0]) != len(summed[1]):
@@ -241,7 +221,18 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
         raise ProblemError(f"a and b of {ranks} axes have more than {FIRST_OF_ELLIPSIS} indices together")
     output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
     given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
-    return computed(given, Call(out))
+    return _computed(given, call, None if key is None else (key, a, b))
+
+
+def _hashable(axes: Any) -> Hashable:
+    """Axes of plain integers as part of a key; None for others."""
+    if type(axes) is int:
+        return axes
+    if type(axes) not in (list, tuple):
+        return None
+    parts = tuple(tuple(part) if type(part) is list else part for part in axes)
+    numbers = [number for part in parts for number in (part if type(part) is tuple else (part,))]
+    return parts if all(type(number) is int for number in numbers) else None
 
 
 def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:
