@@ -57,6 +57,8 @@ def width(extent: int) -> int:
 
 def lane_bits(block: tuple[int, ...], s: RegisterLayout) -> tuple[Bit, ...] | None:
     """Index bits by lane position, or None where the run is not made of bits."""
+    if s.lanes > 1 and not s.run:
+        return None
     for k in s.run[:-1]:
         if block[k] & (block[k] - 1):
             return None

@@ -54,7 +54,7 @@ class MicroTile:
         masks = all(machine.has_masks(view.dtype.itemsize) for view in (node.source, node.target))
         apart_a = masks and _rows_apart(node, node.source, lanes, MASKED_LOAD)
         apart_b = masks and not node.non_temporal and _rows_apart(node, node.target, lanes, 0.0)
-        a = register_layout(node.block, node.source.strides, lanes, apart_a)
+        a = register_layout(node.block, node.source.strides, lanes, apart_a, masks)
         return cls(node, machine, a, register_layout(node.block, node.target.strides, lanes, apart_b))
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, field
-from ttc_llvm.lowering.layout import Register, unflatten
+from ttc_llvm.lowering.layout import HOLE, Register, unflatten
 
 from .values import Int, i64, splat
 
@@ -23,7 +23,8 @@ class RemainderMasks:
     def exists(self, b: ir.IRBuilder, k: int, register: Register) -> ir.Value | None:
         """The condition that any of a register's elements lies below an axis' length; None where the first one always
         does."""
-        least = min(unflatten(element, self.block)[k] for element in register.elements) if k in self.lengths else 0
+        found = (unflatten(element, self.block)[k] for element in register.elements if element != HOLE)
+        least = min(found) if k in self.lengths else 0
         if least == 0:
             return None
         if (k, least) not in self.exist:
@@ -44,13 +45,13 @@ class RemainderMasks:
         return self.masks[key]
 
     def _build(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
-        indices = [unflatten(e, self.block) for e in register.elements]
+        indices = [None if e == HOLE else unflatten(e, self.block) for e in register.elements]
         total = lanes * per_element
         bits = 32 if total <= 16 else 8 if max(self.block) < 255 else 16
         lane_type, never = ir.IntType(bits), (1 << bits) - 1
         mask: ir.Value | None = None
         for k in self.lengths:
-            column = [index[k] for index in indices for _ in range(per_element)]
+            column = [never if index is None else index[k] for index in indices for _ in range(per_element)]
             column += [never] * (total - len(column))  # lanes without an element are below no length
             below = self._below(b, k, tuple(column), lane_type)
             mask = below if mask is None else b.and_(mask, below)

@@ -116,6 +116,29 @@ def test_broadcast_and_reversed_axes_of_a() -> None:
         check(case, Run(simple(3, (16, 16, 1), (8, 8, 1)), machine.found("avx512")))
 
 
+@pytest.mark.parametrize("row", ["avx2", "avx512", "sse2"])
+@pytest.mark.parametrize("step", [2, 3, 4, -3, 8])
+@pytest.mark.parametrize("letter", ["i8", "i16", "s", "d"])
+def test_elements_with_gaps_between_them(letter: str, step: int, row: str) -> None:
+    """One channel of pixels: loads take what lies between elements, but nothing before the first or after the last."""
+    t = dtypes.dtype(letter)
+    case = Case((Axis(77, step, 1), Axis(3, 700, 77)), t, t)
+    check(case, Run(simple(2, (64, 1), (64, 1)), machine.found(row)))
+    check(case, Run(simple(2, (64, 2), (32, 2)), machine.found(row), parametric=True))
+
+
+@pytest.mark.parametrize("store", [Store.CACHED, Store.ALIGNED, Store.COMBINED])
+@pytest.mark.parametrize("signs", [(1, -1, 1), (-1, 1, -1), (-1, 1, 1), (1, -1, -1)])
+@pytest.mark.parametrize("letter", ["i8", "i16", "s"])
+def test_mirrored_pixels(letter: str, signs: tuple[int, int, int], store: Store) -> None:
+    """Rows of pixels of three elements, channels, columns and rows forwards or backwards."""
+    t = dtypes.dtype(letter)
+    steps = [sign * step for sign, step in zip(signs, (1, 3, 256), strict=True)]
+    case = Case(tuple(map(Axis, (3, 64, 5), steps, (1, 3, 192))), t, t)
+    for block in ((3, 16, 1), (3, 64, 1), (3, 21, 2)):
+        check(case, Run(simple(3, (3, 64, 2), block, store=store), machine.found("avx512")))
+
+
 def reversed_bits(rank: int) -> tuple[Case, CpuPlan]:
     """perm reversed over `rank` axes of extent 2, in blocks of the first and the last three axes."""
     block = tuple(2 if k < 3 or k >= rank - 3 else 1 for k in range(rank))

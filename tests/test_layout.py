@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiers import examples
 
-from ttc_llvm.lowering.layout import flatten, register_layout, run_axes, sources, unflatten
+from ttc_llvm.lowering.layout import HOLE, HOLE, flatten, register_layout, run_axes, sources, unflatten
 from ttc_llvm.problem.canonical import Param
 
 N = Param(0, "n")
@@ -60,6 +60,24 @@ def test_registers(
     assert (s.lanes, len(s.registers)) == (lanes, registers)
 
 
+@pytest.mark.parametrize(
+    ("block", "strides", "width", "lanes", "registers"),
+    [
+        ((64,), (3,), 64, 64, 3),
+        ((64,), (-3,), 64, 64, 3),
+        ((16, 2), (2, 99), 16, 16, 4),
+        ((16,), (8,), 16, 16, 8),
+        ((16,), (9,), 16, 1, 16),
+        ((16, 4), (1, 16), 16, 16, 4),
+    ],
+)
+def test_registers_with_gaps(
+    block: tuple[int, ...], strides: tuple[int, ...], width: int, lanes: int, registers: int
+) -> None:
+    s = register_layout(block, strides, width, gaps=True)
+    assert (s.lanes, len(s.registers)) == (lanes, registers)
+
+
 @st.composite
 def blocks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """A block, strides without overlap (but for broadcasts), and a register width."""
@@ -74,12 +92,12 @@ def blocks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], int]:
 
 
 @examples(150)
-@given(blocks())
+@given(blocks(), st.booleans())
 def test_lanes_are_neighbours_in_memory_and_cover_the_block(
-    given_block: tuple[tuple[int, ...], tuple[int, ...], int],
+    given_block: tuple[tuple[int, ...], tuple[int, ...], int], gaps: bool
 ) -> None:
     block, strides, width = given_block
-    s = register_layout(block, strides, width)
+    s = register_layout(block, strides, width, gaps=gaps)
 
     def address(element: int) -> int:
         return sum(i * stride for i, stride in zip(unflatten(element, block), strides, strict=True))
@@ -88,9 +106,11 @@ def test_lanes_are_neighbours_in_memory_and_cover_the_block(
     for register in s.registers:
         assert 1 <= len(register.elements) <= s.lanes <= width
         first = address(register.elements[0])
-        assert [address(e) for e in register.elements] == list(range(first, first + len(register.elements)))
+        places = [first + lane if e == HOLE else address(e) for lane, e in enumerate(register.elements)]
+        assert places == list(range(first, first + len(register.elements)))
         assert flatten(register.start, block) == register.elements[0]
-        seen += register.elements
+        assert register.elements[-1] != HOLE
+        seen += [e for e in register.elements if e != HOLE]
     assert sorted(seen) == sorted(set(sources(block, strides)))
     assert all(address(e) == address(source) for e, source in enumerate(sources(block, strides)))
     assert len(sources(block, strides)) == prod(block)

@@ -14,7 +14,8 @@ HOLE = -1  # a lane that holds no element
 @dataclass(frozen=True, slots=True)
 class Register:
     """One register. start: block index of lane 0's element; elements: flat block index (axis 0
-    fastest) per active lane; every active lane lies one element further in memory than the lane before."""
+    fastest) per active lane, HOLE for what lies between two of them; every lane lies one element further in memory than
+    the lane before."""
 
     start: tuple[int, ...]
     elements: tuple[int, ...]
@@ -69,16 +70,47 @@ def run_axes(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ..
 
 
 def register_layout(
-    block: tuple[int, ...], strides: tuple[Size, ...], width: int, rows_apart: bool = False
+    block: tuple[int, ...], strides: tuple[Size, ...], width: int, rows_apart: bool = False, gaps: bool = False
 ) -> RegisterLayout:
     """The registers, at most `width` elements wide, that hold the block as it lies in a tensor of these strides.
-    rows_apart: no register holds elements of two rows, although they follow each other in memory."""
+    rows_apart: no register holds elements of two rows, although they follow each other in memory; gaps: where no axis
+    has unit stride, registers may hold what lies between elements, which is then loaded as well."""
     run = run_axes(block, strides)
     if rows_apart:
         run = run[:1]
+    if gaps and not run:
+        axis = _sparse_axis(block, strides, width)
+        if axis is not None:
+            return _sparse(block, axis, static(strides[axis]), tuple(stride == 0 for stride in strides), width)
     broadcast = tuple(k for k, stride in enumerate(strides) if stride == 0 and k not in run)
     backwards = tuple(k for k in run if static(strides[k]) < 0)
     return _side(block, run, broadcast, backwards, width)
+
+
+def _sparse_axis(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -> int | None:
+    """The axis of the smallest stride, if a register holds two elements along it, or more."""
+    steps = {k: abs(s) for k, s in enumerate(strides) if block[k] > 1 and isinstance(s, int) and 0 < 2 * abs(s) <= width}
+    return min(steps, key=steps.__getitem__, default=None)
+
+
+@lru_cache(maxsize=512)
+def _sparse(block: tuple[int, ...], axis: int, stride: int, broadcast: tuple[bool, ...], width: int) -> RegisterLayout:
+    """The layout of a block whose rows, along this axis, have gaps: registers begin and end with an element."""
+    weights = [prod(block[:k]) for k in range(len(block))]
+    step, each = abs(stride), (width - 1) // abs(stride) + 1
+    order = range(block[axis])[:: 1 if stride > 0 else -1]
+    rows = [0]
+    for k in range(len(block)):
+        if k != axis and not broadcast[k]:
+            rows = [i * weights[k] + row for i in range(block[k]) for row in rows]
+    registers = []
+    for row in rows:
+        for first in range(0, len(order), each):
+            found = [row + i * weights[axis] for i in order[first : first + each]]
+            lanes = [found[i // step] if i % step == 0 else HOLE for i in range((len(found) - 1) * step + 1)]
+            registers.append(Register(unflatten(found[0], block), tuple(lanes)))
+    longest = max(len(register.elements) for register in registers)
+    return RegisterLayout((), min(width, 1 << (longest - 1).bit_length()), tuple(registers))
 
 
 @lru_cache(maxsize=512)

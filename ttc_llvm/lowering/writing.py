@@ -89,10 +89,10 @@ def _whole_vectors(canonical: Canonical, target: Target) -> int:
 
 
 def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
-    """True where every row of B starts on a boundary of `vector` bytes if B does."""
+    """True where every row of B, or run that it shares with A, starts on a boundary of `vector` bytes if B does."""
     steps = [axis.stride_b for axis in canonical.axes if axis.extent != 1]
-    size = canonical.b.itemsize
-    return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[1:])
+    size, inside = canonical.b.itemsize, max(1, canonical.shared_run)
+    return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[inside:])
 
 
 def overwrites(canonical: Canonical) -> bool:
@@ -106,7 +106,7 @@ def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
     if not all(isinstance(s, int) for s in canonical.strides("b")):
         return False
     first = canonical.axes[0]
-    rows = first.stride_a == first.stride_b == 1
+    rows = first.stride_a == first.stride_b == 1 and canonical.shared_run == 1
     return rows and (wanted or not has_aligned_rows(canonical, target.vector_bits // 8))
 
 

@@ -129,6 +129,19 @@ class Canonical:
         strides = self.strides(side)
         return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
 
+    @cached_property
+    def shared_run(self) -> int:
+        """How many axes, from the innermost, make up a run of B that is a run of A as well, each forwards or backwards:
+        pixels of a mirrored row, channels in reverse. One where nothing is reversed, because axes are merged there."""
+        length = 1
+        for found, axis in enumerate(self.axes):
+            if axis.stride_b != length or axis.stride_a not in (length, -length):
+                return found
+            if isinstance(axis.extent, Param):
+                return found + 1
+            length *= axis.extent
+        return len(self.axes)
+
     @property
     def elements(self) -> int:
         """Elements moved."""

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from math import exp, prod
 
 from ttc_llvm.lazy_dataclasses import dataclass
-from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
 
+from ..space.blocks import registers
 from .features import Features, kind
 from .fitted import networks
 from .groups import Fact, columns, row
@@ -134,7 +134,7 @@ class Model:
 
 def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
     """Vector loads, stores and shuffles of one micro-tile."""
-    a, b = _sides(canonical, block, target)
+    a, b = registers(canonical, block, target)
     if canonical.kinds.alpha is Alpha.ZERO:
         return 2 * len(b.registers)
     same = bool(a.run) and a.run == b.run
@@ -144,11 +144,6 @@ def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> 
 
 def lines(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
     """Prefetches of one micro-tile: the lines of the tensors that are read, about one a register."""
-    a, b = _sides(canonical, block, target)
+    a, b = registers(canonical, block, target)
     reads_a, reads_b = canonical.kinds.alpha is not Alpha.ZERO, canonical.kinds.beta is Beta.ANY
     return reads_a * len(a.registers) + reads_b * len(b.registers)
-
-
-def _sides(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[RegisterLayout, RegisterLayout]:
-    w = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
-    return register_layout(block, canonical.strides("a"), w), register_layout(block, canonical.strides("b"), w)

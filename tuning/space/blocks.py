@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
-from ttc_llvm.lowering.layout import register_layout
+from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.tile_sizes import cover, merge
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
@@ -43,8 +43,10 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     found: dict[tuple[int, ...], None] = {}
     candidates = [_rows(canonical, 4 * w)] if same else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
+    if canonical.shared_run > 1:
+        candidates = [_shared(canonical, count * w) for count in (1, 2, 4)]
     for block in candidates:
-        if prod(block) <= limit and _registers(canonical, block, w) <= target.registers:
+        if prod(block) <= limit and _registers(canonical, block, target) <= target.registers:
             found[block] = None
     return tuple(found) or (_block(canonical, 1, 1),)
 
@@ -73,8 +75,27 @@ def _rows(canonical: Canonical, wanted: int) -> tuple[int, ...]:
     return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
 
 
-def _registers(canonical: Canonical, block: tuple[int, ...], w: int) -> int:
+def _shared(canonical: Canonical, wanted: int) -> tuple[int, ...]:
+    """Whole registers of a run that A and B share, at least one, about `wanted` elements (a power of two)."""
+    found, length = [1] * len(canonical.axes), 1
+    for k in range(canonical.shared_run):
+        extent = canonical.extents[k]
+        part = max(1, wanted // (length & -length))  # so many rows are a multiple of `wanted`
+        found[k] = min(extent, part)
+        length *= found[k]
+        if found[k] < extent or length % wanted == 0:
+            break
+    return tuple(found)
+
+
+def _registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
     """Full registers that the block occupies on its way from A to B."""
-    b = register_layout(block, canonical.strides("b"), w)
-    a = register_layout(block, canonical.strides("a"), w)
-    return max(len(b.registers) * b.lanes, len(a.registers) * a.lanes) // w
+    a, b = registers(canonical, block, target)
+    return max(len(b.registers) * b.lanes, len(a.registers) * a.lanes) // width(canonical, target)
+
+
+def registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[RegisterLayout, RegisterLayout]:
+    """The registers of a whole micro-tile, of A and of B, but that none holds rows apart."""
+    w, gaps = width(canonical, target), all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
+    a = register_layout(block, canonical.strides("a"), w, gaps=gaps)
+    return a, register_layout(block, canonical.strides("b"), w)
