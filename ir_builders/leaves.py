@@ -54,9 +54,9 @@ def peeled(k: Context, b: ir.IRBuilder, node: Peeled, box: Box) -> None:
     peeling, tile, lengths = Peeling.of(b, node, box, k.axes), MicroTile.of(node.body, k.machine), box.lengths
     with guarded(b, peeling.is_head(b), "head"):
         k.edges.call(b, node.edge, box.ends(node.edge), peeling.head(lengths))
-    there = box.moved(b, k.sizes, 0, peeling.ahead, node.body.block[0])
+    there = box.moved(b, k.sizes, node.axis, peeling.ahead, node.body.block[node.axis])
     source, target = there.ends(node.body)
-    spread = _prefetches(k, b, tile, there, peeling)
+    spread = _prefetches(k, b, tile, there, None if node.axis else peeling)
     tail, scalars = peeling.is_tail(b), k.scalars[node.body.op]
 
     def whole(stops: ir.Value | None) -> None:
@@ -69,7 +69,7 @@ def peeled(k: Context, b: ir.IRBuilder, node: Peeled, box: Box) -> None:
         return
     with b.if_else(tail) as (then, otherwise):
         with then, guarded(b, peeling.is_left(b), "rest"):
-            k.edges.call(b, node.edge, (source, target), (peeling.left, *lengths[1:]))
+            k.edges.call(b, node.edge, (source, target), peeling.along(peeling.left, lengths))
         with otherwise:
             whole(None)
 

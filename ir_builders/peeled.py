@@ -56,10 +56,9 @@ class Peeling:
     @classmethod
     def of(cls, b: ir.IRBuilder, node: Peeled, box: Box, axes: tuple[Axis, ...]) -> Peeling:
         """The displacement at this box, which is on a boundary if B's first element is."""
-        size, first = node.body.target.dtype.itemsize, box.position(b, 0)
-        address = b.ptrtoint(box.ends(node.body)[1], I64)
-        ahead = b.udiv(b.and_(b.neg(address), i64(node.grain * size - 1)), i64(size), name="ahead")
-        left = b.sub(i64(static(axes[0].extent)), b.add(i64(first), ahead), name="left")
+        first = box.position(b, node.axis)
+        ahead = _ahead(b, node, b.ptrtoint(box.ends(node.body)[1], I64))
+        left = b.sub(i64(static(axes[node.axis].extent)), b.add(i64(first), ahead), name="left")
         return cls(node, axes, ahead, first, left, {k: box.position(b, k) for k in node.following})
 
     # --- ends of rows ---
@@ -73,7 +72,7 @@ class Peeling:
 
     def is_tail(self, b: ir.IRBuilder) -> ir.Value:
         """True for a micro-tile that passes the end of a row, or of its last row, that no row follows."""
-        found: ir.Value = b.icmp_signed("<", self.left, i64(self.node.body.block[0]))
+        found: ir.Value = b.icmp_signed("<", self.left, i64(self.node.body.block[self.node.axis]))
         for k in self.node.following:
             found = b.and_(found, self._is_last(b, k, self.at[k]))
         return found
@@ -81,11 +80,16 @@ class Peeling:
     def head(self, lengths: tuple[Int, ...]) -> tuple[Int, ...]:
         """The lengths of the edge before the first boundary, in the first row only."""
         outermost = self.node.following[-1:]
-        return (self.ahead, *(1 if k in outermost else n for k, n in enumerate(lengths) if k))
+        return self.along(self.ahead, tuple(1 if k in outermost else n for k, n in enumerate(lengths)))
+
+    def along(self, length: Int, lengths: tuple[Int, ...]) -> tuple[Int, ...]:
+        """These lengths, but for the one along the axis of the displacement."""
+        return (*lengths[: self.node.axis], length, *lengths[self.node.axis + 1 :])
 
     def is_left(self, b: ir.IRBuilder) -> ir.Value:
         """True if elements are left of the row: in the remainder of a row there may be none."""
-        if self.node.body.block[0] == self.node.edge.block[0]:
+        axis = self.node.axis
+        if self.node.body.block[axis] == self.node.edge.block[axis]:
             return ir.Constant(I1, 1)
         return b.icmp_signed(">", self.left, i64(0))
 
@@ -126,6 +130,19 @@ class Peeling:
             found[k] = (step - back) * size
             back += (static(self.axes[k].extent) - 1) * step
         return found
+
+
+def _ahead(b: ir.IRBuilder, node: Peeled, address: ir.Value) -> ir.Value:
+    """Steps along the axis from an address of B to the next boundary. A step that is no power of two reaches it after
+    as many as its inverse among the odd numbers says."""
+    size = node.body.target.dtype.itemsize
+    distance, step = b.and_(b.neg(address), i64(node.grain * size - 1)), node.step * size
+    if node.step == 1:
+        return b.udiv(distance, i64(step), name="ahead")
+    even = step & -step
+    count = node.grain * size // even
+    turns = b.mul(b.lshr(distance, i64(even.bit_length() - 1)), i64(pow(step // even, -1, count)))
+    return b.and_(turns, i64(count - 1), name="ahead")
 
 
 def _moved(b: ir.IRBuilder, place: Int, axis: int, moves: tuple[Move, ...]) -> Int:

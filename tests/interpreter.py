@@ -231,24 +231,27 @@ class Interpreter:
     def _shifted(self, node: Peeled, box: Box) -> None:
         """The block from the next boundary of B on, B's base being on one, and what has no whole line."""
         axes, block, on = self.nest.canonical.axes, node.body.block, node.following
-        ahead = -(box.offsets[SPACES[Space.B]] + self.start) % node.grain
-        left = static(axes[0].extent) - box.starts[0] - ahead
-        if ahead and box.starts[0] == 0 and all(box.starts[k] == 0 for k in on):
-            lengths = (ahead, *(1 if k in on[-1:] else n for k, n in enumerate(box.lengths) if k))
-            self._micro(node.edge, box._replace(lengths=lengths))
-        there = box.moved(0, ahead, block[0])
+        axis, at = node.axis, box.offsets[SPACES[Space.B]] + self.start
+        ahead = next(i for i in range(node.grain) if (at + i * node.step) % node.grain == 0)
+        left = static(axes[axis].extent) - box.starts[axis] - ahead
+        if ahead and box.starts[axis] == 0 and all(box.starts[k] == 0 for k in on):
+            lengths = [1 if k in on[-1:] else n for k, n in enumerate(box.lengths)]
+            lengths[axis] = ahead
+            self._micro(node.edge, box._replace(lengths=tuple(lengths)))
+        there = box.moved(axis, ahead, block[axis])
         levels = [k for k in on if box.starts[k] + block[k] < static(axes[k].extent)]
         thick = block[on[-1]] if on else 1
-        if left < block[0] and not levels and thick == 1:
+        if left < block[axis] and not levels and thick == 1:
             if left <= 0:
-                assert block[0] < node.edge.block[0]
+                assert block[axis] < node.edge.block[axis]
                 return
-            self._micro(node.edge, there._replace(lengths=(left, *box.lengths[1:])), grained=False)
+            lengths = [*box.lengths[:axis], left, *box.lengths[axis + 1 :]]
+            self._micro(node.edge, there._replace(lengths=tuple(lengths)), grained=False)
             return
         source, sink = (self._addresses(view, there, block) for view in (node.body.source, node.body.target))
-        assert ((sink[0].ravel() + self.start) % node.grain == 0).all(), "off the boundary"
+        assert ((sink[(0,) * (axis + 1)].ravel() + self.start) % node.grain == 0).all(), "off the boundary"
         written = np.ones(block, bool)
-        if left < block[0]:
+        if left < block[axis]:
             k = levels[0] if levels else on[-1]
             before = [static(axes[j].stride_a) * (static(axes[j].extent) - 1) for j in on[: on.index(k)]]
             back = static(axes[0].stride_a) * static(axes[0].extent) + sum(before)

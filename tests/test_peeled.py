@@ -197,6 +197,64 @@ def test_every_element_is_written_once(drawn: tuple[Case, CpuPlan], start: int) 
     assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)
 
 
+@st.composite
+def pixels(draw: st.DrawFn) -> tuple[Case, CpuPlan]:
+    """Rows of pixels, mirrored or with their channels in reverse, whose rows of B all begin alike."""
+    t = parse_pair(draw(st.sampled_from(("s", "f16", "i8", "d"))))[0]
+    channels, lanes = draw(st.sampled_from((2, 3, 5, 6))), 64 // t.itemsize
+    unit = lanes // (channels & -channels)  # pixels of whole lines, at least
+    width, height = draw(st.integers(unit, 4 * unit)), draw(st.integers(1, 5))
+    row = -(-width * channels // lanes) * lanes + draw(st.sampled_from((0, lanes)))
+    back = draw(st.sampled_from((1, -1)))
+    steps = -back, back * channels, draw(st.sampled_from((1, -1))) * (width * channels + draw(st.integers(0, 7)))
+    axes = tuple(map(Axis, (channels, width, height), steps, (1, channels, row)))
+    case = Case(axes, t, t, seed=draw(st.integers(0, 1 << 30)))
+    extents = case.placed.canonical.extents
+    block = (channels, unit * draw(st.integers(1, min(2, width // unit))), 1)[: len(extents)]
+    tile = tuple(size * draw(st.integers(1, 3)) for size in block)
+    tile = (channels, *tile[1:])
+    order, inner = (tuple(draw(st.permutations(range(len(extents))))) for _ in range(2))
+    distance, fetch = draw(st.sampled_from((0, 1, 3))), draw(st.sampled_from(Fetch))
+    return case, CpuPlan(tile, block, order, inner, draw(st.integers(0, 2)), distance, Store.PEELED, fetch)
+
+
+@examples(150)
+@given(pixels(), st.integers(0, 63))
+def test_mirrored_pixels_are_written_once(drawn: tuple[Case, CpuPlan], start: int) -> None:
+    case, plan = drawn
+    placed = case.placed
+    if not peels(placed.canonical, plan, AVX512):
+        return
+    nest = lower(placed.canonical, plan, AVX512)
+    a, b = storages(case)
+    start -= start % max(1, nest.alignment // placed.canonical.b.itemsize)
+    got = interpret(case, nest, placed, a, b, start=start)
+    assert reference.same(got, expected(case, a, b), case.b, case.plain), str(nest)
+
+
+@examples(60)
+@given(pixels(), st.sampled_from(("start", "end")), OFFSETS)
+def test_kernels_write_mirrored_pixels_wherever_b_begins(
+    drawn: tuple[Case, CpuPlan], side: str, offsets: set[int]
+) -> None:
+    case, plan = drawn
+    size = resolve(case.placed.canonical, plan, AVX512).alignment if peels(case.placed.canonical, plan, AVX512) else 64
+    for offset in sorted(offsets):
+        check(case, Run(plan, AVX512, 2, side, side, shift=offset // size * size // case.b.itemsize))
+
+
+def test_mirrored_rows_off_the_boundary_are_peeled() -> None:
+    """Where a boundary of B is one of pixels; tiles with rows of several pixels beside each other are not."""
+    c = parse_form("i8>i8 one-zero 3:1:1 640:-3:3 480:1920:1920")
+    plan = CpuPlan((3, 640, 4), (3, 64, 1), (2, 1, 0), (0, 2, 1), store=Store.ALIGNED)
+    other = for_misaligned_b(c, plan, AVX512)
+    assert other.store is Store.PEELED and "peeled to 64 of i1" in str(lower(c, other.plan, AVX512))
+    assert not peels(c, replace(plan, block=(3, 64, 2), store=Store.PEELED), AVX512)
+    assert not peels(c, replace(plan, block=(3, 32, 1), store=Store.PEELED), AVX512)
+    assert resolve(parse_form("i16>i16 one-zero 6:-1:1 640:6:6"), plan_of(
+        parse_form("i16>i16 one-zero 6:-1:1 640:6:6"), (6, 16), (6, 64)), AVX512).alignment == 4
+
+
 # --- machine code -----------------------------------------------------------------------------------------
 
 

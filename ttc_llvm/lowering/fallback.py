@@ -105,6 +105,8 @@ def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[F
         return
     rows = canonical.axes[0].stride_a == 1
     makers: tuple[_Maker, ...] = (_joined, _in_place, _combined) if rows else (_peeled, _combined, _buffered)
+    if canonical.shared_run > 1:
+        makers = (_peeled_run, _buffered)
     found: dict[Store, Fallback] = {}  # the first of each strategy: a plan's decision names a strategy
     for make in makers:
         one = make(canonical, plan, target)
@@ -147,6 +149,15 @@ def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
     if resolve(canonical, found, target).store is not Store.PEELED:
         return None
     run = prod(canonical.extents[k] for k in (0, *following(canonical, found))) * canonical.b.itemsize
+    return Fallback(Store.PEELED, found, run=run)
+
+
+def _peeled_run(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
+    """The plan peeled, where A and B share runs of several axes."""
+    found = replace(plan, store=Store.PEELED)
+    if resolve(canonical, found, target).store is not Store.PEELED:
+        return None
+    run = prod(canonical.extents[: canonical.shared_run]) * canonical.b.itemsize
     return Fallback(Store.PEELED, found, run=run)
 
 

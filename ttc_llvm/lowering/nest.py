@@ -91,7 +91,7 @@ def _opening(node: OpenSlots | AtRunEnd | Peeled) -> str:
         return f"open slots {_buffer_text(node.buffer)}"
     if isinstance(node, AtRunEnd):
         return f"at run end of {_axes_text(k for k, _ in node.partial_line.loops)}"
-    return f"peeled to {node.grain} of i0{', on to ' if node.following else ''}{_axes_text(node.following)}"
+    return f"peeled to {node.grain} of i{node.axis}{', on to ' if node.following else ''}{_axes_text(node.following)}"
 
 
 def _row_line(node: Row) -> str:

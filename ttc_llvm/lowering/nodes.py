@@ -163,11 +163,12 @@ class FlushSlot(_Base):
 
 @dataclass(frozen=True, slots=True)
 class Peeled(_Base):
-    """A micro-tile offset along axis 0, B's contiguous axis, to B's first boundary of `grain` elements, which is known
-    at run time only; one that passes the end of its row of B wraps into the next row in memory.
+    """A micro-tile offset along an axis, the outermost of its run of B, to B's first boundary of `grain` elements, which
+    is known at run time only; one that passes the end of its row of B wraps into the next row in memory.
 
     following: the axes along which the next row follows, innermost first; edge: the masked micro-tile that stores the
-    elements before the first boundary and after the last one, where no row precedes or follows.
+    elements before the first boundary and after the last one, where no row precedes or follows; axis, step: the axis of
+    the offset, and the elements of B from one index along it to the next.
     """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "edge")
@@ -175,6 +176,8 @@ class Peeled(_Base):
     edge: Micro
     grain: int
     following: tuple[int, ...]
+    axis: int = 0
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)

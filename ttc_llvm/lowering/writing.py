@@ -46,7 +46,8 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
         return _combined(canonical, plan, target)
     grain = peeled_grain(canonical, plan, target) if plan.store is Store.PEELED and reads else 0
     if grain:
-        return Writing(plan, Store.PEELED, canonical.b.itemsize, grain=grain)
+        step = peeled_axis(canonical, plan)[1] * canonical.b.itemsize
+        return Writing(plan, Store.PEELED, step & -step, grain=grain)  # whole steps lead to a boundary
     if _is_by_rows(canonical, plan.store is Store.PEELED and reads, target):
         return Writing(plan, Store.ROWS, canonical.b.itemsize, by_rows=True)
     return Writing(plan, Store.ALIGNED, _whole_vectors(canonical, target))
@@ -148,12 +149,31 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     micro-tiles where they follow each other, and to lie across those of A. The machine has to have masks for partial
     lines and no stores that transpose.
     """
+    if canonical.shared_run > 1:
+        return _shared_grain(canonical, plan, target)
     extent, block = canonical.axes[0].extent, plan.block[0]
     if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
         return 0
     grain = _grain(canonical, plan, target)
     whole = grain > 0 and (extent % block == 0 or not following(canonical, plan))
     return grain if whole and _is_across(canonical, plan) and _has_masks(canonical, plan, target) else 0
+
+
+def peeled_axis(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
+    """The axis along which peeled micro-tiles are offset, the outermost of a run that A and B share, or B's contiguous
+    one; and the elements of B from one index along it to the next."""
+    axis = max((k for k in range(canonical.shared_run) if plan.block[k] > 1), default=0)
+    return axis, static(canonical.axes[axis].stride_b)
+
+
+def _shared_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
+    """`peeled_grain` of micro-tiles that are parts of a run that A and B share, forwards and backwards by turns."""
+    (axis, step), extents = peeled_axis(canonical, plan), canonical.extents
+    size, line = canonical.b.itemsize, max(target.line, target.vector_bits // 8)
+    whole = plan.block[:axis] == extents[:axis] and extents[axis] >= plan.block[axis]
+    single = prod(plan.block) == step * plan.block[axis] and step * plan.block[axis] * size % line == 0
+    fits = axis > 0 and whole and single and has_aligned_rows(canonical, line)
+    return line // size if fits and _has_masks(canonical, plan, target) else 0
 
 
 def _has_masks(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:

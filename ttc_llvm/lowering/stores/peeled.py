@@ -13,23 +13,25 @@ from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..nodes import Micro, Node, Peeled
 from ..tile_loops import TileSpec, loops
-from ..writing import Writing, following
+from ..writing import Writing, following, peeled_axis
 from .leaves import direct_leaf
 
 
 def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
     """A tile of peeled micro-tiles. Remainders have micro-tiles of their own, which are peeled, too."""
-    plan, rows = writing.plan, following(canonical, writing.plan)
+    plan, (axis, step) = writing.plan, peeled_axis(canonical, writing.plan)
+    rows = () if axis else following(canonical, plan)
     leaf = direct_leaf(canonical, plan, loads)
     inside = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
-    edge = replace(leaf, remainder_axes=(0, *rows[-1:]), non_temporal=False, prefetch=None)
-    whole = Peeled(leaf, edge, writing.grain, rows)
+    edge = replace(leaf, remainder_axes=(axis, *rows[-1:]), non_temporal=False, prefetch=None)
+    whole = Peeled(leaf, edge, writing.grain, rows, axis, step)
     return tuple(_peeled(node, whole) for node in inside)
 
 
 def _peeled(node: Node, whole: Peeled) -> Node:
     """The same node with peeled micro-tiles."""
     if isinstance(node, Micro):
-        edge = replace(whole.edge, block=(whole.edge.block[0], *node.block[1:]), grain=node.grain)
+        block = (*node.block[: whole.axis], whole.edge.block[whole.axis], *node.block[whole.axis + 1 :])
+        edge = replace(whole.edge, block=block, grain=node.grain)
         return replace(whole, body=node, edge=edge)
     return node.map(lambda inner: _peeled(inner, whole))
