@@ -105,7 +105,7 @@ def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[F
         return
     rows = canonical.axes[0].stride_a == 1
     makers: tuple[_Maker, ...] = (_joined, _in_place, _combined) if rows else (_peeled, _combined, _buffered)
-    if canonical.shared_run > 1:
+    if canonical.is_mirrored:
         makers = (_peeled_run, _buffered)
     found: dict[Store, Fallback] = {}  # the first of each strategy: a plan's decision names a strategy
     for make in makers:

@@ -87,6 +87,11 @@ def register_layout(
     return _side(block, run, broadcast, backwards, width)
 
 
+def has_vectors(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -> bool:
+    """True where registers of so many elements that may have gaps hold several of the block."""
+    return bool(run_axes(block, strides)) or _sparse_axis(block, strides, width) is not None
+
+
 def _sparse_axis(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -> int | None:
     """The axis of the smallest stride, if a register holds two elements along it, or more."""
     steps = {k: abs(s) for k, s in enumerate(strides) if block[k] > 1 and isinstance(s, int) and 0 < 2 * abs(s) <= width}

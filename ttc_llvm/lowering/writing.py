@@ -11,7 +11,7 @@ from ..lazy_dataclasses import dataclass
 from ..machine.target import Exchange, Target
 from ..problem.canonical import Alpha, Beta, Canonical, static
 from .chain import Chain, chain_of, run_of_b
-from .layout import run_axes
+from .layout import has_vectors, run_axes
 from .operands import Buffer, Space
 from .plan import CpuPlan, Store
 
@@ -107,7 +107,7 @@ def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
     if not all(isinstance(s, int) for s in canonical.strides("b")):
         return False
     first = canonical.axes[0]
-    rows = first.stride_a == first.stride_b == 1 and canonical.shared_run == 1
+    rows = first.stride_a == first.stride_b == 1 and not canonical.is_mirrored
     return rows and (wanted or not has_aligned_rows(canonical, target.vector_bits // 8))
 
 
@@ -149,7 +149,7 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     micro-tiles where they follow each other, and to lie across those of A. The machine has to have masks for partial
     lines and no stores that transpose.
     """
-    if canonical.shared_run > 1:
+    if canonical.is_mirrored:
         return _shared_grain(canonical, plan, target)
     extent, block = canonical.axes[0].extent, plan.block[0]
     if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
@@ -172,13 +172,14 @@ def _shared_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     size, line = canonical.b.itemsize, max(target.line, target.vector_bits // 8)
     whole = plan.block[:axis] == extents[:axis] and extents[axis] >= plan.block[axis]
     single = prod(plan.block) == step * plan.block[axis] and step * plan.block[axis] * size % line == 0
-    fits = axis > 0 and whole and single and has_aligned_rows(canonical, line)
+    fits = whole and single and has_aligned_rows(canonical, line)
     return line // size if fits and _has_masks(canonical, plan, target) else 0
 
 
 def _has_masks(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    sides = (canonical.a, canonical.strides("a")), (canonical.b, canonical.strides("b"))
-    return all(target.has_masks(t.itemsize) and run_axes(plan.block, strides) for t, strides in sides)
+    lanes = target.lanes(canonical.compute.itemsize)
+    runs = has_vectors(plan.block, canonical.strides("a"), lanes) and run_axes(plan.block, canonical.strides("b"))
+    return bool(runs) and all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
 
 
 def _is_across(canonical: Canonical, plan: CpuPlan) -> bool:
