@@ -86,7 +86,7 @@ class MicroTile:
         width, vector = self.b.lanes * size, self.machine.vector_bits // 8
         strides = [stride if isinstance(stride, int) else vector for stride in view.strides]  # the entry tests them
         rows = [stride * size for k, stride in enumerate(strides) if k not in run]
-        moved = run[-1:] if self.a.run == run else run  # of a run that A and B share, the block has the other axes whole
+        moved = run[-1:] if self.a.run == run else run  # a run that both share has its other axes whole
         starts = [strides[k] * self.node.grain[k] * size for k in moved]
         return width >= 16 and all(row % vector == 0 for row in rows) and all(s % width == 0 for s in starts)
 

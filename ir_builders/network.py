@@ -4,8 +4,8 @@ Where the block's index bits are lane bits and register bits on both sides, a st
 bit with one register bit at one shuffle per register: log2(lanes) stages transpose a square. Stages
 rotate inside 128-bit groups, as unpack instructions do. Stages that exchange whole groups can be
 left to the loads: registers are then put together from pieces of A's rows, by inserts from memory, which do
-not wait for the one unit that shuffles. Anything else (extents 3, 5, ...) gathers each register of B from the
-registers it needs by a tree. All are checked by simulation.
+not wait for the one unit that shuffles. Rows of 3, 5, ... elements that stay are spread to powers of two. Anything else
+gathers each register of B from the registers it needs by a tree. All are checked by simulation.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ttc_llvm.lowering.layout import HOLE, RegisterLayout
 from . import pieces
 from .bits import exchange
 from .gather import gather
+from .padded_rows import spread_rows
 from .shuffles import Mask, Network, Pieces, Shuffle, padded
 
 __all__ = ["INSERT", "INSERT_NARROW", "WHOLE", "Loads", "Network", "Pieces", "Shuffle", "build"]
@@ -100,8 +101,12 @@ def _whole(
     bits = None if _is_broadcast(sources) else exchange(block, a, b, wanted, group, in_place)
     if bits is not None and not in_place:
         bits = _fenced(bits, group)
-    if bits is not None and len(bits.steps) < _least_steps(start, wanted):
+    least = _least_steps(start, wanted)
+    if bits is not None and len(bits.steps) < least:
         return bits
+    spread = None if _is_broadcast(sources) or in_place else spread_rows(block, a, b, group)
+    if spread is not None and len(spread.steps) < least:
+        return _fenced(spread, group)
     tree = gather(start, wanted, a.lanes, b.lanes)
     return tree if bits is None or len(tree.steps) <= len(bits.steps) else bits
 

@@ -79,6 +79,10 @@ COUNTS = [
     ("a broadcast element", (16,), (0,), (1,), 16, 1),
     ("a strided vector is a tree", (16,), (3,), (1,), 16, 15),
     ("complex pairs of 3", (2, 3, 8), (1, 16, 2), (3, 1, 6), 16, 6),
+    ("rows of 3 bytes are spread, and put together again", (3, 16, 16), (1, ROWS, 3), (1, 3, ROWS), 64, 96),
+    ("the same rows backwards", (3, 16, 16), (1, ROWS, -3), (1, 3, ROWS), 64, 96),
+    ("rows of 3 in registers of four rows are trees", (3, 4, 4), (1, ROWS, 3), (1, 3, ROWS), 16, 12),
+    ("rows of 5", (5, 8, 8), (1, ROWS, 5), (1, 5, ROWS), 64, 40),
     (
         "8 bits reversed",
         (2,) * 8,

@@ -13,6 +13,7 @@ from .chain import run_of_b
 from .chain_plans import chained_plan, joined_plan, line_block
 from .grids import grid_of_b, with_grid
 from .plan import CpuPlan, Fetch, Store
+from .shared_run import is_mirrored, shared_run
 from .tile_sizes import cover, fitted, merge
 from .writing import following, has_room, overwrites, resolve
 
@@ -105,7 +106,7 @@ def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[F
         return
     rows = canonical.axes[0].stride_a == 1
     makers: tuple[_Maker, ...] = (_joined, _in_place, _combined) if rows else (_peeled, _combined, _buffered)
-    if canonical.is_mirrored:
+    if is_mirrored(canonical):
         makers = (_peeled_run, _buffered)
     found: dict[Store, Fallback] = {}  # the first of each strategy: a plan's decision names a strategy
     for make in makers:
@@ -157,7 +158,7 @@ def _peeled_run(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback
     found = replace(plan, store=Store.PEELED)
     if resolve(canonical, found, target).store is not Store.PEELED:
         return None
-    run = prod(canonical.extents[: canonical.shared_run]) * canonical.b.itemsize
+    run = prod(canonical.extents[: shared_run(canonical)]) * canonical.b.itemsize
     return Fallback(Store.PEELED, found, run=run)
 
 

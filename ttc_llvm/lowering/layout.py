@@ -94,8 +94,9 @@ def has_vectors(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -
 
 def _sparse_axis(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -> int | None:
     """The axis of the smallest stride, if a register holds two elements along it, or more."""
-    steps = {k: abs(s) for k, s in enumerate(strides) if block[k] > 1 and isinstance(s, int) and 0 < 2 * abs(s) <= width}
-    return min(steps, key=steps.__getitem__, default=None)
+    known = {k: abs(s) for k, s in enumerate(strides) if block[k] > 1 and isinstance(s, int) and s != 0}
+    axis = min(known, key=known.__getitem__, default=None)
+    return None if axis is None or 2 * known[axis] > width else axis
 
 
 @lru_cache(maxsize=512)

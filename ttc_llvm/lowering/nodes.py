@@ -163,8 +163,8 @@ class FlushSlot(_Base):
 
 @dataclass(frozen=True, slots=True)
 class Peeled(_Base):
-    """A micro-tile offset along an axis, the outermost of its run of B, to B's first boundary of `grain` elements, which
-    is known at run time only; one that passes the end of its row of B wraps into the next row in memory.
+    """A micro-tile offset along an axis, the outermost of its run of B, to B's first boundary of `grain` elements,
+    which is known at run time only; one that passes the end of its row of B wraps into the next row in memory.
 
     following: the axes along which the next row follows, innermost first; edge: the masked micro-tile that stores the
     elements before the first boundary and after the last one, where no row precedes or follows; axis, step: the axis of

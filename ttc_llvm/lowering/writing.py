@@ -14,6 +14,7 @@ from .chain import Chain, chain_of, run_of_b
 from .layout import has_vectors, run_axes
 from .operands import Buffer, Space
 from .plan import CpuPlan, Store
+from .shared_run import is_mirrored, shared_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _whole_vectors(canonical: Canonical, target: Target) -> int:
 def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
     """True where every row of B, or run that it shares with A, starts on a boundary of `vector` bytes if B does."""
     steps = [axis.stride_b for axis in canonical.axes if axis.extent != 1]
-    size, inside = canonical.b.itemsize, max(1, canonical.shared_run)
+    size, inside = canonical.b.itemsize, max(1, shared_run(canonical))
     return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[inside:])
 
 
@@ -107,7 +108,7 @@ def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
     if not all(isinstance(s, int) for s in canonical.strides("b")):
         return False
     first = canonical.axes[0]
-    rows = first.stride_a == first.stride_b == 1 and not canonical.is_mirrored
+    rows = first.stride_a == first.stride_b == 1 and not is_mirrored(canonical)
     return rows and (wanted or not has_aligned_rows(canonical, target.vector_bits // 8))
 
 
@@ -149,7 +150,7 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     micro-tiles where they follow each other, and to lie across those of A. The machine has to have masks for partial
     lines and no stores that transpose.
     """
-    if canonical.is_mirrored:
+    if is_mirrored(canonical):
         return _shared_grain(canonical, plan, target)
     extent, block = canonical.axes[0].extent, plan.block[0]
     if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
@@ -162,7 +163,7 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 def peeled_axis(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
     """The axis along which peeled micro-tiles are offset, the outermost of a run that A and B share, or B's contiguous
     one; and the elements of B from one index along it to the next."""
-    axis = max((k for k in range(canonical.shared_run) if plan.block[k] > 1), default=0)
+    axis = max((k for k in range(shared_run(canonical)) if plan.block[k] > 1), default=0)
     return axis, static(canonical.axes[axis].stride_b)
 
 

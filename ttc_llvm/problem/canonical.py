@@ -19,9 +19,6 @@ from .layouts import column_major
 from .problem import Problem
 
 
-LONG_ROW = 64  # bytes: rows of a vector are moved as they are
-
-
 @dataclass(frozen=True, slots=True)
 class Param:
     """A value that the kernel reads at run time from slot `index` of its parameter array."""
@@ -131,25 +128,6 @@ class Canonical:
         """The axes in the order of loops that go along a side's memory, its smallest stride innermost."""
         strides = self.strides(side)
         return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
-
-    @cached_property
-    def shared_run(self) -> int:
-        """How many axes, from the innermost, make up a run of B that is a run of A as well, each forwards or backwards:
-        pixels of a mirrored row, channels in reverse. One where nothing is reversed, because axes are merged there, and
-        for rows that are long enough by themselves."""
-        length = 1
-        for found, axis in enumerate(self.axes):
-            if axis.stride_b != length or axis.stride_a not in (length, -length):
-                return found
-            if isinstance(axis.extent, Param) or length * axis.extent * self.b.itemsize >= LONG_ROW:
-                return found + 1
-            length *= axis.extent
-        return len(self.axes)
-
-    @cached_property
-    def is_mirrored(self) -> bool:
-        """True where some axis of the shared run goes backwards in A."""
-        return any(static(axis.stride_a) < 0 for axis in self.axes[: self.shared_run])
 
     @property
     def elements(self) -> int:

@@ -6,11 +6,13 @@ from functools import lru_cache
 from math import prod
 
 from ttc_llvm.lowering.layout import RegisterLayout, register_layout
+from ttc_llvm.lowering.shared_run import shared_run
 from ttc_llvm.lowering.tile_sizes import cover, merge
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
 from ttc_llvm.problem.dtypes import compute_type
 
+SPREAD = 8  # rows in a register, at least, that are worth spreading
 MAX_ELEMENTS = 1024  # of a block: bounds code size and compile time
 MAX_ELEMENTS_IN_MEMORY = 2048  # of tensors beyond the caches, where bytes need whole lines of B
 
@@ -43,7 +45,8 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     found: dict[tuple[int, ...], None] = {}
     candidates = [_rows(canonical, 4 * w)] if same else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
-    if canonical.shared_run > 1:
+    candidates = [*_spread(canonical, w), *candidates]
+    if shared_run(canonical) > 1:
         candidates = [_shared(canonical, count * w) for count in (1, 2, 4)]
     for block in candidates:
         if prod(block) <= limit and _registers(canonical, block, target) <= target.registers:
@@ -75,10 +78,24 @@ def _rows(canonical: Canonical, wanted: int) -> tuple[int, ...]:
     return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
 
 
+def _spread(canonical: Canonical, w: int) -> list[tuple[int, ...]]:
+    """As many rows as fill a register of A and one of B once each begins at a power of two, where rows of 3, 5, ...
+    elements stay rows."""
+    first = canonical.axes[0]
+    length = static(first.extent)
+    if length >= w or length & (length - 1) == 0 or (abs(static(first.stride_a)), first.stride_b) != (1, 1):
+        return []
+    wanted = w >> (length - 1).bit_length()
+    if wanted < SPREAD:
+        return []
+    block = _block(canonical, length * wanted, length * wanted)
+    return [block] if sum(extent > 1 for extent in block) == 3 else []
+
+
 def _shared(canonical: Canonical, wanted: int) -> tuple[int, ...]:
     """Whole registers of a run that A and B share, at least one, about `wanted` elements (a power of two)."""
     found, length = [1] * len(canonical.axes), 1
-    for k in range(canonical.shared_run):
+    for k in range(shared_run(canonical)):
         extent = canonical.extents[k]
         part = max(1, wanted // (length & -length))  # so many rows are a multiple of `wanted`
         found[k] = min(extent, part)

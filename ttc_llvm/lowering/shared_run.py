@@ -1,0 +1,28 @@
+"""Runs that A and B share: axes that are contiguous in both tensors, forwards or backwards, such as mirrored pixels.
+
+Where nothing goes backwards, canonical forms merge such axes into one.
+"""
+
+from __future__ import annotations
+
+from ..problem.canonical import Canonical, Param, static
+
+LONG_ROW = 64  # bytes: rows of a vector are moved as they are
+
+
+def shared_run(canonical: Canonical) -> int:
+    """The number of axes, from the innermost, that make up a run of B and one of A, each forwards or backwards. No axis
+    goes on from rows that are long enough by themselves."""
+    length = 1
+    for found, axis in enumerate(canonical.axes):
+        if axis.stride_b != length or axis.stride_a not in (length, -length):
+            return found
+        if isinstance(axis.extent, Param) or length * axis.extent * canonical.b.itemsize >= LONG_ROW:
+            return found + 1
+        length *= axis.extent
+    return len(canonical.axes)
+
+
+def is_mirrored(canonical: Canonical) -> bool:
+    """True where some axis of the shared run goes backwards in A."""
+    return any(static(axis.stride_a) < 0 for axis in canonical.axes[: shared_run(canonical)])
