@@ -150,11 +150,11 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     micro-tiles where they follow each other, and to lie across those of A. The machine has to have masks for partial
     lines and no stores that transpose.
     """
-    if is_mirrored(canonical):
-        return _shared_grain(canonical, plan, target)
     extent, block = canonical.axes[0].extent, plan.block[0]
     if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
         return 0
+    if is_mirrored(canonical):
+        return _shared_grain(canonical, plan, target)
     grain = _grain(canonical, plan, target)
     whole = grain > 0 and (extent % block == 0 or not following(canonical, plan))
     return grain if whole and _is_across(canonical, plan) and _has_masks(canonical, plan, target) else 0
