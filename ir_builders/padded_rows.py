@@ -31,17 +31,15 @@ def spread_rows(block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, gr
     return _chained(_chained(first, middle), last)
 
 
-def _spread(
-    block: tuple[int, ...], wide: tuple[int, ...], s: RegisterLayout
-) -> tuple[list[Mask], RegisterLayout]:
+def _spread(block: tuple[int, ...], wide: tuple[int, ...], s: RegisterLayout) -> tuple[list[Mask], RegisterLayout]:
     """The contents of a side's registers once its rows are spread, by elements of the block; and the same registers as
     a layout of the wider block."""
     gap = (HOLE,) * (wide[s.run[0]] - block[s.run[0]])
     contents: list[Mask] = []
     for run in _runs(block, s):
         rows = [run[i : i + block[s.run[0]]] for i in range(0, len(run), block[s.run[0]])]
-        lanes = tuple(element for row in rows for element in (*row, *gap))
-        chunks = (lanes[i : i + s.lanes] for i in range(0, len(lanes), s.lanes))
+        spread = tuple(element for row in rows for element in (*row, *gap))
+        chunks = (spread[i : i + s.lanes] for i in range(0, len(spread), s.lanes))
         contents += [chunk for chunk in chunks if any(e != HOLE for e in chunk)]
     renumbered = [
         tuple(e if e == HOLE else flatten(unflatten(e, block), wide) for e in content) for content in contents
@@ -53,7 +51,7 @@ def _spread(
 
 def _runs(block: tuple[int, ...], s: RegisterLayout) -> Iterator[Sequence[int]]:
     """The elements of each run of memory, register after register."""
-    length, run = prod(block[k] for k in s.run), []
+    length, run = prod(block[k] for k in s.run), list[int]()
     for register in s.registers:
         run += register.elements
         if len(run) == length:
