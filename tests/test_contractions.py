@@ -130,6 +130,7 @@ def test_every_plan_computes_the_same(seed: int) -> None:
 def test_pieces_compute_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "PIECE_BYTES", 64)
     monkeypatch.setattr(blocks, "LEAST", 2)
+    monkeypatch.setattr(blocks, "RUN_BYTES", 0)
     drawn = Drawn(seed)
     merged = merge(drawn.stated)
     every = [found for x in space.plans(merged) if (found := blocks.blocked(drawn.stated, x)) is not None]

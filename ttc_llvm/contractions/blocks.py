@@ -18,6 +18,7 @@ Array = npt.NDArray[Any]
 PIECE_BYTES = 1 << 20  # of C's copy: half of a core's second cache
 LEAST = 64  # rows or columns of a piece: smaller products are slower
 DEPTH = 2  # blocks in each other
+RUN_BYTES = 1 << 10  # of C: pieces write it in runs of so much, at least
 
 
 def blocked(contraction: Contraction, products: Products) -> Products | None:
@@ -34,18 +35,19 @@ def blocked(contraction: Contraction, products: Products) -> Products | None:
         group = next((group for group in (plan.m, plan.n) if number in group), (number,))
         least = 1 if number in plan.loops else -(-LEAST * extent // merged.extent(group))
         wanted = -(-max(least, extent * PIECE_BYTES // size) // inner) * inner
-        if wanted < extent:
+        run = wanted * merged.indices[number].strides[C] * contraction.element.itemsize
+        if wanted < extent and run >= RUN_BYTES:
             blocks.append((number, wanted))
             size = size * wanted // extent
     return replace(products, plan=replace(plan, blocks=tuple(blocks))) if blocks else None
 
 
 def _candidates(products: Products) -> list[int]:
-    """Indices of C along which pieces can be made: loops, then rows or columns, the longer first."""
+    """Indices of C along which pieces can be made: loops, which come by descending stride, then rows and columns."""
     plan, merged = products.plan, products.merged
     loops = [number for number in plan.loops if merged.indices[number].kind is not IndexClass.K]
-    sides = sorted((group for group in (plan.m, plan.n) if group), key=lambda group: -merged.extent(group))
-    return [*loops, *(group[0] for group in sides)]
+    sides = [group[0] for group in (plan.m, plan.n) if group]
+    return [*loops, *sorted(sides, key=lambda number: -merged.indices[number].strides[C])]
 
 
 def _inner(contraction: Contraction, merged: Merged, number: int) -> int:
