@@ -67,7 +67,7 @@ def _quick() -> Iterator[None]:
         mock.patch.object(cli_run, "measure", lambda *_: ()),
         mock.patch.object(compare_cli, "_build", lambda *_: None),
         mock.patch.object(cli_single, "compare", lambda *_: None),
-        mock.patch.object(info, "measure_ceilings", lambda *_: {}),
+        mock.patch.object(info, "measure_ceilings", lambda *_: ({}, False)),
     ):
         yield
 

@@ -94,7 +94,9 @@ class Call:
         elif method:
             getattr(nouns()[owner], method)(**self.given)
         else:
-            self._use(getattr(ttc_llvm, owner)(**self.given))
+            operands = self.given.pop("operands", ())  # of `einsum`, which are given by position
+            listed = operands if isinstance(operands, tuple) else (operands,)
+            self._use(getattr(ttc_llvm, owner)(*listed, **self.given))
 
     def _use(self, made: Any) -> None:
         """What was accepted can be used: it has a text, plans and decisions serve a problem or are refused."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arguments import integer, integers, reason, shown
 from ..errors import ArrayError, states_memory
-from ..operands.reading import has_functions
+from ..operands.reading import has_functions, operand
 from . import patterns
 from .public import transpose
 
@@ -60,7 +60,9 @@ def rearrange(x: Any, pattern: str, **lengths: SupportsIndex) -> Any:
 
 def _read(x: Any) -> Any:
     """An array with a shape, of whatever library."""
-    return x if hasattr(x, "shape") and hasattr(x, "reshape") else np.asanyarray(x)
+    if hasattr(x, "shape") and hasattr(x, "reshape"):
+        return x
+    return operand(x, "x").view
 
 
 def _shape(given: Any, x: Any) -> tuple[int, ...]:

@@ -15,9 +15,9 @@ from .merged import A, B, C, Merged
 from .plan import Products
 
 Array = npt.NDArray[Any]
-PIECE_BYTES = 1 << 20  # of C's copy: half of a core's second cache
+PIECE_BYTES = 4 << 20  # of C's copy: a share of the last cache
 LEAST = 64  # rows or columns of a piece: smaller products are slower
-DEPTH = 2  # blocks in each other
+DEPTH = 2  # blocks in each other, at most
 RUN_BYTES = 1 << 10  # of C: pieces write it in runs of so much, at least
 
 

@@ -24,19 +24,17 @@ from ..tuning.search.speed import DRIFT
 from . import blas
 from .execution import Execution
 from .merged import merge
-from .rates import LAYOUTS, Rates, Speed, from_text, to_text
+from .rates import CORNERS, LARGE, LAYOUTS, SMALL, Rates, Speed, from_text, to_text
 from .space import plans
 
 KIND = "speeds"  # of rows in the database
-REVISION = "speeds1"  # raised when what is measured, or its text, changes
+REVISION = "speeds2"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
-LARGE = 256  # extent at which a matrix product is near its best speed, with all of it in the caches
-SMALL = 16  # and one at which what an extent costs shows
 TINY = 4
-MOST = 4.0 * SMALL  # of a half: what is beyond is a disturbance
 WIDE = 2048  # of a result that is larger than the caches next to a core
 ROWS = 1024  # of a result whose rows lie apart, 64 times 16 elements each
 ROUNDS = 3
+TRIALS, STRANGE = 3, 16  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS = 64  # tiny products in one call
 
 
@@ -76,28 +74,35 @@ def _measured(dtype: str) -> Rates:
     speeds = {kind: _speed(dtype, spec, tiny) for kind, spec in LAYOUTS.items()}
     wide = WIDE, WIDE, SMALL
     size = dtypes.dtype(dtype).itemsize * WIDE**2
-    beyond = _product(dtype, LAYOUTS["N", "N"], wide) - speeds["N", "N"].seconds(wide)
+    near = _product(dtype, LAYOUTS["N", "N"], (LARGE, LARGE, SMALL)) - tiny  # the same products in the caches
+    beyond = _product(dtype, LAYOUTS["N", "N"], wide) - near * (WIDE // LARGE) ** 2
     thin = ROWS, SMALL, SMALL
     visits = _product(dtype, "lik,lkj->ilj", thin) - _product(dtype, "lik,lkj->lij", thin)
     start = _copy(dtype, TINY)
-    small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n)) for n in (LARGE, WIDE))
+    small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (LARGE, WIDE))
     call, visited = max(many - tiny, 0.0) / REPEATS, max(visits, 0.0) / (ROWS * REPEATS)
     return Rates(speeds, call, max(0.0, beyond / size), visited, (small, large), start)
 
 
 def _speed(dtype: str, spec: str, tiny: float) -> Speed:
-    best = LARGE**3 / _product(dtype, spec, (LARGE,) * 3)
-    halves = []
-    for position in range(3):
-        sizes = [LARGE] * 3
-        sizes[position] = SMALL
-        seconds = _product(dtype, spec, (sizes[0], sizes[1], sizes[2]))
-        half = SMALL * (best * max(seconds - tiny, 1e-9) / (SMALL * LARGE**2) - 1)
-        halves.append(min(max(half, 0.0), MOST))
-    share = 1.0
-    for half in halves:
-        share *= LARGE / (LARGE + half)
-    return Speed(best / share, (halves[0], halves[1], halves[2]))
+    """The speeds of the corners; of small products many are run in one call, which then counts for little."""
+    found: list[float] = []
+    for m, n, k in CORNERS:
+        many = m * n * k <= SMALL * SMALL * LARGE
+        for _ in range(TRIALS):
+            whole = _product(dtype, _many(spec) if many else spec, (m, n, k))
+            speed = m * n * k / max(whole / REPEATS if many else whole - tiny, 1e-9)
+            if not found or speed > max(found) / STRANGE:
+                break
+        found.append(speed)
+    return Speed(tuple(found))
+
+
+def _many(spec: str) -> str:
+    """The same product of REPEATS matrices each."""
+    a, _, rest = spec.partition(",")
+    b, _, c = rest.partition("->")
+    return f"l{a},l{b}->l{c}"
 
 
 def _product(dtype: str, spec: str, sizes: tuple[int, int, int]) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from math import isfinite
+from itertools import product
+from math import exp, isfinite, log
 from typing import Any
 
 from ..errors import PlanError
@@ -19,21 +20,31 @@ LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk-
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
 
 
+SMALL, LARGE = 16, 256  # the extents of m, n and k between which speeds are interpolated
+CORNERS = tuple(product((SMALL, LARGE), repeat=3))
+
+
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The speed of products whose operands lie in one way. peak: multiplications a second of a large one; halves: the
-    extents of m, n and k with which half of that is reached."""
+    """The speed of products whose operands lie in one way and are in the caches. corners: multiplications a second with
+    these extents of m, n and k, in the order of `CORNERS`."""
 
-    peak: float
-    halves: tuple[float, float, float]
+    corners: tuple[float, ...]
 
     def seconds(self, sizes: tuple[int, int, int]) -> float:
-        """The predicted time of one product whose matrices are in the caches."""
-        total, share = 1.0, 1.0
-        for extent, half in zip(sizes, self.halves, strict=True):
-            total *= extent
-            share *= extent / (extent + half) if extent else 1.0
-        return total / (self.peak * share)
+        """The predicted time of one product: geometric means of the corners by the logarithms of the extents; what is
+        smaller than all of them takes as long."""
+        total, shares = 1.0, []
+        for extent in sizes:
+            total *= max(extent, SMALL)
+            shares.append(min(max(log(max(extent, 1) / SMALL) / log(LARGE / SMALL), 0.0), 1.0))
+        logarithm = 0.0
+        for corner, speed in zip(CORNERS, self.corners, strict=True):
+            weight = 1.0
+            for extent, share in zip(corner, shares, strict=True):
+                weight *= share if extent == LARGE else 1 - share
+            logarithm += weight * log(speed)
+        return total / exp(logarithm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +112,7 @@ def _bytes(products: Products, tensor: int) -> int:
 
 def to_text(rates: Rates) -> str:
     """Rates in JSON, as rows of the database have them."""
-    products = {"".join(kind): [speed.peak, *speed.halves] for kind, speed in rates.products.items()}
+    products = {"".join(kind): speed.corners for kind, speed in rates.products.items()}
     return json.dumps([products, rates.call, rates.written, rates.visited, *rates.copied, rates.start])
 
 
@@ -116,9 +127,10 @@ def from_text(text: str) -> Rates:
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 
 
-def _speed(peak: Any, *halves: Any) -> Speed:
-    m, n, k = map(_number, halves)
-    return Speed(_positive(peak), (m, n, k))
+def _speed(*corners: Any) -> Speed:
+    if len(corners) != len(CORNERS):
+        raise ValueError
+    return Speed(tuple(map(_positive, corners)))
 
 
 def _number(value: Any) -> float:

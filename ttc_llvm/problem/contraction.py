@@ -96,7 +96,7 @@ class Contraction:
         return dict(self.size)
 
     def indices(self, operand: str) -> str:
-        """The indices of an operand, a letter for each axis. operand: "a", "b" or "c"."""
+        """The indices of an operand, "a", "b" or "c": a letter for each axis. ProblemError for others."""
         return _operands(self.spec)[OPERANDS.index(arguments.one_of("operand", operand, OPERANDS, ProblemError))]
 
     def shape(self, operand: str) -> tuple[int, ...]:
@@ -106,11 +106,13 @@ class Contraction:
 
     def strides(self, operand: str) -> tuple[int, ...]:
         """The strides of an operand's axes, in elements."""
+        shape = self.shape(operand)
         given = {"a": self.strides_a, "b": self.strides_b, "c": self.strides_c}[operand]
-        return column_major(self.shape(operand)[::-1])[::-1] if given is None else given
+        return column_major(shape[::-1])[::-1] if given is None else given
 
     def class_of(self, index: str) -> IndexClass:
-        """The class of an index."""
+        """The class of an index. ProblemError where the spec lacks it."""
+        arguments.one_of("index", index, self.extents, ProblemError)
         return _CLASSES["".join(name for name in OPERANDS if index in self.indices(name))]
 
     @property
