@@ -147,6 +147,8 @@ def test_a_library_that_is_none_is_refused(bench: Any) -> None:
     for flag in ("hptt", "mkl"):
         status, _, err = bench(f"--{flag}=text.so", f"--peers={flag}")
         assert status == 2 and "text.so" in err and err.count("\n") == 1
+        status, _, err = bench(f"--{flag}=\udc80", f"--peers={flag}")  # undecodable, as Python spells such bytes
+        assert status == 2 and err.startswith("ttc: error: ") and err.count("\n") == 1
 
 
 def test_other_files_are_not_appended_to(bench: Any) -> None:

@@ -83,7 +83,7 @@ class Hptt:
         """HPTT from this file. Absent where it cannot be loaded or lacks what the mode needs."""
         try:
             library = ctypes.CDLL(path)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the loader may name a path that is no text
             raise Absent(f"{path} cannot be loaded: {error}", named=True) from None
         found = cls(library, mode)
         if mode is PlanMode.MEASURE and not found.has_plans:

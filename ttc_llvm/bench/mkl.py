@@ -46,7 +46,7 @@ class Mkl:
             for letter, _ in _LETTERS.values():
                 getattr(library, f"MKL_{letter}omatcopy")
             return cls(library)
-        except (OSError, AttributeError) as error:
+        except (OSError, AttributeError, UnicodeError) as error:  # the loader may name a path that is no text
             raise Absent(f"{path} cannot be used: {error}", named) from None
 
     def contender(self, workspace: Workspace) -> Contender | None:

@@ -39,8 +39,7 @@ class Call(NamedTuple):
     threads: int | None = None
 
 
-_OTHERS = "optimize", "dtype", "order", "casting", "effort", "threads"
-_USUAL = tuple(Call()._asdict()[name] for name in _OTHERS)
+_USUAL = tuple((name, value) for name, value in Call()._asdict().items() if name not in ("out", "alpha", "beta"))
 
 
 def computed(given: Sequence[Any], call: Call) -> Any:
@@ -53,7 +52,7 @@ def computed(given: Sequence[Any], call: Call) -> Any:
 
 def _shortly(spec: Hashable, a: Any, b: Any, given: Sequence[Any], call: Call) -> Any:
     """The result by what an earlier call has left, or in all steps. spec: tells with a and b what is to be done."""
-    usual = call.dtype is None and (call.optimize, None, call.order, call.casting, call.effort, call.threads) == _USUAL
+    usual = all(getattr(call, name) is value for name, value in _USUAL)
     key = known.key_of(spec, a, b, call.out, call.alpha, call.beta) if usual else None
     result = None if key is None else known.run(key, a, b, call.out, call.alpha, call.beta)
     return _computed(given, call, None if key is None else (key, a, b)) if result is None else result
@@ -69,6 +68,7 @@ def _computed(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Array, 
     stated = expression(lists, output, [x.ndim for x in arrays])
     sizes = extents(stated.inputs, [x.shape for x in arrays])
     one_of("casting", call.casting, CASTINGS, ArrayError)
+    one_of("order", call.order, ORDERS, ArrayError)
     kind = np.result_type(*arrays) if call.dtype is None else checks.as_dtype(call.dtype)
     if kind.char not in PRODUCTS:
         return _by_numpy(given, call, f"of dtype {kind}")
@@ -139,13 +139,15 @@ def _scalar(name: str, value: Any, kind: np.dtype[Any]) -> complex:
 
 
 def _by_numpy(given: Sequence[Any], call: Call, what: str) -> Any:
-    if call.alpha != 1 or call.beta != 0:
+    if number("alpha", call.alpha) != 1 or number("beta", call.beta) != 0:
         raise ProblemError(f"contractions {what} are NumPy's, which has no alpha and beta")
     options: dict[str, Any] = {"optimize": call.optimize, "order": call.order, "casting": call.casting}
     options |= {name: getattr(call, name) for name in ("out", "dtype") if getattr(call, name) is not None}
     try:
         return originals.EINSUM(*given, **options)
-    except (TypeError, ValueError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever objects of other libraries raise
         raise ArrayError(f"numpy.einsum says: {reason(error)}") from error
 
 
@@ -209,7 +211,7 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     result = None if key is None else known.run(key, a, b, out, 1, 0)
     if result is not None:
         return result
-    ranks = [len(x.shape) if hasattr(x, "shape") else np.ndim(x) for x in (a, b)]
+    ranks = [_rank(a, "a"), _rank(b, "b")]
     summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
     if len(summed[0]) != len(summed[1]):
         raise ProblemError(f"axes {shown(axes)} name {len(summed[0])} axes of a, but {len(summed[1])} of b")
@@ -222,6 +224,12 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
     given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
     return _computed(given, call, None if key is None else (key, a, b))
+
+
+def _rank(x: Any, name: str) -> int:
+    if isinstance(x, np.ndarray) or has_functions(x):
+        return len(x.shape)
+    return operand(x, name).view.ndim
 
 
 def _hashable(axes: Any) -> Hashable:
