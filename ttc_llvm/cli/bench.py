@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..bench import peers, report
+from ..bench import contraction_cases, peers, report
 from ..bench.contender import FoundPeers
 from ..bench.cpu_runner import Settings
 from ..bench.gpu_runner import GpuSettings
 from ..bench.suites import GPU_SUITES, SUITES
+from . import bench_contractions
 from . import bench_options as cli_options
 from . import bench_run as cli_run
 from .bench_options import option, words
@@ -27,7 +28,8 @@ def add_parser(subparsers: Any) -> None:
         description="Measure suites of transpositions, each beside plain copies of the same bytes in the same run, and"
         " beside other libraries where they are present. Sizes are about 200 MiB a tensor: a suite takes a while.",
         epilog=with_examples(
-            f"Suites: {', '.join(SUITES)}. Results in a file given by --output are not measured again.",
+            f"Suites: {', '.join(SUITES)}; of contractions: {', '.join(contraction_cases.SUITES)}. Results of"
+            " transpositions in a file given by --output are not measured again.",
             "ttc bench --bytes=8M --cases=::8 --effort=measure",
             "ttc bench --suite=ttc57 --dtype=float32 --threads=4 --output=here.jsonl",
         ),
@@ -50,6 +52,8 @@ def _add_peers(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out what `add_parser` has parsed; returns the exit status. Raises TtcError subclasses."""
+    if bench_contractions.is_asked_for(args):
+        return bench_contractions.run(args)
     results = cli_run.results(args, DEFAULT, CPU_ONLY, _find)
     if results is not None:
         print("\n".join(report.lines(results)))

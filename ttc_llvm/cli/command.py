@@ -95,7 +95,7 @@ def _subcommand(argv: list[str]) -> int:
 
         return explain_cli.run(argv[1:])
     args = subcommands().parse_args(argv)
-    args.flags = typed(argv)
+    args.flags, args.words = typed(argv), argv
     return int(_commands()[args.command].run(args))
 
 

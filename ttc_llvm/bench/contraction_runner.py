@@ -1,0 +1,163 @@
+"""Contractions measured: ours, peers and a plain matrix product of the same sizes, in turns on the same arrays."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from statistics import geometric_mean, median
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..contractions.blocks import executed
+from ..contractions.merged import merge
+from ..contractions.search import planned
+from ..contractions.space import plans
+from ..errors import VerificationError
+from ..lazy_dataclasses import dataclass
+from ..problem import dtypes
+from ..problem.contraction import Contraction, IndexClass
+from .contraction_cases import ContractionCase
+from .contraction_peers import Make, Run
+
+Array = npt.NDArray[Any]
+FORMAT = 1
+OURS, CEILING = "ttc", "gemm"
+ROUNDS = 6
+NEAR = 1.5  # whoever is slower by more than this leaves after LEAST rounds
+LEAST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ContractionResult:
+    """One case, measured. flops: of one run; bytes: of A, B and C; seconds: of each round, by name: ours, the ceiling's
+    and the peers'; scratch: bytes that our plan needs."""
+
+    id: str
+    spec: str
+    size: Mapping[str, int]
+    dtype: str
+    sizes: tuple[int, int, int]
+    flops: int
+    bytes: int
+    plan: str
+    scratch: int
+    effort: int
+    threads: int
+    seconds: Mapping[str, tuple[float, ...]]
+    facts: Mapping[str, Any]
+
+    @property
+    def gflops(self) -> float:
+        """Our GFlop/s in the fastest run."""
+        return self.flops / min(self.seconds[OURS]) / 1e9
+
+    def pairs(self, name: str) -> float:
+        """Times as fast as another: median of the rounds in which both ran."""
+        return median(x / y for x, y in zip(self.seconds[name], self.seconds[OURS], strict=False))
+
+    @property
+    def line(self) -> str:
+        """The result in JSON."""
+        own = {name: getattr(self, name) for name in ("id", "spec", "size", "dtype", "sizes", "flops", "bytes", "plan")}
+        own |= {name: getattr(self, name) for name in ("scratch", "effort", "threads", "seconds", "facts")}
+        ratios = {name: round(self.pairs(name), 4) for name in self.seconds if name != OURS}
+        return json.dumps({"contraction": FORMAT, **own, "gflops": round(self.gflops, 3), "pairs": ratios})
+
+
+@dataclass(frozen=True, slots=True)
+class ContractionSettings:
+    """The settings that all cases share. facts: of the machine and of versions, for every result."""
+
+    peers: Mapping[str, Make]
+    effort: int
+    threads: int
+    rounds: int
+    facts: Mapping[str, Any]
+
+
+def measured(cases: Sequence[ContractionCase], how: ContractionSettings) -> Iterator[ContractionResult]:
+    """The results of these cases, each as soon as it is there. VerificationError where ours is wrong."""
+    for case in cases:
+        yield _measured(case, how)
+
+
+def _measured(case: ContractionCase, how: ContractionSettings) -> ContractionResult:
+    stated = case.stated
+    a, b, out = _arrays(stated)
+    execution = planned(stated, how.threads, how.effort)
+
+    def ours() -> None:
+        execution.run(a, b, out)
+
+    _check(case, a, b, out, ours)
+    runs: dict[str, Run] = {OURS: ours, CEILING: _plain(stated, how.threads)}
+    runs |= {name: make(stated, a, b, out, how.threads) for name, make in how.peers.items()}
+    itemsize = stated.element.itemsize
+    return ContractionResult(
+        case.id, stated.spec, stated.extents, str(stated.dtype), _sizes(stated),
+        stated.multiplications * (8 if stated.dtype in ("c", "z") else 2), (a.size + b.size + out.size) * itemsize,
+        str(execution.products.plan), execution.scratch, how.effort, how.threads, _rounds(runs, how.rounds), how.facts,
+    )  # fmt: skip
+
+
+def _arrays(stated: Contraction) -> tuple[Array, Array, Array]:
+    draw, kind = np.random.default_rng(1), dtypes.to_numpy(stated.element)
+    found = [draw.standard_normal(stated.shape(name)) for name in "ab"]
+    if kind.kind == "c":
+        found = [x + 1j * draw.standard_normal(x.shape) for x in found]
+    return found[0].astype(kind), found[1].astype(kind), np.full(stated.shape("c"), np.nan, kind)
+
+
+def _check(case: ContractionCase, a: Array, b: Array, out: Array, run: Run) -> None:
+    """Every element of ours against NumPy's, within a bound of the rounding errors of both."""
+    run()
+    wanted = np.einsum(case.stated.spec, a, b, optimize=True)
+    bound = np.einsum(case.stated.spec, np.abs(a), np.abs(b), optimize=True)
+    terms = 4 * (_sizes(case.stated)[2] + 8) * np.finfo(a.dtype).eps
+    if not (np.abs(out - wanted) <= terms * bound).all():
+        raise VerificationError(f"{case.id}: an element of the contraction is wrong")
+
+
+def _sizes(stated: Contraction) -> tuple[int, int, int]:
+    """m, n and k of one product of everything; a batch counts as rows."""
+    classes = {kind: [stated.extents[x] for x in stated.extents if stated.class_of(x) is kind] for kind in IndexClass}
+    m, n, k = (prod(classes[kind]) for kind in (IndexClass.M, IndexClass.N, IndexClass.K))
+    return m * prod(classes[IndexClass.BATCH]), n, k
+
+
+def _plain(stated: Contraction, threads: int) -> Run:
+    """A matrix product of the same m, n, k, and as many of them as the case has batches, on matrices of its own."""
+    batch = prod(stated.extents[x] for x in stated.extents if stated.class_of(x) is IndexClass.BATCH)
+    m, n, k = _sizes(stated)
+    spec, size = ("ik,kj->ij", {"i": m, "j": n, "k": k}) if batch == 1 else ("lik,lkj->lij", {})
+    size = size or {"l": batch, "i": m // batch, "j": n, "k": k}
+    plain = Contraction(spec, size, stated.dtype)
+    a, b, out = _arrays(plain)
+    execution = executed(plain, next(plans(merge(plain))), threads)
+    return lambda: execution.run(a, b, out)
+
+
+def _rounds(runs: Mapping[str, Run], rounds: int) -> dict[str, tuple[float, ...]]:
+    """Everybody in turns, every other round in the opposite order; whoever is far behind leaves."""
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    alive = list(runs)
+    for run in runs.values():  # memory and code are there then
+        run()
+    for number in range(rounds):
+        for name in alive if number % 2 == 0 else alive[::-1]:
+            start = time.perf_counter()
+            runs[name]()
+            found[name].append(time.perf_counter() - start)
+        if number + 1 == LEAST:
+            alive = [name for name in alive if name in (OURS, CEILING) or min(found[name]) <= NEAR * min(found[OURS])]
+    return {name: tuple(seconds) for name, seconds in found.items()}
+
+
+def summary(results: Sequence[ContractionResult], name: str) -> tuple[float, float, str]:
+    """Times as fast as another: geometric mean of the medians of pairs, the least and whose it is."""
+    pairs = [(result.pairs(name), result.id) for result in results if name in result.seconds]
+    return geometric_mean(x for x, _ in pairs), *min(pairs)

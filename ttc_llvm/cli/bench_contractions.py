@@ -1,0 +1,133 @@
+"""`ttc bench --suite=tccg` and its like: contractions beside a plain matrix product and other libraries."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from ..bench import contraction_cases, contraction_peers, contraction_runner, facts
+from ..bench.contraction_runner import CEILING, OURS, ContractionResult
+from ..errors import OptionError, os_errors
+from ..problem import type_names
+from ..problem.tables import aligned
+from ..runtime import backend, runtime
+from . import bench_options as options
+from . import values
+
+DISGUISES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # which have BLAS take the machine for another one
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TBLIS_NUM_THREADS")
+CHILD = "TTC_BENCH_CONTRACTIONS"  # set where the environment is as measurements need it
+REFUSED = ("pattern", "plan", "report", "hptt", "mkl", "affinity", "architecture", "cpu", "time_limit", "sample")
+DTYPES = ("d",)
+LEGEND = (
+    "of gemm: our GFlop/s by those of a plain matrix product of the same m, n, k; x NAME: times as fast as NAME;"
+    " medians of pairs"
+)
+
+
+def is_asked_for(args: argparse.Namespace) -> bool:
+    """True where the suites are of contractions. OptionError where only some are."""
+    names = values.words(args.suite or "")
+    found = [name in contraction_cases.SUITES for name in names]
+    if any(found) and not all(found):
+        raise OptionError(f"--suite={args.suite}: suites of contractions are measured by themselves")
+    return any(found)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure them; returns the exit status."""
+    for field in REFUSED:
+        if getattr(args, field, None) not in (None, False):
+            raise OptionError(f"--{field.replace('_', '-')} is for transpositions: these are contractions")
+    cases = _cases(args)
+    if args.list:
+        print("\n".join(aligned([_listed(case) for case in cases], 4)))
+        return 0
+    threads = options.option(args, "numThreads", lambda flag, text: values.threads(text)) or runtime.num_threads()
+    if CHILD in os.environ:
+        return _measure(args, cases, threads)
+    return _in_child(args.words, threads)
+
+
+def _cases(args: argparse.Namespace) -> list[contraction_cases.ContractionCase]:
+    kinds = options.option(args, "dataType", lambda flag, text: tuple(map(type_names.read, values.words(text))), DTYPES)
+    for kind in kinds:
+        if kind not in ("s", "d", "c", "z"):
+            raise OptionError(f"--dtype={args.dataType}: contractions are of the types s, d, c and z")
+    largest = options.option(args, "bytes", options.size, contraction_cases.LARGEST)
+    wanted = options.option(args, "cases", options.words, ())
+    return contraction_cases.cases(values.words(args.suite), largest, [str(kind) for kind in kinds], wanted)
+
+
+def _in_child(words: list[str], threads: int) -> int:
+    """The same command in a process whose libraries, which read the environment as they are loaded, take the machine
+    for what it is and use as many threads as we do."""
+    environment = {name: value for name, value in os.environ.items() if name not in DISGUISES}
+    environment |= dict.fromkeys(THREADS, str(threads)) | {CHILD: "1"}
+    return subprocess.run([sys.executable, "-m", "ttc_llvm", *words], env=environment, check=False).returncode
+
+
+def _measure(args: argparse.Namespace, cases: list[contraction_cases.ContractionCase], threads: int) -> int:
+    effort = options.option(args, "maxImplementations", lambda flag, text: values.effort(text), 1)
+    rounds = options.option(args, "rounds", options.positive, contraction_runner.ROUNDS)
+    names = options.option(args, "peers", _names)
+    peers, absent = contraction_peers.present(names)
+    for notice in absent:
+        print(f"ttc: {notice}", file=sys.stderr)
+    told = {**facts.machine(backend.host_target()), "peers": contraction_peers.versions(tuple(peers))}
+    told["blas"] = contraction_peers.blas_kernels()
+    how = contraction_runner.ContractionSettings(peers, effort, threads, rounds, told)
+    results: list[ContractionResult] = []
+    for result in contraction_runner.measured(cases, how):
+        results.append(result)
+        if args.output is not None:
+            with os_errors(f"{args.output} cannot be written"), Path(args.output).open("a", encoding="utf-8") as stream:
+                stream.write(result.line + "\n")
+    print("\n".join(_table(results)))
+    return 0
+
+
+def _names(flag: str, text: str) -> tuple[str, ...]:
+    names = () if text == "none" else options.words(flag, text)
+    for name in names:
+        if name not in contraction_peers.PEERS:
+            known = ", ".join(contraction_peers.PEERS)
+            raise OptionError(f"unknown peer {name[:40]!r}: the choices for contractions are {known}, or none")
+    return names
+
+
+def _listed(case: contraction_cases.ContractionCase) -> tuple[str, ...]:
+    largest = max(case.stated.element.itemsize * _elements(case, name) for name in "abc")
+    sizes = ",".join(f"{index}:{extent}" for index, extent in case.stated.size)
+    return case.id, case.stated.spec, sizes, str(case.stated.dtype), f"{largest / 2**20:.3g} MiB"
+
+
+def _elements(case: contraction_cases.ContractionCase, name: str) -> int:
+    total = 1
+    for extent in case.stated.shape(name):
+        total *= extent
+    return total
+
+
+def _table(results: list[ContractionResult]) -> list[str]:
+    names = dict.fromkeys(name for result in results for name in result.seconds)
+    others = [name for name in names if name != OURS]
+    rows = [("case", "spec", "m,n,k", "GFlop/s", "bytes/flop", *(_head(name) for name in others))]
+    for one in results:
+        figures = (f"{one.gflops:.1f}", f"{one.bytes / one.flops:.2g}")
+        ratios = (f"{one.pairs(name):.2f}" if name in one.seconds else "-" for name in others)
+        rows.append((one.id, one.spec, ",".join(map(str, one.sizes)), *figures, *ratios))
+    lines = aligned(rows, 3)
+    for name in others:
+        mean, least, whose = contraction_runner.summary(results, name)
+        lines.append(f"{_head(name)}: {mean:.3f}, least {least:.3f} ({whose})")
+    lines.append(LEGEND)
+    kernels = results[0].facts["blas"] if results else []
+    return [*lines, *([f"BLAS: {'; '.join(kernels)}"] if kernels else [])]
+
+
+def _head(name: str) -> str:
+    return f"of {name}" if name == CEILING else f"x {name}"
