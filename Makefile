@@ -39,10 +39,11 @@ test: $(VENV)/.test
 quick: $(VENV)/.test
 	$(QUICK)
 
-# In an environment of its own, inside the other.
+# In an environment of its own, inside the other, without optional libraries: tests that need one may be skipped.
 minimum: $(VENV)/minimum/.test
 	$(QUICK)
 minimum: BIN := $(VENV)/minimum/bin
+minimum: TTC_REQUIRE_ALL :=
 
 check: lint types
 	$(PYTEST)
