@@ -19,7 +19,7 @@ from ..runtime import backend, runtime
 from ..runtime.once import once
 from ..runtime.pool import cpu_count
 from ..tuning.database.opened import open_database
-from ..tuning.database.records import Record, Request
+from ..tuning.database.records import RETIMED, Record, Request
 from ..tuning.search.speed import DRIFT
 from . import blas
 from .execution import Execution
@@ -27,7 +27,7 @@ from .merged import merge
 from .rates import CORNERS, LARGE, LAYOUTS, SMALL, Rates, Speed, from_text, to_text
 from .space import plans
 
-KIND = "speeds"  # of rows in the database
+KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
 REVISION = "speeds2"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY = 4
@@ -42,17 +42,19 @@ REPEATS = 64  # tiny products in one call
 def measured(dtype: str, threads: int) -> Rates:
     """The rates of a data type with so many threads of ours: from the solutions database, or measured, in some 100 ms,
     and stored. What was measured while the machine was busy is measured again by later processes, twice at most."""
-    request = Request(f"products of {dtype}", backend.host_target().key, threads, "hot-ab", _settings(), REVISION, KIND)
+    how = f"{REVISION} {_settings()}"
+    request = Request(f"speeds of products of {dtype}", backend.host_target().key, threads, "hot-ab", "", how, KIND)
     store = open_database(None)
-    record = store.find(request, 1).record
-    if record is not None and not record.is_due:
-        with suppress(PlanError):
-            return from_text(record.plan)
+    busy = 0
+    for name, text in store.native(request, how):
+        with suppress(PlanError, ValueError):
+            busy = int(name)
+            if not 0 < busy <= RETIMED:
+                return from_text(text.decode())
     before = _steady(dtype)
     found = _measured(dtype)
-    drift = _steady(dtype) / before
-    again = 0 if 1 / DRIFT < drift < DRIFT else 1 + (record.provisional if record is not None else 0)
-    store.store(Record(request, 1, to_text(found), seconds=before, provisional=again))
+    again = 0 if 1 / DRIFT < _steady(dtype) / before < DRIFT else busy + 1
+    store.keep_native(Record(request, 1, how, objects=((str(again), to_text(found).encode()),)))
     return found
 
 
