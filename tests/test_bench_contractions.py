@@ -65,8 +65,8 @@ def test_it_measures(
 
 @pytest.mark.usefixtures("_in_this_process")
 def test_a_wrong_element_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def planned(stated: Contraction, threads: int, effort: int) -> Any:
-        found = search.planned(stated, threads, effort)
+    def planned(stated: Contraction, threads: int, effort: int, known: bool) -> Any:
+        found = search.planned(stated, threads, effort, known)
         run = found.run
 
         def wrong(a: Any, b: Any, c: Any) -> None:

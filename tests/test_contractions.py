@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from ttc_llvm import Contraction, PlanError, ProblemError
-from ttc_llvm.contractions import blas, blocks, measuring, plan, rates, space
+from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import gemm
 from ttc_llvm.contractions.merged import Merged, merge
@@ -103,13 +103,13 @@ class Drawn:
         view: Array = memory.astype(TYPES[self.dtype]).transpose(np.argsort(order))[inside][turned]
         return view
 
-    def check(self, execution: Execution | blocks.Pieces) -> None:
+    def check(self, run: Execution | blocks.Pieces) -> None:
         """Run it on a result that must not be read where beta is 0."""
         a, b, c = self.arrays
         c[...] = self.before if self.beta else np.nan
-        execution.run(a, b, c, self.alpha, self.beta)
+        run.run(a, b, c, self.alpha, self.beta)
         error = ERROR[self.dtype]
-        assert np.allclose(c, self.wanted, error, error), (self.stated, execution.products.plan)
+        assert np.allclose(c, self.wanted, error, error), (self.stated, run.products.plan)
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -120,10 +120,10 @@ def test_every_plan_computes_the_same(seed: int) -> None:
     assert len({str(x.plan) for x in every}) == len(every) > 0
     for products in random.Random(seed).sample(every, min(6, len(every))):
         assert plan.parse(str(products.plan)) == products.plan
-        execution = Execution(drawn.stated, products)
-        drawn.check(execution)
-        execution._run = NumpyProducts(products)
-        drawn.check(execution)
+        made = Execution(drawn.stated, products)
+        drawn.check(made)
+        made._run = NumpyProducts(products)
+        drawn.check(made)
 
 
 @pytest.mark.parametrize("seed", range(150, 250))
@@ -138,6 +138,24 @@ def test_pieces_compute_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
         assert plan.check(plan.parse(str(products.plan)), merged) == products
         assert products.pieces > 1
         drawn.check(blocks.executed(drawn.stated, products))
+
+
+@pytest.mark.parametrize("seed", range(250, 310))
+def test_without_memory_tensors_stay_in_place(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scratch(size: int, level: int = 0) -> Array:
+        raise MemoryError
+
+    for module in (execution, blocks):
+        monkeypatch.setattr(module, "scratch", scratch)
+    for name, value in (("PIECE_BYTES", 64), ("LEAST", 2), ("RUN_BYTES", 0)):
+        monkeypatch.setattr(blocks, name, value)
+    drawn = Drawn(seed)
+    every = [x for x in space.plans(merge(drawn.stated)) if x.scratch()]
+    for products in random.Random(seed).sample(every, min(6, len(every))):
+        drawn.check(Execution(drawn.stated, products))
+        pieces = blocks.blocked(drawn.stated, products)
+        if pieces is not None:
+            drawn.check(blocks.executed(drawn.stated, pieces))
 
 
 def test_blas_runs_every_plan_without_conjugation_in_place() -> None:

@@ -74,8 +74,10 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .compiling.gpu_solution import GpuSolution as GpuSolution
     from .compiling.library import Library as Library
     from .compiling.solution import Solution as Solution
+    from .contractions.plan import ContractionPlan as ContractionPlan
     from .contractions.public import einsum as einsum
     from .contractions.public import tensordot as tensordot
+    from .contractions.solution import ContractionSolution as ContractionSolution
     from .errors import ArrayError as ArrayError
     from .errors import ArtifactError as ArtifactError
     from .errors import CompileError as CompileError
@@ -110,7 +112,9 @@ _HOMES = {
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OrderWarning", "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
+    "contractions.plan": ("ContractionPlan",),
     "contractions.public": ("einsum", "tensordot"),
+    "contractions.solution": ("ContractionSolution",),
     "compiling.exports": ("Imported", "export_solutions", "import_solutions"),
     "compiling.front": ("compile",),
     "compiling.gpu_solution": ("GpuSolution",),

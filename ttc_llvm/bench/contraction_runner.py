@@ -88,7 +88,7 @@ def measured(cases: Sequence[ContractionCase], how: ContractionSettings) -> Iter
 def _measured(case: ContractionCase, how: ContractionSettings) -> ContractionResult:
     stated = case.stated
     a, b, out = _arrays(stated)
-    execution = planned(stated, how.threads, how.effort)
+    execution = planned(stated, how.threads, how.effort, known=False)
 
     def ours() -> None:
         execution.run(a, b, out)

@@ -50,7 +50,8 @@ def _table(rows: Sequence[Listed]) -> list[str]:
 def problem_line(record: Record) -> str:
     """The problem of a solution as it was asked for, in one line."""
     perm, size, type, more = _problem(record)
-    return printable(f"perm {perm}, size {size}, type {type}{f', {more}' if more else ''}")
+    name = "spec" if "->" in perm else "perm"
+    return printable(f"{name} {perm}, size {size}, type {type}{f', {more}' if more else ''}")
 
 
 def _cells(record: Record) -> tuple[str, ...]:
@@ -74,10 +75,13 @@ def _problem(record: Record) -> tuple[str, str, str, str]:
 
 
 def _typed(fields: dict[str, Any]) -> tuple[str, str, str, str]:
-    more = [f"{key} {_joined(fields[key], 'x')}" for key in ("lda", "ldb") if fields.get(key)]
+    more = [f"{key} {_joined(fields[key], 'x')}" for key in ("lda", "ldb", *wording.STRIDES) if fields.get(key)]
     more += [str(key) for key, value in fields.items() if value is True]
     more += [f"order {fields['order']}"] if fields.get("order", "F") != "F" else []
-    return _joined(fields["perm"], ","), _joined(fields["size"], "x"), str(fields["dataType"]), " ".join(more)
+    type = str(fields["dataType"])
+    if "spec" in fields:  # a contraction
+        return str(fields["spec"]), " ".join(f"{x}:{int(n)}" for x, n in fields["size"].items()), type, " ".join(more)
+    return _joined(fields["perm"], ","), _joined(fields["size"], "x"), type, " ".join(more)
 
 
 def _joined(values: Sequence[int], by: str) -> str:

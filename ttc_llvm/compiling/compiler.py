@@ -17,6 +17,7 @@ from ..runtime import backend, kernel
 from ..runtime.kernel import Kernel, Objects
 from ..tuning.cost.model import diversity_seeds, model_plan, onwards, ranked
 from ..tuning.database.database import Database
+from ..tuning.database.records import KIND
 from ..tuning.search.progress import Report
 from ..tuning.space import candidates, peak
 from . import solve as loop
@@ -36,6 +37,11 @@ class CpuTask:
     asked: Options
     scalars: tuple[complex, complex] = (1.0, 0.0)
     problem: Problem | None = None
+
+    @property
+    def kind(self) -> str:
+        """Transpositions."""
+        return KIND
 
     @property
     def versions(self) -> str:

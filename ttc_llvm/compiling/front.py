@@ -12,6 +12,7 @@ from ..lowering.gpu.plan import GpuPlan
 from ..lowering.plan import CpuPlan
 from ..machine.gpu_target import GpuTarget, Name, is_gpu
 from ..machine.target import Target
+from ..problem.contraction import Contraction
 from ..problem.problem import Problem
 from ..tuning import efforts
 from ..tuning.gpu.forced import GpuForced
@@ -26,6 +27,8 @@ from .stored_plans import open_database
 from .trial import Mode
 
 if TYPE_CHECKING:
+    from ..contractions.plan import ContractionPlan
+    from ..contractions.solution import ContractionSolution
     from .gpu_solution import GpuSolution
 
 
@@ -69,6 +72,22 @@ def compile(
 ) -> GpuSolution: ...
 
 
+@overload
+def compile(
+    problem: Contraction,
+    max_implementations: int | str = ...,
+    threads: int | None = ...,
+    *,
+    time_limit: float | None = ...,
+    effort: int | str | None = ...,
+    verify: bool = ...,
+    plan: ContractionPlan | str | None = ...,
+    database: str | Path | None = ...,
+    ignore_database: bool = ...,
+    progress: Report | bool | None = ...,
+) -> ContractionSolution: ...
+
+
 @overload  # a name, CPU or GPU, that type checkers do not know; or several CPUs
 def compile(
     problem: Problem,
@@ -91,7 +110,7 @@ def compile(
 
 @states_memory
 def compile(
-    problem: Problem,
+    problem: Problem | Contraction,
     max_implementations: int | str = MAX_IMPLEMENTATIONS,
     threads: int | None = None,
     target: Wanted | GpuTarget = None,
@@ -102,7 +121,7 @@ def compile(
     hot_b: bool = False,
     verify: bool = True,
     forced: Forced | GpuForced = FREE,
-    plan: CpuPlan | GpuPlan | str | None = None,
+    plan: Any = None,
     database: str | Path | None = None,
     ignore_database: bool = False,
     progress: Report | bool | None = None,
@@ -120,16 +139,28 @@ def compile(
     come (`Progress`); without one, terminals and notebooks show it, unless it is False or the log tells it.
     Ctrl-C during tuning keeps the best so far. Raises TtcError subclasses with one sentence.
     The result is a Solution; for a GPU ("cuda", "sm_90", "gfx90a", ...) it is a GpuSolution: there, nothing but timing
-    needs a device, threads has no meaning, and forced is a GpuForced.
+    needs a device, threads has no meaning, and forced is a GpuForced. For a Contraction it is a ContractionSolution:
+    its plans are timed on this machine, with the caches as the last run has left them.
     """
-    arguments.instance(Problem)("problem", problem, ProblemError)
     tried = _effort(max_implementations, effort)
+    if not isinstance(problem, Contraction):
+        arguments.instance(Problem)("problem", problem, ProblemError)
     mode = Mode.of(arguments.flag("hot_a", hot_a), arguments.flag("hot_b", hot_b))
     if database is not None:
         database = None if isinstance(database, str) and not database else arguments.path("database", database)
     ignore_database = arguments.flag("ignore_database", ignore_database)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, True, False or None")
+    if isinstance(problem, Contraction):
+        given = {"target": target, "forced": None if forced == FREE else forced, "hot_a": hot_a, "hot_b": hot_b}
+        for name, value in given.items():
+            if value:
+                raise OptionError(f"{name} is an option of transpositions: a contraction is planned for this machine")
+        text = None if plan is None else str(plan)
+        asked = checked(tried, threads, None, time_limit, Mode.HOT, verify=verify, plan=text)
+        with reporting(progress) as report:
+            planning = locks.imported("ttc_llvm.contractions.solution")
+            return planning.solve(problem, asked, open_database(database, ignore_database), report)
     if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
         with locks.LLVM:
             from . import gpu_compiling

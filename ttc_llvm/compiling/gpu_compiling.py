@@ -24,6 +24,7 @@ from ..problem.problem import Problem
 from ..runtime.kernel import Objects
 from ..tuning import efforts
 from ..tuning.database.database import Database
+from ..tuning.database.records import KIND
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.gpu import diversity as gpu_diversity
 from ..tuning.gpu.forced import FREE as ANY
@@ -56,6 +57,11 @@ class GpuTask:
     def extra(self) -> str:
         """The problem as it was asked for."""
         return asked_for(self.problem)
+
+    @property
+    def kind(self) -> str:
+        """Transpositions."""
+        return KIND
 
     @property
     def versions(self) -> str:

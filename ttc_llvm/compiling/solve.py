@@ -58,7 +58,8 @@ def request_of(task: Task[P, K]) -> Request:
     """The row that a task asks for: all that a plan depends on, and the versions whose code can be linked."""
     asked = task.asked
     forced = " ".join(filter(None, (str(asked.forced), "" if asked.verify else UNVERIFIED)))
-    return Request(str(task.canonical), asked.target.key, asked.threads, asked.mode.value, forced, task.versions)
+    key = str(task.canonical), asked.target.key, asked.threads, asked.mode.value, forced
+    return Request(*key, task.versions, task.kind)
 
 
 # --- what the database knows -----------------------------------------------------------------------------

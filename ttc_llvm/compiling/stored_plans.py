@@ -73,11 +73,11 @@ def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objec
     return by_plan(plan, open_database(None).code(canonical, target, lambda text: modern(text) == name, versions))
 
 
-def by_plan(plan: Plan, objects: Objects) -> dict[str, bytes]:
+def by_plan(plan: object, objects: Objects) -> dict[str, bytes]:
     """Objects of a row by the texts of plans."""
     return {str(plan) if name == kernel.NAME else name: code for name, code in objects}
 
 
-def named(plan: Plan, objects: kernel.Objects) -> Objects:
+def named(plan: object, objects: kernel.Objects) -> Objects:
     """Objects as a row has them: the plan's own under a name for all plans."""
     return tuple((kernel.NAME if name == str(plan) else name, code) for name, code in objects.items())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Generic, Protocol
+from typing import Any, Generic, Protocol
 
 from ..lazy_dataclasses import dataclass
-from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
 from ..tuning.search.leaderboard import K, P, Subject
 from ..tuning.search.search import Diverse, Limits, Outcome
@@ -16,10 +15,22 @@ from .options import Asked
 from .stored_plans import Circumstances
 
 
+class Form(Protocol):
+    """A problem as plans see it; str() is its part of every key."""
+
+    @property
+    def elements(self) -> int:
+        """Elements of the result."""
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes that a run reads and writes at least."""
+
+
 class Bench(Subject[P, K], Protocol[P, K]):
     """The subject of a search, with its tensors. canonical: the form that is timed."""
 
-    canonical: Canonical
+    canonical: Any
 
     @property
     def circumstances(self) -> Circumstances:
@@ -49,11 +60,15 @@ class Candidates(Generic[P]):
 
 
 class Task(Protocol[P, K]):
-    """A canonical form to be planned for a machine."""
+    """A form to be planned for a machine."""
 
     @property
-    def canonical(self) -> Canonical:
+    def canonical(self) -> Form:
         """The form."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of problem, in rows of the database."""
 
     @property
     def asked(self) -> Asked:
@@ -76,7 +91,7 @@ class Task(Protocol[P, K]):
     def modelled(self) -> P:
         """The cost model's first choice."""
 
-    def candidates(self, timed: Canonical, hints: Iterator[P]) -> Candidates[P]:
+    def candidates(self, timed: Any, hints: Iterator[P]) -> Candidates[P]:
         """The plans that a search tries, hints first. timed: the form that is, which plans have to fit, too."""
 
     def bench(self) -> AbstractContextManager[Bench[P, K]]:

@@ -7,9 +7,9 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 from ..lazy_dataclasses import replace
-from ..problem.canonical import Canonical
 from ..runtime.kernel import Objects
 from ..tuning.database.records import TIMED, Record, Request, Timing
 from ..tuning.measurement import GIB, Measurement
@@ -36,7 +36,7 @@ def total(task: Task[P, K]) -> int:
     return task.asked.max_implementations if task.asked.plan is None else 1
 
 
-def _offered(task: Task[P, K], timed: Canonical, hints: Iterator[P]) -> Candidates[P]:
+def _offered(task: Task[P, K], timed: Any, hints: Iterator[P]) -> Candidates[P]:
     """What a search tries: the plan that was given, or the task's candidates."""
     if task.asked.plan is None:
         return task.candidates(timed, hints)

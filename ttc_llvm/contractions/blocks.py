@@ -93,8 +93,13 @@ class Pieces:
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
         """As `Execution.run`."""
         arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversing, strict=True)]
+        whole = arrays[A], arrays[B], arrays[C]
         for tensor, copy in self._copies:
-            memory = scratch(copy.bytes, len(OPERANDS) * self._depth + tensor)
+            try:
+                memory = scratch(copy.bytes, len(OPERANDS) * self._depth + tensor)
+            except MemoryError:
+                self._mover.in_place().run(*whole, alpha, beta)
+                return
             made: Array = np.ndarray(copy.shape, arrays[tensor].dtype, memory)
             self._mover.copy(arrays[tensor], made, tensor, copy)
             arrays[tensor] = made.transpose(np.argsort(copy.axes))

@@ -11,12 +11,14 @@ import numpy.typing as npt
 from ..arrays import assignment
 from ..arrays.call import threads_for
 from ..arrays.pairs import PLAIN, Scaling, scaling
+from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from .merged import A, B, C
 from .plan import Products
 from .products import products_of
+from .space import without_copies
 
 Array = npt.NDArray[Any]
 LINE = 64
@@ -46,7 +48,7 @@ class Execution:
 
     def __init__(self, contraction: Contraction, products: Products, threads: int | None = None) -> None:
         merged = products.merged
-        self.products = products
+        self.products, self._contraction = products, contraction
         self._run = products_of(products)
         self._copies: list[tuple[int, Copy]] = []
         self.scratch = 0
@@ -76,7 +78,11 @@ class Execution:
 
     def _around(self, arrays: list[Array], alpha: complex, beta: complex) -> None:
         """The products with copies before and behind."""
-        memory = scratch(self.scratch) if self.scratch else None
+        try:
+            memory = scratch(self.scratch) if self.scratch else None
+        except MemoryError:
+            self.in_place().run(arrays[A], arrays[B], arrays[C], alpha, beta)
+            return
         places = arrays.copy()
         for tensor, copy in self._copies:
             places[tensor] = np.ndarray(copy.shape, self._dtype, memory, copy.offset)
@@ -88,6 +94,11 @@ class Execution:
         self._run(places[A], places[B], places[C], alpha, 0)
         axes = self._copies[-1][1].axes
         self._move(places[C], arrays[C].transpose(axes), scaling(self._dtype, self._dtype, 1, beta, False))
+
+    def in_place(self) -> Execution:
+        """The execution, of arrays that are walked forwards, of a plan that needs no memory."""
+        forwards = replace(self.products.merged, reversed="")
+        return Execution(self._contraction, without_copies(forwards), self._threads)
 
     def copy(self, of: Array, to: Array, tensor: int, copy: Copy) -> None:
         """Copy A or B, conjugated where that is asked for."""

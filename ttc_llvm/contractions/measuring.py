@@ -42,7 +42,7 @@ REPEATS = 64  # tiny products in one call
 def measured(dtype: str, threads: int) -> Rates:
     """The rates of a data type with so many threads of ours: from the solutions database, or measured, in some 100 ms,
     and stored. What was measured while the machine was busy is measured again by later processes, twice at most."""
-    how = f"{REVISION} {_settings()}"
+    how = f"{REVISION} {settings()}"
     request = Request(f"speeds of products of {dtype}", backend.host_target().key, threads, "hot-ab", "", how, KIND)
     store = open_database(None)
     busy = 0
@@ -58,8 +58,8 @@ def measured(dtype: str, threads: int) -> Rates:
     return found
 
 
-def _settings() -> str:
-    """What the speed of BLAS depends on beside the machine: which it is, and the threads that it may start."""
+def settings() -> str:
+    """The conditions of BLAS's speed beside the machine: which it is, and the threads that it may start."""
     found = blas.scipy_blas()
     given = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
     return " ".join([("numpy", "scipy")[found is not None], f"cpus={cpu_count()}", *given])

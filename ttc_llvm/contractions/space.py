@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import product, takewhile
+from math import prod
 
 from ..problem.contraction import IndexClass
 from .merged import A, B, C, Merged, follows
@@ -26,6 +27,13 @@ def plans(merged: Merged) -> Iterator[Products]:
                 if products.plan not in known and products.is_valid():
                     known.add(products.plan)
                     yield products
+
+
+def without_copies(merged: Merged) -> Products:
+    """The plan of the largest products among those that need no memory."""
+    in_place = takewhile(lambda products: not products.scratch(), plans(merged))
+    whole = Products(merged, ContractionPlan((), (), (), _loops(merged, ())))
+    return max([whole, *in_place], key=lambda products: prod(products.sizes))
 
 
 def _groups(merged: Merged, kind: IndexClass, copied: Sequence[bool]) -> list[Group]:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..machine.target import Target
+from . import type_names
 from .canonical import Alpha, Beta, Canonical, static
+from .contraction import Contraction
 from .problem import Problem
 
+STRIDES = ("strides_a", "strides_b", "strides_c")
 ASKED = "asked"  # of a stored solution: the problem in the words of who asked
 
 
@@ -95,6 +98,14 @@ def asked_fields(problem: Problem) -> dict[str, Any]:
     order, given = ("C", problem.row_major) if problem.is_row_major else ("F", problem)
     fields = problem_fields(given) | {"dataType": problem.spelled, "order": order}
     return {name: value for name, value in fields.items() if name not in ("alpha", "beta")}
+
+
+def contraction_fields(stated: Contraction) -> dict[str, Any]:
+    """A contraction as it was stated, without the scalars."""
+    spelled = type_names.read(stated.dtype).spelled
+    fields: dict[str, Any] = {"spec": stated.spec, "size": dict(stated.size), "dataType": spelled}
+    fields |= {name: list(given) for name in STRIDES if (given := getattr(stated, name)) is not None}
+    return fields | {name: True for name in ("conjugate_a", "conjugate_b") if getattr(stated, name)}
 
 
 def merged_fields(canonical: Canonical) -> dict[str, Any]:

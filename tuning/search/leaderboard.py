@@ -16,7 +16,6 @@ from statistics import median
 from typing import Generic, Protocol, TypeVar
 
 from ttc_llvm.lazy_dataclasses import dataclass
-from ttc_llvm.lowering.plan import Plan
 
 from .speed import DRIFT
 
@@ -26,8 +25,8 @@ CHOICE = (
 )
 
 K = TypeVar("K")
-P = TypeVar("P", bound=Plan)  # CpuPlan or GpuPlan
-P_in = TypeVar("P_in", bound=Plan, contravariant=True)
+P = TypeVar("P")  # a hashable plan, whose str() is its text
+P_in = TypeVar("P_in", contravariant=True)
 
 LEADERS = 3  # plans whose runs tell the speed
 RERUNS = 4  # of each, before it is believed to be slower

@@ -1,0 +1,123 @@
+"""A contraction in words: its indices by class, the plan, its work and speed, and the plans beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import inf
+
+from ..compiling.options import checked
+from ..compiling.trial import Mode
+from ..lazy_dataclasses import dataclass
+from ..problem import dtypes, type_names
+from ..problem.contraction import OPERANDS, Contraction, IndexClass
+from ..problem.dtypes import Kind
+from ..problem.tables import aligned, labelled, wrapped
+from ..problem.wording import count
+from ..tuning.measurement import Measurement
+from . import blas
+from .blocks import executed
+from .merged import merge
+from .plan import ContractionPlan, Products, check
+from .task import CEILING, ContractionTask
+
+_CLASSES = {
+    IndexClass.BATCH: "batch, of A, B and C", IndexClass.M: "m, of A and C", IndexClass.N: "n, of B and C",
+    IndexClass.K: "k, of A and B, summed over",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ContractionExplanation:
+    """A contraction and its plan in lines of text; str() and a notebook show them."""
+
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def explained(
+    stated: Contraction, plan: ContractionPlan, threads: int, measured: Measurement | None, most: int
+) -> ContractionExplanation:
+    """The explanation. most: plans of the ranking that are listed."""
+    products = check(plan, merge(stated))
+    rows = [
+        ("contraction", [f"{stated.spec} {type_names.read(stated.dtype).spelled}"]),
+        ("indices", list(_indices(stated))),
+        ("plan", [str(plan)]),
+        ("", list(_tensors(products))),
+        ("products", [_product(products)]),
+        ("scratch", [f"{executed(stated, products, threads).scratch:,} bytes"]),
+        ("work", [_work(stated)]),
+        ("measured", [_speed(stated, measured)]),
+    ]
+    width = max(len(label) for label, _ in rows) + 2
+    lines = [x for label, text in labelled(rows) for x in wrapped(text, f"{label:{width}}", " " * width)]
+    return ContractionExplanation((*lines, *(["", *_ranking(stated, threads, measured, most)] if most else [])))
+
+
+def _indices(stated: Contraction) -> Iterator[str]:
+    for kind, words in _CLASSES.items():
+        having = [f"{index}:{extent}" for index, extent in stated.size if stated.class_of(index) is kind]
+        if having:
+            yield f"{' '.join(having)} ({words})"
+
+
+def _tensors(products: Products) -> Iterator[str]:
+    """What becomes of each tensor."""
+    for tensor, name in enumerate(OPERANDS):
+        order = products.plan.copies[tensor]
+        if order is None:
+            yield f"{name.upper()} in place"
+        else:
+            letters = ",".join(products.merged.letters[number] for number in order)
+            yield f"{name.upper()} {'computed in' if name == 'c' else 'copied to'} scratch, by {letters or 'nothing'}"
+
+
+def _product(products: Products) -> str:
+    """The matrix products, and what multiplies."""
+    m, n, k = products.piece.sizes
+    pieces = f", in {count(products.pieces, 'piece')}" if products.plan.blocks else ""
+    runs = "SciPy's BLAS" if blas.scipy_blas() is not None else "numpy.matmul"
+    return f"{products.piece.repeats * products.pieces:,} of m x n x k = {m} x {n} x {k}{pieces}, by {runs}"
+
+
+def flops(stated: Contraction) -> int:
+    """Floating-point operations of a run: a multiplication and an addition each, of complex numbers four times so
+    many."""
+    return stated.multiplications * (8 if stated.element.kind is Kind.COMPLEX else 2)
+
+
+def moved(stated: Contraction) -> int:
+    """Bytes of A, B and C."""
+    elements = sum(merge(stated).elements(tensor) for tensor in range(len(OPERANDS)))
+    return elements * dtypes.dtype(str(stated.dtype)).itemsize
+
+
+def _work(stated: Contraction) -> str:
+    done, size = flops(stated), moved(stated)
+    return f"{done / 1e6:,.4g} MFlop, {size / 1e6:,.4g} MB of A, B and C: {done / max(size, 1):.3g} Flop a byte"
+
+
+def _speed(stated: Contraction, measured: Measurement | None) -> str:
+    if measured is None:
+        return "nothing: the plan is the first by the speeds of this machine"
+    speed = f"{measured.seconds * 1e3:.4g} ms, {flops(stated) / measured.seconds / 1e9:.4g} GFlop/s"
+    ratio = "" if measured.ratio is None else f", {measured.ratio:.2f} of {CEILING} of the same m, n and k"
+    return f"{speed}{ratio}, the fastest of {measured.count} timed{measured.remark(now=False)}"
+
+
+def _ranking(stated: Contraction, threads: int, measured: Measurement | None, most: int) -> Sequence[str]:
+    """The first plans by what is predicted, with what was timed."""
+    ranked = ContractionTask(stated, checked(1, threads, mode=Mode.HOT)).ranked()
+    timed = {} if measured is None else {text: min(runs, default=inf) for text, runs in measured.timings}
+    rows = [("predicted ms", "timed ms", "plan")]
+    for seconds, products in islice(ranked, most):
+        best = timed.get(str(products.plan))
+        rows.append((f"{seconds * 1e3:.4g}", "-" if best is None else f"{best * 1e3:.4g}", str(products.plan)))
+    head = f"the first {len(rows) - 1} of {count(len(ranked), 'plan')}, by what the machine's speeds predict:"
+    return [head, *aligned([(row[2], *row[:2]) for row in rows], 1)]

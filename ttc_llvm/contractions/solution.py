@@ -1,0 +1,154 @@
+"""A solution of a contraction: the chosen plan, ready to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import arguments
+from ..arrays import checks
+from ..compiling import solve as loop
+from ..compiling.options import Options
+from ..compiling.solution import unmarked
+from ..errors import ArrayError, OptionError, out_of_memory, states_memory
+from ..operands.addresses import data_address
+from ..problem import dtypes
+from ..problem.contraction import OPERANDS, Contraction
+from ..problem.problem import scalar
+from ..runtime import runtime
+from ..tuning.database.database import Database
+from ..tuning.measurement import Measurement
+from ..tuning.search.progress import Report
+from .blocks import executed
+from .explaining import ContractionExplanation, explained
+from .merged import merge
+from .plan import ContractionPlan, check, parse
+from .public import einsum
+from .task import ContractionTask, Runs
+
+PICKLED = "ttc_llvm contraction 1"  # what the state in a pickle begins with
+
+
+class ContractionSolution:
+    """A planned contraction: call it, inspect it. Safe to call from several threads; pickles.
+
+    contraction, plan, threads: what was solved, and for how many threads of copies; measurement: None where nothing was
+    timed. Its bandwidths are the bytes of A, B and C by the time of a run, and of a plain product of the same size.
+    """
+
+    def __init__(
+        self, contraction: Contraction, plan: ContractionPlan, threads: int, measurement: Measurement | None = None
+    ) -> None:
+        self.contraction, self.plan, self.threads, self.measurement = contraction, plan, threads, measurement
+        arguments.put(self, _RULES, OptionError)
+        check(plan, merge(contraction))
+        self._runs: dict[int, Runs] = {}
+        self._dtype = dtypes.to_numpy(contraction.element)
+        size = self._dtype.itemsize
+        self._shapes = [contraction.shape(name) for name in OPERANDS]
+        self._strides = [tuple(step * size for step in contraction.strides(name)) for name in OPERANDS]
+
+    def __repr__(self) -> str:
+        return f"ContractionSolution({self.contraction!r}, plan='{self.plan}')"
+
+    def __reduce__(self) -> tuple[Callable[..., ContractionSolution], tuple[Any, ...]]:
+        state = (self.contraction, str(self.plan), self.threads, self.measurement)
+        return _unpickled, ((PICKLED, *state),)
+
+    def __call__(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = None,
+        alpha: complex | None = None,
+        beta: complex | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """`C <- alpha * sum A * B + beta * C`; returns c.
+
+        a, b, c: arrays of the contraction's shapes and type, of NumPy or any library that `ttc_llvm.einsum` takes.
+        Where they have other strides than the contraction, `einsum` serves the call. Without c the result is new.
+        alpha, beta: by default the contraction's; threads: by default the solution's. Raises ArrayError for what does
+        not fit, ProblemError for scalars, OptionError for threads.
+        """
+        scalars = self._scalar("alpha", alpha), self._scalar("beta", beta)
+        most = self.threads if threads is None else runtime.thread_count(threads)
+        if c is None:
+            checks.check_beta(scalars[1])
+        try:
+            return self._called(a, b, c, scalars, most)
+        except MemoryError as error:
+            raise out_of_memory(error, "ContractionSolution") from error
+
+    def _called(self, a: Any, b: Any, c: Any, scalars: tuple[complex, complex], threads: int) -> Any:
+        stated = self.contraction
+        to = np.empty(self._shapes[2], self._dtype) if c is None and stated.strides_c is None else c
+        if all(map(self._lies_so, (a, b, to), range(3))) and to.flags.writeable:
+            for x, name in ((a, "a"), (b, "b")):
+                if checks.share(x, to):
+                    raise ArrayError(f"c shares memory with {name}: contractions are out of place")
+            self._execution(threads).run(a, b, to, *scalars)
+            return to
+        for x, name, shape in zip((a, b, to), OPERANDS, self._shapes, strict=True):
+            if x is not None:
+                self._check(x, name, shape)
+        left, right = (x.conj() if flag else x for x, flag in ((a, stated.conjugate_a), (b, stated.conjugate_b)))
+        return einsum(stated.spec, left, right, out=to, alpha=scalars[0], beta=scalars[1], threads=threads)
+
+    def _lies_so(self, x: Any, operand: int) -> bool:
+        """True for an array that lies as the contraction says."""
+        is_like = type(x) is np.ndarray and x.shape == self._shapes[operand] and x.dtype == self._dtype
+        return is_like and x.strides == self._strides[operand] and data_address(x) % self._dtype.alignment == 0
+
+    def _check(self, x: Any, name: str, shape: tuple[int, ...]) -> None:
+        """ArrayError where an operand is of another shape or type."""
+        if tuple(np.shape(x)) != shape:
+            raise ArrayError(f"{name} has shape {tuple(np.shape(x))}: the contraction has {shape}")
+        if isinstance(x, np.ndarray) and x.dtype != self._dtype:
+            raise ArrayError(f"{name} has dtype {x.dtype}: the contraction has {self._dtype}")
+
+    def _scalar(self, name: str, value: complex | None) -> complex:
+        stated: complex = getattr(self.contraction, name)
+        return stated if value is None else scalar(name, value, self.contraction.element, str(self._dtype))
+
+    def _execution(self, threads: int) -> Runs:
+        found = self._runs.get(threads)
+        if found is None:
+            made = executed(self.contraction, check(self.plan, merge(self.contraction)), threads)
+            found = self._runs.setdefault(threads, made)
+        return found
+
+    @property
+    def scratch(self) -> int:
+        """Bytes that a call needs for copies."""
+        return self._execution(self.threads).scratch
+
+    @states_memory
+    def explain(self, count: int = 10) -> ContractionExplanation:
+        """The indices by class, the plan, its work and speed, and the first plans by what is predicted; str() is text.
+
+        count: plans to list. Nothing is timed.
+        """
+        most = arguments.between(0)("count", count, OptionError)
+        return explained(self.contraction, self.plan, self.threads, self.measurement, most)
+
+
+_RULES = {
+    "contraction": arguments.instance(Contraction),
+    "plan": arguments.instance(ContractionPlan),
+    "threads": arguments.between(1),
+    "measurement": arguments.optional(arguments.instance(Measurement)),
+}
+
+
+def solve(stated: Contraction, asked: Options, store: Database, progress: Report | None) -> ContractionSolution:
+    """`ttc_llvm.compile` for contractions, its options checked."""
+    found = loop.solve(ContractionTask(stated, asked), store, progress)
+    return ContractionSolution(stated, found.plan, asked.threads, found.measurement)
+
+
+def _unpickled(*given: Any) -> ContractionSolution:
+    stated, text, threads, measurement = unmarked(given, 4, PICKLED)
+    return ContractionSolution(stated, check(parse(text), merge(stated)).plan, threads, measurement)
