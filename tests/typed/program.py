@@ -79,6 +79,18 @@ def problems() -> Solution:
     return solution
 
 
+def planned_contractions() -> None:
+    """Contractions as values, and their solutions."""
+    stated = ttc_llvm.Contraction("ij,jk->ik", {"i": 3, "j": 4, "k": 5}, np.float64)
+    found = ttc_llvm.compile(stated, 2, threads=1, progress=show)
+    assert_type(found, ttc_llvm.ContractionSolution)
+    assert_type(found.plan, ttc_llvm.ContractionPlan)
+    assert_type(found.measurement, ttc_llvm.Measurement | None)
+    c = np.zeros((3, 5))
+    found(np.ones((3, 4)), np.ones((4, 5)), c, alpha=2, beta=1)
+    print(found.explain(), file=sys.stderr)
+
+
 def files(solution: Solution, folder: Path) -> None:
     """What is written, of one solution and of many, and what is shared."""
     assert_type(solution.write(folder, emit=["obj", "header"]), tuple[Path, ...])
@@ -124,6 +136,7 @@ def main() -> None:
     arrays(np.arange(24.0).reshape(2, 3, 4))
     contractions(np.random.rand(3, 4, 5))
     files(problems(), Path(sys.argv[1]))
+    planned_contractions()
     gpus()
     mistakes()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .. import arguments, locks
 from ..errors import OptionError, ProblemError, states_memory
@@ -77,10 +77,14 @@ def compile(
     problem: Contraction,
     max_implementations: int | str = ...,
     threads: int | None = ...,
-    *,
+    target: None = ...,
     time_limit: float | None = ...,
+    *,
     effort: int | str | None = ...,
+    hot_a: Literal[False] = ...,
+    hot_b: Literal[False] = ...,
     verify: bool = ...,
+    forced: Forced = ...,
     plan: ContractionPlan | str | None = ...,
     database: str | Path | None = ...,
     ignore_database: bool = ...,
