@@ -105,8 +105,11 @@ def test_programs_with_torch_run() -> None:
 
 
 @pytest.fixture(scope="module")
-def jedi() -> Any:
-    return pytest.importorskip("jedi")
+def jedi(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    found = pytest.importorskip("jedi")
+    # Of this process alone: one that shares its files with others reads what they have half written.
+    found.settings.cache_directory = str(tmp_path_factory.mktemp("jedi"))
+    return found
 
 
 def test_editors_complete_public_names(jedi: Any) -> None:
