@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -105,11 +106,12 @@ def test_programs_with_torch_run() -> None:
 
 
 @pytest.fixture(scope="module")
-def jedi(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def jedi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Jedi, whose cache is this process' own: one that shares its files reads what others have half written."""
     found = pytest.importorskip("jedi")
-    # Of this process alone: one that shares its files with others reads what they have half written.
-    found.settings.cache_directory = str(tmp_path_factory.mktemp("jedi"))
-    return found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(found.settings, "cache_directory", str(tmp_path_factory.mktemp("jedi")))
+        yield found
 
 
 def test_editors_complete_public_names(jedi: Any) -> None:
