@@ -287,14 +287,6 @@ def test_products_use_the_blas_that_scipy_publishes(monkeypatch: pytest.MonkeyPa
     assert called
 
 
-def test_opt_einsum_calls_us() -> None:
-    opt_einsum = pytest.importorskip("opt_einsum")
-    a, b, c = np.random.rand(4, 5), np.random.rand(5, 6, 3), np.random.rand(3, 4)
-    spec = "ij,jkl,lm->mki"
-    got = opt_einsum.contract(spec, a, b, c, backend="ttc_llvm")
-    assert np.allclose(got, np.einsum(spec, a, b, c))
-
-
 def test_tensors_of_pytorch_come_back() -> None:
     torch = pytest.importorskip("torch")
     a, b = torch.rand(3, 4, dtype=torch.complex64), torch.rand(4, 5, dtype=torch.complex64)
