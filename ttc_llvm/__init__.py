@@ -67,6 +67,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .arrays.reshaping import permute_reshape as permute_reshape
     from .arrays.reshaping import rearrange as rearrange
     from .arrays.reshaping import reshape as reshape
+    from .arrays.result_memory import set_result_pool as set_result_pool
     from .compiling.exports import Imported as Imported
     from .compiling.exports import export_solutions as export_solutions
     from .compiling.exports import import_solutions as import_solutions
@@ -108,6 +109,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
 _HOMES = {
     "arrays.public": ("ascontiguousarray", "asfortranarray", "transpose"),
     "arrays.reshaping": ("permute_reshape", "rearrange", "reshape"),
+    "arrays.result_memory": ("set_result_pool",),
     "errors": (
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OrderWarning", "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",

@@ -38,6 +38,7 @@ def arrays(x: npt.NDArray[np.float64]) -> None:
     assert ttc_llvm.rearrange(x, "a (b c) d -> b (a d) c", c=1).size == ttc_llvm.reshape(x, -1).size
     ttc_llvm.permute_reshape(x, (2, 0, 1), -1)
     ttc_llvm.set_num_threads(2)
+    ttc_llvm.set_result_pool(64 << 20)
     assert_type(ttc_llvm.num_threads(), int)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from .. import locks
 from ..ir_builders import canonical_axes, layout_fields, layout_table, native_planner, planner_fields
 from ..runtime import backend
 from ..runtime.once import once
-from ..runtime.stored_code import native
+from ..runtime.stored_code import native, revision
 
 _SOURCES = (layout_fields, planner_fields, canonical_axes, native_planner, layout_table)
 _WORD = ctypes.c_int64
@@ -33,7 +31,7 @@ _RELEASING = ctypes.CFUNCTYPE(_WORD, _WORD, _WORD, _WORD, _WORD)  # `run` withou
 @once
 def functions() -> Mapping[str, Callable[..., Any]]:
     """The native functions by name, and `run` without the interpreter lock as `run_releasing`."""
-    loaded = native("layouts of arrays", _version(), [*_NATIVE], _compiled)
+    loaded = native("layouts of arrays", revision(*_SOURCES), [*_NATIVE], _compiled)
     found = {name: loaded.function(name, prototype) for name, (_, prototype) in _NATIVE.items()}
     return {**found, "run_releasing": loaded.function("run", _RELEASING)}
 
@@ -45,9 +43,3 @@ def _compiled() -> bytes:
     made = module.new_module(target)
     integer_code.add_functions(made, [function for function, _ in _NATIVE.values()])
     return backend.compile_scalar(str(made), target)
-
-
-def _version() -> str:
-    """What the code depends on: other sources are another row of the database."""
-    sources = b"".join(Path(str(source.__file__)).read_bytes() for source in _SOURCES)
-    return hashlib.sha256(sources).hexdigest()[:16]

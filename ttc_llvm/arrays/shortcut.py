@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import locks
+from ..ir_builders.result_fields import LEAST
 from ..operands import addresses, torch_tensor
 from ..operands.addresses import data_address
 from ..operands.operand import Back
@@ -88,9 +89,10 @@ def key_of(x: Any, axes: Any) -> Hashable:
 
 
 def offer(key: Hashable, axes: Any, known: Known, result: Array, back: Back | None) -> None:
-    """Remember what calls of a layout need, if it has returned, one thread serves it, and its axes are hashable."""
+    """Remember what calls of a layout need, if it has returned, one thread serves it, its axes are hashable, and its
+    results have NumPy's own memory."""
     returned = known.executable is not None or known.left < layouts().payback
-    if key is None or not returned or not known.is_direct or not addresses.READS_OBJECTS:
+    if key is None or result.nbytes >= LEAST or not returned or not known.is_direct or not addresses.READS_OBJECTS:
         return
     if axes is None or type(axes) is tuple:
         recent.put(key, Shortcut(known, axes, result, back))

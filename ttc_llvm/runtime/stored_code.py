@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
 
 from ..errors import CompileError
 from ..tuning.database.opened import open_database
@@ -43,3 +46,8 @@ def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], b
     loaded = linking.load(code, symbols)
     store.keep_native(Record(request, 1, how, objects=((_NAME, code),)))
     return loaded
+
+
+def revision(*sources: ModuleType) -> str:
+    """The revision of code that is written in these modules: other sources are another row of the database."""
+    return hashlib.sha256(b"".join(Path(str(source.__file__)).read_bytes() for source in sources)).hexdigest()[:16]

@@ -26,20 +26,27 @@ def available_memory(root: Path = ROOT) -> int | None:
 
     root: the folder that holds proc/ and sys/.
     """
-    known = [*_machine(root), *_groups(root), *_limits(root)]
+    left = (free for _, free in _groups(root))
+    known = [*_machine(root, "MemAvailable:"), *left, *_limits(root)]
     return max(0, min(known)) if known else None
 
 
-def _machine(root: Path) -> Iterator[int]:
+def total_memory(root: Path = ROOT) -> int | None:
+    """Bytes of memory of the machine, or of the smallest control group around this process."""
+    known = [*_machine(root, "MemTotal:"), *(most for most, _ in _groups(root))]
+    return min(known) if known else None
+
+
+def _machine(root: Path, fact: str) -> Iterator[int]:
     try:
         text = (root / "proc/meminfo").read_text()
-        yield int(text.split("MemAvailable:")[1].split()[0]) << 10
+        yield int(text.split(fact)[1].split()[0]) << 10
     except (OSError, IndexError, ValueError):
         return
 
 
-def _groups(root: Path) -> Iterator[int]:
-    """What is left in the control group of this process, and in those around it."""
+def _groups(root: Path) -> Iterator[tuple[int, int]]:
+    """The limit of the control group of this process, and of those around it, and what each has left."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
         for _, controllers, path in (line.split(":", 2) for line in lines):
@@ -51,7 +58,7 @@ def _groups(root: Path) -> Iterator[int]:
         return
 
 
-def _group(root: Path, version: int, name: str) -> Iterator[int]:
+def _group(root: Path, version: int, name: str) -> Iterator[tuple[int, int]]:
     place, limit, used, idle = _GROUP_FILES[version]
     folder = root / place / name
     try:
@@ -59,7 +66,7 @@ def _group(root: Path, version: int, name: str) -> Iterator[int]:
         held = int((folder / used).read_text())
         facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         if most < UNLIMITED:
-            yield most - held + int(facts.get(idle, 0))
+            yield most, most - held + int(facts.get(idle, 0))
     except (OSError, ValueError):
         return
 

@@ -1,0 +1,101 @@
+"""What results cost that a program keeps or drops: `python benchmarks/result_memory.py [THREADS]`.
+
+Three programs: one drops every result, one keeps the last 8, one keeps all. For each size, the speed of a fresh result
+beside `out=` and beside NumPy's copy (pairs in one process, medians); and, in processes that call only us or only
+NumPy, the bytes that are resident beyond the results that are alive, at the end and five seconds later.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import ttc_llvm
+
+MIB = 1 << 20
+SHAPES = {1: (397, 331), 4: (811, 647), 16: (1607, 1307), 64: (3203, 2621)}  # about so many MiB of float64
+ALL = 1 << 30  # bytes of results that a program keeps which keeps all
+PROGRAMS = {"drops all": 0, "keeps the last 8": 8, "keeps all": None}
+Call = Callable[[], Any]
+
+
+def main() -> None:
+    """Print a line for each program and size."""
+    threads = sys.argv[1:2] or ["2"]
+    for program in PROGRAMS:
+        for size in SHAPES:
+            run = [sys.executable, __file__, *threads, program, str(size)]
+            told = [subprocess.run([*run, what], check=True, capture_output=True, text=True).stdout.strip()
+                    for what in ("speed", "ttc", "numpy")]  # fmt: skip
+            print(f"{program:17}{size:3} MiB: {told[0]}; MiB beyond: {told[1]}, NumPy {told[2]}", flush=True)
+
+
+def child(threads: int, program: str, size: int, what: str) -> None:
+    """Print a part of a line."""
+    x = np.random.default_rng(0).random(SHAPES[size])
+    out = np.empty(x.shape[::-1])
+    ttc_llvm.set_num_threads(threads)
+    calls: dict[str, Call] = {
+        "ttc": lambda: ttc_llvm.transpose(x),
+        "out": lambda: ttc_llvm.transpose(x, out=out),
+        "numpy": lambda: np.ascontiguousarray(x.T),
+    }
+    for call in calls.values():
+        call()
+        call()
+    kept = PROGRAMS[program]
+    rounds = ALL // x.nbytes if kept is None else min(200, 3 * ALL // x.nbytes)
+    if what == "speed":
+        print(speed(calls, kept, rounds), end="")
+    else:
+        print(memory(calls[what], kept, rounds), end="")
+
+
+def speed(calls: dict[str, Call], kept: int | None, rounds: int) -> str:
+    """Calls in turns. The first fifth warms up."""
+    alive = {name: deque[Any](maxlen=kept) for name in calls}
+    seconds = {name: list[float]() for name in calls}
+    for number in range(rounds):
+        for name in list(calls)[:: 1 if number % 2 else -1]:
+            start = time.perf_counter()
+            made = calls[name]()
+            if name != "out":
+                alive[name].append(made)
+            del made
+            seconds[name].append(time.perf_counter() - start)
+    warm = {name: times[rounds // 5 :] for name, times in seconds.items()}
+    ratios = [statistics.median(b / a for a, b in zip(warm["ttc"], warm[k], strict=True)) for k in ("out", "numpy")]
+    return f"x{ratios[0]:.2f} of out=, x{ratios[1]:.2f} of NumPy"
+
+
+def memory(call: Call, kept: int | None, rounds: int) -> str:
+    """MiB beyond the results that are alive, and those left five seconds after they are dropped."""
+    ttc_llvm.set_result_pool(0)  # what there is from before goes
+    ttc_llvm.set_result_pool(256 * MIB)
+    before, alive = resident(), deque[Any](maxlen=kept)
+    for _ in range(rounds):
+        alive.append(call())
+    beyond = resident() - before - sum(array.nbytes for array in alive)
+    alive.clear()
+    time.sleep(5)
+    return f"{beyond / MIB:.1f}, later {(resident() - before) / MIB:.1f}"
+
+
+def resident() -> int:
+    """Bytes of memory that this process has now."""
+    with open("/proc/self/smaps_rollup") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("Rss:"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        child(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    else:
+        main()

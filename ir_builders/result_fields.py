@@ -1,0 +1,44 @@
+"""Offsets in the block of state of the memory of results; they need no LLVM. Their meaning: see `result_handler`."""
+
+from __future__ import annotations
+
+HEAD = 64 << 10  # bytes before a mapped block: pages of no system are larger
+LEAST = 1 << 20  # smaller requests are the C library's heap's
+HUGE = 2 << 20  # a huge page
+LEAST_HUGE = 8 << 20  # smaller blocks have ordinary pages: the system has them at hand, huge ones it may have to make
+CHUNK = 4 << 20  # bytes of a task of `populate`
+EVER = 1 << 62
+ARRAY_DATA = 16  # where an array object has the address of its elements
+
+# Words right before a block, as bytes back from it.
+SIZE = 16  # of the block; negative where it lies in the C library's heap
+FRESH = 8  # 1: it was just mapped, and no page of it has been touched
+
+# Words of the state, as bytes from its start.
+BOUND = 0  # bytes that freed blocks may take
+HELD = 8  # bytes that they take
+CLOCK = 16  # blocks that were put into the pool
+PHASE = 24  # of the background thread
+THREAD = 32  # its handle
+ENTRY = 40  # the address of the function that it runs
+FUTEX = 48  # the number of that system call
+CAPSULE = 56  # NumPy's object for our handler
+_LIBC_FUNCTIONS = (
+    "free", "madvise", "malloc", "memcpy", "memset", "mmap", "munmap", "pthread_attr_init",
+    "pthread_attr_setstacksize", "pthread_create", "pthread_detach", "pthread_join", "pthread_self", "pthread_sigmask",
+    "sched_yield", "syscall",
+)  # fmt: skip
+_PYTHON_FUNCTIONS = ("Py_DecRef", "PyErr_Fetch", "PyErr_Restore")
+LIBC = {name: 64 + 8 * k for k, name in enumerate(_LIBC_FUNCTIONS)}  # addresses
+PYTHON = {name: 256 + 8 * k for k, name in enumerate(_PYTHON_FUNCTIONS)}
+NUMPY = {name: 320 + 8 * k for k, name in enumerate(("NewLikeArray", "SetHandler", "GetHandler", "DefaultHandler"))}
+SLOTS = 1024
+WORDS = 512  # of each slot: its block's address, with its size in the lowest bits; 0: it is free
+STAMPS = WORDS + 8 * SLOTS  # of each slot: what the clock was when its block came
+HANDLER = STAMPS + 8 * SLOTS  # NumPy's structure: name and version, and from ALLOCATOR on the context and functions
+ALLOCATOR = 128
+CAPSULE_NAME = HANDLER + 256
+STATE_BYTES = CAPSULE_NAME + 64
+
+NONE, STARTING, RUNNING, STOPPING = range(4)  # phases of the thread
+SECONDS = 2  # between its rounds: a block goes in the second round after it came at the latest

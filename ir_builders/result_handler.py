@@ -1,0 +1,99 @@
+"""A data handler of NumPy's (NEP 49) for large results: functions for `integer_code`, as `result_blocks`."""
+
+from __future__ import annotations
+
+from .result_blocks import mapped, populate, size_class, unmap_block
+from .result_fields import ARRAY_DATA, CAPSULE, EVER, FRESH, LEAST, LIBC, NUMPY, PYTHON, SIZE
+from .result_pool import bound, forget, kept, release, stop, taken, watch
+from .words import call, load64, local, store64
+
+SMALL_HEAD = 64  # bytes before a block in the C library's heap
+MOST = 1 << 46
+
+
+def allocate(state: int, size: int) -> int:
+    """`malloc`."""
+    if size > MOST:
+        return 0
+    block = _allocated(state, size)
+    if block == 0 and release(state, EVER):
+        block = _allocated(state, size)
+    return block
+
+
+def _allocated(state: int, size: int) -> int:
+    if size < LEAST:
+        start = call(load64(state + LIBC["malloc"]), size + SMALL_HEAD)
+        if start == 0:
+            return 0
+        store64(start + SMALL_HEAD - SIZE, -size)
+        return start + SMALL_HEAD
+    block = taken(state, size_class(size))
+    return block if block else mapped(state, size)
+
+
+def allocate_zeros(state: int, count: int, size: int) -> int:
+    """`calloc`."""
+    if size and count > MOST // size:
+        return 0
+    block = allocate(state, count * size)
+    if block:
+        call(load64(state + LIBC["memset"]), block, 0, count * size)
+    return block
+
+
+def reallocate(state: int, block: int, size: int) -> int:
+    """`realloc`."""
+    if block == 0:
+        return allocate(state, size)
+    before = load64(block - SIZE)
+    if before > 0 and LEAST <= size <= before and size_class(size) == before:
+        return block
+    other = allocate(state, size)
+    if other:
+        call(load64(state + LIBC["memcpy"]), other, block, min(abs(before), size))
+        free(state, block, size)
+    return other
+
+
+def free(state: int, block: int, _: int) -> None:
+    """`free`; NumPy's number of bytes is not needed."""
+    if block == 0:
+        return
+    size = load64(block - SIZE)
+    if size <= 0:
+        call(load64(state + LIBC["free"]), block - SMALL_HEAD)
+    elif not kept(state, block, size):
+        unmap_block(state, block, size)
+
+
+def new_like(state: int, prototype: int, order: int, fresh: int) -> int:
+    """NumPy's array like another one, of its class, in memory of this handler; called with the interpreter lock.
+
+    Where the program has set a handler of its own, that one serves. fresh: the address of a word, which is set to 1
+    where no page of the memory has been touched. Returns 0, with Python's exception set, where NumPy refuses.
+    """
+    make, release_object = load64(state + NUMPY["NewLikeArray"]), load64(state + PYTHON["Py_DecRef"])
+    before = call(load64(state + NUMPY["GetHandler"]))
+    if before == 0:
+        return 0
+    is_ours = before == load64(load64(state + NUMPY["DefaultHandler"]))
+    if is_ours:
+        call(release_object, call(load64(state + NUMPY["SetHandler"]), load64(state + CAPSULE)))
+    made = call(make, prototype, order, 0, 1)
+    if is_ours:
+        error = local(24)
+        call(load64(state + PYTHON["PyErr_Fetch"]), error, error + 8, error + 16)
+        call(release_object, call(load64(state + NUMPY["SetHandler"]), before))
+        call(load64(state + PYTHON["PyErr_Restore"]), load64(error), load64(error + 8), load64(error + 16))
+        if made:
+            store64(fresh, load64(load64(made + ARRAY_DATA) - FRESH))
+    call(release_object, before)
+    return made
+
+
+HANDLER_FUNCTIONS = ("allocate", "allocate_zeros", "reallocate", "free")  # in the order of NumPy's structure
+FUNCTIONS = (
+    allocate, allocate_zeros, reallocate, free, new_like, populate, release, bound, watch, stop, forget
+)  # fmt: skip
+NAMES = tuple(function.__name__ for function in FUNCTIONS)

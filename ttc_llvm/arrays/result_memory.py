@@ -1,0 +1,174 @@
+"""New arrays for results: laid out, typed and subclassed as NumPy's copies are, and owners of their memory.
+
+Large ones get it from a data handler of our own (`ir_builders.result_handler`), which NumPy calls also when it resizes
+and frees them: they start on a page, so that whole cache lines can be stored, and freed blocks serve the next ones.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import platform
+import sys
+from typing import Any
+
+import numpy as np
+
+from .. import locks
+from ..arguments import between
+from ..errors import CompileError, OptionError, TargetError
+from ..ir_builders import result_blocks, result_handler
+from ..ir_builders import result_fields as fields
+from ..ir_builders import result_pool as freed_blocks
+from ..operands import addresses
+from ..operands.operand import Array
+from ..runtime import backend, heap, numpy_api, runtime
+from ..runtime.linking import Loaded
+from ..runtime.once import once
+from ..runtime.pool import Call
+from ..runtime.stored_code import native, revision
+from ..tuning.search.available import total_memory
+
+MOST_KEPT, SHARE = 256 << 20, 16  # bytes of freed results that are kept, or this part of all memory, by default
+ORDERS = {"C": 0, "F": 1, "A": -1, "K": 2}  # NumPy's numbers
+FUTEX = {"x86_64": 202, "aarch64": 98}  # the system call's number, by processor
+SOURCES = (fields, result_blocks, freed_blocks, result_handler)
+
+_BYTES = between(0, 1 << 62)
+_WORD, _OBJECT = ctypes.c_int64, ctypes.py_object
+_chosen = list[int]()
+_made = list[Any]()
+
+
+def set_result_pool(bytes: int) -> None:
+    """Set how many bytes of freed results this process keeps for the next ones, 0 = none.
+
+    By default 256 MiB, or a sixteenth of the memory of the machine or of the control group where that is less. What
+    nobody needs goes back to the system within five seconds. OptionError if it is no integer or less than 0.
+    """
+    _chosen[:] = [int(_BYTES("bytes", bytes, OptionError))]
+    for memory in _made:
+        memory.call("bound", _chosen[0])
+
+
+def result_pool() -> int:
+    """The most bytes of freed results that this process keeps."""
+    return _chosen[0] if _chosen else _default()
+
+
+def new_like(view: Array, order: str, threads: int) -> Array:
+    """An array as `view.copy(order)` returns it, without its elements. threads: of the transposition into it."""
+    memory = _ready() if view.nbytes >= fields.LEAST else None
+    if memory is not None:
+        return memory.new_like(view, order, threads)
+    if type(view) is np.ndarray or not numpy_api.table():
+        return np.empty_like(view, order=order)  # type: ignore[call-overload, no-any-return]
+    return _plain()(view, ORDERS[order], None, 1)  # type: ignore[no-any-return]
+
+
+@once
+def _plain() -> Any:
+    """NumPy's function behind `empty_like`, which asks no subclass."""
+    prototype = ctypes.PYFUNCTYPE(_OBJECT, _OBJECT, ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+    return prototype(numpy_api.table()["NewLikeArray"])
+
+
+@once
+def _default() -> int:
+    limit = total_memory()
+    return MOST_KEPT if limit is None else min(MOST_KEPT, limit // SHARE)
+
+
+def _ready() -> Memory | None:
+    """The handler; None where NumPy's own has to do."""
+    try:
+        return _memory()
+    except MemoryError:  # of LLVM: the next large result tries again
+        return None
+
+
+@once
+def _memory() -> Memory | None:
+    known = sys.platform == "linux" and platform.machine() in FUTEX and addresses.HEAD == fields.ARRAY_DATA
+    if not known or not numpy_api.table():
+        return None
+    try:
+        code = native("memory of results", revision(*SOURCES), result_handler.NAMES, _compiled)
+    except (CompileError, TargetError):
+        return None
+    memory = Memory(code)
+    memory.call("bound", result_pool())
+    heap.reserves.append(lambda: memory.call("release", fields.EVER))
+    os.register_at_fork(before=lambda: memory.call("stop"), after_in_child=lambda: memory.call("forget"))
+    atexit.register(memory.close)
+    _made.append(memory)
+    return memory
+
+
+def _compiled() -> bytes:
+    with locks.LLVM:
+        from ..ir_builders import integer_code, module
+    target = backend.host_target()
+    made = module.new_module(target)
+    integer_code.add_functions(made, result_handler.FUNCTIONS)
+    return backend.compile_scalar(str(made), target)
+
+
+class Memory:
+    """The handler's entries, and its state: both stay for ever, as arrays may be freed after all else is gone."""
+
+    __slots__ = ("_code", "_new_like", "_populate", "_state")
+
+    def __init__(self, code: Loaded) -> None:
+        words, capsule = _state(code)
+        for kept in (code, words, capsule):
+            ctypes.pythonapi.Py_IncRef(_OBJECT(kept))
+        self._code, self._state = code, ctypes.addressof(words)
+        self._new_like = ctypes.PYFUNCTYPE(_OBJECT, _WORD, _OBJECT, _WORD, _WORD)(code.address("new_like"))
+        self._populate = code.address("populate")
+
+    def call(self, name: str, *arguments: int) -> int:
+        """A function of the state and of integers, with the interpreter lock held."""
+        prototype = ctypes.PYFUNCTYPE(_WORD, *[_WORD] * (1 + len(arguments)))
+        return int(prototype(self._code.address(name))(self._state, *arguments))
+
+    def new_like(self, view: Array, order: str, threads: int) -> Array:
+        """An array of `fields.LEAST` bytes or more, whose pages are there."""
+        fresh = _WORD()
+        made: Array = self._new_like(self._state, view, ORDERS[order], ctypes.addressof(fresh))
+        if fresh.value:
+            start, tasks = addresses.data_address(made), -(-made.nbytes // fields.CHUNK)
+            runtime.run(Call(self._populate, start, made.nbytes, self._state, 0, 0, tasks), threads)
+        return made
+
+    def close(self) -> None:
+        """At exit: keep nothing that is freed from here on."""
+        self.call("bound", 0)
+        self.call("stop")
+
+
+def _state(code: Loaded) -> tuple[Any, object]:
+    """The state as `fields` describes it, and NumPy's object for the handler, whose structure lies in it."""
+    words = (_WORD * (fields.STATE_BYTES // 8))()
+    start = ctypes.addressof(words)
+    system, python = ctypes.CDLL(None), ctypes.pythonapi
+    addresses = {fields.LIBC[name]: _address(system, name) for name in fields.LIBC}
+    addresses |= {fields.PYTHON[name]: _address(python, name) for name in fields.PYTHON}
+    addresses |= {fields.NUMPY[name]: numpy_api.table()[name] for name in fields.NUMPY}
+    handler = (start, *(code.address(name) for name in result_handler.HANDLER_FUNCTIONS))
+    addresses |= {fields.HANDLER + fields.ALLOCATOR + 8 * k: value for k, value in enumerate(handler)}
+    addresses |= {fields.ENTRY: code.address("watch"), fields.FUTEX: FUTEX[platform.machine()]}
+    for place, value in addresses.items():
+        words[place // 8] = value
+    for place, text in ((fields.HANDLER, b"ttc_llvm"), (fields.CAPSULE_NAME, b"mem_handler")):
+        ctypes.memmove(start + place, text, len(text))
+    ctypes.memset(start + fields.HANDLER + fields.ALLOCATOR - 1, 1, 1)  # the structure's version
+    make = ctypes.PYFUNCTYPE(_OBJECT, _WORD, _WORD, ctypes.c_void_p)(("PyCapsule_New", python))
+    capsule: object = make(start + fields.HANDLER, start + fields.CAPSULE_NAME, None)
+    words[fields.CAPSULE // 8] = id(capsule)
+    return words, capsule
+
+
+def _address(library: ctypes.CDLL, name: str) -> int:
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
