@@ -398,6 +398,27 @@ def test_calls_still_work_while_the_interpreter_ends() -> None:
     assert done.stdout.split() == str([2] * 9).split() and done.stderr == ""
 
 
+def test_the_process_ends_when_nobody_makes_code() -> None:
+    done = python(
+        """
+        import os, threading, time
+        from ttc_llvm import locks
+        begun = threading.Event()
+        def make():
+            while True:
+                with locks.LLVM:
+                    os.write(1, b"begun ")
+                    begun.set()
+                    time.sleep(0.3)
+                    os.write(1, b"made ")
+        threading.Thread(target=make, daemon=True).start()
+        begun.wait()
+        """
+    )
+    words = done.stdout.split()
+    assert words == ["begun", "made"] * (len(words) // 2) and words and done.stderr == ""
+
+
 @pytest.mark.parametrize(("value", "threads"), [("3", 3), (" 4,2 ", 4), ("4, 2", 4), ("1", 1)])
 def test_omp_num_threads_is_honoured(value: str, threads: int) -> None:
     program = "from ttc_llvm.runtime import runtime; print(runtime.num_threads())"

@@ -75,7 +75,10 @@ if child == 0:
 thread.join()
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 free = []
-other = threading.Thread(target=lambda: free.append(locks.CODE.acquire(timeout=1)))
+def take():
+    free.append(locks.CODE.acquire(timeout=1))
+    locks.CODE.release()
+other = threading.Thread(target=take)
 other.start()
 other.join()
 assert free == [True]

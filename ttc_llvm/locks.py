@@ -5,6 +5,7 @@ A thread that needs several takes them in the order in which they stand here, as
 
 from __future__ import annotations
 
+import atexit
 import concurrent.futures.thread  # noqa: F401 - registers for forks, and so does `logging`, which it imports: see below
 import os
 import sys
@@ -30,6 +31,7 @@ def imported(name: str, package: str | None = None) -> Any:
         return import_module(name, package)
 
 
+PATIENCE = 5.0  # seconds that the end of the process waits for each, longer than modules take
 _ORDER = (CODE, DATABASE, LLVM)
 _held: list[list[Any]] = []
 
@@ -67,6 +69,13 @@ def _after_fork() -> None:
     """In parent and child alike: the forking thread owns the locks in both."""
     for lock in reversed(_held.pop()):
         lock.release()
+
+
+@atexit.register
+def _at_exit() -> None:
+    """Daemon threads make no code from here on: LLVM's own variables are about to be destroyed."""
+    for lock in _ORDER:
+        lock.acquire(timeout=PATIENCE)
 
 
 # What another thread registers while a fork waits here is told of the fork's end only, and opens locks that it never
