@@ -123,12 +123,13 @@ def nouns() -> Mapping[str, Any]:
     problem = ttc_llvm.Problem((1, 0), (4, 5))
     solution, on_gpu = ttc_llvm.compile(problem, 1, 1), ttc_llvm.compile(problem, 1, target="sm_80")
     timings = ((str(solution.plan), (1e-6,)),)
+    contraction = ttc_llvm.Contraction("ij,jk->ik", {"i": 3, "j": 4, "k": 5})
     return {
         "Problem": problem, "Solution": solution, "GpuSolution": on_gpu, "CpuPlan": solution.plan,
         "GpuPlan": on_gpu.plan, "Target": solution.target, "GpuTarget": on_gpu.target,
         "Forced": ttc_llvm.Forced(prefetch=(2,)), "GpuForced": ttc_llvm.GpuForced(64),
         "Library": ttc_llvm.Library("kernels", (solution,)),
-        "Contraction": ttc_llvm.Contraction("ij,jk->ik", {"i": 3, "j": 4, "k": 5}),
+        "Contraction": contraction, "ContractionSolution": ttc_llvm.compile(contraction, 1, 1),
         "Measurement": ttc_llvm.Measurement(1e-6, 1.0, 2.0, "copy", timings), "neon": lookup.find("neon"),
         "complex": ttc_llvm.Problem((1, 0), (4, 5), "zc", alpha=1j), "other plan": replace(solution.plan, block=(1, 1)),
     }  # fmt: skip
