@@ -167,25 +167,51 @@ def layouts_in_turn(count: int) -> None:
 # --- warm calls -----------------------------------------------------------------------------------------
 
 
+SPELLINGS = {  # of a transposition of x, a square of f8, by `t` and by NumPy
+    "axes a tuple": ("t(x, (1, 0))", "x.transpose((1, 0)).copy()"),
+    "axes a list": ("t(x, [1, 0])", "x.transpose([1, 0]).copy()"),
+    "axes None": ("t(x)", "x.transpose().copy()"),
+    "ascontiguousarray": ("contiguous(x.T)", "np.ascontiguousarray(x.T)"),
+    "order='F'": ("t(x, order='F')", "x.T.copy('F')"),
+    "alpha=2": ("t(x, alpha=2)", "y = x.T.copy(); y *= 2"),
+    "out": ("t(x, (1, 0), out=out)", "np.copyto(out, x.transpose((1, 0)))"),
+    "out, axes a list": ("t(x, [1, 0], out=out)", "np.copyto(out, x.transpose([1, 0]))"),
+    "out, axes None": ("t(x, out=out)", "np.copyto(out, x.T)"),
+    "out, alpha=2": ("t(x, out=out, alpha=2)", "np.copyto(out, x.T); np.multiply(out, 2, out)"),
+    "out in F order": ("t(x, out=out_f)", "np.copyto(out_f, x.T)"),
+}
+
+
 def warm_calls() -> None:
-    """Warm calls on one thread, beside NumPy."""
+    """Warm calls beside NumPy's, round by round in pairs; then solutions."""
+    for n in (4, 8, 16, 32, 64):
+        out = np.empty((n, n))
+        names = {"t": ttc_llvm.transpose, "contiguous": ttc_llvm.ascontiguousarray, "np": np, "out": out}
+        names |= {"x": np.random.default_rng(0).random((n, n)), "out_f": np.asfortranarray(out)}
+        for what, pair in SPELLINGS.items():
+            ours, numpys = paired(pair, names, CALLS if n < 32 else CALLS // 4)
+            print(
+                f"{n}x{n} double, {what}: {ours:.2f} us, NumPy {numpys:.2f}, difference {ours - numpys:.2f}, speedup"
+                f" {numpys / ours:.2f}"
+            )
     for n in (8, 16, 32, 64, 128, 256):
         x = np.random.default_rng(0).random((n, n), dtype=np.float32)
-        a, out = np.asfortranarray(x), np.empty_like(x, order="F")
         solution = ttc_llvm.compile(ttc_llvm.Problem((1, 0), (n, n)), 1, threads=1)
-        for _ in range(WARM_UP):
-            ttc_llvm.transpose(x, threads=1)
+        names = {"x": x, "a": np.asfortranarray(x), "out": np.empty_like(x, order="F"), "c": np.empty_like(x)}
+        names["solution"] = solution
         calls = CALLS if n < 128 else 1000
-        names = {"x": x, "a": a, "out": out, "c": np.empty_like(x), "solution": solution}
-        names["transpose"] = ttc_llvm.transpose
-        ours = microseconds("solution(a, out)", calls, names)
-        in_c = microseconds("solution(x, c)", calls, names)
-        door = microseconds("transpose(x, threads=1)", calls, names)
-        numpy = microseconds("x.T.copy()", calls, names)
-        print(
-            f"{n}x{n} float: solution(a, b) {ours:.2f} us, in C order {in_c:.2f} us, transpose(x) {door:.2f} us, NumPy"
-            f" {numpy:.2f} us, difference {door - numpy:.2f} us"
-        )
+        ours, in_c = (microseconds(f"solution({given})", calls, names) for given in ("a, out", "x, c"))
+        print(f"{n}x{n} float: solution(a, b) {ours:.2f} us, in C order {in_c:.2f} us")
+
+
+def paired(pair: tuple[str, str], names: dict[str, Any], calls: int) -> tuple[float, float]:
+    """The fastest round of each of two calls, which take turns: microseconds per call."""
+    timers = [timeit.Timer(call, globals=names) for call in pair]
+    for timer in timers:
+        timer.timeit(WARM_UP)
+    rounds = [[timer.timeit(calls) for timer in timers] for _ in range(ROUNDS)]
+    ours, numpys = (min(times) / calls * 1e6 for times in zip(*rounds, strict=True))
+    return ours, numpys
 
 
 def pooled_calls() -> None:

@@ -12,6 +12,7 @@ KIND, RANK, AXES = 0, 8, 16
 EXTENT, STRIDE_OF, STRIDE_TO = 0, 8, 16
 AXIS_BYTES = 24
 MAX_RANK = 64  # NumPy's
+LAYOUT_BYTES = AXES + MAX_RANK * AXIS_BYTES
 FIRST_SCALED_KIND = 1 << 32  # smaller kinds are plain moves of items of so many bytes, larger ones `scaled_kind`
 SCALED_KINDS = 256
 

@@ -119,13 +119,6 @@ def renew(table: int, layout: int, left: int) -> None:
         store64(prepared + fields.LEFT, left)
 
 
-def run(prepared: int, a: int, b: int, scalars: int) -> None:
-    """Make a prepared call on this thread: a, b: addresses of the arrays' elements 0."""
-    source, sink = a + load64(prepared + fields.OFFSET_A), b + load64(prepared + fields.OFFSET_B)
-    params, tasks = load64(prepared + fields.PARAMS), load64(prepared + fields.TASKS)
-    call(load64(prepared + fields.KERNEL), source, sink, scalars, params, 0, 0, tasks)
-
-
 # --- chains and ring ------------------------------------------------------------------------------------
 
 

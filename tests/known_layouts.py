@@ -9,19 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ttc_llvm.arrays import call, shortcut
+from ttc_llvm.arrays import call
 from ttc_llvm.arrays.layout_code import functions
 from ttc_llvm.arrays.layouts import CAPACITY, PAYBACK_BYTES, layout_of, layouts
 from ttc_llvm.arrays.pairs import PLAIN, Array
 from ttc_llvm.ir_builders import layout_fields as fields
 from ttc_llvm.ir_builders import planner_fields
-from ttc_llvm.runtime.once import Recent
 
 
 def forget(payback: int = PAYBACK_BYTES, capacity: int = CAPACITY) -> None:
     """Nothing is known of any layout. payback: bytes that a layout moves before it gets a kernel of its own."""
     layouts().reset(capacity=capacity, payback=payback)
-    shortcut.recent = Recent(shortcut.CAPACITY)
 
 
 @contextmanager

@@ -409,16 +409,13 @@ def test_memory_stays_bounded_over_many_shapes() -> None:
         import numpy as np
         import ttc_llvm
         from ttc_llvm.runtime import kernel
-        from ttc_llvm.arrays import shortcut
         from ttc_llvm.arrays.layouts import layouts
-        from ttc_llvm.runtime.once import Recent
 
         def resident():
             gc.collect()
             return int(open("/proc/self/statm").read().split()[1]) * 4096
 
         layouts().reset(payback=0, most_owned=16)
-        shortcut.recent = Recent(16)
         kernel.cache = kernel.KernelCache(8)
         sizes = []
         for number in range(320):
@@ -513,7 +510,7 @@ def test_results_live_as_long_as_they_are_used() -> None:
 
 @pytest.mark.parametrize("shape", [(24, 24, 3), (30, 40, 51)])
 def test_calls_are_served_without_memory_for_faster_code(shape: tuple[int, ...]) -> None:
-    """A layout that has been served goes on: a shortcut and a kernel of its own only make it faster."""
+    """A layout that has been served goes on: a kernel of its own only makes it faster."""
     program = f"""
 import numpy as np, ttc_llvm
 from ttc_llvm.runtime import heap

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,10 +20,11 @@ from known_layouts import forget, forgotten, served_by
 from tiers import examples
 
 import ttc_llvm
-from ttc_llvm.arrays import family, pairs, shortcut, strided
+from ttc_llvm.arrays import family, pairs, strided
 from ttc_llvm.arrays.checks import overlaps_itself
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES, Layouts, layouts
+from ttc_llvm.arrays.native_entry import NO_MOVES
 from ttc_llvm.ir_builders.native_planner import LEAST_BYTES
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.machine.target import Target
@@ -53,6 +53,7 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     def make() -> None:
         table = Layouts()
         monkeypatch.setattr(strided, "layouts", lambda: table)
+        monkeypatch.setattr(strided, "native_moves", lambda: NO_MOVES)  # which have the table of this process
 
     return make
 
@@ -175,11 +176,6 @@ def runner(x: Any, axes: Any = None, threads: int | None = None, effort: int = 1
     return served_by(x, axes, threads, effort)
 
 
-def shortcuts() -> list[Any]:
-    """Those that are remembered, the latest last."""
-    return [*shortcut.recent._young.values()]
-
-
 def test_new_layouts_run_on_their_familys_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     x = RNG.random((20, 30))
     assert runner(x) == "family"
@@ -202,7 +198,7 @@ def test_what_is_large_or_tuned_or_of_many_axes_gets_a_kernel_of_its_own() -> No
 def test_layouts_that_return_get_a_kernel_of_their_own() -> None:
     x = RNG.random((50, 60))
     forget(5 * 2 * x.nbytes)
-    kinds = [runner(x, axes=[1, 0]) for _ in range(8)]  # a list of axes takes no shortcut
+    kinds = [runner(x, axes=[1, 0]) for _ in range(8)]
     assert kinds == ["family"] * 5 + ["own"] * 3
 
 
@@ -296,18 +292,7 @@ def test_stored_code_that_cannot_be_linked_is_made_again(
     assert "stored object code is ignored: no object" in caplog.text
 
 
-# --- shortcuts --------------------------------------------------------------------------------------------
-
-
-def test_small_layouts_that_return_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = RNG.random((8, 9))
-    results = [ttc_llvm.transpose(x) for _ in range(2)]
-    assert len(shortcuts()) == 1
-    monkeypatch.setattr(strided, "assign", lambda *_: pytest.fail("the long way"))
-    results += [ttc_llvm.transpose(x) for _ in range(20)]
-    assert all((y == x.T).all() for y in results)
-    assert len({y.ctypes.data for y in results}) == len(results)
-    assert all(y.flags.c_contiguous and y.flags.owndata and y.flags.writeable for y in results)
+# --- calls again and again ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("payback", [NEVER, ALWAYS, 40 * LEAST_BYTES])
@@ -321,16 +306,7 @@ def test_short_and_long_ways_agree(payback: int) -> None:
                 assert (ttc_llvm.transpose(x, axes) == x.transpose(axes)).all()
 
 
-def test_shortcuts_leave_odd_addresses_to_the_long_way() -> None:
-    raw = np.frombuffer(RNG.bytes(4 * 56 + 1), np.uint8)
-    even, odd = raw[:-1].view("f4").reshape(7, 8), raw[1:].view("f4").reshape(7, 8)
-    assert even.strides == odd.strides
-    for x in (even, even, even, odd, even, odd, odd):
-        assert ttc_llvm.transpose(x).tobytes() == x.T.tobytes()
-    assert len(shortcuts()) == 1
-
-
-def test_shortcuts_hide_no_error() -> None:
+def test_layouts_that_are_known_hide_no_error() -> None:
     x = RNG.random((5, 6))
     for _ in range(3):
         ttc_llvm.transpose(x)
@@ -340,7 +316,7 @@ def test_shortcuts_hide_no_error() -> None:
             ttc_llvm.transpose(x, **wrong)
 
 
-def test_shortcuts_are_for_plain_arrays_and_calls() -> None:
+def test_layouts_that_are_known_serve_other_calls() -> None:
     x = RNG.random((5, 6))
     for _ in range(3):
         ttc_llvm.transpose(x)
@@ -353,7 +329,7 @@ def test_shortcuts_are_for_plain_arrays_and_calls() -> None:
     assert ttc_llvm.transpose(x, out=out) is out
 
 
-def test_shortcuts_are_promoted() -> None:
+def test_small_layouts_are_promoted() -> None:
     x = RNG.random((8, 9))
     forget(10 * LEAST_BYTES)
     kinds = [runner(x) for _ in range(25)]
@@ -366,20 +342,3 @@ def test_memory_of_code_goes_with_its_layouts() -> None:
         for _ in range(3):
             ttc_llvm.transpose(np.zeros((n, 3)))
     assert len(layouts()) <= 4
-
-
-def test_the_native_way_in_checks_addresses() -> None:
-    calls: list[tuple[int, ...]] = []
-    received = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(lambda *given: calls.append(given))
-    address = ctypes.cast(received, ctypes.c_void_p).value
-    x, y = np.zeros(4), np.zeros(4)
-    numbers = np.array([address, 8, -16, 1234, 5, 7, 3], np.int64)
-    doorways = shortcut._entries()
-    odd_x, odd_y, even_y = (array.view(np.uint8)[n:] for array, n in ((x, 1), (y, 2), (y, 4)))
-    for run in doorways:
-        assert run(id(x), id(y), numbers.ctypes.data) == 0
-        assert run(id(odd_x), id(y), numbers.ctypes.data) == 1
-        assert run(id(x), id(odd_y), numbers.ctypes.data) == 1
-        assert run(id(x), id(even_y), numbers.ctypes.data) == 0
-    a, b = x.ctypes.data + 8, y.ctypes.data - 16
-    assert calls == [(a, b, 0, 1234, 0, 0, 5), (a, b + 4, 0, 1234, 0, 0, 5)] * 2

@@ -27,6 +27,7 @@ from ttc_llvm.arrays import layouts as tables
 from ttc_llvm.arrays import strided
 from ttc_llvm.arrays.layout_code import functions
 from ttc_llvm.arrays.layouts import MOST_BYTES, Layouts, layout_of, layouts
+from ttc_llvm.arrays.native_entry import NO_MOVES
 from ttc_llvm.arrays.pairs import PLAIN
 from ttc_llvm.ir_builders import layout_fields, layout_table
 from ttc_llvm.ir_builders import planner_fields as fields
@@ -141,8 +142,7 @@ def test_bytes_are_bounded(table: Layouts) -> None:
 
 
 def test_twenty_thousand_of_any_rank_are_remembered(table: Layouts) -> None:
-    axes = layout_fields.AXES + layout_fields.MAX_RANK * layout_fields.AXIS_BYTES
-    largest = fields.LAYOUT + axes + fields.PARAMS_BYTES
+    largest = fields.LAYOUT + layout_fields.LAYOUT_BYTES + fields.PARAMS_BYTES
     assert largest <= 2048
     assert 20_000 * largest <= MOST_BYTES
     for number in range(20_000):
@@ -206,6 +206,7 @@ def test_destructors_of_owners_may_use_the_table(table: Layouts) -> None:
 def test_layouts_are_served_where_there_is_no_memory_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Layouts()
     monkeypatch.setattr(strided, "layouts", lambda: table)
+    monkeypatch.setattr(strided, "native_moves", lambda: NO_MOVES)  # which have the table of this process
     x = np.random.default_rng(1).random((6, 7, 9))
     refused = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda _: None)
     kept = table._word(fields.ALLOCATE)

@@ -12,7 +12,6 @@ import pytest
 
 import ttc_llvm
 from ttc_llvm.errors import ArrayError
-from ttc_llvm.operands import addresses
 from ttc_llvm.operands.reading import in_place, operand
 
 RNG = np.random.default_rng(33)
@@ -99,12 +98,6 @@ def test_problems_are_stated_of_arrays_by_any_protocol() -> None:
     wanted = ttc_llvm.Problem.from_arrays(x, AXES)
     for made in (Exporting(x), Described(x), memoryview(x)):  # type: ignore[arg-type]
         assert ttc_llvm.Problem.from_arrays(made, AXES) == wanted
-
-
-def test_what_stands_in_for_an_array_has_its_address() -> None:
-    memory = addresses.stand_in(1 << 40)
-    assert ctypes.c_void_p.from_address(id(memory) + addresses.HEAD).value == 1 << 40
-    assert addresses.READS_OBJECTS
 
 
 class File:

@@ -26,13 +26,14 @@ from ttc_llvm.arrays import result_memory
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import result_blocks
 from ttc_llvm.ir_builders import result_fields as fields
-from ttc_llvm.operands.addresses import READS_OBJECTS
-from ttc_llvm.runtime import heap
+from ttc_llvm.runtime import heap, numpy_api
 
 MIB = 1 << 20
 RNG = np.random.default_rng(7)
 
-pytestmark = pytest.mark.skipif(not READS_OBJECTS or sys.platform != "linux", reason="NumPy's own memory serves here")
+pytestmark = pytest.mark.skipif(
+    not numpy_api.table() or sys.platform != "linux", reason="NumPy's own memory serves here"
+)
 
 
 class Metres(np.ndarray[Any, Any]):
@@ -47,11 +48,9 @@ class Metres(np.ndarray[Any, Any]):
 def pool() -> Iterator[Pool]:
     """The process' pool, empty, with the default bound; so it is left behind."""
     made = Pool()
-    made.call("stop")
+    made.reset()  # tests of wrong calls may have set another bound
     yield made
-    result_memory._chosen.clear()
-    made.call("bound", result_memory.result_pool())
-    made.call("stop")
+    made.reset()
 
 
 class Pool:
@@ -61,6 +60,12 @@ class Pool:
         found = result_memory._memory()
         assert found is not None
         self.call, self.state = found.call, found._state
+
+    def reset(self) -> None:
+        """Nothing is kept, and the bound is the default."""
+        result_memory._chosen.clear()
+        self.call("bound", result_memory.result_pool())
+        self.call("stop")
 
     def word(self, place: int) -> int:
         """A word of the state."""

@@ -16,7 +16,6 @@ from known_layouts import forget, forgotten, served_by
 
 import ttc_llvm
 from ttc_llvm.errors import ArrayError, ProblemError
-from ttc_llvm.runtime.once import Recent
 
 MOVED = (
     "bool", "uint8", "int8", "int16", "uint16", "int32", "int64", "float16", "bfloat16", "float8_e4m3fn", "float32",
@@ -43,10 +42,7 @@ def torch() -> Any:
 @pytest.fixture
 def op(torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The function, with nothing remembered from other tests."""
-    from ttc_llvm.torch import kernels
-
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "solutions"))
-    monkeypatch.setattr(kernels, "_known", Recent(64))
     with forgotten():
         yield ttc_llvm.torch.transpose
 
@@ -154,7 +150,9 @@ def test_it_uses_no_more_threads_than_torch(torch: Any, op: Any, monkeypatch: py
     asked: list[int] = []
     monkeypatch.setattr(runtime, "num_threads", lambda: 7)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
-    engine = SimpleNamespace(assign=lambda of, to, scale, threads, *_, **__: asked.append(threads))
+    engine = SimpleNamespace(
+        assign=lambda of, to, scale, threads, *_, **__: asked.append(threads), memory_moved=lambda *_: False
+    )
     monkeypatch.setattr(assignment, "engine", lambda: engine)
     op(torch.randn(300, 400), (1, 0))
     op(torch.randn(3, 4), (1, 0))

@@ -1,5 +1,5 @@
 """Functions of arrays: from the arguments (`public.py`) to the kernel of their layout, known or new.
 
-`pairs.py` makes a problem of two arrays, `strided.py` decides which kernel serves it, `general.py` runs those of a
-family, `shortcut.py` repeats a call.
+`native_entry.py` has most calls served by native code. Of the others `transposing.py` checks the arguments, `pairs.py`
+makes a problem of two arrays, and `strided.py` decides which kernel serves it.
 """

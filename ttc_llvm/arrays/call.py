@@ -17,7 +17,7 @@ ALONE_BYTES = 64 << 10  # smaller arrays are not worth a second thread, nor the 
 
 
 class Call(NamedTuple):
-    """The arguments of `transpose` but the array, as they are given. usual: nothing but axes and threads is."""
+    """The arguments of `transpose` but the array, as they are given."""
 
     axes: Any
     out: Any
@@ -28,7 +28,6 @@ class Call(NamedTuple):
     threads: int | None
     effort: int | str
     stream: Any
-    usual: bool
 
     def plans(self) -> int:
         """The checked effort."""

@@ -7,39 +7,58 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import locks
-from ..ir_builders import canonical_axes, layout_fields, layout_table, native_planner, planner_fields
+from ..operands import object_fields
 from ..runtime import backend
+from ..runtime.linking import Loaded
 from ..runtime.once import once
 from ..runtime.stored_code import native, revision
 
-_SOURCES = (layout_fields, planner_fields, canonical_axes, native_planner, layout_table)
+# Modules of `ir_builders`, which are loaded only where their functions are compiled.
+_TABLE, _PLANNER, _ENTRY, _LAYOUTS = "layout_table", "native_planner", "array_entry", "array_layouts"
+_SOURCES = (
+    "words", "layout_fields", "planner_fields", "canonical_axes", _PLANNER, _TABLE, "array_entry_fields",
+    "array_arguments", "layout_calls", _LAYOUTS, _ENTRY,
+)  # fmt: skip
 _WORD = ctypes.c_int64
 _LAYOUT = ctypes.c_char_p  # its bytes, which may hold zeros
-_NATIVE: dict[str, tuple[Callable[..., Any], Any]] = {  # what is compiled, and its type; all hold the interpreter lock
-    "plan": (native_planner.plan, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT, _WORD, _WORD, _WORD)),
-    "find": (layout_table.find, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT)),
-    "prepare": (layout_table.prepare, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT)),
-    "put": (layout_table.put, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT, _WORD)),
-    "recall": (layout_table.recall, ctypes.PYFUNCTYPE(ctypes.py_object, _WORD, _LAYOUT, _WORD)),
-    "renew": (layout_table.renew, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT, _WORD)),
-    "clear": (layout_table.clear, ctypes.PYFUNCTYPE(_WORD, _WORD)),
-    "run": (layout_table.run, ctypes.PYFUNCTYPE(_WORD, _WORD, _WORD, _WORD, _WORD)),
+_NATIVE: dict[str, tuple[str, Any]] = {  # functions by name: where they are, and their type
+    "plan": (_PLANNER, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT, _WORD, _WORD, _WORD)),
+    "find": (_TABLE, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT)),
+    "prepare": (_TABLE, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT)),
+    "put": (_TABLE, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT, _WORD)),
+    "recall": (_TABLE, ctypes.PYFUNCTYPE(ctypes.py_object, _WORD, _LAYOUT, _WORD)),
+    "renew": (_TABLE, ctypes.PYFUNCTYPE(_WORD, _WORD, _LAYOUT, _WORD)),
+    "clear": (_TABLE, ctypes.PYFUNCTYPE(_WORD, _WORD)),
 }
-_RELEASING = ctypes.CFUNCTYPE(_WORD, _WORD, _WORD, _WORD, _WORD)  # `run` without the lock
+_ENTRIES = {
+    "transpose": _ENTRY, "ascontiguousarray": _ENTRY, "asfortranarray": _ENTRY, "arrays_moved": _LAYOUTS,
+    "memory_moved": _LAYOUTS,
+}  # fmt: skip
 
 
 @once
 def functions() -> Mapping[str, Callable[..., Any]]:
-    """The native functions by name, and `run` without the interpreter lock as `run_releasing`."""
-    loaded = native("layouts of arrays", revision(*_SOURCES), [*_NATIVE], _compiled)
-    found = {name: loaded.function(name, prototype) for name, (_, prototype) in _NATIVE.items()}
-    return {**found, "run_releasing": loaded.function("run", _RELEASING)}
+    """The native functions by name."""
+    loaded = _loaded()
+    return {name: loaded.function(name, prototype) for name, (_, prototype) in _NATIVE.items()}
+
+
+def entries() -> Mapping[str, int]:
+    """The addresses of the entries of arrays by name: code that stays as long as `functions` do."""
+    return {name: _loaded().address(name) for name in _ENTRIES}
+
+
+@once
+def _loaded() -> Loaded:
+    places = f"{object_fields.TYPE} {object_fields.TUPLE_ITEMS} {object_fields.HOME_STATE}"
+    return native("layouts of arrays", f"{revision(*_SOURCES)} {places}", [*_NATIVE, *_ENTRIES], _compiled)
 
 
 def _compiled() -> bytes:
-    with locks.LLVM:
-        from ..ir_builders import integer_code, module
+    integer_code, module = (locks.imported(f"..ir_builders.{name}", __package__) for name in ("integer_code", "module"))
     target = backend.host_target()
     made = module.new_module(target)
-    integer_code.add_functions(made, [function for function, _ in _NATIVE.values()])
+    homes = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
+    found = [getattr(locks.imported(f"..ir_builders.{home}", __package__), name) for name, home in homes.items()]
+    integer_code.add_functions(made, found)
     return backend.compile_scalar(str(made), target)

@@ -18,7 +18,7 @@ from ..ir_builders import planner_fields as fields
 from ..ir_builders.layout_fields import LEFT, MAX_RANK, PREPARED_BYTES
 from ..operands.addresses import data_address
 from ..runtime import backend
-from ..runtime.executable import FOR_EVER, HELD_BYTES, SERIAL_BYTES, Executable
+from ..runtime.executable import HELD_BYTES, SERIAL_BYTES, Executable
 from ..runtime.once import once
 from .family_kernels import FamilyKernels
 from .layout_code import functions
@@ -29,6 +29,8 @@ MOST_BYTES = 40 << 20  # that they take at most: 20,000 of 64 axes; everyday one
 MOST_OWNED = 512  # layouts with a kernel of their own: some 70 KiB each
 PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
 MOST_NUMBERS = 4096  # efforts and numbers of threads in layouts
+
+FOR_EVER = 1 << 62  # bytes that a layout with a kernel of its own may move
 
 Reach = tuple[int, int]
 _WORDS = struct.Struct(f"{PREPARED_BYTES // 8}q")
@@ -65,16 +67,6 @@ class Known(NamedTuple):
     def serves(self) -> bool:
         """True where the call can be made, once addresses are even."""
         return self.kernel != 0 or self.executable is not None
-
-    @property
-    def is_direct(self) -> bool:
-        """True where a thread may make the call alone, from its words only."""
-        return self.parts == 1
-
-    def run(self, a: int, b: int, scalars: int) -> None:
-        """Make the call on this thread, by the family's kernel; a, b: addresses of the arrays' elements 0."""
-        native = functions()
-        (native["run"] if self.held else native["run_releasing"])(data_address(self.words), a, b, scalars)
 
 
 class Layouts:

@@ -6,14 +6,16 @@ no time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
 from .. import locks
-from ..arguments import COUNT, shown
+from ..arguments import shown
 from ..errors import ArrayError, out_of_memory, states_memory
 from . import originals as originals
+from .builtin_functions import builtin
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from .call import Order
     from .typing import Axes, D, Exported, Ndarray, Out, Scalar, Tensor
 
-ZERO, ONE, C_ORDER = 0, 1, "C"  # the defaults, which a call that leaves them alone passes on as they are
 _inner: Any = None
 
 
@@ -133,27 +134,11 @@ def transpose(
     Raises ArrayError (a ValueError) for arrays and axes that do not fit, ProblemError for scalars that the dtype
     does not admit, OptionError for threads and effort.
     """
-    plain = (
-        out is None
-        and alpha is ONE
-        and beta is ZERO
-        and effort is ONE
-        and conjugate is False
-        and order is C_ORDER
-        and (threads is None or (type(threads) is int and 0 < threads <= COUNT))
-    )
     try:
         inner = _inner or _loaded()
-        if plain:
-            if type(a) is np.ndarray:
-                result = inner.taken((a.shape, a.strides, a.dtype, axes), axes, a, a.dtype)
-            else:
-                result = inner.taken_tensor(a, axes)
-            if result is not None:
-                return result
         if apart:
             raise ArrayError(f"axes are one argument: transpose(a, {shown((axes, *apart))})")
-        return inner.transposed(a, inner.Call(axes, out, alpha, beta, conjugate, order, threads, effort, stream, plain))
+        return inner.transposed(a, inner.Call(axes, out, alpha, beta, conjugate, order, threads, effort, stream))
     except MemoryError as error:
         raise out_of_memory(error, "transpose") from error
 
@@ -223,3 +208,11 @@ def asfortranarray(
     Nothing is copied where a is so already. Where dtype asks for a conversion, NumPy makes it; like: as in NumPy.
     """
     return (_inner or _loaded()).contiguous(a, dtype, "F", like, threads)
+
+
+PYTHON: dict[str, Callable[..., Any]] = {
+    "transpose": transpose, "ascontiguousarray": ascontiguousarray, "asfortranarray": asfortranarray,
+}  # fmt: skip
+"""The functions above, which serve what the builtin functions of their names do not (`native_entry`)."""
+if not TYPE_CHECKING:
+    transpose, ascontiguousarray, asfortranarray = map(builtin, PYTHON.values())

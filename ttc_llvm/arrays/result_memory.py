@@ -18,9 +18,8 @@ import numpy as np
 from .. import locks
 from ..arguments import between
 from ..errors import CompileError, OptionError, TargetError
-from ..ir_builders import result_blocks, result_handler
 from ..ir_builders import result_fields as fields
-from ..ir_builders import result_pool as freed_blocks
+from ..ir_builders import result_handler
 from ..operands import addresses
 from ..operands.operand import Array
 from ..runtime import backend, heap, numpy_api, runtime
@@ -33,7 +32,7 @@ from ..tuning.search.available import total_memory
 MOST_KEPT, SHARE = 256 << 20, 16  # bytes of freed results that are kept, or this part of all memory, by default
 ORDERS = {"C": 0, "F": 1, "A": -1, "K": 2}  # NumPy's numbers
 FUTEX = {"x86_64": 202, "aarch64": 98}  # the system call's number, by processor
-SOURCES = (fields, result_blocks, freed_blocks, result_handler)
+SOURCES = ("result_fields", "result_blocks", "result_pool", "result_handler")
 
 _BYTES = between(0, 1 << 62)
 _WORD, _OBJECT = ctypes.c_int64, ctypes.py_object

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from ..operands.operand import Array, Operand
-from . import assignment, shortcut
-from .call import Call, threads_for
+from ..operands.operand import Array
+from . import assignment
+from .call import threads_for
 from .pairs import PLAIN, Scaling
 from .result_memory import new_like
 
@@ -42,16 +40,6 @@ def _masked(view: Any, scale: Scaling, order: str, most: int, effort: int) -> An
     if mask is not np.ma.nomask:
         result._mask = new(mask, PLAIN, order, threads_for(None, mask), 1)
     return result
-
-
-def usual(key: Hashable, given: Operand, view: Array, call: Call) -> Any:
-    """A copy of the view, which is the operand's with permuted axes; layouts that return get a shortcut by this key."""
-    result = new_like(view, "C", call.most(view))
-    ready = assignment.engine().assign(view, result, PLAIN, call.most(view), 1, fresh=True)
-    if ready is not None:
-        with suppress(MemoryError):  # there is a result, and the next call is served without, too
-            shortcut.offer(key, call.axes, ready, result, given.back)
-    return given.handed(result)
 
 
 def new(view: Array, scale: Scaling, order: str, most: int, effort: int) -> Array:

@@ -7,6 +7,7 @@ costs a look-up.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..runtime import backend, runtime
 from ..runtime.pool import Call
 from .checks import check_once, meet
 from .layouts import Known, layout_of, layouts
+from .native_entry import MOVED, native_moves
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, moves, unit_of
 
 REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
@@ -34,28 +36,33 @@ class _Wanted:
     odd: int = 0
 
 
-def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> Known | None:
+def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:
     """`to <- alpha * of + beta * to`, element by element, on at most `threads` threads.
 
     of, to: arrays of one shape and of the types of `scale`; fresh: `to` is new, nothing can overlap; effort: plans
-    that are considered when a layout is new, timed where they are more than one. Returns what was known of this layout,
-    None where it made a detour. Raises ArrayError where the two share memory, unless they are the same elements, or
-    where elements of `to` do.
+    that are considered when a layout is new, timed where they are more than one. Raises ArrayError where the two share
+    memory, unless they are the same elements, or where elements of `to` do.
     """
     if not to.nbytes:
-        return None
+        return
+    if effort == 1 and native_moves().arrays(of, to, scale.number or of.dtype.itemsize, scale.address) == MOVED:
+        return
     wanted = _Wanted(threads, effort)
     known = _known(of, to, scale, wanted)
     address_of, address_to = data_address(of), data_address(to)
     if not fresh and _meet(of, to, address_of, address_to, known):
         _assign_in_place(of, to, scale, threads, effort)
-        return None
+        return
     odd = address_of & known.odd_of | address_to & known.odd_to
     if odd or not known.serves:
         _assign_odd(of, to, scale, replace(wanted, odd=odd))
-        return None
+        return
     _run(known, address_of, address_to, scale, threads)
-    return known
+
+
+def memory_moved(*call: Any) -> bool:
+    """A plain move at once, if possible, with the arguments of `memory_moved` in `ir_builders/array_layouts.py`."""
+    return native_moves().memory(*call) == MOVED
 
 
 def _run(known: Known, a: int, b: int, scale: Scaling, threads: int) -> None:
@@ -67,8 +74,6 @@ def _run(known: Known, a: int, b: int, scale: Scaling, threads: int) -> None:
             if not isinstance(family, Known):
                 raise
             _run(family, a, b, scale, threads)
-    elif threads < 2 or known.parts < 2:
-        known.run(a, b, scale.address)
     else:
         a, b = a + known.offset_a, b + known.offset_b
         call = Call(known.kernel, a, b, scale.address, known.params, 0, known.tasks)

@@ -13,18 +13,20 @@ from ..errors import ArrayError
 from ..operands.operand import Array, Operand
 from ..operands.reading import has_functions, operand, result_place
 from ..runtime import runtime
-from . import assignment, by_numpy, shortcut
+from . import assignment, by_numpy, tensors
 from .call import Call, Order, threads_for
 from .checks import as_dtype, check_beta, check_result, permuted, scaled
 from .pairs import PLAIN, Scaling
-from .results import base, copied, is_masked, new, usual
-from .shortcut import taken, taken_tensor
+from .results import base, copied, is_masked, new
 
-__all__ = ["Call", "contiguous", "taken", "taken_tensor", "transposed"]
+__all__ = ["Call", "contiguous", "transposed"]
 
 
 def transposed(a: Any, call: Call) -> Any:
     """`transpose` of any array."""
+    result = tensors.transposed(a, call)
+    if result is not None:
+        return result
     effort = call.plans()
     if type(a) is not np.ndarray and has_functions(a):
         return by_numpy.delegated(a, call)
@@ -41,9 +43,6 @@ def transposed(a: Any, call: Call) -> Any:
     scale = scaled(view.dtype, view.dtype, call.alpha, call.beta, call.conjugate, given.conjugated)
     if scale is not PLAIN:
         check_beta(call.beta if scale.beta else 0)
-    key = shortcut.key_of(a, call.axes) if call.usual else None
-    if key is not None:
-        return usual(key, given, view, call)
     order = call.placed()
     if order != "C" and not given.strided:
         raise ArrayError(f"order {call.order!r}: arrays of {given.library} have no order in memory of their own")

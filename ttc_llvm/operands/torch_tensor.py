@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from .types import is_numpys, named
 DEVICES = ("cpu", "cuda")
 CONJUGABLE = ("c8", "c16")  # whose conjugates kernels make as they move the elements
 _LAZY = {"is_conj": "conjugated", "is_neg": "negated"}
-_CARRIERS = {1: "u1", 2: "i2", 4: "i4"}  # of the types that NumPy lacks
+_CARRIERS = {1: "uint8", 2: "int16", 4: "int32"}  # of the types that NumPy lacks
 _LOCKED = "is a lazily {} view: pass the tensor that it is a view of"
 _GRADIENT = (
     "{name} requires a gradient, which would be lost: pass {name}.detach(), or call ttc_llvm.torch.transpose(a, axes),"
@@ -25,8 +25,27 @@ _GRADIENT = (
 )
 
 
+def shared(x: Any) -> Array | None:
+    """The memory of a tensor on the host as an array of its own type, which PyTorch makes in no time; None for anything
+    else, and where PyTorch refuses: tensors with gradients, lazy views, sparse ones."""
+    if type(x).__module__ != "torch" or type(x).__name__ != "Tensor":
+        return None
+    dtype = _dtype(x.dtype)
+    if dtype is None:
+        return None
+    try:
+        carrier = _carrier(x.dtype)
+        array: Array = x.numpy() if carrier is None else x.view(carrier).numpy().view(dtype)
+    except (RuntimeError, TypeError):
+        return None
+    return array
+
+
 def read(x: Any, name: str) -> Operand | None:
     """A tensor on the host or on a CUDA device; None for what is none. ArrayError says why it cannot be used."""
+    array = shared(x)
+    if array is not None:
+        return Operand(array, "torch", back=back(x.dtype), written=partial(written, x), keep=x)
     if library_of(x) != "torch" and not _is_subclass(x):
         return None
     torch = sys.modules["torch"]
@@ -44,8 +63,8 @@ def read(x: Any, name: str) -> Operand | None:
     view = described(_address(plain, name), tuple(plain.shape), steps, dtype, plain)
     stream = streams.current(x) if x.device.type == "cuda" else None
     return Operand(
-        view, "torch", x.device.type == "cuda", stream, locked, conjugated, _back(x.dtype),
-        written=partial(_written, torch, x), keep=x,
+        view, "torch", x.device.type == "cuda", stream, locked, conjugated, back(x.dtype),
+        written=partial(written, x), keep=x,
     )  # fmt: skip
 
 
@@ -83,33 +102,25 @@ def _dtype(of: Any) -> np.dtype[Any] | None:
     return named(_name(of))
 
 
-def _written(torch: Any, x: Any) -> None:
+def written(x: Any) -> None:
     """Tell autograd: a gradient that needs what was there before is refused, and not wrong."""
-    torch.autograd.graph.increment_version(x)
+    sys.modules["torch"].autograd.graph.increment_version(x)
 
 
 # --- results ----------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
-def _back(of: Any) -> Back:
-    """What makes tensors of this type of NumPy arrays, whose memory they take over."""
+def back(of: Any) -> Back:
+    """A function that makes tensors of this type of NumPy arrays, whose memory they take over."""
     made: Callable[[Array], Any] = sys.modules["torch"].from_numpy
     if is_numpys(_name(of)):
         return made
     carrier = np.dtype(_CARRIERS[of.itemsize])
     return lambda result: made(result.view(carrier)).view(of)
 
-# --- tensors whose layout has been seen -------------------------------------------------------------------
 
-
-def quick(x: Any, axes: Any) -> tuple[Hashable, int] | None:
-    """A key for plain tensors on the host of this layout with these axes, and the address; None for anything else."""
-    if type(x).__module__ != "torch":
-        return None
-    try:
-        if x.is_cpu and not (x.requires_grad or x.is_conj() or x.is_neg()):
-            return (x.shape, x.stride(), x.dtype, axes), x.data_ptr()
-    except (AttributeError, RuntimeError):  # no tensors; sparse ones, and those that transformations have wrapped
-        pass
-    return None
+@lru_cache(maxsize=64)
+def _carrier(of: Any) -> Any:
+    """PyTorch's type of the same size that NumPy has, too; None where it has the type itself."""
+    return None if is_numpys(_name(of)) else getattr(sys.modules["torch"], _CARRIERS[of.itemsize])

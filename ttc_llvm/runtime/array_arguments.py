@@ -11,6 +11,7 @@ import numpy as np
 from ..arguments import number, shown
 from ..errors import ArrayError
 from ..lazy_dataclasses import dataclass, field
+from ..operands import torch_tensor
 from ..operands.addresses import data_address
 from ..operands.operand import Array, Operand, described, packed
 from ..operands.reading import in_place
@@ -70,7 +71,7 @@ class Storage:
         """Its address, or BY_STRIDES, and the object that keeps that memory alive: x is an array, a buffer or an
         integer address. ArrayError for what does not fit."""
         if type(x) is not np.ndarray:
-            return (x, None) if type(x) is int and 0 < x < END_OF_MEMORY else self._checked(x)
+            return (x, None) if type(x) is int and 0 < x < END_OF_MEMORY else self._of_other(x)
         shape, flags = x.shape, x.flags  # an array is what most calls bring: checked in no time
         if x.dtype != self.dtype or (self.written and not flags.writeable):
             return self._checked(x)
@@ -82,6 +83,16 @@ class Storage:
         if known is None:
             return self._checked(x)
         return (data_address(x) if known is IN_PLACE else BY_STRIDES), x
+
+    def _of_other(self, x: Any) -> tuple[int, Any]:
+        """The same of a tensor by the array that shares its memory, or of anything else."""
+        array = torch_tensor.shared(x)
+        if array is None:
+            return self._checked(x)
+        found = self.address(array)
+        if self.written:
+            torch_tensor.written(x)
+        return found
 
     def _checked(self, x: Any) -> tuple[int, Any]:
         """The address of anything else that may be handed over, or the rule that it breaks. Some objects make the

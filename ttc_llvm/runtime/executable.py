@@ -6,7 +6,6 @@ import ctypes
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 from ..errors import CompileError, TargetError
 from ..lazy_dataclasses import dataclass
@@ -22,7 +21,6 @@ from .pool import Call
 
 SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
-FOR_EVER = 1 << 62
 
 _log = logging.getLogger(__name__)
 _ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
@@ -78,13 +76,9 @@ class Executable:
     known: linked, not compiled; parts: threads that are worth their while.
     """
 
-    # As in `General`: a kernel of its own serves a layout for good.
-    weight: ClassVar[int] = 1
-    returned: ClassVar[bool] = True
-
     __slots__ = (
         "_alignment", "_for_misaligned_a", "_for_misaligned_b", "_items", "_line", "_loads", "_non_temporal",
-        "_objects", "_offsets", "_ordinary", "left", "parts", "placed", "plan", "target",
+        "_objects", "_offsets", "_ordinary", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
     def __init__(
@@ -93,7 +87,6 @@ class Executable:
         canonical = placed.canonical
         self.placed, self.plan, self.target, self._objects, self._loads = placed, plan, target, objects or {}, loads
         self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
-        self.left = FOR_EVER
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         writing = resolve(canonical, plan, target)
         self._alignment = writing.alignment if writing.plan.non_temporal else 0

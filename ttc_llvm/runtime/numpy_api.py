@@ -9,7 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 # Places in the table: the same in all versions of NumPy that have the entry.
-_PLACES = {"NewLikeArray": 277, "SetHandler": 304, "GetHandler": 305, "DefaultHandler": 306}
+_PLACES = {
+    "Array": 2, "NewFromDescr": 94, "NewLikeArray": 277, "SetHandler": 304, "GetHandler": 305, "DefaultHandler": 306,
+}  # fmt: skip
 _NO_ENTRIES = MappingProxyType[str, int]({})
 
 

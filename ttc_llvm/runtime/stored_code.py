@@ -6,8 +6,8 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 
+from .. import ir_builders
 from ..errors import CompileError
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Record, Request
@@ -48,6 +48,8 @@ def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], b
     return loaded
 
 
-def revision(*sources: ModuleType) -> str:
-    """The revision of code that is written in these modules: other sources are another row of the database."""
-    return hashlib.sha256(b"".join(Path(str(source.__file__)).read_bytes() for source in sources)).hexdigest()[:16]
+def revision(*sources: str) -> str:
+    """The revision of code that is written in these modules of `ir_builders`, which need not be loaded: other sources
+    are another row of the database."""
+    folder = Path(ir_builders.__path__[0])
+    return hashlib.sha256(b"".join((folder / f"{name}.py").read_bytes() for name in sources)).hexdigest()[:16]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,18 +13,16 @@ from .. import locks
 from ..arrays import assignment
 from ..arrays.call import ALONE_BYTES
 from ..arrays.checks import scaled
-from ..arrays.layouts import Known, layouts
-from ..arrays.pairs import PLAIN, Scaling
+from ..arrays.pairs import Scaling
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import described
 from ..operands.reading import operand
+from ..operands.torch_tensor import shared
 from ..runtime import runtime
-from ..runtime.once import Recent
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-CAPACITY = 512  # layouts remembered
 ARITHMETIC = {torch.float32: "f4", torch.float64: "f8", torch.complex64: "c8", torch.complex128: "c16"}
 
 
@@ -59,55 +58,32 @@ def _scaling(x: Tensor, dtype: np.dtype[Any], real: float, imag: float, conjugat
 # --- on the host --------------------------------------------------------------------------------------------
 
 
-Run = Callable[[int, int], bool]
-_known: Recent[tuple[Any, Run]] = Recent(CAPACITY)  # by layout: the result's shape, and what moves the elements
-
-
 def on_host(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
     """The operator on CPUs."""
-    if real == 1 and imag == 0 and not conjugate:
-        known = _known.find((x.shape, x.stride(), x.dtype, (*axes,)))
-        if known is not None:
-            shape, run = known
-            result = x.new_empty(shape)
-            if run(x.data_ptr(), result.data_ptr()):
+    if real == 1 and imag == 0 and not conjugate and len(axes) == x.dim():
+        with suppress(IndexError):
+            result = x.new_empty([x.shape[k] for k in axes])
+            memory = x.data_ptr(), result.data_ptr(), x.itemsize, x.shape, x.stride(), axes
+            if assignment.engine().memory_moved(*memory):
                 return result
     return _moved(x, axes, real, imag, conjugate)
 
 
-def _shortcut(known: Known) -> Run:
-    """A plain move on the calling thread from one address to another; False, and nothing has moved, where the long way
-    has to: at odd addresses, and where the layout is to be looked at anew."""
-    left, odd_of, odd_to, entry = known.left // known.weight, known.odd_of, known.odd_to, known.run
-
-    def run(a: int, b: int) -> bool:
-        nonlocal left
-        left -= 1
-        if left <= 0:
-            layouts().renew(known.layout, 0)  # so that the long way sees what was moved
-            return False
-        if a & odd_of | b & odd_to:
-            return False
-        entry(a, b, 0)
-        return True
-
-    return run
-
-
 def _moved(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: bool) -> Tensor:
-    """The long way: the layout is looked at, and remembered if it returns and one thread serves it."""
+    """The long way, by arrays."""
     check(x, axes, real, imag, conjugate)
     result = x.new_empty([x.shape[k] for k in axes])
     scale = _scaling(x, np.dtype(ARITHMETIC.get(x.dtype, f"V{x.dtype.itemsize}")), real, imag, conjugate)
     of, to = _array(x).transpose(axes), _array(result)
-    known = assignment.engine().assign(of, to, scale, _threads(to.nbytes), 1, fresh=True)
-    if known is not None and scale is PLAIN:
-        _offer((x.shape, x.stride(), x.dtype, (*axes,)), known, result.shape)
+    assignment.engine().assign(of, to, scale, _threads(to.nbytes), 1, fresh=True)
     return result
 
 
 def _array(x: Tensor) -> Any:
-    """The tensor's memory as an array, whatever its dtype is called; the tensor keeps it."""
+    """The tensor's memory as an array, whatever its dtype is called."""
+    array = shared(x.detach())
+    if array is not None:
+        return array
     dtype = np.dtype(ARITHMETIC.get(x.dtype, f"V{x.dtype.itemsize}"))
     return described(x.data_ptr(), tuple(x.shape), tuple(step * dtype.itemsize for step in x.stride()), dtype)
 
@@ -115,11 +91,6 @@ def _array(x: Tensor) -> Any:
 def _threads(size: int) -> int:
     """No more than PyTorch uses: workers of its data loaders have one each."""
     return 1 if size < ALONE_BYTES else min(runtime.num_threads(), torch.get_num_threads())
-
-
-def _offer(key: Any, known: Known, shape: Any) -> None:
-    if known.is_direct and (known.executable is not None or known.left < layouts().payback):
-        _known.put(key, (shape, _shortcut(known)))
 
 
 # --- elsewhere ----------------------------------------------------------------------------------------------

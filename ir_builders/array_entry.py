@@ -1,0 +1,179 @@
+"""Native entries of `transpose`, `ascontiguousarray` and `asfortranarray`: functions for `integer_code`.
+
+CPython calls them as it calls a builtin function (METH_FASTCALL | METH_KEYWORDS). They serve the calls that programs
+make most: NumPy's arrays of one class, layouts that the table knows or plans, on one thread. Whatever else is asked,
+and every error, is left to the Python function of the same name, which is called with the same arguments.
+
+The interpreter lock is held but while a kernel runs that takes longer than giving it away.
+"""
+
+from __future__ import annotations
+
+from ttc_llvm.operands.object_fields import (
+    ARRAY_DATA,
+    ARRAY_DTYPE,
+    ARRAY_FLAGS,
+    ARRAY_RANK,
+    C_CONTIGUOUS,
+    F_CONTIGUOUS,
+    REFERENCES,
+    WRITEABLE,
+)  # fmt: skip
+from ttc_llvm.problem.dtypes import MAX_ITEMSIZE
+
+from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, type_of
+from .array_entry_fields import GIVEN_BYTES, Given, State
+from .array_layouts import packed, permuted_array, set_result, set_source, state_of
+from .layout_calls import looked_up, moved, run
+from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK
+from .words import call, load8, load32, load64, local, store64
+
+TRANSPOSE_NAMES = sum(1 << given // 8 for given in Given if given not in (Given.DTYPE, Given.LIKE))
+CONTIGUOUS_NAMES = sum(1 << given // 8 for given in (Given.A, Given.DTYPE, Given.LIKE, Given.THREADS))
+
+
+def transpose(home: int, args: int, count: int, names: int) -> int:
+    """`ttc_llvm.transpose`. home: what the function is bound to."""
+    state, given = state_of(home), local(GIVEN_BYTES)
+    result = 0
+    if noted(state, given, TRANSPOSE_NAMES, Given.AXES, args, count, names):
+        result = _transposed(state, given)
+    return result if result != 0 else _by_python(state, State.TRANSPOSE, args, count, names)
+
+
+def ascontiguousarray(home: int, args: int, count: int, names: int) -> int:
+    """`ttc_llvm.ascontiguousarray`."""
+    result = _contiguous(state_of(home), args, count, names, C_CONTIGUOUS)
+    return result if result != 0 else _by_python(state_of(home), State.ASCONTIGUOUSARRAY, args, count, names)
+
+
+def asfortranarray(home: int, args: int, count: int, names: int) -> int:
+    """`ttc_llvm.asfortranarray`."""
+    result = _contiguous(state_of(home), args, count, names, F_CONTIGUOUS)
+    return result if result != 0 else _by_python(state_of(home), State.ASFORTRANARRAY, args, count, names)
+
+
+def _by_python(state: int, function: int, args: int, count: int, names: int) -> int:
+    return call(load64(state + State.VECTORCALL), load64(state + function), args, count, names)
+
+
+# --- what is asked ----------------------------------------------------------------------------------------
+
+
+def _transposed(state: int, given: int) -> int:
+    """The result, which the caller owns, or 0."""
+    array, out = load64(given + Given.A), load64(given + Given.OUT)
+    layout, scalars = local(LAYOUT_BYTES), local(32)
+    ndarray = load64(state + State.NDARRAY)
+    if type_of(array) != ndarray or not _usual(state, given):
+        return 0
+    is_fresh = is_left(state, out)
+    if not is_fresh and type_of(out) != ndarray:
+        return 0
+    kind = _kind(state, given, load64(array + ARRAY_DTYPE), load64((array if is_fresh else out) + ARRAY_DTYPE), scalars)
+    if kind <= 0 or not permuted_array(state, layout, array, load64(given + Given.AXES)):
+        return 0
+    store64(layout + KIND, kind)
+    if is_fresh:
+        order = load64(given + Given.ORDER)
+        in_f = order == load64(state + State.F_ORDER) or order == load64(state + State.SMALL_F)
+        return _fresh(state, layout, array, in_f, scalars)
+    return _into(state, layout, array, out, scalars)
+
+
+def _usual(state: int, given: int) -> int:
+    """1 where the arguments that native code leaves to Python have their default values."""
+    order, effort = load64(given + Given.ORDER), load64(given + Given.EFFORT)
+    conjugate = load64(given + Given.CONJUGATE)
+    if not is_left(state, load64(given + Given.STREAM)) or not threads_fit(state, load64(given + Given.THREADS)):
+        return 0
+    if effort != 0 and effort != load64(state + State.ONE):
+        return 0
+    if conjugate != 0 and conjugate != load64(state + State.FALSE) and conjugate != load64(state + State.TRUE):
+        return 0
+    if order == 0 or order == load64(state + State.C_ORDER) or order == load64(state + State.SMALL_C):
+        return 1
+    return order == load64(state + State.F_ORDER) or order == load64(state + State.SMALL_F)
+
+
+def _kind(state: int, given: int, of: int, to: int, scalars: int) -> int:
+    """The layout's kind: bytes of items that are moved, or a kind of arithmetic; 0 or less where Python decides."""
+    alpha, beta, conjugate = load64(given + Given.ALPHA), load64(given + Given.BETA), load64(given + Given.CONJUGATE)
+    if (
+        (of != to)
+        or (alpha != 0 and alpha != load64(state + State.ONE))
+        or (beta != 0 and beta != load64(state + State.ZERO))
+        or (conjugate != 0 and conjugate != load64(state + State.FALSE))
+    ):
+        kind = scaled(state, given, of, to, scalars)
+        if kind != 0:
+            is_fresh = is_left(state, load64(given + Given.OUT))
+            return NONE_SUCH if is_fresh and beta != 0 and beta != load64(state + State.ZERO) else kind
+    return _moved(state, of)
+
+
+def _moved(state: int, dtype: int) -> int:
+    """Bytes of items that are moved as they are; 0 where they cannot be."""
+    size = load32(dtype + load64(state + State.DTYPE_SIZE))
+    if load8(dtype + load64(state + State.DTYPE_FLAGS)) & REFERENCES or size > MAX_ITEMSIZE:
+        return 0
+    return size
+
+
+def _contiguous(state: int, args: int, count: int, names: int, wanted: int) -> int:
+    """The array itself where it is contiguous, or a copy; 0 where Python decides. wanted: the flag."""
+    given, layout = local(GIVEN_BYTES), local(LAYOUT_BYTES)
+    if not noted(state, given, CONTIGUOUS_NAMES, Given.DTYPE, args, count, names):
+        return 0
+    array, dtype = load64(given + Given.A), load64(given + Given.DTYPE)
+    if type_of(array) != load64(state + State.NDARRAY) or load32(array + ARRAY_RANK) == 0:
+        return 0
+    if not is_left(state, dtype) and dtype != load64(array + ARRAY_DTYPE):
+        return 0
+    if not is_left(state, load64(given + Given.LIKE)) or not threads_fit(state, load64(given + Given.THREADS)):
+        return 0
+    if load32(array + ARRAY_FLAGS) & wanted:
+        call(load64(state + State.TAKE), array)
+        return array
+    kind = _moved(state, load64(array + ARRAY_DTYPE))
+    if kind == 0:
+        return 0
+    store64(layout + KIND, kind)
+    set_source(layout, array)
+    return _fresh(state, layout, array, wanted == F_CONTIGUOUS, 0)
+
+
+# --- results ----------------------------------------------------------------------------------------------
+
+
+def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int) -> int:
+    """A new array of the array's dtype."""
+    dtype, shape = load64(array + ARRAY_DTYPE), local(8 * MAX_RANK)
+    if not packed(layout, load32(dtype + load64(state + State.DTYPE_SIZE)), in_f):
+        return 0
+    prepared = looked_up(state, layout)
+    if prepared == 0:
+        return 0
+    rank = load64(layout + RANK)
+    for k in range(rank):
+        store64(shape + 8 * k, load64(layout + AXES + AXIS_BYTES * k + EXTENT))
+    call(load64(state + State.TAKE), dtype)  # which the new array keeps
+    ndarray = load64(state + State.NDARRAY)
+    made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
+    if made == 0:
+        call(load64(state + State.CLEAR))
+        return 0
+    if run(state, prepared, load64(array + ARRAY_DATA), load64(made + ARRAY_DATA), scalars):
+        call(load64(state + State.RELEASE), made)
+        return 0
+    return made
+
+
+def _into(state: int, layout: int, array: int, out: int, scalars: int) -> int:
+    """The caller's own array, with a reference of its own."""
+    if not load32(out + ARRAY_FLAGS) & WRITEABLE or not set_result(layout, out):
+        return 0
+    if moved(state, layout, load64(array + ARRAY_DATA), load64(out + ARRAY_DATA), scalars):
+        return 0
+    call(load64(state + State.TAKE), out)
+    return out

@@ -1,0 +1,73 @@
+"""The state of the native entries of arrays, which Python fills, and the block in which they note arguments."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from .layout_fields import ARITHMETIC
+
+MOVED, UNKNOWN, SPENT = 0, 1, 2
+"""What became of a call. But for MOVED nothing has moved, and Python has to see to it: SPENT where the layout is to get
+a kernel of its own."""
+
+
+class State(IntEnum):
+    """Offsets of the state's words. They are addresses of objects and functions, but for DTYPE_FLAGS and DTYPE_SIZE,
+    which say where NumPy keeps these in a dtype."""
+
+    NDARRAY = 0
+    TUPLE = 8
+    LIST = 16
+    INT = 24
+    FLOAT = 32
+    COMPLEX = 40
+    NONE = 48
+    TRUE = 56
+    FALSE = 64
+    ZERO = 72
+    ONE = 80
+    C_ORDER = 88  # "C", and so on: of a text of one letter there is one object
+    F_ORDER = 96
+    SMALL_C = 104
+    SMALL_F = 112
+    DTYPE_FLAGS = 120
+    DTYPE_SIZE = 128
+    NEW_ARRAY = 136
+    VECTORCALL = 144
+    AS_INTEGER = 152
+    AS_FLOAT = 160
+    NEW_INTEGER = 168
+    TUPLE_LENGTH = 176
+    ERROR = 184  # PyErr_Occurred
+    CLEAR = 192
+    TAKE = 200  # a reference
+    RELEASE = 208
+    UNLOCK = 216  # the interpreter
+    LOCK = 224
+    TABLE = 232  # of layouts
+    TRANSPOSE = 240  # Python's functions, for whatever is not served here
+    ASCONTIGUOUSARRAY = 248
+    ASFORTRANARRAY = 256
+
+
+class Given(IntEnum):
+    """Offsets of the arguments that a call gives: objects, which the caller keeps, and 0 for those that it does not."""
+
+    A = 0
+    AXES = 8
+    OUT = 16
+    ALPHA = 24
+    BETA = 32
+    CONJUGATE = 40
+    ORDER = 48
+    THREADS = 56
+    EFFORT = 64
+    STREAM = 72
+    DTYPE = 80
+    LIKE = 88
+
+
+GIVEN_BYTES = 8 * len(Given)
+DTYPES = 8 * len(State)  # behind the words of the state: the dtypes of ARITHMETIC, and the names of arguments
+NAMES = DTYPES + 8 * len(ARITHMETIC)
+STATE_BYTES = NAMES + GIVEN_BYTES

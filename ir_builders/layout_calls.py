@@ -1,0 +1,80 @@
+"""Calls of kernels with what the table of layouts has prepared: functions for `integer_code`."""
+
+from __future__ import annotations
+
+from .array_entry_fields import MOVED, SPENT, UNKNOWN, State
+from .layout_fields import (
+    HELD,
+    KERNEL,
+    LEFT,
+    ODD_A,
+    ODD_B,
+    OFFSET_A,
+    OFFSET_B,
+    OWNER,
+    PARAMS,
+    PARTS,
+    REACH_OF,
+    REACH_TO,
+    TASKS,
+    WEIGHT,
+)  # fmt: skip
+from .layout_table import find, prepare
+from .planner_fields import PARAMS_BYTES
+from .words import call, load64, local, store64
+
+
+def looked_up(state: int, layout: int) -> int:
+    """The address of the prepared call of a layout, known or new; 0 where Python has to serve it."""
+    table = load64(state + State.TABLE)
+    found = find(table, layout)
+    if found == 0:
+        found = prepare(table, layout)
+    return found if found != 0 and load64(found + PARTS) == 1 else 0
+
+
+def moved(state: int, layout: int, a: int, b: int, scalars: int) -> int:
+    """Look a layout up and run it from address a to address b; UNKNOWN where the two might overlap, too."""
+    prepared = looked_up(state, layout)
+    return run(state, prepared, a, b, scalars) if prepared != 0 and _apart(prepared, a, b) else UNKNOWN
+
+
+def _apart(prepared: int, a: int, b: int) -> int:
+    """1 where no byte between the first and last of one array at these addresses is between those of the other."""
+    low_a, end_a = a + load64(prepared + REACH_OF), a + load64(prepared + REACH_OF + 8)
+    low_b, end_b = b + load64(prepared + REACH_TO), b + load64(prepared + REACH_TO + 8)
+    return end_a <= low_b or end_b <= low_a
+
+
+def run(state: int, prepared: int, a: int, b: int, scalars: int) -> int:
+    """Run the kernel from address a to address b; MOVED, UNKNOWN at odd addresses, or SPENT."""
+    if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B):
+        return UNKNOWN
+    left = load64(prepared + LEFT)
+    if left <= 0:
+        return SPENT
+    store64(prepared + LEFT, left - load64(prepared + WEIGHT))
+    a += load64(prepared + OFFSET_A)
+    b += load64(prepared + OFFSET_B)
+    kernel, params, tasks = load64(prepared + KERNEL), load64(prepared + PARAMS), load64(prepared + TASKS)
+    if load64(prepared + HELD):
+        call(kernel, a, b, scalars, params, 0, 0, tasks)
+        return MOVED
+    owner, copied = load64(prepared + OWNER), local(PARAMS_BYTES)
+    if owner != 0:
+        call(load64(state + State.TAKE), owner)
+    elif params != 0:
+        for at in range(0, PARAMS_BYTES, 8):
+            store64(copied + at, load64(params + at))
+        params = copied
+    _run_unlocked(state, kernel, a, b, scalars, params, tasks)
+    if owner != 0:
+        call(load64(state + State.RELEASE), owner)
+    return MOVED
+
+
+def _run_unlocked(state: int, kernel: int, a: int, b: int, scalars: int, params: int, tasks: int) -> None:
+    """Other threads may run Python code meanwhile, which may forget the layout."""
+    thread = call(load64(state + State.UNLOCK))
+    call(kernel, a, b, scalars, params, 0, 0, tasks)
+    call(load64(state + State.LOCK), thread)

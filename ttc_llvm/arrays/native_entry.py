@@ -1,0 +1,76 @@
+"""Native entries (`ir_builders/array_entry.py`) in the place of Python functions that do the same.
+
+They are bound when the table of layouts is first used. Where objects of the process are not laid out as native code
+expects, and on free-threaded Python, Python serves every call, with the same results.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ir_builders.array_entry_fields import MOVED as MOVED
+from ..ir_builders.array_entry_fields import STATE_BYTES, UNKNOWN, Given, State
+from ..ir_builders.layout_fields import ARITHMETIC
+from ..operands import object_fields
+from ..runtime import numpy_api
+from ..runtime.once import once
+from . import builtin_functions, layout_code, public
+from .layouts import layouts
+
+NUMPY_API = {"NDARRAY": "Array", "NEW_ARRAY": "NewFromDescr"}
+PYTHON_API = {
+    "AS_INTEGER": "PyLong_AsLongLong", "NEW_INTEGER": "PyLong_FromLongLong", "AS_FLOAT": "PyNumber_Float",
+    "TUPLE_LENGTH": "PyTuple_Size", "ERROR": "PyErr_Occurred", "CLEAR": "PyErr_Clear", "TAKE": "Py_IncRef",
+    "RELEASE": "Py_DecRef", "UNLOCK": "PyEval_SaveThread", "LOCK": "PyEval_RestoreThread",
+}  # fmt: skip
+_OBJECTS: dict[str, object] = {  # of each there is one in the process
+    "TUPLE": tuple, "LIST": list, "INT": int, "FLOAT": float, "COMPLEX": complex, "NONE": None, "TRUE": True,
+    "FALSE": False, "ZERO": 0, "ONE": 1, "C_ORDER": "C", "F_ORDER": "F", "SMALL_C": "c", "SMALL_F": "f",
+}  # fmt: skip
+
+
+class Moves(NamedTuple):
+    """`arrays_moved` and `memory_moved` of `ir_builders/array_layouts.py`: MOVED, or else nothing has moved, and Python
+    has to see to it."""
+
+    arrays: Callable[..., int]
+    memory: Callable[..., int]
+
+
+NO_MOVES = Moves(*[lambda *_: UNKNOWN] * 2)
+"""What leaves every call to Python."""
+
+
+@once
+def native_moves() -> Moves:
+    """Native code for Python to call. The public functions are native from the first time on."""
+    if not builtin_functions.supported() or not object_fields.agree():
+        return NO_MOVES
+    state, addresses = _state(), layout_code.entries()
+    for name in public.PYTHON:
+        builtin_functions.bind(name, addresses[name], state)
+    return Moves(*(builtin_functions.native(name, addresses[name], state) for name in ("arrays_moved", "memory_moved")))
+
+
+def _state() -> Any:
+    """The state of native code, which lives for ever, as everything does that it refers to."""
+    values = {name.upper(): id(function) for name, function in public.PYTHON.items()} | _functions()
+    values |= {name: id(thing) for name, thing in _OBJECTS.items()}
+    values |= {"DTYPE_FLAGS": object_fields.DTYPE_FLAGS, "DTYPE_SIZE": object_fields.DTYPE_SIZE}
+    values |= {"TABLE": layouts().address}
+    others = (*map(np.dtype, ARITHMETIC), *(sys.intern(given.name.lower()) for given in Given))
+    state = (ctypes.c_int64 * (STATE_BYTES // 8))(*(values[word.name] for word in State), *map(id, others))
+    builtin_functions.keep((state, others, layouts(), public.PYTHON, layout_code.functions()))
+    return state
+
+
+def _functions() -> dict[str, int]:
+    """Functions of CPython and NumPy."""
+    found = {name: builtin_functions.address(symbol) for name, symbol in PYTHON_API.items()}
+    found |= {name: numpy_api.table()[entry] for name, entry in NUMPY_API.items()}
+    return found | {"VECTORCALL": builtin_functions.vectorcall()}
