@@ -34,6 +34,12 @@ def test_the_48_cases_follow_the_benchmarks_rule() -> None:
 
 
 @pytest.mark.parametrize("suite", contraction_cases.SUITES)
+@pytest.mark.parametrize("largest", [1, 1000])
+def test_tensors_of_few_bytes_have_elements(suite: str, largest: int) -> None:
+    assert all(one.stated.multiplications for one in contraction_cases.cases([suite], largest, ["z"], []))
+
+
+@pytest.mark.parametrize("suite", contraction_cases.SUITES)
 @pytest.mark.parametrize("dtype", "sdcz")
 def test_every_suite_has_cases_of_every_type(suite: str, dtype: str) -> None:
     found = contraction_cases.cases([suite], 1 << 16, [dtype], [])
@@ -110,6 +116,14 @@ def test_it_runs_in_a_process_that_takes_the_machine_for_what_it_is(monkeypatch:
     assert environment["OPENBLAS_NUM_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
 
 
+def test_the_signal_that_ended_the_process_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, -11))
+    assert cli.main(["bench", "--suite=tccg", "--threads=2"]) != 0
+    assert capsys.readouterr().err == "ttc: error: the process that measures on 2 threads was ended by signal 11\n"
+
+
 def test_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "--suite=tccg", "--list", "--cases=08"]) == 0
     assert capsys.readouterr().out.split()[:2] == ["tccg/08-ao2mo-aqrs-pa-pqrs/d", "ap,srqp->srqa"]
@@ -118,12 +132,18 @@ def test_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--suite=tccg,ttc57"], "suites of contractions are measured by themselves"),
+        (["--suite=tccg,ttc57"], "suites of contractions (tccg, networks, attention) are measured by themselves"),
         (["--suite=tccg", "--pattern"], "--pattern is for transpositions"),
         (["--suite=tccg", "--dtype=i32"], "contractions are of the types s, d, c and z"),
         (["--suite=tccg", "--cases=nowhere"], "cases 'nowhere' match nothing"),
         (["--suite=tccg", "--peers=hptt"], "unknown peer 'hptt'"),
+        (["--suite=tccg", "--peers=nothing"], "unknown peer 'nothing'"),
         (["--suite=tccg", "--rounds=0"], "--rounds=0"),
+        (["--suite=tccg", "--bytes=0"], "--bytes=0: a size such as"),
+        (["--suite=tccg", "--dtype=i4"], "contractions are of the types s, d, c and z"),
+        (["--suite=tccg", "--effort=x"], "--effort=x: a count from 1"),
+        (["--suite=tccg", "--threads=-1"], "--threads=-1: a number from 1"),
+        (["--suite=tccg", "--output=/nowhere/here.jsonl"], "/nowhere/here.jsonl cannot be written"),
     ],
 )
 @pytest.mark.usefixtures("_in_this_process")

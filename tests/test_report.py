@@ -32,6 +32,7 @@ from ttc_llvm.tuning.database import exchange
 from ttc_llvm.tuning.database.records import Record, Request, Timing
 
 RESULTS = tuple(made(step=8))
+OF_CONTRACTIONS = ("gflops", "libraries", "roofline")
 
 
 def of(*results: Any, solutions: tuple[Record, ...] = ()) -> Inputs:
@@ -281,7 +282,7 @@ def test_planning_leaves_out_what_the_database_answered() -> None:
 def test_figures_without_data_are_not_made() -> None:
     plain = [replace(one, references={}, peers={}, facts={}) for one in RESULTS if one.key.startswith("compact 10 ")]
     lacking = {figure.name for figure in figures.FIGURES if not list(figure.make(of(*plain)))}
-    assert lacking == {"changes", "speedup", "affinity", "peers", "search", "ranking"}
+    assert lacking == {"changes", "speedup", "affinity", "peers", "search", "ranking", *OF_CONTRACTIONS}
 
 
 def test_ranking_tells_a_good_model_from_a_bad_one() -> None:
@@ -369,12 +370,13 @@ def test_the_page_is_one_file_with_pictures_beside_it(tmp_path: Path, capsys: py
     assert "A CPU &lt;of&gt; 2 cores" in page
     assert not re.search(r"""(src|href)=["'](https?:)?//|@import|url\((?!#)""", page)
     drawn = {re.sub(r"-.*", "", path.stem) for path in out.glob("*.png")}
-    assert drawn == {figure.name for figure in figures.FIGURES} - {"changes"}
+    assert drawn == {figure.name for figure in figures.FIGURES} - {"changes", *OF_CONTRACTIONS}
     for path in out.glob("*.svg"):
         assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
         assert path.read_text().startswith("<?xml")
         assert f'href="{path.name}"' in page
-    assert page.count("<code>ttc report before.jsonl after.jsonl</code>") == page.count("<code>") == 1
+    assert page.count("<code>ttc report before.jsonl after.jsonl</code>") == 1
+    assert page.count("<code>ttc bench --suite=tccg") == len(OF_CONTRACTIONS) == page.count("<code>") - 1
     again = tmp_path / "again"
     assert cli.main(["report", str(results), str(stored), f"--output={again}", f"--title={title}"]) == 0
     assert {p.name: p.read_bytes() for p in out.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}

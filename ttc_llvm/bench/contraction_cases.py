@@ -66,7 +66,7 @@ def _sizes(operands: tuple[str, str, str], elements: float, fixed: Mapping[str, 
         if index in [operand[0] for operand in operands]:
             found[index] = max(24, int((side + 23) / 24) * 24)
         else:
-            up, down = int((side + 3) / 4) * 4, max(4, int(side / 4) * 4)
+            up, down = max(4, int((side + 3) / 4) * 4), max(4, int(side / 4) * 4)
             found[index] = up if abs(side - up) < abs(side - down) else down
     return found
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -22,50 +20,12 @@ from ..problem import dtypes
 from ..problem.contraction import Contraction, IndexClass
 from .contraction_cases import ContractionCase
 from .contraction_peers import Make, Run
+from .contraction_results import CEILING, OURS, ContractionResult
 
 Array = npt.NDArray[Any]
-FORMAT = 1
-OURS, CEILING = "ttc", "gemm"
 ROUNDS = 6
 NEAR = 1.5  # whoever is slower by more than this leaves after LEAST rounds
 LEAST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ContractionResult:
-    """One case, measured. flops: of one run; bytes: of A, B and C; seconds: of each round, by name: ours, the ceiling's
-    and the peers'; scratch: bytes that our plan needs."""
-
-    id: str
-    spec: str
-    size: Mapping[str, int]
-    dtype: str
-    sizes: tuple[int, int, int]
-    flops: int
-    bytes: int
-    plan: str
-    scratch: int
-    effort: int
-    threads: int
-    seconds: Mapping[str, tuple[float, ...]]
-    facts: Mapping[str, Any]
-
-    @property
-    def gflops(self) -> float:
-        """Our GFlop/s in the fastest run."""
-        return self.flops / min(self.seconds[OURS]) / 1e9
-
-    def pairs(self, name: str) -> float:
-        """Times as fast as another: median of the rounds in which both ran."""
-        return median(x / y for x, y in zip(self.seconds[name], self.seconds[OURS], strict=False))
-
-    @property
-    def line(self) -> str:
-        """The result in JSON."""
-        own = {name: getattr(self, name) for name in ("id", "spec", "size", "dtype", "sizes", "flops", "bytes", "plan")}
-        own |= {name: getattr(self, name) for name in ("scratch", "effort", "threads", "seconds", "facts")}
-        ratios = {name: round(self.pairs(name), 4) for name in self.seconds if name != OURS}
-        return json.dumps({"contraction": FORMAT, **own, "gflops": round(self.gflops, 3), "pairs": ratios})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +36,7 @@ class ContractionSettings:
     effort: int
     threads: int
     rounds: int
-    facts: Mapping[str, Any]
+    facts: dict[str, Any]
 
 
 def measured(cases: Sequence[ContractionCase], how: ContractionSettings) -> Iterator[ContractionResult]:
@@ -100,7 +60,8 @@ def _measured(case: ContractionCase, how: ContractionSettings) -> ContractionRes
     return ContractionResult(
         case.id, stated.spec, stated.extents, str(stated.dtype), _sizes(stated),
         stated.multiplications * (8 if stated.dtype in ("c", "z") else 2), (a.size + b.size + out.size) * itemsize,
-        str(execution.products.plan), execution.scratch, how.effort, how.threads, _rounds(runs, how.rounds), how.facts,
+        str(execution.products.plan), execution.scratch, how.effort, how.threads, _rounds(runs, how.rounds),
+        how.facts | {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())},
     )  # fmt: skip
 
 
@@ -155,9 +116,3 @@ def _rounds(runs: Mapping[str, Run], rounds: int) -> dict[str, tuple[float, ...]
         if number + 1 == LEAST:
             alive = [name for name in alive if name in (OURS, CEILING) or min(found[name]) <= NEAR * min(found[OURS])]
     return {name: tuple(seconds) for name, seconds in found.items()}
-
-
-def summary(results: Sequence[ContractionResult], name: str) -> tuple[float, float, str]:
-    """Times as fast as another: geometric mean of the medians of pairs, the least and whose it is."""
-    pairs = [(result.pairs(name), result.id) for result in results if name in result.seconds]
-    return geometric_mean(x for x, _ in pairs), *min(pairs)

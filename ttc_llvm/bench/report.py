@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import geometric_mean
+from typing import Any
 
 from ..lazy_dataclasses import dataclass, replace
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
 from ..tuning.measurement import BUSY
 from .results import Result
-from .setting import differing
+from .setting import Measured, differing
 
 LONG_RUN = 128  # bytes: sub-tensors whose runs are shorter are summed up apart
 RUNS_MATTER = ("ld",)
@@ -26,11 +27,11 @@ class Column:
     those that count, in pages."""
 
     head: str
-    value: Callable[[Result], Value]
+    value: Callable[[Any], Value]
     shown: str = ".2f"
     digits: int = 3
 
-    def cell(self, result: Result) -> str:
+    def cell(self, result: Measured) -> str:
         """The value as text; `-` where there is none."""
         found = self.value(result)
         return "-" if found is None else found if isinstance(found, str) else f"{found:{self.shown}}"
@@ -66,10 +67,10 @@ def speedup(peer: str) -> Column:
 
 def pairs(peer: str) -> Column:
     """The speedup over a peer, median of pairs."""
-    return Column(f"x {peer}", lambda r: r.pairs(peer))
+    return Column(f"x {peer}", lambda r: r.pairs(peer) if peer in r.peers else None)
 
 
-def peers(results: Iterable[Result]) -> tuple[str, ...]:
+def peers(results: Iterable[Measured]) -> tuple[str, ...]:
     """The peers of these results, in the order in which they appear."""
     return tuple(dict.fromkeys(name for r in results for name in r.peers))
 
@@ -166,9 +167,9 @@ def groups(results: Iterable[Result]) -> dict[str, list[Result]]:
     return found
 
 
-def heading(result: Result) -> str:
+def heading(result: Measured) -> str:
     """Suite, kind, mode and threads of a result, which those that may be compared have in common."""
-    return f"{result.suite}, {KINDS[result.kind]}, {result.mode}, {count(result.threads, 'thread')}"
+    return f"{result.suite}, {KINDS.get(result.kind, result.kind)}, {result.mode}, {count(result.threads, 'thread')}"
 
 
 def _runs(size: int) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ..errors import OptionError, os_errors
 from ..native.whole_file import read
 from ..runtime import interrupts
 from .result_line import BEGINNING, from_line, to_line
 from .results import Result
+
+T = TypeVar("T")
 
 
 class ResultFile:
@@ -21,15 +24,16 @@ class ResultFile:
 
     def read(self) -> tuple[Result, ...]:
         """All results, in the order of the file; OptionError where a line is none, or the file cannot be read."""
-        return tuple(self._results())
+        return tuple(self.lines(from_line))
 
-    def _results(self) -> Iterator[Result]:
+    def lines(self, parsed: Callable[[str], T], beginnings: Sequence[bytes] = (BEGINNING,)) -> Iterator[T]:
+        """The same of what else a line may be. parsed: a line's result, or OptionError; beginnings: of lines."""
         *whole, torn = self._bytes().split(b"\n")
-        if torn[: len(BEGINNING)] != BEGINNING[: len(torn)]:
+        if not any(torn[: len(one)] == one[: len(torn)] for one in beginnings):
             whole.append(torn)  # what no run of ours has begun
         for number, line in enumerate(whole, 1):
             try:
-                yield from_line(line.decode())
+                yield parsed(line.decode())
             except (OptionError, UnicodeDecodeError) as error:
                 raise OptionError(f"{self.path}, line {number}: {error}") from None
 

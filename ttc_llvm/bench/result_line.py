@@ -58,7 +58,7 @@ def from_line(line: str) -> Result:
             found[group] = {name: _timing(one) for name, one in found[group].items()}
         found["references"] = {name: _reference(one) for name, one in found["references"].items()}
         for names, holds in _RULES.items():
-            _require(*(holds(found[name]) for name in names))
+            require(*(holds(found[name]) for name in names))
         return Result(**found)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, OptionError):
@@ -68,59 +68,63 @@ def from_line(line: str) -> Result:
 
 def _timing(value: Any) -> Timing:
     found = Timing(value["bytes"], tuple(value["seconds"]))
-    _require(_is_count(found.bytes), found.bytes > 0, found.seconds, *map(_is_duration, found.seconds))
+    require(is_count(found.bytes), found.bytes > 0, found.seconds, *map(is_duration, found.seconds))
     return found
 
 
 def _reference(value: Any) -> Reference:
     found = Reference(**value)
     texts = (found.compiler, found.version, found.traverse, found.message, *found.flags)
-    _require(*(isinstance(text, str) for text in texts), isinstance(found.flags, list), _is_number(found.compile_s))
+    require(*(isinstance(text, str) for text in texts), isinstance(found.flags, list), is_number(found.compile_s))
     shown = {name: printable(getattr(found, name)) for name in ("compiler", "version", "traverse", "message")}
     flags = tuple(map(printable, found.flags))
     return replace(found, flags=flags, compile_s=float(found.compile_s), cached=bool(found.cached), **shown)
 
 
-def _require(*facts: object) -> None:
+def require(*facts: object) -> None:
+    """ValueError unless all of them hold."""
     if not all(facts):
         raise ValueError
 
 
-def _is_text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
     """True for what may be printed: names go to terminals."""
     return isinstance(value, str) and value.isprintable()
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> bool:
+    """True for an integer that is not negative, of at most 63 bits."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
-def _is_number(value: Any) -> bool:
-    return _is_count(value) or (isinstance(value, float) and value >= 0 and isfinite(value))
+def is_number(value: Any) -> bool:
+    """True for a finite number that is not negative."""
+    return is_count(value) or (isinstance(value, float) and value >= 0 and isfinite(value))
 
 
-def _is_duration(value: Any) -> bool:
+def is_duration(value: Any) -> bool:
     """True for seconds of a run, so that no ratio of two overflows."""
-    return _is_number(value) and 1e-15 < value < 1e15
+    return is_number(value) and 1e-15 < value < 1e15
 
 
 def _is_problem(value: Any) -> bool:
     """True for the fields of `wording.problem_fields` that name a case."""
     lists = (value["perm"], value["size"], value.get("lda") or [], value.get("ldb") or [])
-    return _is_text(value["dataType"]) and all(isinstance(one, list) and all(map(_is_count, one)) for one in lists)
+    return is_text(value["dataType"]) and all(isinstance(one, list) and all(map(is_count, one)) for one in lists)
 
 
-def _are_named(value: Any) -> bool:
-    return all(map(_is_text, value))
+def are_named(value: Any) -> bool:
+    """True for a mapping whose names may be printed."""
+    return all(map(is_text, value))
 
 
 _RULES: Mapping[tuple[str, ...], Callable[[Any], bool]] = {
-    ("key", "suite", "name", "mode", "case", "canonical", "plan", "source", "ceiling"): _is_text,
+    ("key", "suite", "name", "mode", "case", "canonical", "plan", "source", "ceiling"): is_text,
     ("kind",): lambda value: value in ("copy", "update"),
-    ("threads", "run_bytes", "candidates", "provisional"): _is_count,
-    ("elapsed", "before"): _is_number,
+    ("threads", "run_bytes", "candidates", "provisional"): is_count,
+    ("elapsed", "before"): is_number,
     ("verified",): lambda value: isinstance(value, bool),
     ("problem",): _is_problem,
     ("facts",): lambda value: isinstance(value, dict),
-    ("ceilings", "peers", "references"): _are_named,
+    ("ceilings", "peers", "references"): are_named,
 }

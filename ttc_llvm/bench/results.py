@@ -36,6 +36,11 @@ class Timing:
         return self.bytes / self.best / GIB
 
 
+def rounds_off(ceiling: Timing) -> int:
+    """The rounds in which the machine's speed was not what it was in the others."""
+    return sum(drift >= DRIFT for drift in drifts(ceiling.seconds))
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """The origin of a case's reference: the naive loop nest by a compiler, or a source file of the user's own.
@@ -126,8 +131,7 @@ class Result:
         rounds = options.get("rounds") if isinstance(options, Mapping) else None
         counted = len(self.ours.seconds)
         asked = max(counted, rounds if isinstance(rounds, int) else 0)
-        strange = sum(d >= DRIFT for d in drifts(self.bound.seconds)) if self.bound is not None else 0
-        return asked - counted + strange > OFF * asked
+        return asked - counted + (rounds_off(self.bound) if self.bound is not None else 0) > OFF * asked
 
     def speedup(self, peer: str) -> float | None:
         """The speedup over a peer, best run by best run; None where it did not take part."""

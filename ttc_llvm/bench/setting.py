@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .contraction_results import ContractionResult
 from .results import Result
 
-Fact = Callable[[Result], str]
+Measured = Result | ContractionResult
+Fact = Callable[[Measured], str]
 
 
-def effort(result: Result) -> int:
+def effort(result: Measured) -> int:
     """The most candidates that the search might try."""
     options = result.facts.get("options")
     found = options.get("max_implementations") if isinstance(options, dict) else None
@@ -27,17 +29,17 @@ def by_size(number: int) -> tuple[bool, int]:
     return number == -1, number
 
 
-def affinity(result: Result) -> str:
+def affinity(result: Measured) -> str:
     """The placement of threads; "" where the result does not say."""
     return str(result.facts.get("affinity", ""))
 
 
-def day(result: Result) -> str:
+def day(result: Measured) -> str:
     """The day on which it was measured; "" where the result does not say."""
     return str(result.facts.get("date", ""))[:10]
 
 
-def machine(result: Result) -> str:
+def machine(result: Measured) -> str:
     """The machine's processor and its name."""
     return f"{result.facts.get('cpu', 'unknown CPU')} ({result.facts.get('machine', 'unnamed')})"
 
@@ -50,7 +52,7 @@ FACTS: tuple[Fact, ...] = (
 )
 
 
-def differing(results: Sequence[Result], facts: Sequence[Fact] = FACTS) -> Fact:
+def differing(results: Sequence[Measured], facts: Sequence[Fact] = FACTS) -> Fact:
     """Names a result among others by those facts in which they differ; "" where they differ in none."""
     found = [fact for fact in facts if len({fact(one) for one in results}) > 1]
     return lambda one: ", ".join(fact(one) for fact in found)

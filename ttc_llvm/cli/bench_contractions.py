@@ -6,16 +6,17 @@ import argparse
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import Any
 
 from ..bench import contraction_cases, contraction_peers, contraction_runner, facts
-from ..bench.contraction_runner import CEILING, OURS, ContractionResult
-from ..errors import OptionError, os_errors
+from ..bench.contraction_results import CEILING, OURS, ContractionResult, summary
+from ..errors import OptionError, TtcError, os_errors
 from ..problem import type_names
 from ..problem.tables import aligned
+from ..problem.wording import count
 from ..runtime import backend, runtime
 from . import bench_options as options
-from . import values
+from . import info, values
 
 DISGUISES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # which have BLAS take the machine for another one
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TBLIS_NUM_THREADS")
@@ -33,7 +34,8 @@ def is_asked_for(args: argparse.Namespace) -> bool:
     names = values.words(args.suite or "")
     found = [name in contraction_cases.SUITES for name in names]
     if any(found) and not all(found):
-        raise OptionError(f"--suite={args.suite}: suites of contractions are measured by themselves")
+        known = ", ".join(contraction_cases.SUITES)
+        raise OptionError(f"--suite={args.suite}: suites of contractions ({known}) are measured by themselves")
     return any(found)
 
 
@@ -43,10 +45,10 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, field, None) not in (None, False):
             raise OptionError(f"--{field.replace('_', '-')} is for transpositions: these are contractions")
     cases = _cases(args)
+    threads = options.option(args, "numThreads", options.threads) or runtime.num_threads()
     if args.list:
         print("\n".join(aligned([_listed(case) for case in cases], 4)))
         return 0
-    threads = options.option(args, "numThreads", lambda flag, text: values.threads(text)) or runtime.num_threads()
     if CHILD in os.environ:
         return _measure(args, cases, threads)
     return _in_child(args.words, threads)
@@ -57,9 +59,8 @@ def _cases(args: argparse.Namespace) -> list[contraction_cases.ContractionCase]:
     for kind in kinds:
         if kind not in ("s", "d", "c", "z"):
             raise OptionError(f"--dtype={args.dataType}: contractions are of the types s, d, c and z")
-    largest = options.option(args, "bytes", options.size, contraction_cases.LARGEST)
     wanted = options.option(args, "cases", options.words, ())
-    return contraction_cases.cases(values.words(args.suite), largest, [str(kind) for kind in kinds], wanted)
+    return contraction_cases.cases(values.words(args.suite), _largest(args), [str(kind) for kind in kinds], wanted)
 
 
 def _in_child(words: list[str], threads: int) -> int:
@@ -67,27 +68,54 @@ def _in_child(words: list[str], threads: int) -> int:
     for what it is and use as many threads as we do."""
     environment = {name: value for name, value in os.environ.items() if name not in DISGUISES}
     environment |= dict.fromkeys(THREADS, str(threads)) | {CHILD: "1"}
-    return subprocess.run([sys.executable, "-m", "ttc_llvm", *words], env=environment, check=False).returncode
+    status = subprocess.run([sys.executable, "-m", "ttc_llvm", *words], env=environment, check=False).returncode
+    if status < 0:
+        raise TtcError(f"the process that measures on {count(threads, 'thread')} was ended by signal {-status}")
+    return status
 
 
 def _measure(args: argparse.Namespace, cases: list[contraction_cases.ContractionCase], threads: int) -> int:
-    effort = options.option(args, "maxImplementations", lambda flag, text: values.effort(text), 1)
+    effort = options.option(args, "maxImplementations", options.effort, 1)
     rounds = options.option(args, "rounds", options.positive, contraction_runner.ROUNDS)
     names = options.option(args, "peers", _names)
+    if args.output is not None:  # hours of measuring must not end at a mistyped folder
+        _append(args.output, "")
     peers, absent = contraction_peers.present(names)
     for notice in absent:
         print(f"ttc: {notice}", file=sys.stderr)
-    told = {**facts.machine(backend.host_target()), "peers": contraction_peers.versions(tuple(peers))}
-    told["blas"] = contraction_peers.blas_kernels()
+    told = _facts(args, tuple(peers), threads)
     how = contraction_runner.ContractionSettings(peers, effort, threads, rounds, told)
     results: list[ContractionResult] = []
     for result in contraction_runner.measured(cases, how):
         results.append(result)
         if args.output is not None:
-            with os_errors(f"{args.output} cannot be written"), Path(args.output).open("a", encoding="utf-8") as stream:
-                stream.write(result.line + "\n")
+            _append(args.output, result.line + "\n")
     print("\n".join(_table(results)))
     return 0
+
+
+def _append(path: str, text: str) -> None:
+    with os_errors(f"{path} cannot be written"), open(path, "a", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def _facts(args: argparse.Namespace, peers: tuple[str, ...], threads: int) -> dict[str, Any]:
+    """Of the machine, how fast its memory copies what fits no cache included."""
+    target = backend.host_target()
+    ceilings, _ = info.measure_ceilings(target, threads)
+    return {
+        **facts.machine(target),
+        "peers": contraction_peers.versions(peers),
+        "blas": contraction_peers.blas_kernels(),
+        "affinity": str(runtime.placement()),
+        "largest": _largest(args),
+        "memory_gibs": max(ceilings.values()),
+    }
+
+
+def _largest(args: argparse.Namespace) -> int:
+    found: int = options.option(args, "bytes", options.size, contraction_cases.LARGEST)
+    return found
 
 
 def _names(flag: str, text: str) -> tuple[str, ...]:
@@ -117,12 +145,12 @@ def _table(results: list[ContractionResult]) -> list[str]:
     others = [name for name in names if name != OURS]
     rows = [("case", "spec", "m,n,k", "GFlop/s", "bytes/flop", *(_head(name) for name in others))]
     for one in results:
-        figures = (f"{one.gflops:.1f}", f"{one.bytes / one.flops:.2g}")
+        figures = (f"{one.gflops():.1f}", f"{one.bytes / one.flops:.2g}")
         ratios = (f"{one.pairs(name):.2f}" if name in one.seconds else "-" for name in others)
         rows.append((one.id, one.spec, ",".join(map(str, one.sizes)), *figures, *ratios))
     lines = aligned(rows, 3)
     for name in others:
-        mean, least, whose = contraction_runner.summary(results, name)
+        mean, least, whose = summary(results, name)
         lines.append(f"{_head(name)}: {mean:.3f}, least {least:.3f} ({whose})")
     lines.append(LEGEND)
     kernels = results[0].facts["blas"] if results else []

@@ -106,9 +106,9 @@ def cpu_settings(args: argparse.Namespace) -> Settings:
     """Checked settings, without peers; threads are placed as asked for from now on."""
     runtime.set_affinity(_affinity(args.affinity))
     return Settings(
-        threads=option(args, "numThreads", lambda flag, text: _read(flag, text, values.threads)),
+        threads=option(args, "numThreads", threads),
         target=backend.resolve(None),
-        max_implementations=option(args, "maxImplementations", _candidates, cpu_runner.MAX_IMPLEMENTATIONS),
+        max_implementations=option(args, "maxImplementations", effort, cpu_runner.MAX_IMPLEMENTATIONS),
         time_limit=option(args, "time_limit", seconds),
         rounds=option(args, "rounds", positive, cpu_runner.ROUNDS),
         verify=not args.noTest,
@@ -125,7 +125,7 @@ def gpu_settings(args: argparse.Namespace) -> GpuSettings:
     return GpuSettings(
         devices.running(target),
         target,
-        option(args, "maxImplementations", _candidates, gpu_runner.MAX_IMPLEMENTATIONS),
+        option(args, "maxImplementations", effort, gpu_runner.MAX_IMPLEMENTATIONS),
         option(args, "rounds", positive, gpu_runner.ROUNDS),
         not args.noTest,
         option(args, "budget", seconds, gpu_runner.BUDGET),
@@ -133,8 +133,14 @@ def gpu_settings(args: argparse.Namespace) -> GpuSettings:
     )
 
 
-def _candidates(flag: str, text: str) -> int:
+def effort(flag: str, text: str) -> int:
+    """Candidates to consider: a count, -1 or a name."""
     return _read(flag, text, values.effort)
+
+
+def threads(flag: str, text: str) -> int | None:
+    """A number of threads; None for 0, the default."""
+    return _read(flag, text, values.threads)
 
 
 def _affinity(text: str | None) -> affinity.Affinity:

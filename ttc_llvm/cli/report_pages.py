@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--output", metavar="DIR", default=OUTPUT, help=f"where files are written; default: {OUTPUT}/")
     parser.add_argument("--page-only", action="store_true", help="no picture files beside the page")
     parser.add_argument("--force", action="store_true", help="replace files of these names that ttc has not written")
-    parser.add_argument("--title", metavar="TEXT", default=writer.TITLE, help="of the page")
+    parser.add_argument("--title", metavar="TEXT", default="", help="of the page; default: what was measured")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,5 +44,5 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output)
     publish.made(folder, "--output")
     written = writer.write(found, folder, args.title, args.page_only, args.force)
-    print(f"{written[0]}: {len(found.results)} results, {len(written) - 1} picture files")
+    print(f"{written[0]}: {len(found.measured)} results, {len(written) - 1} picture files")
     return 0

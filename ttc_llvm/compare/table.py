@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..bench import report
 from ..bench.report import Column
 from ..bench.results import Reference, Result, Timing
+from ..bench.setting import Measured
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
 from . import compilers
@@ -69,7 +70,7 @@ def _summary(group: Sequence[Result]) -> Iterator[str]:
         )
 
 
-def remark(name: str, results: Sequence[Result]) -> str:
+def remark(name: str, results: Sequence[Measured]) -> str:
     """The words for a contender that runs on one thread beside us on several; "" for others."""
     made = (one.references[name] for one in results if name in one.references and one.threads > 1)
     return f", {compilers.SERIAL}" if any(map(compilers.on_one_thread, made)) else ""

@@ -7,8 +7,7 @@ from enum import Enum
 from math import comb
 from statistics import geometric_mean, median
 
-from ..bench.results import Result
-from ..bench.setting import affinity, day, effort, effort_name
+from ..bench.setting import Measured, affinity, day, effort, effort_name
 from ..lazy_dataclasses import dataclass
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
@@ -20,10 +19,10 @@ SURE = 0.95  # how probable it is, at least, that a band holds the median
 LEAST = 3  # rounds of a run, below which nothing is told apart
 LISTED = 6  # cases that one run lacks, in text
 RULE = (
-    "A and B: the median over the rounds of our bandwidth as a share of the ceiling's in the same round, so that the"
-    " machine's speed cancels out (runs per second where there is no ceiling). In brackets: the noise band, which holds"
-    " the median with a probability of at least 95 %, computed from the order of the run's own rounds (fewer than six:"
-    " all of them). A case is faster or slower where both bands lie apart, else within noise; change: B's median by"
+    "A and B: the median over the rounds of our bandwidth as a share of the ceiling's in the same round (contractions:"
+    " of our speed as a share of the plain product's), so that the machine's speed cancels out (runs per second where"
+    " there is no ceiling). In brackets: the noise band, which holds the median with a probability of at least 95 %,"
+    " computed from the order of the run's own rounds (fewer than six: all of them). A case is faster or slower where both bands lie apart, else within noise; change: B's median by"
     " A's."
 )
 
@@ -54,7 +53,7 @@ class Band:
 class Change:
     """A case that both runs have. first, second: of A and B; busy: other work has touched one of them."""
 
-    result: Result
+    result: Measured
     first: Band
     second: Band
     busy: bool
@@ -111,7 +110,7 @@ def band(rounds: Sequence[float]) -> Band:
     return Band(median(ordered), ordered[k], ordered[n - 1 - k], n)
 
 
-def compared(names: tuple[str, str], first: Sequence[Result], second: Sequence[Result]) -> Changes | None:
+def compared(names: tuple[str, str], first: Sequence[Measured], second: Sequence[Measured]) -> Changes | None:
     """Two runs, case by case; None where they have no case in common.
 
     Where a file has several results of a case, those of equal search size and affinity are compared, of these the last.
@@ -127,25 +126,25 @@ def compared(names: tuple[str, str], first: Sequence[Result], second: Sequence[R
     return Changes((told[0], told[1]), tuple(_change(a[k], b[k]) for k in both), (alone[0], alone[1]))
 
 
-def _case(one: Result) -> Key:
+def _case(one: Measured) -> Key:
     return one.id, one.mode, one.threads, one.case
 
 
-def _same_size(one: Mapping[Key, Result], other: Mapping[Key, Result]) -> bool:
+def _same_size(one: Mapping[Key, Measured], other: Mapping[Key, Measured]) -> bool:
     return len(one) == len(other)
 
 
-def _settings(results: Sequence[Result]) -> str:
+def _settings(results: Sequence[Measured]) -> str:
     facts = (lambda r: effort_name(effort(r)), lambda r: f"affinity {affinity(r) or 'unknown'}", day)
     return "; ".join(", ".join(dict.fromkeys(filter(None, map(fact, results)))) for fact in facts)
 
 
-def _change(first: Result, second: Result) -> Change:
+def _change(first: Measured, second: Measured) -> Change:
     figure = _shares if first.bound is not None and second.bound is not None else _speeds
     return Change(second, band(figure(first)), band(figure(second)), first.busy or second.busy)
 
 
-def _shares(one: Result) -> list[float]:
+def _shares(one: Measured) -> list[float]:
     """Our bandwidth by the ceiling's in each round."""
     bound = one.bound
     if bound is None:
@@ -154,7 +153,7 @@ def _shares(one: Result) -> list[float]:
     return [theirs / own * one.ours.bytes / bound.bytes for own, theirs in pairs]
 
 
-def _speeds(one: Result) -> list[float]:
+def _speeds(one: Measured) -> list[float]:
     return [1 / seconds for seconds in one.ours.seconds]
 
 

@@ -56,10 +56,12 @@ class Curve(Chart):
 
 @dataclass(frozen=True, slots=True)
 class Cloud(Chart):
-    """Points, expected against measured, one colour for each series; x and y have the same unit and scale."""
+    """Points, x against y, one colour for each series, on logarithmic axes. roof: corners of a line above them; none:
+    x and y have the same unit, and the line is where they are equal."""
 
     series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
     across: str
+    roof: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from statistics import geometric_mean, median
 
 from ..bench.results import Result
 from ..bench.setting import FACTS, affinity, by_size, differing, effort, effort_name
-from ..compare.table import remark
 from ..lazy_dataclasses import dataclass, replace
 from ..problem.wording import count
 from ..tuning.measurement import BUSY
-from . import changes, ranking
+from . import changes, contraction_figures, ranking
+from .case_series import busy_words, by_case, contenders
 from .charts import Bars, Cases, Chart, Curve, Series, Spread
 from .groups import RULES, Group, compiled, groups, libraries
 from .inputs import Inputs
@@ -40,10 +40,10 @@ def bandwidth(inputs: Inputs) -> Iterator[Cases]:
             continue
         found = run.results
         ceiling = ", ".join(dict.fromkeys(r.ceiling for r in found.values()))
-        bound = _series(f"ceiling: {ceiling}", group, found, lambda r: None if r.bound is None else r.bound.gibs)
+        bound = by_case(f"ceiling: {ceiling}", group, found, lambda r: None if r.bound is None else r.bound.gibs)
         words = f"{run.label}. Best runs, {RULES.get(group.results[0].kind, '')} per second. {CEILING}"
-        series = _series(run.label, group, found, lambda r: r.ours.gibs)
-        yield Cases(group.title, words + _busy([series]), GIBS, group.names, (series,), bound)
+        shown = by_case(run.label, group, found, lambda r: r.ours.gibs)
+        yield Cases(group.title, words + busy_words([shown]), GIBS, group.names, (shown,), bound)
 
 
 def shares(inputs: Inputs) -> Iterator[Cases]:
@@ -51,26 +51,14 @@ def shares(inputs: Inputs) -> Iterator[Cases]:
     for group in groups(inputs.results):
         found, means = [], []
         for run in group.runs:
-            series = _series(run.label, group, run.results, lambda r: r.ratio)
-            known = [value for value in series.values if value]
-            found += [series] if known else []
+            shown = by_case(run.label, group, run.results, lambda r: r.ratio)
+            known = [value for value in shown.values if value]
+            found += [shown] if known else []
             means += [f"{run.label} {geometric_mean(known):.2f} ({count(len(known), 'case')})"] if known else []
         if found:
             words = f"1 = the ceiling of the same run. {CEILING} Geometric means: {'; '.join(means)}."
-            yield Cases(group.title, words + _busy(found), "share of the ceiling", group.names, tuple(found), base=1)
-
-
-def _busy(found: Sequence[Series]) -> str:
-    hollow = sum(map(sum, (series.hollow for series in found)))
-    return f" Hollow: {BUSY} ({count(hollow, 'case')}): measure again." if hollow else ""
-
-
-def _series(
-    label: str, group: Group, results: dict[str, Result], value: Callable[[Result], float | None]
-) -> Series:
-    known = [results.get(name) for name in group.names]
-    values = tuple(None if one is None else value(one) for one in known)
-    return Series(label, values, tuple(one is not None and one.busy for one in known))
+            words += busy_words(found)
+            yield Cases(group.title, words, "share of the ceiling", group.names, tuple(found), base=1)
 
 
 # --- contenders ---------------------------------------------------------------------------------------------
@@ -78,30 +66,12 @@ def _series(
 
 def speedup(inputs: Inputs) -> Iterator[Cases]:
     """The speedup over each compiler's loop nest (Figure 6)."""
-    return _contenders(inputs, compiled, "Speedup over the same loop nest by each compiler")
+    return contenders(inputs.results, compiled, "Speedup over the same loop nest by each compiler")
 
 
 def peers(inputs: Inputs) -> Iterator[Cases]:
     """The same for other libraries."""
-    return _contenders(inputs, libraries, "Speedup over other libraries")
-
-
-def _contenders(inputs: Inputs, choose: Callable[[Result], tuple[str, ...]], words: str) -> Iterator[Cases]:
-    for group in groups(inputs.results):
-        run = group.main(choose)
-        if run is None:
-            continue
-        names = tuple(name for name in group.names if name in run.results)
-        best = [run.results[name] for name in names]
-        busy = tuple(one.busy for one in best)
-        found = []
-        for peer in dict.fromkeys(peer for one in best for peer in choose(one)):
-            values = tuple(one.pairs(peer) if peer in choose(one) else None for one in best)
-            mean = geometric_mean(v for v in values if v is not None)
-            found.append(Series(f"{peer} (geomean {mean:.2f}{remark(peer, best)})", values, busy))
-        caption = f"{words}, median over the rounds in which both ran; {run.label}, {count(len(names), 'case')};"
-        caption += f" above 1 we are faster.{_busy(found[:1])}"
-        yield Cases(group.title, caption, "times as fast", names, tuple(found), base=1, log=True)
+    return contenders(inputs.results, libraries, "Speedup over other libraries")
 
 
 def affinities(inputs: Inputs) -> Iterator[Bars]:
@@ -113,7 +83,7 @@ def affinities(inputs: Inputs) -> Iterator[Bars]:
             yield from _affinity(replace(group, results=alike), effort_name(size))
 
 
-def _affinity(group: Group, label: str) -> Iterator[Bars]:
+def _affinity(group: Group[Result], label: str) -> Iterator[Bars]:
     places = dict.fromkeys(place for one in group.results if (place := affinity(one)))
     runs = {p: replace(group, results=tuple(r for r in group.results if affinity(r) == p)).main() for p in places}
     by_place = [run.results for run in runs.values() if run is not None]
@@ -209,4 +179,9 @@ FIGURES = (
            "ttc database export solutions.jsonl && ttc report here.jsonl solutions.jsonl"),
     Figure("planning", "Planning time", planning, "searches that were not answered by the database",
            "ttc bench --ignoreDatabase --output=here.jsonl"),
+    Figure("gflops", "Contractions", contraction_figures.speeds, "contractions", contraction_figures.COMMAND),
+    Figure("libraries", "Contractions by other libraries", contraction_figures.libraries,
+           "contractions beside other libraries", contraction_figures.COMMAND),
+    Figure("roofline", "Contractions below the roofs", contraction_figures.rooflines, "contractions",
+           contraction_figures.COMMAND),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 "use strict";
 // Columns are sorted by the buttons in their headings; values come from data-v where the text is rounded.
 for (const table of document.querySelectorAll("table.sortable")) {
-  const body = table.tBodies[0];
+  const body = table.tBodies[0], prefix = table.dataset.prefix;
   const value = (row, k) => row.cells[k].dataset.v ?? row.cells[k].textContent;
   const compare = (a, b) => {
     if (a === "" || b === "") return 0;
@@ -23,7 +23,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   for (const button of table.querySelectorAll("th button")) {
     button.addEventListener("click", () => sort(button.parentNode));
   }
-  const filter = document.getElementById("filter"), shown = document.getElementById("shown");
+  const filter = document.getElementById(`${prefix}filter`), shown = document.getElementById(`${prefix}shown`);
   filter.addEventListener("input", () => {
     const words = filter.value.toLowerCase().split(/\s+/);
     let count = 0;
@@ -34,14 +34,14 @@ for (const table of document.querySelectorAll("table.sortable")) {
     }
     shown.textContent = `${count} of ${body.rows.length} rows`;
   });
-  document.getElementById("csv").addEventListener("click", () => {
+  document.getElementById(`${prefix}csv`).addEventListener("click", () => {
     const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
     const rows = [...body.rows].map((row) => heads.map((_, k) => value(row, k)));
     const text = [heads, ...rows].map((row) => row.map(quoted).join(",") + "\n").join("");
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    link.download = "results.csv";
+    link.download = `${prefix}results.csv`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   });

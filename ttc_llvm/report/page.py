@@ -11,7 +11,6 @@ from importlib.resources import files
 from .. import __version__
 from ..bench.report import Value
 from ..bench.result_line import to_line
-from ..bench.results import Result
 from ..bench.setting import machine
 from ..lazy_dataclasses import dataclass
 from ..native.marks import MARK
@@ -21,7 +20,7 @@ from .changes import Changes
 from .charts import Chart
 from .figures import Figure
 from .inputs import Inputs
-from .rows import Rows, rows
+from .rows import Rows, contraction_rows, rows
 from .setting_section import setting
 
 PLAIN_BYTES = 256 << 10  # data that is larger is embedded packed
@@ -45,21 +44,23 @@ class Drawn:
     pictures: tuple[Picture, ...]
 
 
-def page(inputs: Inputs, drawn: Sequence[Drawn], title: str) -> str:
-    """The whole document."""
+def page(inputs: Inputs, drawn: Sequence[Drawn], title: str = "") -> str:
+    """The whole document. title: "" = what was measured."""
+    title = title or f"{inputs.subject}: measured"
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    tables = [one for one in _tables(inputs) if one[2].values]
     body = [
         f"<h1>{escape(title)}</h1>",
         _lead(inputs),
-        _navigation(inputs, drawn),
+        _navigation([(prefix, heading) for prefix, heading, _ in tables], drawn),
         '<section id="setting"><h2>How this was measured</h2>',
         *setting(inputs),
         "</section>",
         *(_section(one) for one in drawn if one.pictures),
         *_changes(inputs.changes),
         *_missing([one.figure for one in drawn if not one.pictures]),
-        *_table(inputs.results),
-        *_data(inputs),
+        *(line for prefix, heading, table in tables for line in _table(prefix, heading, table)),
+        *_data(inputs, [(prefix, heading) for prefix, heading, _ in tables]),
         f"<p><small>Made by ttc_llvm {escape(__version__)} from {escape(', '.join(inputs.files))}.</small></p>",
     ]
     return (
@@ -72,16 +73,17 @@ def page(inputs: Inputs, drawn: Sequence[Drawn], title: str) -> str:
 
 
 def _lead(inputs: Inputs) -> str:
-    machines = ", ".join(dict.fromkeys(map(machine, inputs.results)))
-    counted = f"{len(inputs.results)} results" + (f" on {machines}" if machines else "")
+    machines = ", ".join(dict.fromkeys(map(machine, inputs.measured)))
+    counted = f"{len(inputs.measured)} results" + (f" on {machines}" if machines else "")
     if inputs.solutions:
         counted += f", {len(inputs.solutions)} stored solutions"
-    return f"<p>{escape(counted)}. Tensor transpositions B &larr; &alpha;&middot;A + &beta;&middot;B.</p>"
+    formula = " B &larr; &alpha;&middot;A + &beta;&middot;B" if not inputs.contractions else ""
+    return f"<p>{escape(counted)}. {inputs.subject}{formula}.</p>"
 
 
-def _navigation(inputs: Inputs, drawn: Sequence[Drawn]) -> str:
+def _navigation(tables: Sequence[tuple[str, str]], drawn: Sequence[Drawn]) -> str:
     links = [(one.figure.name, one.figure.title) for one in drawn if one.pictures]
-    links += [("table", "All results")] if inputs.results else []
+    links += [(f"{prefix}table", heading) for prefix, heading in tables]
     items = "".join(f'<li><a href="#{name}">{escape(words)}</a></li>' for name, words in links)
     return f'<nav aria-label="Sections"><ul>{items}<li><a href="#data">Data</a></li></ul></nav>'
 
@@ -129,13 +131,17 @@ def _missing(lacking: Sequence[Figure]) -> Iterator[str]:
 # --- table and data -----------------------------------------------------------------------------------------
 
 
-def _table(results: Sequence[Result]) -> Iterator[str]:
-    if not results:
-        return
-    table = rows(results)
-    yield '<section id="table"><h2>All results</h2><div class="filter"><label for="filter">Only rows with</label>'
-    yield f'<input id="filter" type="search"><output id="shown">{len(results)} rows</output></div>'
-    yield '<div class="scroll" tabindex="0" role="region" aria-label="All results"><table class="sortable">'
+def _tables(inputs: Inputs) -> Iterator[tuple[str, str, Rows]]:
+    """Tables of results: what their names begin with, their headings, their rows."""
+    yield "", "All results" if not inputs.contractions else "All transpositions", rows(inputs.results)
+    yield "contraction-", "All contractions", contraction_rows(inputs.contractions)
+
+
+def _table(prefix: str, heading: str, table: Rows) -> Iterator[str]:
+    yield f'<section id="{prefix}table"><h2>{heading}</h2><div class="filter">'
+    yield f'<label for="{prefix}filter">Only rows with</label><input id="{prefix}filter" type="search">'
+    yield f'<output id="{prefix}shown">{len(table.values)} rows</output></div><div class="scroll" tabindex="0"'
+    yield f' role="region" aria-label="{heading}"><table class="sortable" data-prefix="{prefix}">'
     yield "<caption>x NAME: speedup of ttc over NAME, median over the rounds in which both ran.</caption>"
     yield "<thead><tr>"
     texts = [_is_text(table, k) for k in range(len(table.columns))]
@@ -146,7 +152,7 @@ def _table(results: Sequence[Result]) -> Iterator[str]:
     digits = [column.digits for column in table.columns]
     for row in table.values:
         yield f"<tr>{''.join(map(_cell, row, digits))}</tr>"
-    left = ",".join(f"td:nth-child({k})" for k, text in enumerate(texts, 1) if text)
+    left = ",".join(f"#{prefix}table td:nth-child({k})" for k, text in enumerate(texts, 1) if text)
     yield f"</tbody></table></div><style>{left}{{text-align:left}}</style></section>"
 
 
@@ -165,14 +171,17 @@ def _cell(value: Value, digits: int) -> str:
     return f"<td>{shown}</td>" if float(shown) == float(exact) else f'<td data-v="{exact}">{shown}</td>'
 
 
-def _data(inputs: Inputs) -> Iterator[str]:
+def _data(inputs: Inputs, tables: Sequence[tuple[str, str]]) -> Iterator[str]:
     found: list[tuple[str, bytes]] = []
     if inputs.results:
         found += [("results.jsonl", "".join(f"{to_line(one)}\n" for one in inputs.results).encode())]
+    if inputs.contractions:
+        found += [("contractions.jsonl", "".join(f"{one.line}\n" for one in inputs.contractions).encode())]
     if inputs.solutions:
         found += [("solutions.jsonl", b"".join(exchange.to_line(one, objects=False) for one in inputs.solutions))]
     links = "".join(f"<li>{_link(name, data)}</li>" for name, data in found)
-    links += '<li><button type="button" id="csv">Table as CSV</button></li>' if inputs.results else ""
+    for prefix, heading in tables:
+        links += f'<li><button type="button" id="{prefix}csv">{heading} as CSV</button></li>'
     yield '<section id="data" class="downloads"><h2>Data</h2><p>Everything that is shown, as it was measured:</p>'
     yield f"<ul>{links}</ul></section>"
 

@@ -195,9 +195,10 @@ def _cloud(axes: Axes, chart: Cloud, layout: str) -> float:
             [x for x, _ in shown], [y for _, y in shown], s=14, alpha=0.7, label=f"{name} ({len(points):,})",
             color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], linewidths=0,
         )  # fmt: skip
-    sides = [[point[k] for _, points in chart.series for point in points] for k in (0, 1)]
+    every = [*chart.roof, *(point for _, points in chart.series for point in points)]
+    sides = [[point[k] for point in every] for k in (0, 1)]
     ends = min(map(min, sides)), max(map(max, sides))
-    axes.plot(ends, ends, color=INK, linewidth=1)
+    axes.plot(*zip(*(chart.roof or zip(ends, ends, strict=True)), strict=True), color=INK, linewidth=1)
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis, values in zip((axes.xaxis, axes.yaxis), sides, strict=True):

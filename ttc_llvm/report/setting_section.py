@@ -8,7 +8,7 @@ from typing import Any
 
 from ..bench.report import KINDS
 from ..bench.results import Result
-from ..bench.setting import affinity, effort, effort_name, machine
+from ..bench.setting import Measured, affinity, effort, effort_name, machine
 from ..tuning.measurement import BUSY
 from .groups import RULES
 from .inputs import Inputs
@@ -21,23 +21,24 @@ MODES = {
 
 def setting(inputs: Inputs) -> Iterator[str]:
     """Machines, versions, dates, and what the numbers mean."""
-    settings: dict[tuple[tuple[str, str], ...], list[Result]] = {}
-    for one in inputs.results:
+    settings: dict[tuple[tuple[str, str], ...], list[Measured]] = {}
+    for one in inputs.measured:
         settings.setdefault(tuple(_machine(one)), []).append(one)
     for facts, results in settings.items():
         yield _definitions([*facts, *_varying(results), ("Results", str(len(results)))])
     yield "<h3>What the numbers mean</h3>"
-    yield _definitions(_meanings(inputs.results))
+    yield _definitions([*_meanings(inputs.results), *_of_contractions(inputs)])
 
 
-def _machine(one: Result) -> Iterator[tuple[str, str]]:
+def _machine(one: Measured) -> Iterator[tuple[str, str]]:
     yield "Machine", machine(one)
     for name in ("target", "system"):
         yield name.capitalize(), str(one.facts.get(name, "none"))
     yield "Versions", _pairs(one.facts.get("versions"))
+    yield "BLAS", "; ".join(map(str, one.facts.get("blas") or ())) or "none"
 
 
-def _varying(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+def _varying(results: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     """What may differ between results of one machine: every value once."""
     yield "Threads", _distinct(str(one.threads) for one in results)
     yield "Affinity", _distinct(affinity(one) for one in results)
@@ -52,7 +53,7 @@ def _varying(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     yield "Measured", f"{dates[0]} to {dates[-1]}" if dates else "none"
 
 
-def _libraries(one: Result) -> str:
+def _libraries(one: Measured) -> str:
     peers = _mapping(one.facts.get("peers"))
     return _pairs({name: version for name, version in peers.items() if name not in one.references}, "")
 
@@ -69,7 +70,17 @@ def _pairs(value: Any, nothing: str = "none") -> str:
     return ", ".join(f"{name} {one}" for name, one in _mapping(value).items()) or nothing
 
 
+def _of_contractions(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    if inputs.contractions:
+        yield "GFlop/s", "10^9 additions and multiplications of real numbers per second, of the best run"
+        yield "Plain product", "a matrix product of the same m, n and k by the same BLAS, in the same run"
+        yield "Flop", "of one run: 2 for each product of real numbers that is added, 8 of complex ones"
+        yield "Bytes", "of A, B and C, each once; scratch: what our plan needs besides"
+
+
 def _meanings(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    if not results:
+        return
     yield "Bandwidth", "GiB/s = 2^30 bytes per second, of the best run"
     for kind in dict.fromkeys(one.kind for one in results):
         if kind in RULES:

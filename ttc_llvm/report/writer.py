@@ -15,16 +15,16 @@ from .inline import inline
 from .inputs import Inputs
 from .page import Drawn, Picture, page
 
-TITLE = "Tensor transpositions: measured"
 MISSING = "ttc report draws with matplotlib, which is not installed: pip install 'ttc_llvm[report]'"
 PAGE = "index.html"
 
 
 def write(
-    inputs: Inputs, folder: Path, title: str = TITLE, page_only: bool = False, overwrite: bool = False
+    inputs: Inputs, folder: Path, title: str = "", page_only: bool = False, overwrite: bool = False
 ) -> tuple[Path, ...]:
     """Write index.html into a folder, which is made, and unless `page_only` a PNG and an SVG for every picture; returns
-    their paths. overwrite: replace files of these names that were not written by ttc_llvm.
+    their paths. title: "" = what was measured; overwrite: replace files of these names that ttc_llvm did
+    not write.
 
     Raises OptionError where matplotlib is missing, and where the folder cannot be written or holds such a file.
     """
