@@ -166,7 +166,6 @@ BAD: dict[str, dict[str, Any]] = {
     "an escape": {"plan": "\x1b[2J"},
     "facts": {"facts": []},
     "a speed": {"facts": {"memory_gibs": "fast"}},
-    "BLAS": {"facts": {"blas": 5}},
     "sizes": {"sizes": [1, 2]},
 }
 

@@ -22,8 +22,8 @@ RULE = (
     "A and B: the median over the rounds of our bandwidth as a share of the ceiling's in the same round (contractions:"
     " of our speed as a share of the plain product's), so that the machine's speed cancels out (runs per second where"
     " there is no ceiling). In brackets: the noise band, which holds the median with a probability of at least 95 %,"
-    " computed from the order of the run's own rounds (fewer than six: all of them). A case is faster or slower where both bands lie apart, else within noise; change: B's median by"
-    " A's."
+    " computed from the order of the run's own rounds (fewer than six: all of them). A case is faster or slower where"
+    " both bands lie apart, else within noise; change: B's median by A's."
 )
 
 

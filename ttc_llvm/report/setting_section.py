@@ -35,7 +35,8 @@ def _machine(one: Measured) -> Iterator[tuple[str, str]]:
     for name in ("target", "system"):
         yield name.capitalize(), str(one.facts.get(name, "none"))
     yield "Versions", _pairs(one.facts.get("versions"))
-    yield "BLAS", "; ".join(map(str, one.facts.get("blas") or ())) or "none"
+    blas = one.facts.get("blas")
+    yield "BLAS", "; ".join(map(str, blas)) or "none" if isinstance(blas, list) else "none"
 
 
 def _varying(results: Sequence[Measured]) -> Iterator[tuple[str, str]]:
