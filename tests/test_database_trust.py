@@ -425,10 +425,8 @@ def test_without_a_home_everything_works_but_code_is_not_kept() -> None:
 def test_no_home_is_one_line_and_makes_no_folder_of_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: Callable[[], list[str]]
 ) -> None:
-    import platformdirs
-
     monkeypatch.delenv("TTC_DATABASE")
-    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda name: f"~/.cache/{name}")
+    monkeypatch.setattr(ttc_llvm.tuning.database.database, "user_folder", lambda kind: "~/.cache/ttc_llvm")
     monkeypatch.chdir(tmp_path)
     assert solved(monkeypatch)
     (message,) = lines()

@@ -7,20 +7,21 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__, locks
 from ..errors import CompileError
 from ..lazy_dataclasses import dataclass
 from ..lowering import plan as plans
-from ..lowering.lower import lower
-from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from ..tuning.database.packing import is_image
-from . import backend, image_linker, linking
+from . import backend, linking
 from .once import Recent
+
+if TYPE_CHECKING:
+    from ..lowering.nest import LoopNest
 
 _log = logging.getLogger(__name__)
 NAME = "kernel"
@@ -51,9 +52,15 @@ def name_of(plan: CpuPlan, loads: int = 0) -> str:
     return f"{plan} loads={loads}" if loads else str(plan)
 
 
+def _lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int) -> LoopNest:
+    with locks.LLVM:
+        from ..lowering.lower import lower
+    return lower(canonical, plan, target, loads)
+
+
 def ir_text(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> str:
     """The LLVM IR of a plan's kernel, before optimisation. loads: as for `lower`."""
-    return _text(lower(canonical, plan, target, loads), target)
+    return _text(_lower(canonical, plan, target, loads), target)
 
 
 def _text(nest: LoopNest, target: Target) -> str:
@@ -84,10 +91,10 @@ def _builder() -> Any:
 
 def compiled(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> bytes:
     """The code of a plan: an image, or where it cannot be one, an object. loads: of `lower`."""
-    nest = lower(canonical, plan, target, loads)
+    nest = _lower(canonical, plan, target, loads)
     code = backend.compile_object(_text(nest, target), target)
     _log.debug("compiled %d bytes for %s: %s", len(code), canonical, plan)
-    return image_linker.linked(code, (NAME,), _facts(nest)) or code
+    return linking.image_of(code, (NAME,), _facts(nest)) or code
 
 
 def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0) -> Kernel:
@@ -97,8 +104,8 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
         code = compiled(canonical, plan, target, loads)
     else:
         _log.debug("loaded %d stored bytes for %s: %s", len(code), canonical, plan)
-    facts = () if is_image(code) else _facts(lower(canonical, plan, target, loads))
-    code = (image_linker.linked(code, (NAME,), facts) if facts else None) or code
+    facts = () if is_image(code) else _facts(_lower(canonical, plan, target, loads))
+    code = (linking.image_of(code, (NAME,), facts) if facts else None) or code
     loaded = linking.load(code, (NAME,))
     facts = loaded.facts or facts
     if len(facts) != FACTS:

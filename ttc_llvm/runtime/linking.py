@@ -6,9 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .. import locks
 from ..errors import CompileError
 from ..tuning.database.packing import is_image
-from . import backend, heap, image_linker, interrupts
+from . import backend, heap, interrupts
 from .mapping import Loaded as Loaded
 from .mapping import mapped
 
@@ -25,12 +26,19 @@ def load(code: bytes, symbols: Sequence[str]) -> Loaded:
     process. Raises CompileError where the bytes are no code of this machine or lack a symbol, TargetError where nothing
     runs that a process has made.
     """
-    ready = code if is_image(code) else image_linker.linked(code, symbols)
+    ready = code if is_image(code) else image_of(code, symbols)
     if ready is None:
         return _linked(code, symbols)
     loaded = mapped(ready)
     loaded.check(symbols)
     return loaded
+
+
+def image_of(code: bytes, symbols: Sequence[str], facts: tuple[int, ...] = ()) -> bytes | None:
+    """The image of an object, as `image_linker.linked` makes it."""
+    with locks.LLVM:
+        from . import image_linker
+    return image_linker.linked(code, symbols, facts)
 
 
 class _Linked(Loaded):

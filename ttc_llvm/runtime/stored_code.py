@@ -11,7 +11,7 @@ from .. import ir_builders
 from ..errors import CompileError
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Record, Request
-from . import backend, image_linker, kernel, linking
+from . import backend, kernel, linking
 from .linking import Loaded
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], b
         except CompileError as error:
             _log.warning("stored code of %s is ignored: %s", what, error)
     code = compiled()
-    code = image_linker.linked(code, symbols) or code
+    code = linking.image_of(code, symbols) or code
     loaded = linking.load(code, symbols)
     store.keep_native(Record(request, 1, how, objects=((_NAME, code),)))
     return loaded

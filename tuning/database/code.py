@@ -78,8 +78,8 @@ def signed(path: Path, record: Record, extra: str = "{}") -> Code | None:
     try:
         if secret is None:
             return None
-        images = tuple(pair for pair in record.objects if is_image(pair[1]))
-        others = tuple(pair for pair in record.objects if not is_image(pair[1]))
+        images = tuple(pair for pair in record.objects if extra == ALONE or is_image(pair[1]))
+        others = tuple(pair for pair in record.objects if pair not in images)
         packed = pack(record.plan, others) if others else None, pack_images(record.plan, images) if images else None
         made = Code(record.request.versions, record.plan, *packed, b"", extra)
         return replace(made, digest=made.signature(secret, record.request))

@@ -17,11 +17,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-import platformdirs
-
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database import schema, trust
+from ttc_llvm.tuning.database.folders import user_folder
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.packing import Objects, fits
 from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, merge
@@ -48,7 +47,7 @@ def default_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 def user_path() -> Path:
     """The user's own database, wherever $TTC_DATABASE is; DatabaseError where there is no home directory."""
-    folder = Path(platformdirs.user_cache_dir("ttc_llvm"))
+    folder = Path(user_folder("CACHE"))
     if not folder.is_absolute():
         raise DatabaseError(f"there is no home directory to keep solutions in: {VARIABLE} names another place")
     return folder / FILE_NAME

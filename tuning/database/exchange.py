@@ -7,15 +7,14 @@ import binascii
 import json
 import reprlib
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from typing import Any, BinaryIO
 
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.database.records import KIND, Record, Request, Timing
+from ttc_llvm.tuning.database.records import KIND, Record, Request, timings
 
 FORMAT = 2
 MAX_LINE = 32 << 20  # bytes
-_REQUEST = tuple(f.name for f in fields(Request))
+_REQUEST = Request.__match_args__
 _PLAIN = ("effort", "plan", "seconds", "created", "ceiling_gibs", "note", "made_by", "provisional")
 _SINCE_2 = {"kind": KIND, "made_by": "", "provisional": 0, "extra": {}}  # and what they are in lines of format 1
 _REQUIRED = ("format", *_REQUEST, *_PLAIN, "extra", "timings")
@@ -81,14 +80,6 @@ def from_lines(lines: Iterable[bytes], source: str, *, objects: bool) -> Iterato
             yield from_fields(_parse(line), objects=objects)
         except DatabaseError as error:
             raise DatabaseError(f"{source}, line {number}: {error}") from None
-
-
-def timings(given: Any) -> tuple[Timing, ...]:
-    """Timings out of JSON's lists; DatabaseError where they have another shape."""
-    try:
-        return tuple(Timing(item["plan"], tuple(item["seconds"])) for item in given)
-    except (TypeError, KeyError, IndexError):
-        raise DatabaseError("timings are not a list of {plan, seconds}") from None
 
 
 def _parse(line: bytes) -> Any:

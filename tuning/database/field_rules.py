@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import reprlib
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from datetime import datetime
 from functools import reduce
 from typing import Any
 
+from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 
 MAX_TEXT = 1 << 16  # bytes of one text, timings and `extra` aside
@@ -91,6 +91,7 @@ def is_object(value: Any) -> bool:
     if not is_text(value, MAX_EXTRA):
         return False
     try:
+        json = locks.imported("json")
         found = json.loads(value)
         text = json.dumps(reduce(lambda inner, _: [inner], range(_DEEPER), found), allow_nan=False)
     except (ValueError, RecursionError):

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
-import shlex
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -107,12 +104,12 @@ class FileAccess:
             except _RAISED as error:
                 if patience <= 0 or not schema.is_contention(error):
                     raise self._failure(error, "written" if write else "read") from error
-            time.sleep(random.uniform(0.005, 0.05))
+            time.sleep(0.005 + os.urandom(1)[0] / 5000)
 
     def _failure(self, error: BaseException, done: str) -> DatabaseError:
         fact = error.strerror if isinstance(error, OSError) else one_line(error) or "memory is short"
         fact = "it takes too long" if fact == "interrupted" else fact
-        command = f"ttc database --database={shlex.quote(str(self.path))} clear --all"
+        command = f"ttc database --database={locks.imported('shlex').quote(str(self.path))} clear --all"
         advice = f"; `{command}` moves it aside" if schema.is_damage(error) and self.standing().safe else ""
         return DatabaseError(f"solutions database {self.path} cannot be {done}: {fact}{advice}")
 
@@ -120,7 +117,7 @@ class FileAccess:
 def _renamed(place: Path) -> Path:
     """Give a file and its journal another name, which no file has."""
     prefix = f"{place.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-"
-    descriptor, name = tempfile.mkstemp(prefix=prefix, dir=place.parent)
+    descriptor, name = locks.imported("tempfile").mkstemp(prefix=prefix, dir=place.parent)
     os.close(descriptor)
     journal = place.with_name(f"{place.name}-journal")
     if os.path.lexists(journal):  # first: left behind, it would be played into the next file of this name

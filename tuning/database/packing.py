@@ -3,11 +3,11 @@ write wherever it pleases."""
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database.digests import sha256
 from ttc_llvm.tuning.database.field_rules import are_objects
@@ -33,7 +33,7 @@ def fits(objects: Objects) -> bool:
 
 def pack(plan: str, objects: Objects) -> bytes:
     """A line of JSON with the plan, names and sizes, then all bytes, compressed."""
-    return _packed(json.dumps([plan, [(name, len(data)) for name, data in objects]]), b"\n", objects)
+    return _packed(locks.imported("json").dumps([plan, [(name, len(data)) for name, data in objects]]), b"\n", objects)
 
 
 def unpack(plan: str, given: Any) -> Objects:
@@ -71,7 +71,7 @@ def _digest(images: Objects) -> str:
 
 
 def _listed(plan: str, head: bytes) -> Sizes:
-    packed_plan, pairs = json.loads(head)
+    packed_plan, pairs = locks.imported("json").loads(head)
     _check_plan(packed_plan, plan)
     return [(name, size) for name, size in pairs]
 

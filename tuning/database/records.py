@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
 
+try:
+    from _json import encode_basestring_ascii as _quoted
+except ImportError:
+    from json.encoder import py_encode_basestring_ascii as _quoted
+
+from ttc_llvm import locks
+from ttc_llvm.errors import DatabaseError
 from ttc_llvm.lazy_dataclasses import dataclass, field, replace
 from ttc_llvm.tuning.database.digests import sha256
 from ttc_llvm.tuning.database.field_rules import (
@@ -63,7 +69,8 @@ class Request:
 @lru_cache(maxsize=256)
 def digits(*key: str | int) -> str:
     """32 hexadecimal digits that name a key."""
-    return str(sha256(json.dumps(key).encode()).hexdigest()[:32])
+    text = ", ".join(str(one) if isinstance(one, int) else _quoted(one) for one in key)  # as JSON's list
+    return str(sha256(f"[{text}]".encode()).hexdigest()[:32])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,17 @@ class Timing:
 
 def timings_text(timings: tuple[Timing, ...]) -> str:
     """Timings in JSON, as rows have them."""
-    return json.dumps([{"plan": t.plan, "seconds": t.seconds} for t in timings])
+    if not timings:
+        return "[]"
+    return str(locks.imported("json").dumps([{"plan": t.plan, "seconds": t.seconds} for t in timings]))
+
+
+def timings(given: Any) -> tuple[Timing, ...]:
+    """Timings out of JSON's lists; DatabaseError where they have another shape."""
+    try:
+        return tuple(Timing(item["plan"], tuple(item["seconds"])) for item in given)
+    except (TypeError, KeyError, IndexError):
+        raise DatabaseError("timings are not a list of {plan, seconds}") from None
 
 
 def now() -> str:
@@ -130,7 +147,7 @@ class Record:
     @property
     def timed(self) -> int | None:
         """The number of candidates that were timed; None where the row does not tell, being older."""
-        found = json.loads(self.extra).get(TIMED)
+        found = locks.imported("json").loads(self.extra).get(TIMED)
         return found if is_tally(found) and found >= len(self.timings) else None
 
     @property

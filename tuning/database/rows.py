@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any
 
+from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database.code import Code
 from ttc_llvm.tuning.database.connection import SqlRow
-from ttc_llvm.tuning.database.exchange import timings
 from ttc_llvm.tuning.database.field_rules import MAX_EXTRA, MAX_TEXT
 from ttc_llvm.tuning.database.packing import MAX_PACKED, Objects
-from ttc_llvm.tuning.database.records import KIND, MAX_TIMINGS, Record, Request, digits, merge, timings_text
+from ttc_llvm.tuning.database.records import (
+    KIND,
+    MAX_TIMINGS,
+    Record,
+    Request,
+    digits,
+    merge,
+    timings,
+    timings_text,
+)
 from ttc_llvm.tuning.database.schema import (
     CODE,
     CODE_COLUMNS,
@@ -164,6 +172,6 @@ def _decode_older(row: SqlRow) -> Record:
 
 def _timings(text: Any) -> Any:
     try:
-        return timings(json.loads(text))
+        return () if text == "[]" else timings(locks.imported("json").loads(text))
     except (ValueError, TypeError, RecursionError):
         raise DatabaseError(f"timings are not JSON of at most {MAX_TIMINGS} characters") from None

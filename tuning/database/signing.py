@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import time
 from collections.abc import Iterable
@@ -12,9 +11,8 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-import platformdirs
-
 from ttc_llvm.tuning.database.digests import hmac_sha256
+from ttc_llvm.tuning.database.folders import user_folder
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.trust import OPENING, make_folder
 
@@ -37,7 +35,7 @@ def _framed(field: str | bytes | None) -> bytes:
 
 def own_secret() -> bytes | None:
     """The user's secret, made by the first call; None, and one line of warning, where there is no place for it."""
-    path = Path(platformdirs.user_state_dir("ttc_llvm")) / "secret"
+    path = Path(user_folder("STATE")) / "secret"
     try:
         return _secret(path, os.geteuid())
     except (OSError, ValueError) as error:
@@ -60,7 +58,7 @@ def _secret(path: Path, _: int) -> bytes:
 def _make(path: Path) -> None:
     """Of processes that come first together, one succeeds: a link never replaces a file, and is there as a whole."""
     make_folder(path.parent)
-    part = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    part = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
     try:
         _write(part)
         with suppress(FileExistsError):
@@ -76,7 +74,7 @@ def _make(path: Path) -> None:
 
 def _write(path: Path) -> None:
     with open(os.open(path, _NEW, 0o600), "wb") as stream:
-        stream.write(secrets.token_bytes(SECRET_BYTES))
+        stream.write(os.urandom(SECRET_BYTES))
         stream.flush()
         os.fsync(stream.fileno())
 

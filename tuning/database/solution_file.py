@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.lazy_dataclasses import dataclass, replace
-from ttc_llvm.tuning.database import exchange, rows, schema
+from ttc_llvm.tuning.database import rows, schema
 from ttc_llvm.tuning.database.code import ALONE, linkable, signed
 from ttc_llvm.tuning.database.file_access import FileAccess
 from ttc_llvm.tuning.database.notices import warn_once
@@ -46,6 +47,13 @@ class Cleared:
 
     rows: int
     moved: Path | None = None
+
+
+def _exchange() -> Any:
+    """What exports and imports need, and nothing else."""
+    with locks.LLVM:
+        from ttc_llvm.tuning.database import exchange
+    return exchange
 
 
 def _place(row: Listed) -> tuple[str, ...]:
@@ -115,7 +123,7 @@ class SolutionFile(FileAccess):
         for one in listed:
             key = one.request.id
             found = self.read(lambda s, key=key: self._by_id(s, key, versions)) if objects else None  # type: ignore[misc]
-            stream.write(exchange.to_line(found or one, objects=objects))
+            stream.write(_exchange().to_line(found or one, objects=objects))
         return len(listed)
 
     def import_(self, lines: Iterable[bytes], source: str, *, objects: bool = False) -> list[Stored]:
@@ -124,7 +132,7 @@ class SolutionFile(FileAccess):
         objects: take the machine code, too, and sign it: it will run. DatabaseError names source, line and field of
         the first malformed line.
         """
-        return self._put(exchange.from_lines(lines, source, objects=objects))
+        return self._put(_exchange().from_lines(lines, source, objects=objects))
 
     def delete(self, prefixes: Sequence[str]) -> Cleared:
         """Remove the solutions with these IDs, or none if one of them is not found."""
