@@ -69,10 +69,13 @@ def _linked(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
     code = dict(record.objects).get(kernel.NAME) if record is not None and known else None
     if code is not None:
         try:
-            return kernel.build(form, plan, target, code)
+            made = kernel.build(form, plan, target, code)
         except CompileError as error:
             _log.warning("stored object code is ignored: %s", error)
-    made = kernel.build(form, plan, target)
-    fresh = Record(request, 1, str(plan), objects=((kernel.NAME, made.code),))
-    (store.keep if known else store.store)(fresh)
+            code = None
+    if code is None:
+        made = kernel.build(form, plan, target)
+    if made.code != code:  # it is new, or an object has become an image
+        fresh = Record(request, 1, str(plan), objects=((kernel.NAME, made.code),))
+        (store.keep if known else store.store)(fresh)
     return made

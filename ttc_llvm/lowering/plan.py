@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from enum import Enum
 from functools import lru_cache, wraps
 from math import prod
@@ -112,7 +111,7 @@ class CpuPlan(Plan):
         arguments.put(self, _RULES, PlanError, "plan ")
 
     def __str__(self) -> str:
-        decisions = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        decisions = [(name, getattr(self, name)) for name in self.__match_args__]
         return " ".join([VERSION, *(f"{name}={shown(value)}" for name, value in decisions if value is not None)])
 
     def changed(self, **decisions: Any) -> CpuPlan:
@@ -183,7 +182,7 @@ def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...],
     return (*panels, *(loop for loop in tiles if loop not in panels))
 
 
-_SLOTS = {field.name: getattr(CpuPlan, field.name) for field in fields(CpuPlan)}
+_SLOTS = {name: getattr(CpuPlan, name) for name in CpuPlan.__match_args__}
 
 
 def grid(around: Loops, parallel: int) -> Loops:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Literal
 
-from .. import arguments
+from .. import arguments, locks
 from ..errors import TargetError
 from ..lazy_dataclasses import dataclass
 from .target import features
@@ -192,7 +191,7 @@ def find(name: str) -> GpuTarget:
     """The GPU of that name. TargetError lists near matches, so that LLVM never sees an unknown name."""
     key = name.strip().lower()
     if key not in _SPELLINGS:
-        near = difflib.get_close_matches(key, _SPELLINGS, n=4, cutoff=0.5) or list(_ROWS)
+        near = locks.imported("difflib").get_close_matches(key, _SPELLINGS, n=4, cutoff=0.5) or list(_ROWS)
         raise TargetError(f"unknown GPU {arguments.shown(name)}: near matches are {', '.join(near)}")
     return _ROWS[_SPELLINGS[key]]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
+from .. import locks
 from ..arguments import cut, shown
 from ..errors import TargetError
 from ..lazy_dataclasses import replace
@@ -51,7 +51,7 @@ def find(name: str) -> Target:
 
 
 def _unknown(name: str, key: str) -> str:
-    near = difflib.get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
+    near = locks.imported("difflib").get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
     if near[0] in TRIPLES if near else key.count("-") >= 2:
         near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
         return f"unknown triple {shown(name)}: near matches are {', '.join(near)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import difflib
 import re
 from functools import lru_cache
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import locks
 from ..arguments import cut, shown
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass
@@ -175,7 +175,7 @@ def _named(text: str) -> _Element:
 
 def _hint(text: str) -> str:
     known = {name.lower(): name for name in (*FULL, *SHORT, *dtypes.PAIRS)}
-    near = difflib.get_close_matches(cut(text, 40).lower(), known, n=3, cutoff=0.7)
+    near = locks.imported("difflib").get_close_matches(cut(text, 40).lower(), known, n=3, cutoff=0.7)
     if near:
         return f"near matches are {', '.join(known[name] for name in near)}"
     return (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .. import ir_builders
 from ..errors import CompileError
+from ..tuning.database.digests import sha256
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Record, Request
 from . import backend, kernel, linking
@@ -52,4 +52,4 @@ def revision(*sources: str) -> str:
     """The revision of code that is written in these modules of `ir_builders`, which need not be loaded: other sources
     are another row of the database."""
     folder = Path(ir_builders.__path__[0])
-    return hashlib.sha256(b"".join((folder / f"{name}.py").read_bytes() for name in sources)).hexdigest()[:16]
+    return str(sha256(b"".join((folder / f"{name}.py").read_bytes() for name in sources)).hexdigest()[:16])
