@@ -38,12 +38,12 @@ def told(ask: Callable[[], Told]) -> Told:
     name = str(sha256(f"{where} {who}".encode()).hexdigest())
     request = Request(name, "host", 1, "cold", "", f"ttc{__version__}", _KIND)
     store = open_database(None)
-    for _, found in store.native(request, ""):
+    for _, found in store.native(request, _NAME):
         lines = found.decode().split("\n")
         if len(lines) == len(Told._fields):
             return Told(*lines)
     answer = ask()
-    store.keep_native(Record(request, 1, "", objects=((_NAME, "\n".join(answer).encode()),)))
+    store.keep_native(Record(request, 1, _NAME, objects=((_NAME, "\n".join(answer).encode()),)))
     return answer
 
 

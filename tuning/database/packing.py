@@ -45,8 +45,8 @@ def pack_images(plan: str, images: Objects) -> bytes:
     """Lines with the digest of all bytes, the plan, sizes and names, an empty line, then all bytes, compressed. Without
     JSON, which takes as long to load as all else that a call needs of the database."""
     lines = (_digest(images), plan, *(f"{len(data)} {name}" for name, data in images))
-    if any("\n" in line for line in lines):
-        raise DatabaseError("the plan or the name of an image has several lines")
+    if any(line.count("\n") or not line for line in lines):
+        raise DatabaseError("the plan or the name of an image is not one line of text")
     return _packed("\n".join(lines), b"\n\n", images)
 
 
