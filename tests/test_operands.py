@@ -71,6 +71,14 @@ def test_read_only_exports_are_refused() -> None:
         ttc_llvm.transpose(np.zeros(3, "S1"), out=memoryview(b"abc"))
 
 
+def test_an_export_that_fails_says_why() -> None:
+    """And is no array of one object, which is what NumPy would make of it."""
+    foreign = Exporting(np.zeros((2, 3), ">f8"))
+    for call in (ttc_llvm.transpose, ttc_llvm.ascontiguousarray, ttc_llvm.Problem.from_arrays):
+        with pytest.raises(ArrayError, match="is a Exporting that cannot be read: DLPack only supports"):
+            call(foreign)
+
+
 @pytest.mark.parametrize("make", [bytearray, lambda raw: array.array("B", raw), lambda raw: (ctypes.c_uint8 * 6)(*raw)])
 def test_plain_buffers_are_written_in_place(make: Callable[[bytes], Any]) -> None:
     x = np.arange(6, dtype=np.uint8)

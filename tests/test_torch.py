@@ -274,6 +274,7 @@ WRONG = (
     (f"op({CUBE}, conjugate=3)", ProblemError, "conjugate = 3 is neither True nor False"),
     (f"op({CUBE}.half(), alpha=2)", ProblemError, "torch.float16 is moved only: alpha = 2 and conjugate are for float"),
     (f"op({CUBE}.to_sparse())", ArrayError, "x has layout torch.sparse_coo: pass x.to_dense()"),
+    ("op(torch.nested.nested_tensor([torch.ones(2, 3)]))", ArrayError, "x is nested: transpose its tensors one by one"),
     ("op([[1.0]])", ArrayError, "x is a list: it must be a torch.Tensor; ttc_llvm.transpose takes other arrays"),
 )  # fmt: skip
 

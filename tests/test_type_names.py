@@ -92,7 +92,10 @@ def test_other_names_are_refused_with_what_to_write(text: str, sentence: str) ->
         Problem((1, 0), (3, 4), text)
 
 
-@pytest.mark.parametrize("given", [None, 3, ["s"], b"s", np.floating, np.generic, object, str, np.zeros(2), ("s",)])
+NO_TYPES = [None, 3, ["s"], b"s", np.floating, np.generic, object, str, np.zeros(2), ("s",), ctypes.c_char_p]
+
+
+@pytest.mark.parametrize("given", NO_TYPES)
 def test_what_is_no_type_is_refused(given: Any) -> None:
     with pytest.raises(ProblemError, match=r"data type .* is none: a name such as"):
         Problem((1, 0), (3, 4), given)
@@ -106,6 +109,10 @@ def test_the_spelling_survives_copies_of_a_problem() -> None:
     ):  # fmt: skip
         assert (again.dtype, again.spelled) == ("sd", "float32,float64")
         assert [again.spelled_of(side) for side in "ab"] == ["float32", "float64"]
+    for given, unsigned in (("uint8", True), (np.uint16, True), ("u4", True), ("int8", False), ("sd", False)):
+        made = Problem((1, 0), (3, 4), given)
+        for again in (made, pickle.loads(pickle.dumps(made)), copy.deepcopy(made), made.row_major):
+            assert type_names.read(again.dtype).unsigned is unsigned
 
 
 def test_the_summary_has_the_type_as_it_was_given() -> None:

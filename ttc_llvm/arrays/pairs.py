@@ -14,6 +14,7 @@ from ..errors import ArrayError, ProblemError
 from ..ir_builders import layout_fields as fields
 from ..lazy_dataclasses import dataclass
 from ..operands.addresses import data_address
+from ..operands.types import spelled
 from ..problem import dtypes, type_names
 from ..problem.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, from_axes
 from ..problem.problem import Problem
@@ -84,8 +85,8 @@ def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> TypeName:
         if pair in dtypes.PAIRS:
             return pair
     raise ArrayError(
-        f"out has dtype {to} for an array of {of}: it must be equal, or float32 for float64, complex64 for"
-        " complex128, or the other way round"
+        f"out has dtype {spelled(to)} for an array of {spelled(of)}: it must be equal, or float32 for float64,"
+        " complex64 for complex128, or the other way round"
     )
 
 

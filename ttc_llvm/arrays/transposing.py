@@ -82,7 +82,8 @@ def contiguous(a: Any, dtype: npt.DTypeLike | None, order: Order, like: Any, thr
     if given.back is not None and given.strided:
         if dtype is not None:
             raise ArrayError(f"dtype {shown(dtype)} is for NumPy's arrays: {given.library} converts its own")
-        return a if done else given.handed(_resolved(array, given, order, threads))
+        own = given.conjugated or not given.locked  # else the memory is that of a lazy view's resolved copy
+        return a if done and own else given.handed(_resolved(array, given, order, threads))
     wanted: Any = array.dtype if dtype is None else dtype if isinstance(dtype, type(np.dtype)) else as_dtype(dtype)
     if done or array.dtype.hasobject or wanted != array.dtype:  # a class of dtypes, as np.dtypes.StrDType, is NumPy's
         return by_numpy.contiguous(given.view, wanted, order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -63,21 +64,14 @@ def array_like(x: Any, name: str) -> Operand:
     except MemoryError:
         raise
     except Exception as error:  # NumPy's, and those of other libraries' arrays
-        found = _else_exported(x, name)
-        if found is not None:
-            return found
+        with suppress(Exception):
+            found = exported(x, name)  # what NumPy cannot read, by DLPack
+            if found is not None:
+                return found
         raise ArrayError(f"{name} is a {type(x).__name__} that {_unreadable(name, reason(error))}") from None
     if array.dtype.hasobject and not array.ndim:
-        return _else_exported(x, name) or _of(x, array)
+        return exported(x, name) or _of(x, array)
     return _of(x, array)
-
-
-def _else_exported(x: Any, name: str) -> Operand | None:
-    """An array that NumPy cannot read, by DLPack."""
-    try:
-        return exported(x, name)
-    except Exception:
-        return None
 
 
 def _of(x: Any, array: Array) -> Operand:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def operand(x: Any, name: str) -> Operand:
     """An array, or whatever NumPy makes one of. Raises ArrayError, which names it and says why it cannot be read."""
     if isinstance(x, np.ndarray):
         return host.ndarray(x)
-    return _first(_OWN, x, name) or host.array_like(x, name)
+    return cast(Operand, _first((*_OWN, host.array_like), x, name))  # NumPy makes an array of anything
 
 
 def in_place(x: Any, name: str, wanted: np.dtype[Any] | None = None) -> Operand | None:

@@ -77,8 +77,10 @@ def _check(torch: Any, x: Any, name: str) -> None:
     """ArrayError for tensors without plain memory of their own, or with a gradient to be kept."""
     if type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
         raise ArrayError(f"{name} is a {type(x).__name__}, which has no memory of its own")
-    if x.layout is not torch.strided or x.is_nested:
-        kind = "nested" if x.is_nested else "sparse" if "sparse" in str(x.layout) else str(x.layout)
+    if x.is_nested:
+        raise ArrayError(f"{name} is nested: transpose its tensors one by one")
+    if x.layout is not torch.strided:
+        kind = "sparse" if "sparse" in str(x.layout) else str(x.layout)
         raise ArrayError(f"{name} is {kind}: pass {name}.to_dense()")
     if x.device.type not in DEVICES:
         raise ArrayError(f"{name} is on device {x.device}: the CPU or a CUDA device is expected")

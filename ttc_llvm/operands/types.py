@@ -33,10 +33,15 @@ def named(name: str) -> np.dtype[Any] | None:
     return np.dtype(getattr(theirs, name, [(name, f"V{_BYTES[name]}")]))
 
 
+def spelled(dtype: np.dtype[Any]) -> str:
+    """The name of a type, also of one that NumPy lacks."""
+    names = dtype.names or ()
+    return names[0] if len(names) == 1 and names[0] in _BYTES else str(dtype)
+
+
 def is_real(dtype: np.dtype[Any]) -> bool:
     """True for the types of real numbers, which are their own conjugates."""
-    name = dtype.names[0] if dtype.names and len(dtype.names) == 1 else dtype.name
-    return dtype.kind in "biuf" or (name in _BYTES and name != "complex32")
+    return dtype.kind in "biuf" or (spelled(dtype) in _BYTES and spelled(dtype) != "complex32")
 
 
 def is_numpys(name: str) -> bool:

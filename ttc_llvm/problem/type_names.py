@@ -150,7 +150,10 @@ def _numpy_type(given: Any) -> np.dtype[Any] | None:
     if isinstance(own, np.dtype):
         return own
     known = given in _CLASSES or issubclass(given, (np.generic, ctypes._SimpleCData))
-    return np.dtype(given) if known else None
+    try:
+        return np.dtype(given) if known else None
+    except TypeError:  # of ctypes' pointers
+        return None
 
 
 def _named(text: str) -> _Element:

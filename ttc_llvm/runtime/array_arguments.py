@@ -15,6 +15,7 @@ from ..operands import torch_tensor
 from ..operands.addresses import data_address
 from ..operands.operand import Array, Operand, described, packed
 from ..operands.reading import in_place
+from ..operands.types import spelled
 from ..problem import dtypes
 from ..problem.dtypes import Kind
 from ..problem.problem import Problem
@@ -122,7 +123,7 @@ class Storage:
         if given.conjugated:
             raise ArrayError(f"{self.name} is a lazily conjugated view: pass its storage, {self.name}.resolve_conj()")
         if not self._admits(array.dtype):
-            raise ArrayError(f"{self.name} has dtype {array.dtype}: the problem's type is {self.spelled}")
+            raise ArrayError(f"{self.name} has dtype {spelled(array.dtype)}: the problem's type is {self.spelled}")
         if is_buffer:
             array = self._flat(array)
         reading = self.reading(array)

@@ -31,6 +31,8 @@ def check(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: b
     rank = x.dim()
     if len(axes) != rank or sorted(k % rank for k in axes if -rank <= k < rank) != [*range(rank)]:
         raise ArrayError(f"axes {tuple(axes)} do not permute the {rank} dimensions of x")
+    if x.is_nested:
+        raise ArrayError("x is nested: transpose its tensors one by one")
     if x.layout is not torch.strided:
         raise ArrayError(f"x has layout {x.layout}: pass x.to_dense()")
     if (real, imag) == (1, 0) and not (conjugate and x.is_complex()):

@@ -61,6 +61,5 @@ def _check(x: Any, axes: Any) -> None:
         raise ArrayError(f"x is a {type(x).__name__}: it must be a torch.Tensor; ttc_llvm.transpose takes other arrays")
     if isinstance(axes, int):
         raise ArrayError(f"axes = {axes} is not a sequence: write transpose(x, (1, 0)), as for torch.permute")
-    if axes is not None:
-        found = arguments.each(arguments.integer, "integers")("axes", axes, ArrayError)
-        kernels.check(x, found, 1, 0, False)
+    given = range(x.dim()) if axes is None else axes
+    kernels.check(x, arguments.each(arguments.integer, "integers")("axes", given, ArrayError), 1, 0, False)
