@@ -97,7 +97,8 @@ def test_programs_of_users_run(tmp_path: Path) -> None:
 
 def test_programs_with_torch_run() -> None:
     needs("torch")
-    command, inside = [sys.executable, str(PROGRAMS / "torch_program.py")], os.environ | {"PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command, inside = [sys.executable, str(PROGRAMS / "torch_program.py")], os.environ | {"PYTHONPATH": path}
     done = subprocess.run(command, env=inside, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
