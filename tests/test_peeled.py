@@ -255,6 +255,14 @@ def test_mirrored_rows_off_the_boundary_are_peeled() -> None:
         parse_form("i16>i16 one-zero 6:-1:1 640:6:6"), (6, 16), (6, 64)), AVX512).alignment == 4
 
 
+def test_a_peeled_plan_has_another_fallback() -> None:
+    """Where B may begin within a step that leads to a boundary."""
+    c = parse_form("v16>v16 one-zero 2:1:1 33:-2:2")
+    plan = plan_of(c, (2, 8), (2, 33))
+    assert resolve(c, plan, AVX512).alignment == 32
+    assert resolve(c, for_misaligned_b(c, plan, AVX512).plan, AVX512).alignment <= 16
+
+
 # --- machine code -----------------------------------------------------------------------------------------
 
 
@@ -281,6 +289,20 @@ def test_broadcast_and_mirrored_rows(strides: tuple[int, ...]) -> None:
     block = tuple(16 if 1 in (axis.stride_a, axis.stride_b) else 1 for axis in c.axes)
     for off in range(16):
         check(case, Run(plan_of(c, block, (16,) * len(block)), AVX512, 1, "end", "start", False, off))
+
+
+@pytest.mark.skipif(AVX512 not in runnable(), reason="this machine has no AVX-512")
+@pytest.mark.parametrize("row", [32, 48])
+@pytest.mark.parametrize("gap", [2, 3, -2])
+def test_elements_with_gaps(gap: int, row: int) -> None:
+    """Where rows of B follow each other, no register holds the end of one and the start of the next."""
+    case = Case((Axis(32, gap, 1), Axis(5, 101, row)), *parse_pair("s"))
+    c = case.placed.canonical
+    plan = plan_of(c, (16, 1), (32, 2))
+    assert peels(c, plan, AVX512) is (row == 48)
+    served = plan if row == 48 else for_misaligned_b(c, plan, AVX512).plan
+    for off in range(16):
+        check(case, Run(served, AVX512, 1, "end", "start", False, off))
 
 
 def test_windows_that_numpy_broadcasts() -> None:

@@ -154,9 +154,10 @@ def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
 
 
 def _peeled_run(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
-    """The plan peeled, where A and B share runs of several axes."""
+    """The plan peeled, where A and B share runs of several axes. Of one that is peeled, B is off the whole steps that
+    lead to a boundary."""
     found = replace(plan, store=Store.PEELED)
-    if resolve(canonical, found, target).store is not Store.PEELED:
+    if plan.store is Store.PEELED or resolve(canonical, found, target).store is not Store.PEELED:
         return None
     run = prod(canonical.extents[: shared_run(canonical)]) * canonical.b.itemsize
     return Fallback(Store.PEELED, found, run=run)

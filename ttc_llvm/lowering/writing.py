@@ -146,18 +146,19 @@ def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | 
 def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     """Elements between the boundaries at which peeled micro-tiles begin: lines, else vectors; 0 where they cannot.
 
-    Micro-tiles have to be whole lines or vectors of B. Rows of B have to share one misalignment, to be whole numbers of
-    micro-tiles where they follow each other, and to lie across those of A. The machine has to have masks for partial
-    lines and no stores that transpose.
+    Micro-tiles have to be whole lines or vectors of B. Rows of B have to share one misalignment, and to lie across those
+    of A; where they follow each other, to be whole numbers of micro-tiles, and of more than elements of A with gaps.
+    The machine has to have masks for partial lines and no stores that transpose.
     """
     extent, block = canonical.axes[0].extent, plan.block[0]
     if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
         return 0
     if is_mirrored(canonical):
         return _shared_grain(canonical, plan, target)
-    grain = _grain(canonical, plan, target)
-    whole = grain > 0 and (extent % block == 0 or not following(canonical, plan))
-    return grain if whole and _is_across(canonical, plan) and _has_masks(canonical, plan, target) else 0
+    if following(canonical, plan) and (extent % block or not run_axes(plan.block, canonical.strides("a"))):
+        return 0
+    fits = _is_across(canonical, plan) and _has_masks(canonical, plan, target)
+    return _grain(canonical, plan, target) if fits else 0
 
 
 def peeled_axis(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
