@@ -146,9 +146,9 @@ def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | 
 def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     """Elements between the boundaries at which peeled micro-tiles begin: lines, else vectors; 0 where they cannot.
 
-    Micro-tiles have to be whole lines or vectors of B. Rows of B have to share one misalignment, and to lie across those
-    of A; where they follow each other, to be whole numbers of micro-tiles, and of more than elements of A with gaps.
-    The machine has to have masks for partial lines and no stores that transpose.
+    Micro-tiles have to be whole lines or vectors of B. Rows of B have to share one misalignment, and to lie across
+    those of A. Where they follow each other, they have to be whole numbers of micro-tiles, and A may have no gaps
+    between elements. The machine has to have masks for partial lines and no stores that transpose.
     """
     extent, block = canonical.axes[0].extent, plan.block[0]
     if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
