@@ -22,7 +22,7 @@ from ttc_llvm.errors import OptionError, ProblemError
 from ttc_llvm.problem import canonical as forms
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.report import figures, groups, inputs, ranking, rows
+from ttc_llvm.report import figures, groups, inputs, ranking, rows, writer
 from ttc_llvm.report.charts import Bars, Cases
 from ttc_llvm.report.inputs import Inputs
 from ttc_llvm.runtime import backend
@@ -145,9 +145,18 @@ def test_without_matplotlib_one_sentence_names_the_extra(
     import ttc_llvm.report as room
 
     monkeypatch.delattr(room, "plots", raising=False)
-    results = write(tmp_path / "a.jsonl", RESULTS)
-    assert cli.main(["report", str(results), f"--output={tmp_path / 'out'}"]) == 2
-    assert "pip install 'ttc_llvm[report]'" in capsys.readouterr().err
+    results = str(write(tmp_path / "a.jsonl", RESULTS))
+    for files in ((results,), (results, results)):
+        assert cli.main(["report", *files, f"--output={tmp_path / 'out'}"]) == 2
+        assert "pip install 'ttc_llvm[report]'" in capsys.readouterr().err
+    assert cli.main(["report", results]) == 2
+    capsys.readouterr()
+    monkeypatch.chdir(tmp_path)
+    again = str(write(tmp_path / "b.jsonl", RESULTS))
+    assert cli.main(["report", results, again]) == 0, "the terminal has what was asked for"
+    out, err = capsys.readouterr()
+    assert " within noise; geometric mean of the changes" in " ".join(out.split())
+    assert err == f"ttc: warning: {writer.MISSING}\n"
 
 
 # --- numbers ------------------------------------------------------------------------------------------------

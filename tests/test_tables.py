@@ -19,6 +19,7 @@ from processes import PATIENCE
 
 from ttc_llvm import cli
 from ttc_llvm.cli import database_list
+from ttc_llvm.cli.options import SUBCOMMANDS
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.problem import tables
 from ttc_llvm.problem.tables import aligned, folded, labelled, wrapped
@@ -182,6 +183,13 @@ def test_every_command_fits(
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if len(line) > (width or 80) and not is_path(line)] == []
     assert lines
+
+
+@pytest.mark.parametrize("command", ["compile", *SUBCOMMANDS])
+def test_help_fits(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main(["help", command]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
 
 
 def test_a_terminal_tells_its_own_width(place: Path) -> None:

@@ -20,7 +20,8 @@ from ttc_llvm.problem.canonical import canonicalise
 
 SPELLINGS: dict[str, list[Any]] = {  # canonical name -> what means the same
     "s": ["s", "float32", "f4", "f32", "<f4", "=f4", "single", np.float32, np.dtype("f4"), ctypes.c_float],
-    "d": ["d", "float64", "f8", "f64", "<f8", "double", float, np.float64, np.dtype(float), ctypes.c_double],
+    "d": ["d", "float64", "f8", "f64", "<f8", "double", float, np.float64, np.dtype(float), ctypes.c_double,
+          np.dtypes.Float64DType],
     "c": ["c", "complex64", "c8", "c64", "<c8", "csingle", np.complex64],
     "z": ["z", "complex128", "c16", "c128", "<c16", "cdouble", complex, np.complex128],
     "f16": ["f16", "float16", "f2", "<f2", "half", np.float16],
@@ -92,7 +93,7 @@ def test_other_names_are_refused_with_what_to_write(text: str, sentence: str) ->
         Problem((1, 0), (3, 4), text)
 
 
-NO_TYPES = [None, 3, ["s"], b"s", np.floating, np.generic, object, str, np.zeros(2), ("s",), ctypes.c_char_p]
+NO_TYPES = [None, 3, ["s"], b"s", np.floating, np.generic, object, str, np.zeros(2), ("s",), ctypes.c_char_p, np.dtype]
 
 
 @pytest.mark.parametrize("given", NO_TYPES)

@@ -96,7 +96,7 @@ def _switch(flag: str, field: str, help: str, short: str = "") -> Option:
 
 
 GROUPS: dict[str, tuple[Option, ...]] = {
-    "the transposition, column-major (index 0 of A has stride 1) unless --order=C says otherwise": (
+    "the transposition, in column-major order unless --order=C says otherwise": (
         Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", values.integers),
         Option("--size", "size", "N,..", "extents of A's indices (required)", values.integers),
         Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; or in full, as"
@@ -105,8 +105,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--beta", "beta", "X", "default 0: B is not read", values.scalar, 0.0),
         Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", values.integers),
         Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", values.integers),
-        Option("--order", "order", "ORDER", "F (default): perm, size, lda, ldb and loopPerm are column-major; C: they"
-               " are row-major, the last index has stride 1, as in np.transpose(a, perm)", values.order, "F"),
+        Option("--order", "order", "ORDER", "F (default): perm, size, lda, ldb and loopPerm are column-major, index 0"
+               " of A has stride 1; C: row-major, the last one has, as in np.transpose(a, perm)", values.order, "F"),
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
     ),
     "the search": (
@@ -184,7 +184,7 @@ def parser() -> Parser:
             "Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are from it),"
             " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
             " ttc database (stored solutions); ttc help COMMAND tells more.",
-            "ttc --perm=2,1,0 --size=8,16,16 --dtype=float64 --effort=measure --output-dir=build",
+            "ttc --perm=2,1,0 --size=8,16,16 --dtype=float64 --effort=measure",
             "ttc --manifest=transposes.txt --emit=static,shared --output-dir=build",
         ),
         formatter_class=lambda prog: Help(prog, max_help_position=30),

@@ -150,9 +150,10 @@ def _numpy_type(given: Any) -> np.dtype[Any] | None:
     if isinstance(own, np.dtype):
         return own
     known = given in _CLASSES or issubclass(given, (np.generic, ctypes._SimpleCData))
+    make: Any = given if issubclass(given, np.dtype) else lambda: np.dtype(given) if known else None
     try:
-        return np.dtype(given) if known else None
-    except TypeError:  # of ctypes' pointers
+        return make()  # type: ignore[no-any-return]
+    except TypeError:  # of ctypes' pointers, and classes of dtypes that are none by themselves
         return None
 
 

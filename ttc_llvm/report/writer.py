@@ -28,15 +28,21 @@ def write(
 
     Raises OptionError where matplotlib is missing, and where the folder cannot be written or holds such a file.
     """
-    try:
-        from . import plots
-    except ImportError:
-        raise OptionError(MISSING) from None
-    del plots
+    if not can_draw():
+        raise OptionError(MISSING)
     marks.check(folder, (PAGE,), overwrite)
     files: list[tuple[str, bytes]] | None = None if page_only else []
     drawn = [Drawn(figure, tuple(_pictures(figure, inputs, files))) for figure in FIGURES]
     return publish(folder, [(PAGE, page(inputs, drawn, title).encode()), *(files or ())], overwrite)
+
+
+def can_draw() -> bool:
+    """True where matplotlib is installed."""
+    try:
+        from . import plots
+    except ImportError:
+        return False
+    return bool(plots)
 
 
 def _pictures(figure: Figure, inputs: Inputs, files: list[tuple[str, bytes]] | None) -> Iterator[Picture]:
