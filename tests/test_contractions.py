@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from ttc_llvm import Contraction, PlanError, ProblemError
-from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space
+from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space, splitting
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import gemm
 from ttc_llvm.contractions.merged import Merged, merge
@@ -140,6 +140,32 @@ def test_pieces_compute_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
         drawn.check(blocks.executed(drawn.stated, products))
 
 
+def test_long_products_that_are_cut_compute_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    if blas.scipy_blas() is None:
+        pytest.skip("SciPy is not installed")
+    monkeypatch.setattr(splitting, "SMALL", 12)
+    monkeypatch.setattr(splitting, "LEAST", 2)
+    gains, seen = dict.fromkeys(rates.CUTS, 2.0), set()
+    for seed in range(310, 410):
+        drawn = Drawn(seed)
+        every = list(space.plans(merge(drawn.stated)))
+        for products in random.Random(seed).sample(every, min(6, len(every))):
+            made = Execution(drawn.stated, products, gains=gains)
+            call = gemm(products)
+            cut = call and splitting.split(call, gains)
+            seen.add((cut.side, bool(cut.rest), splitting.kind(call)) if call and cut else None)
+            drawn.check(made)
+    assert len(seen) >= 10
+    assert splitting.split(gemm(every[0]) or pytest.fail("no product"), dict.fromkeys(rates.CUTS, 1.0)) is None
+
+
+def test_only_long_products_are_cut() -> None:
+    assert splitting.longer_side(24864, 24, 168) == splitting.Split("rows", 192, 129, 96)
+    assert splitting.longer_side(24, 24864, 168) == splitting.Split("columns", 192, 129, 96)
+    for rows, columns, depth in ((1000, 300, 300), (96, 96, 96), (0, 5, 5), (5, 5, 10**6)):
+        assert splitting.longer_side(rows, columns, depth) is None
+
+
 @pytest.mark.parametrize("seed", range(250, 310))
 def test_without_memory_tensors_stay_in_place(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def scratch(size: int, level: int = 0) -> Array:
@@ -215,7 +241,7 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 
 def test_rates_rank_copies_behind_products_in_place() -> None:
     speed = rates.Speed((1e9,) * 7 + (1e10,))
-    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, 1e-10, 1e-8, (2e10, 1e10), 1e-6)
+    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, 1e-10, 1e-8, (2e10, 1e10), 1e-6, {})
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=speeds.seconds)
     assert ranked[0].plan.copies == (None, None, None)

@@ -13,6 +13,7 @@ from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from .execution import Copy, Execution, reversing, scratch
 from .merged import A, B, C, Merged
 from .plan import Products
+from .splitting import NO_GAINS, Gains
 
 Array = npt.NDArray[Any]
 PIECE_BYTES = 4 << 20  # of C's copy: a share of the last cache
@@ -58,8 +59,10 @@ def _inner(contraction: Contraction, merged: Merged, number: int) -> int:
 class Pieces:
     """Runs a plan with blocks: the first of them here, others in pieces of pieces. As `Execution`."""
 
-    def __init__(self, contraction: Contraction, products: Products, threads: int | None = None) -> None:
-        self.products = products
+    def __init__(
+        self, contraction: Contraction, products: Products, threads: int | None = None, gains: Gains = NO_GAINS
+    ) -> None:
+        self.products, self._gains = products, gains
         number, size = products.plan.blocks[0]
         self._depth = len(products.plan.blocks)
         self._reversing = [reversing(contraction, products, tensor) for tensor in (A, B, C)]
@@ -88,7 +91,7 @@ class Pieces:
         size = tuple((x, extent if x == letter else n) for x, n in contraction.size)
         small = Products(replace(merged, indices=tuple(indices)), replace(plan, blocks=plan.blocks[1:]))
         made = replace(contraction, size=size)
-        return executed(made, small, threads)
+        return executed(made, small, threads, self._gains)
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
         """As `Execution.run`."""
@@ -116,9 +119,11 @@ def _part(x: Array, axis: int, first: int, last: int) -> Array:
     return x[at]
 
 
-def executed(contraction: Contraction, products: Products, threads: int | None = None) -> Execution | Pieces:
-    """Make what runs a plan, with or without blocks."""
-    return (Pieces if products.plan.blocks else Execution)(contraction, products, threads)
+def executed(
+    contraction: Contraction, products: Products, threads: int | None = None, gains: Gains = NO_GAINS
+) -> Execution | Pieces:
+    """Make what runs a plan, with or without blocks. gains: of long products that are cut."""
+    return (Pieces if products.plan.blocks else Execution)(contraction, products, threads, gains)
 
 
 def _forwards(contraction: Contraction, products: Products) -> tuple[Contraction, Products]:

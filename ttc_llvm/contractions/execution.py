@@ -19,6 +19,7 @@ from .merged import A, B, C
 from .plan import Products
 from .products import products_of
 from .space import without_copies
+from .splitting import NO_GAINS, Gains
 
 Array = npt.NDArray[Any]
 LINE = 64
@@ -43,13 +44,15 @@ class Copy:
 class Execution:
     """Runs one plan of a contraction on arrays that lie as the contraction says. Safe in several threads.
 
-    scratch: bytes that a call needs.
+    gains: of long products that are cut; scratch: bytes that a call needs.
     """
 
-    def __init__(self, contraction: Contraction, products: Products, threads: int | None = None) -> None:
+    def __init__(
+        self, contraction: Contraction, products: Products, threads: int | None = None, gains: Gains = NO_GAINS
+    ) -> None:
         merged = products.merged
         self.products, self._contraction = products, contraction
-        self._run = products_of(products)
+        self._run = products_of(products, gains)
         self._copies: list[tuple[int, Copy]] = []
         self.scratch = 0
         for tensor, order in enumerate(products.plan.copies):

@@ -24,15 +24,17 @@ from ..tuning.search.speed import DRIFT
 from . import blas
 from .execution import Execution
 from .merged import merge
-from .rates import CORNERS, LARGE, LAYOUTS, SMALL, Rates, Speed, from_text, to_text
+from .rates import CORNERS, CUTS, LARGE, LAYOUTS, SMALL, Rates, Speed, from_text, to_text
 from .space import plans
+from .splitting import GAIN, NO_GAINS, ROWS, Gains
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds2"  # raised when what is measured, or its text, changes
+REVISION = "speeds3"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY = 4
+LONG, FLAT = 1536, 64  # extents of a product that is cut
 WIDE = 2048  # of a result that is larger than the caches next to a core
-ROWS = 1024  # of a result whose rows lie apart, 64 times 16 elements each
+APART = 1024  # of a result whose rows lie apart, 64 times 16 elements each
 ROUNDS = 3
 TRIALS, STRANGE = 3, 16  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS = 64  # tiny products in one call
@@ -78,12 +80,22 @@ def _measured(dtype: str) -> Rates:
     size = dtypes.dtype(dtype).itemsize * WIDE**2
     near = _product(dtype, LAYOUTS["N", "N"], (LARGE, LARGE, SMALL)) - tiny  # the same products in the caches
     beyond = _product(dtype, LAYOUTS["N", "N"], wide) - near * (WIDE // LARGE) ** 2
-    thin = ROWS, SMALL, SMALL
+    thin = APART, SMALL, SMALL
     visits = _product(dtype, "lik,lkj->ilj", thin) - _product(dtype, "lik,lkj->lij", thin)
     start = _copy(dtype, TINY)
     small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (LARGE, WIDE))
-    call, visited = max(many - tiny, 0.0) / REPEATS, max(visits, 0.0) / (ROWS * REPEATS)
-    return Rates(speeds, call, max(0.0, beyond / size), visited, (small, large), start)
+    call, visited = max(many - tiny, 0.0) / REPEATS, max(visits, 0.0) / (APART * REPEATS)
+    gains = {key: _gain(dtype, *key) for key in CUTS}
+    return Rates(speeds, call, max(0.0, beyond / size), visited, (small, large), start, gains)
+
+
+def _gain(dtype: str, left: str, right: str, side: str) -> float:
+    """Times as fast as one long product its parts are."""
+    sizes = (FLAT, LONG, FLAT) if side == ROWS else (LONG, FLAT, FLAT)
+    whole, parts = (
+        _product(dtype, LAYOUTS[left, right], sizes, {(left, right, side): gain}) for gain in (0.0, 2 * GAIN)
+    )
+    return whole / parts
 
 
 def _speed(dtype: str, spec: str, tiny: float) -> Speed:
@@ -107,11 +119,11 @@ def _many(spec: str) -> str:
     return f"l{a},l{b}->l{c}"
 
 
-def _product(dtype: str, spec: str, sizes: tuple[int, int, int]) -> float:
+def _product(dtype: str, spec: str, sizes: tuple[int, int, int], gains: Gains = NO_GAINS) -> float:
     """Seconds of one product of m x k by k x n."""
     extents = dict(zip("ijkl", (*sizes, REPEATS), strict=True))
     contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
-    execution = Execution(contraction, next(plans(merge(contraction))))
+    execution = Execution(contraction, next(plans(merge(contraction))), gains=gains)
     kind = dtypes.to_numpy(contraction.element)
     a, b, c = (np.ones(contraction.shape(name), kind) for name in "abc")
     return _least(lambda: execution.run(a, b, c))

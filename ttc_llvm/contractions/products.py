@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
+from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import IndexClass
@@ -16,6 +17,7 @@ from . import blas
 from .gemm import Gemm, gemm
 from .merged import A, B, C
 from .plan import Products
+from .splitting import NO_GAINS, Gains, Split, split
 
 Array = npt.NDArray[Any]
 LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
@@ -25,22 +27,39 @@ Run = Callable[[Array, Array, Array, complex, complex], None]
 
 
 class BlasLoops:
-    """All products of a plan in one native call. Safe in several threads."""
+    """All products of a plan in one native call, or in two where they are cut. Safe in several threads."""
 
-    __slots__ = ("_code", "_jobs", "_scalars", "_swapped", "_words")
+    __slots__ = ("_code", "_jobs", "_rest", "_scalars", "_swapped", "_words")
 
-    def __init__(self, products: Products, gemm: Gemm, found: blas.Blas) -> None:
+    def __init__(self, products: Products, gemm: Gemm, found: blas.Blas, cut: Split | None = None) -> None:
         self._swapped, self._code = gemm.swapped, blas.loops()
         element = dtypes.dtype(products.merged.dtype)
         self._scalars = dtypes.to_numpy(element)
-        self._words = _words(products, gemm, found.addresses[products.merged.dtype], element.itemsize)
+        axes, outer = _axes(products, gemm, element.itemsize), _outer(products)
+        self._rest: tuple[BlasLoops, tuple[int, int, int]] | None = None
+        if cut is not None:
+            part, steps = _part(gemm, cut, cut.size), _steps(gemm, cut, element.itemsize)
+            if cut.rest:
+                rest = BlasLoops(products, _part(gemm, cut, cut.rest), found)
+                left, right, result = (step * cut.parts for step in steps)
+                self._rest = rest, (left, right, result)
+            axes.insert(outer, (cut.parts, *steps))
+            gemm = part
+        summed = len(products.plan.loops) - outer
+        self._words = _words(axes, summed, gemm, found.addresses[products.merged.dtype])
         self._jobs: dict[tuple[complex, complex], tuple[int, Array, Array]] = {}
 
     def __call__(self, a: Array, b: Array, c: Array, alpha: complex, beta: complex) -> None:
         """Run them."""
-        found = self._jobs.get((alpha, beta)) or self._job(alpha, beta)
         left, right = (b, a) if self._swapped else (a, b)
-        self._code(found[0], data_address(left), data_address(right), data_address(c))
+        self._run(data_address(left), data_address(right), data_address(c), alpha, beta)
+
+    def _run(self, left: int, right: int, result: int, alpha: complex, beta: complex) -> None:
+        found = self._jobs.get((alpha, beta)) or self._job(alpha, beta)
+        self._code(found[0], left, right, result)
+        if self._rest is not None:
+            rest, steps = self._rest
+            rest._run(left + steps[0], right + steps[1], result + steps[2], alpha, beta)
 
     def _job(self, alpha: complex, beta: complex) -> tuple[int, Array, Array]:
         """The address of a job with these scalars, which native code only reads, and what keeps it."""
@@ -58,15 +77,35 @@ class BlasLoops:
         return made
 
 
-def _words(products: Products, gemm: Gemm, address: int, itemsize: int) -> npt.NDArray[np.int64]:
-    """The job, with gemm's own arguments behind the loops; their addresses are put in by each call."""
-    merged, plan = products.merged, products.plan
+def _axes(products: Products, gemm: Gemm, itemsize: int) -> list[tuple[int, ...]]:
+    """Extent and strides, of the left operand, the right one and the result in bytes, of each loop."""
     left, right = (B, A) if gemm.swapped else (A, B)
-    axes = [
-        (merged.indices[number].extent, *(products.matrices[t].loops[k] * itemsize for t in (left, right, C)))
-        for k, number in enumerate(plan.loops)
+    return [
+        (products.merged.indices[number].extent, *(products.matrices[t].loops[k] * itemsize for t in (left, right, C)))
+        for k, number in enumerate(products.plan.loops)
     ]
-    summed = sum(merged.indices[number].kind is IndexClass.K for number in plan.loops)
+
+
+def _outer(products: Products) -> int:
+    """The number of loops that are not summed over; they come first."""
+    return sum(products.merged.indices[number].kind is not IndexClass.K for number in products.plan.loops)
+
+
+def _part(gemm: Gemm, cut: Split, size: int) -> Gemm:
+    return replace(gemm, rows=size) if cut.is_rows else replace(gemm, columns=size)
+
+
+def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, int, int]:
+    """Bytes from one part to the next, in the left operand, the right one and the result."""
+    left, right, result = gemm.leading
+    step = cut.size * itemsize
+    if cut.is_rows:
+        return step * (1 if gemm.transposed[0] == "N" else left), 0, step
+    return 0, step * (right if gemm.transposed[1] == "N" else 1), step * result
+
+
+def _words(axes: list[tuple[int, ...]], summed: int, gemm: Gemm, address: int) -> npt.NDArray[np.int64]:
+    """The job, with gemm's own arguments behind the loops; their addresses are put in by each call."""
     flags = [ord(letter) for letter in gemm.transposed]
     numbers = [gemm.rows, gemm.columns, gemm.depth, *gemm.leading]
     return np.array([address, *[0] * 11, len(axes), summed, *sum(axes, ()), *flags, *numbers], np.int64)
@@ -80,8 +119,7 @@ class NumpyProducts:
     def __init__(self, products: Products) -> None:
         self._products = products
         self._dtype = dtypes.to_numpy(dtypes.dtype(products.merged.dtype))
-        merged = products.merged
-        self._summed = sum(merged.indices[number].kind is IndexClass.K for number in products.plan.loops)
+        self._summed = len(products.plan.loops) - _outer(products)
 
     def __call__(self, a: Array, b: Array, c: Array, alpha: complex, beta: complex) -> None:
         """Run them."""
@@ -124,9 +162,9 @@ def _add(left: Array, right: Array, result: Array, alpha: complex, beta: complex
         result += product
 
 
-def products_of(products: Products) -> Run:
-    """The faster of both that can run a plan here."""
+def products_of(products: Products, gains: Gains = NO_GAINS) -> Run:
+    """The faster of both that can run a plan here. gains: of long products that are cut."""
     found, call = blas.scipy_blas(), gemm(products)
     if found is not None and call is not None and found.admits(*products.sizes, *call.leading):
-        return BlasLoops(products, call, found)
+        return BlasLoops(products, call, found, split(call, gains))
     return NumpyProducts(products)

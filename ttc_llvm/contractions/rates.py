@@ -14,14 +14,17 @@ from ..problem import dtypes
 from .gemm import gemm
 from .merged import A, B, C
 from .plan import Products
+from .splitting import COLUMNS, GAIN, ROWS, Gains, kind, longer_side
 
+STREAMS = 96  # runs of a result that the processor follows at a time
 CACHE_BYTES = 4 << 20  # results up to this size are in the caches while they are summed up
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
 
 
-SMALL, LARGE = 16, 256  # the extents of m, n and k between which speeds are interpolated
+SMALL, LARGE = 16, 240  # the extents of m, n and k between which speeds are interpolated
 CORNERS = tuple(product((SMALL, LARGE), repeat=3))
+CUTS = tuple((*kind, side) for kind in LAYOUTS for side in (ROWS, COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,8 @@ class Rates:
 
     products: by how BLAS takes its operands, transposed or not; call: seconds of a product of nothing; written: seconds
     that each byte of a result takes beside that, where the result is larger than the caches; visited: seconds that each
-    run of a matrix takes there which does not continue the last one; copied: bytes read and written a second by copies,
-    small ones and large ones; start: seconds of a copy of nothing.
+    run of a result takes there which does not continue the last one; copied: bytes read and written a second by copies,
+    small ones and large ones; start: seconds of a copy of nothing; gains: of cutting long products.
     """
 
     products: Mapping[tuple[str, str], Speed]
@@ -63,6 +66,7 @@ class Rates:
     visited: float
     copied: tuple[float, float]
     start: float
+    gains: Gains
 
     def seconds(self, products: Products) -> float:
         """The predicted time of a plan."""
@@ -72,16 +76,23 @@ class Rates:
 
     def _products(self, products: Products) -> float:
         made = gemm(products)
-        kind = ("N", "N") if made is None else tuple("N" if letter == "N" else "T" for letter in made.transposed)
-        m, n, k = products.sizes
-        sizes = (n, m, k) if made is not None and not made.swapped else (m, n, k)
-        return products.repeats * (self.call + self.products[kind].seconds(sizes))  # type: ignore[index]
+        if made is None:
+            return products.repeats * (self.call + self.products["N", "N"].seconds(products.sizes))
+        speed, cut = self.products[kind(made)], longer_side(made.rows, made.columns, made.depth)
+        if cut is None:
+            return products.repeats * (self.call + speed.seconds((made.columns, made.rows, made.depth)))
+        rows, columns = (cut.size, made.columns) if cut.is_rows else (made.rows, cut.size)
+        parts = cut.parts + cut.rest / cut.size
+        gain = self.gains.get((*kind(made), cut.side), 1.0)
+        slower = 1.0 if gain >= GAIN else gain  # of the whole than of the parts
+        return products.repeats * parts * (self.call + speed.seconds((columns, rows, made.depth))) * slower
 
     def _beyond_caches(self, products: Products) -> float:
-        large = [tensor for tensor in (A, B, C) if _bytes(products, tensor) > CACHE_BYTES]
-        runs = sum(_runs(products, tensor) for tensor in large)
-        written = _bytes(products, C) * self.written if C in large else 0.0
-        return written + products.repeats * runs * self.visited
+        if _bytes(products, C) <= CACHE_BYTES:
+            return 0.0
+        runs = _runs(products)
+        visits = products.repeats * runs if runs > STREAMS else 0
+        return _bytes(products, C) * self.written + visits * self.visited
 
     def _copy(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
@@ -93,11 +104,10 @@ class Rates:
         return self.start * max(1, whole // max(piece, 1)) + sum(whole / way for way in ways)
 
 
-def _runs(products: Products, tensor: int) -> int:
-    """Rows or columns of a matrix between which there are gaps."""
-    m, n, k = products.sizes
-    rows, columns = ((m, k), (k, n), (m, n))[tensor]
-    matrix = products.matrices[tensor]
+def _runs(products: Products) -> int:
+    """Rows or columns of C between which there are gaps."""
+    rows, columns, _ = products.sizes
+    matrix = products.matrices[C]
     if matrix.columns == 1 or columns == 1:
         return rows if matrix.rows > columns else 0
     return columns if matrix.columns > rows else 0
@@ -113,16 +123,18 @@ def _bytes(products: Products, tensor: int) -> int:
 def to_text(rates: Rates) -> str:
     """Rates in JSON, as rows of the database have them."""
     products = {"".join(kind): speed.corners for kind, speed in rates.products.items()}
-    return json.dumps([products, rates.call, rates.written, rates.visited, *rates.copied, rates.start])
+    gains = [rates.gains[key] for key in CUTS]
+    return json.dumps([products, rates.call, rates.written, rates.visited, *rates.copied, rates.start, gains])
 
 
 def from_text(text: str) -> Rates:
     """The inverse of `to_text`. PlanError for other texts."""
     try:
-        products, call, written, visited, near, far, start = json.loads(text)
+        products, call, written, visited, near, far, start, gains = json.loads(text)
         speeds = {kind: _speed(*products["".join(kind)]) for kind in LAYOUTS}
         call, written, visited, start = map(_number, (call, written, visited, start))
-        return Rates(speeds, call, written, visited, (_positive(near), _positive(far)), start)
+        copied, cuts = (_positive(near), _positive(far)), dict(zip(CUTS, map(_positive, gains), strict=True))
+        return Rates(speeds, call, written, visited, copied, start, cuts)
     except (ValueError, TypeError, KeyError):
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

@@ -7,8 +7,6 @@ from ..compiling.options import checked
 from ..compiling.trial import Mode
 from ..problem.contraction import Contraction
 from ..tuning.database.opened import open_database
-from .blocks import executed
-from .plan import check
 from .task import ContractionTask, Runs
 
 
@@ -19,4 +17,4 @@ def planned(stated: Contraction, threads: int | None, effort: int, known: bool =
     task = ContractionTask(stated, checked(effort, threads, mode=Mode.HOT))
     found = solve.stored(task, store) if effort == 1 else solve.solve(task, store)
     plan = task.modelled() if found is None else found.plan
-    return executed(stated, check(plan, task.canonical.merged), threads)
+    return task.execution(plan, threads)

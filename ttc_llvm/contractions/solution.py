@@ -10,8 +10,9 @@ import numpy as np
 from .. import arguments
 from ..arrays import checks
 from ..compiling import solve as loop
-from ..compiling.options import Options
+from ..compiling.options import Options, checked
 from ..compiling.solution import unmarked
+from ..compiling.trial import Mode
 from ..errors import ArrayError, OptionError, out_of_memory, states_memory
 from ..operands.addresses import data_address
 from ..problem import dtypes
@@ -21,7 +22,6 @@ from ..runtime import runtime
 from ..tuning.database.database import Database
 from ..tuning.measurement import Measurement
 from ..tuning.search.progress import Report
-from .blocks import executed
 from .explaining import ContractionExplanation, explained
 from .merged import merge
 from .plan import ContractionPlan, check, parse
@@ -116,8 +116,8 @@ class ContractionSolution:
     def _execution(self, threads: int) -> Runs:
         found = self._runs.get(threads)
         if found is None:
-            made = executed(self.contraction, check(self.plan, merge(self.contraction)), threads)
-            found = self._runs.setdefault(threads, made)
+            task = ContractionTask(self.contraction, checked(1, threads, mode=Mode.HOT))
+            found = self._runs.setdefault(threads, task.execution(self.plan, threads))
         return found
 
     @property

@@ -31,6 +31,8 @@ from .blocks import Pieces, blocked, executed
 from .execution import Execution
 from .merged import A, B, C, Merged, merge
 from .plan import VERSION, ContractionPlan, Products, check, parse
+from .products import products_of
+from .rates import Rates
 from .space import plans
 
 Array = npt.NDArray[Any]
@@ -100,8 +102,17 @@ class ContractionTask:
 
     def ranked(self) -> list[tuple[float, Products]]:
         """All plans, those with blocks too, by the seconds that this machine's speeds predict."""
-        speeds = measuring.measured(str(self.stated.dtype), self.asked.threads)
+        speeds = self._speeds
         return sorted(((speeds.seconds(x), x) for x in self._every()), key=lambda pair: pair[0])
+
+    @property
+    def _speeds(self) -> Rates:
+        return measuring.measured(str(self.stated.dtype), self.asked.threads)
+
+    def execution(self, plan: ContractionPlan, threads: int | None) -> Runs:
+        """The execution of a plan. threads: of its copies, None = those of `set_num_threads` at each call. PlanError
+        where the plan does not fit."""
+        return executed(self.stated, check(plan, self.canonical.merged), threads, self._speeds.gains)
 
     def _every(self) -> Iterator[Products]:
         for products in plans(self.canonical.merged):
@@ -120,7 +131,7 @@ class ContractionTask:
 
     def bench(self) -> AbstractContextManager[Bench]:
         """This machine."""
-        return nullcontext(Bench(self.canonical, self.asked.threads))
+        return nullcontext(Bench(self))
 
     def code(self, plan: ContractionPlan, built: Runs | None = None) -> Objects:
         """No code: BLAS has it, and copies are kernels for arrays of any extents, which are stored as such."""
@@ -135,8 +146,8 @@ class Bench:
     """A `task.Bench` of a contraction: tensors that lie as it says, as the last run has left
     them in the caches."""
 
-    def __init__(self, form: Form, threads: int) -> None:
-        self.canonical, self._threads = form, threads
+    def __init__(self, task: ContractionTask) -> None:
+        self.canonical, self._task, form = task.canonical, task, task.canonical
         self._memory, self._arrays = zip(*(_tensor(form.stated, name) for name in "abc"), strict=True)
         self._scalars = form.stated.alpha, form.stated.beta
 
@@ -151,7 +162,7 @@ class Bench:
 
     def waited(self) -> float:
         """Seconds that our threads have waited for a CPU so far; 0 where they wait for each other."""
-        return waited() if has_a_cpu_each(self._threads) else 0.0
+        return waited() if has_a_cpu_each(self._task.asked.threads) else 0.0
 
     def decided(
         self, outcome: Outcome[ContractionPlan, Runs], limits: Limits
@@ -164,8 +175,8 @@ class Bench:
         plain = plain_product(self.canonical.stated)
         shapes = [plain.shape(name) for name in "abc"]
         a, b, c = (_first(x, shape) for x, shape in zip(self._memory, shapes, strict=True))
-        execution = executed(plain, next(plans(merge(plain))), self._threads)
-        return [partial(self._sample, partial(execution.run, a, b, c))]
+        run = products_of(next(plans(merge(plain))))
+        return [partial(self._sample, partial(run, a, b, c, 1, 0))]
 
     def _sample(self, run: Callable[[], None]) -> Run:
         seconds = _seconds(run)
@@ -175,7 +186,7 @@ class Bench:
 
     def build(self, plan: ContractionPlan) -> Runs:
         """The execution of a plan, which has run once: kernels of its copies and scratch are there then."""
-        made = executed(self.canonical.stated, check(plan, self.canonical.merged), self._threads)
+        made = self._task.execution(plan, self._task.asked.threads)
         self._run(made)
         return made
 
