@@ -24,25 +24,25 @@ from ..tuning.search.speed import DRIFT
 from . import blas
 from .execution import Execution
 from .merged import merge
-from .rates import CORNERS, CUTS, LARGE, LAYOUTS, SMALL, Rates, Speed, from_text, to_text
+from .rates import CUTS, LAYOUTS, LONG, SHORT, Rates, Speed, corners, from_text, to_text
 from .space import plans
 from .splitting import GAIN, NO_GAINS, ROWS, Gains
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds3"  # raised when what is measured, or its text, changes
+REVISION = "speeds4"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
-TINY = 4
-LONG, FLAT = 1536, 64  # extents of a product that is cut
+TINY, THIN, EDGE = 4, 16, 256
+TALL, FLAT = 1536, 64  # extents of a product that is cut
 WIDE = 2048  # of a result that is larger than the caches next to a core
 APART = 1024  # of a result whose rows lie apart, 64 times 16 elements each
-ROUNDS = 3
+ROUNDS, ENOUGH = 3, 5e-3  # runs of each, and the seconds after which there are no more
 TRIALS, STRANGE = 3, 16  # a speed so many times below another is measured again: threads of BLAS have waited
-REPEATS = 64  # tiny products in one call
+REPEATS, FEW = 64, 1 << 16  # products in one call, of so many multiplications
 
 
 @once
 def measured(dtype: str, threads: int) -> Rates:
-    """The rates of a data type with so many threads of ours: from the solutions database, or measured, in some 100 ms,
+    """The rates of a data type with so many threads of ours: from the solutions database, or measured, in some 300 ms,
     and stored. What was measured while the machine was busy is measured again by later processes, twice at most."""
     how = f"{REVISION} {settings()}"
     request = Request(f"speeds of products of {dtype}", backend.host_target().key, threads, "hot-ab", "", how, KIND)
@@ -69,21 +69,21 @@ def settings() -> str:
 
 def _steady(dtype: str) -> float:
     """Seconds of a product that tells whether the machine is as fast as before."""
-    return _product(dtype, LAYOUTS["N", "N"], (LARGE,) * 3)
+    return _product(dtype, LAYOUTS["N", "N"], (EDGE,) * 3)
 
 
 def _measured(dtype: str) -> Rates:
     tiny = _product(dtype, LAYOUTS["N", "N"], (TINY,) * 3)
     many = _product(dtype, "lik,lkj->lij", (TINY,) * 3)
     speeds = {kind: _speed(dtype, spec, tiny) for kind, spec in LAYOUTS.items()}
-    wide = WIDE, WIDE, SMALL
+    wide = WIDE, WIDE, THIN
     size = dtypes.dtype(dtype).itemsize * WIDE**2
-    near = _product(dtype, LAYOUTS["N", "N"], (LARGE, LARGE, SMALL)) - tiny  # the same products in the caches
-    beyond = _product(dtype, LAYOUTS["N", "N"], wide) - near * (WIDE // LARGE) ** 2
-    thin = APART, SMALL, SMALL
+    near = _product(dtype, LAYOUTS["N", "N"], (EDGE, EDGE, THIN)) - tiny  # the same products in the caches
+    beyond = _product(dtype, LAYOUTS["N", "N"], wide) - near * (WIDE // EDGE) ** 2
+    thin = APART, THIN, THIN
     visits = _product(dtype, "lik,lkj->ilj", thin) - _product(dtype, "lik,lkj->lij", thin)
     start = _copy(dtype, TINY)
-    small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (LARGE, WIDE))
+    small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (EDGE, WIDE))
     call, visited = max(many - tiny, 0.0) / REPEATS, max(visits, 0.0) / (APART * REPEATS)
     gains = {key: _gain(dtype, *key) for key in CUTS}
     return Rates(speeds, call, max(0.0, beyond / size), visited, (small, large), start, gains)
@@ -91,7 +91,7 @@ def _measured(dtype: str) -> Rates:
 
 def _gain(dtype: str, left: str, right: str, side: str) -> float:
     """Times as fast as one long product its parts are."""
-    sizes = (FLAT, LONG, FLAT) if side == ROWS else (LONG, FLAT, FLAT)
+    sizes = (FLAT, TALL, FLAT) if side == ROWS else (TALL, FLAT, FLAT)
     whole, parts = (
         _product(dtype, LAYOUTS[left, right], sizes, {(left, right, side): gain}) for gain in (0.0, 2 * GAIN)
     )
@@ -100,16 +100,21 @@ def _gain(dtype: str, left: str, right: str, side: str) -> float:
 
 def _speed(dtype: str, spec: str, tiny: float) -> Speed:
     """The speeds of the corners; of small products many are run in one call, which then counts for little."""
-    found: list[float] = []
-    for m, n, k in CORNERS:
-        many = m * n * k <= SMALL * SMALL * LARGE
+    short: list[float] = []
+    for sizes in corners(SHORT):
         for _ in range(TRIALS):
-            whole = _product(dtype, _many(spec) if many else spec, (m, n, k))
-            speed = m * n * k / max(whole / REPEATS if many else whole - tiny, 1e-9)
-            if not found or speed > max(found) / STRANGE:
+            speed = _corner(dtype, spec, sizes, tiny)
+            if not short or speed > max(short) / STRANGE:
                 break
-        found.append(speed)
-    return Speed(tuple(found))
+        short.append(speed)
+    return Speed(tuple(short), tuple(_corner(dtype, spec, sizes, tiny) for sizes in corners(LONG)))
+
+
+def _corner(dtype: str, spec: str, sizes: tuple[int, ...], tiny: float) -> float:
+    m, n, k = sizes
+    many = m * n * k <= FEW
+    whole = _product(dtype, _many(spec) if many else spec, (m, n, k))
+    return m * n * k / max(whole / REPEATS if many else whole - tiny, 1e-9)
 
 
 def _many(spec: str) -> str:
@@ -138,9 +143,10 @@ def _copy(dtype: str, extent: int) -> float:
 
 
 def _least(run: Callable[[], Any]) -> float:
+    """Seconds of the fastest of some runs, after one that brings memory and code; long ones are few."""
     run()
-    found = []
-    for _ in range(ROUNDS):
+    found: list[float] = []
+    while len(found) < ROUNDS and sum(found) < ENOUGH:
         start = time.perf_counter()
         run()
         found.append(time.perf_counter() - start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from itertools import product
-from math import exp, isfinite, log
+from math import exp, isfinite, log, prod
 from typing import Any
 
 from ..errors import PlanError
@@ -14,40 +14,45 @@ from ..problem import dtypes
 from .gemm import gemm
 from .merged import A, B, C
 from .plan import Products
-from .splitting import COLUMNS, GAIN, ROWS, Gains, kind, longer_side
+from .splitting import COLUMNS, ROWS, Gains, kind, split
 
 STREAMS = 96  # runs of a result that the processor follows at a time
+MILLION = 1_000_000
 CACHE_BYTES = 4 << 20  # results up to this size are in the caches while they are summed up
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
 
 
-SMALL, LARGE = 16, 240  # the extents of m, n and k between which speeds are interpolated
-CORNERS = tuple(product((SMALL, LARGE), repeat=3))
+LEAST = 16  # smaller extents take as long as this
+SHORT, LONG = (16, 240), (48, 480)  # the extents of m, n and k between which speeds are interpolated: of products of
+# up to a million multiplications, but for the largest corner, and of larger ones, for which BLAS has other kernels
 CUTS = tuple((*kind, side) for kind in LAYOUTS for side in (ROWS, COLUMNS))
+
+
+def corners(extents: tuple[int, int]) -> tuple[tuple[int, ...], ...]:
+    """All m, n and k of two extents."""
+    return tuple(product(extents, repeat=3))
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The speed of products whose operands lie in one way and are in the caches. corners: multiplications a second with
-    these extents of m, n and k, in the order of `CORNERS`."""
+    """The speed of products whose operands lie in one way and are in the caches: multiplications a second at the
+    corners of `SHORT`, and of `LONG`."""
 
-    corners: tuple[float, ...]
+    short: tuple[float, ...]
+    long: tuple[float, ...]
 
     def seconds(self, sizes: tuple[int, int, int]) -> float:
-        """The predicted time of one product: geometric means of the corners by the logarithms of the extents; what is
-        smaller than all of them takes as long."""
-        total, shares = 1.0, []
-        for extent in sizes:
-            total *= max(extent, SMALL)
-            shares.append(min(max(log(max(extent, 1) / SMALL) / log(LARGE / SMALL), 0.0), 1.0))
+        """The predicted time of one product: geometric means of the corners by the logarithms of the extents."""
+        (least, most), speeds = (SHORT, self.short) if prod(sizes) <= MILLION else (LONG, self.long)
+        shares = [min(max(log(max(extent, 1) / least) / log(most / least), 0.0), 1.0) for extent in sizes]
         logarithm = 0.0
-        for corner, speed in zip(CORNERS, self.corners, strict=True):
+        for corner, speed in zip(corners((least, most)), speeds, strict=True):
             weight = 1.0
             for extent, share in zip(corner, shares, strict=True):
-                weight *= share if extent == LARGE else 1 - share
+                weight *= share if extent == most else 1 - share
             logarithm += weight * log(speed)
-        return total / exp(logarithm)
+        return prod(max(extent, LEAST) for extent in sizes) / exp(logarithm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +83,12 @@ class Rates:
         made = gemm(products)
         if made is None:
             return products.repeats * (self.call + self.products["N", "N"].seconds(products.sizes))
-        speed, cut = self.products[kind(made)], longer_side(made.rows, made.columns, made.depth)
+        speed, cut = self.products[kind(made)], split(made, self.gains)
         if cut is None:
             return products.repeats * (self.call + speed.seconds((made.columns, made.rows, made.depth)))
         rows, columns = (cut.size, made.columns) if cut.is_rows else (made.rows, cut.size)
-        parts = cut.parts + cut.rest / cut.size
-        gain = self.gains.get((*kind(made), cut.side), 1.0)
-        slower = 1.0 if gain >= GAIN else gain  # of the whole than of the parts
-        return products.repeats * parts * (self.call + speed.seconds((columns, rows, made.depth))) * slower
+        parts = products.repeats * (cut.parts + cut.rest / cut.size)
+        return parts * (self.call + speed.seconds((columns, rows, made.depth)))
 
     def _beyond_caches(self, products: Products) -> float:
         if _bytes(products, C) <= CACHE_BYTES:
@@ -122,7 +125,7 @@ def _bytes(products: Products, tensor: int) -> int:
 
 def to_text(rates: Rates) -> str:
     """Rates in JSON, as rows of the database have them."""
-    products = {"".join(kind): speed.corners for kind, speed in rates.products.items()}
+    products = {"".join(kind): [speed.short, speed.long] for kind, speed in rates.products.items()}
     gains = [rates.gains[key] for key in CUTS]
     return json.dumps([products, rates.call, rates.written, rates.visited, *rates.copied, rates.start, gains])
 
@@ -139,10 +142,10 @@ def from_text(text: str) -> Rates:
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 
 
-def _speed(*corners: Any) -> Speed:
-    if len(corners) != len(CORNERS):
+def _speed(short: Any, long: Any) -> Speed:
+    if not len(short) == len(long) == len(corners(SHORT)):
         raise ValueError
-    return Speed(tuple(map(_positive, corners)))
+    return Speed(tuple(map(_positive, short)), tuple(map(_positive, long)))
 
 
 def _number(value: Any) -> float:
