@@ -14,7 +14,7 @@ import pytest
 from ttc_llvm import Contraction, PlanError, ProblemError
 from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space, splitting
 from ttc_llvm.contractions.execution import Execution
-from ttc_llvm.contractions.gemm import gemm
+from ttc_llvm.contractions.gemm import Gemm, gemm
 from ttc_llvm.contractions.merged import Merged, merge
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
 
@@ -160,10 +160,15 @@ def test_long_products_that_are_cut_compute_the_same(monkeypatch: pytest.MonkeyP
 
 
 def test_only_long_products_are_cut() -> None:
-    assert splitting.longer_side(24864, 24, 168) == splitting.Split("rows", 192, 129, 96)
-    assert splitting.longer_side(24, 24864, 168) == splitting.Split("columns", 192, 129, 96)
-    for rows, columns, depth in ((1000, 300, 300), (96, 96, 96), (0, 5, 5), (5, 5, 10**6)):
-        assert splitting.longer_side(rows, columns, depth) is None
+    def cuts(*sizes: int) -> list[tuple[str, int, int, int]]:
+        return [tuple(cut) for cut in splitting.cuts(Gemm(False, ("N", "N"), (1, 1, 1), *sizes))]
+
+    assert cuts(24864, 24, 168) == [("rows", 192, 129, 96)]
+    assert cuts(24, 24864, 168) == [("columns", 192, 129, 96)]
+    assert cuts(48, 44, 2112) == [("depth", 352, 6, 0)]
+    assert cuts(300, 60, 300) == [("rows", 32, 9, 12), ("depth", 32, 9, 12)]
+    for sizes in ((1000, 300, 300), (96, 96, 96), (0, 5, 5), (5, 5, 10**4)):
+        assert cuts(*sizes) == []
 
 
 @pytest.mark.parametrize("seed", range(250, 310))
@@ -241,7 +246,7 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 
 def test_rates_rank_copies_behind_products_in_place() -> None:
     speed = rates.Speed((1e9,) * 7 + (1e10,), (1e10,) * 8)
-    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, 1e-10, 1e-8, (2e10, 1e10), 1e-6, {})
+    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, (1e-10, 1e-10), 1e-8, (2e10, 1e10), 1e-6, {})
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=speeds.seconds)
     assert ranked[0].plan.copies == (None, None, None)

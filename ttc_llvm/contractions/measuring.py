@@ -26,10 +26,10 @@ from .execution import Execution
 from .merged import merge
 from .rates import CUTS, LAYOUTS, LONG, SHORT, Rates, Speed, corners, from_text, to_text
 from .space import plans
-from .splitting import GAIN, NO_GAINS, ROWS, Gains
+from .splitting import COLUMNS, DEPTH, GAIN, NO_GAINS, ROWS, Gains
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds4"  # raised when what is measured, or its text, changes
+REVISION = "speeds5"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY, THIN, EDGE = 4, 16, 256
 TALL, FLAT = 1536, 64  # extents of a product that is cut
@@ -81,17 +81,19 @@ def _measured(dtype: str) -> Rates:
     near = _product(dtype, LAYOUTS["N", "N"], (EDGE, EDGE, THIN)) - tiny  # the same products in the caches
     beyond = _product(dtype, LAYOUTS["N", "N"], wide) - near * (WIDE // EDGE) ** 2
     thin = APART, THIN, THIN
-    visits = _product(dtype, "lik,lkj->ilj", thin) - _product(dtype, "lik,lkj->lij", thin)
+    apart, together = _product(dtype, "lik,lkj->ilj", thin), _product(dtype, "lik,lkj->lij", thin)
+    short = together - REPEATS * speeds["N", "N"].seconds(thin)
     start = _copy(dtype, TINY)
     small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (EDGE, WIDE))
-    call, visited = max(many - tiny, 0.0) / REPEATS, max(visits, 0.0) / (APART * REPEATS)
+    call, visited = max(many - tiny, 0.0) / REPEATS, max(apart - together, 0.0) / (APART * REPEATS)
     gains = {key: _gain(dtype, *key) for key in CUTS}
-    return Rates(speeds, call, max(0.0, beyond / size), visited, (small, large), start, gains)
+    written = max(0.0, short / (size * REPEATS * APART * THIN / WIDE**2)), max(0.0, beyond / size)
+    return Rates(speeds, call, written, visited, (small, large), start, gains)
 
 
 def _gain(dtype: str, left: str, right: str, side: str) -> float:
     """Times as fast as one long product its parts are."""
-    sizes = (FLAT, TALL, FLAT) if side == ROWS else (TALL, FLAT, FLAT)
+    sizes = {COLUMNS: (TALL, FLAT, FLAT), ROWS: (FLAT, TALL, FLAT), DEPTH: (FLAT, FLAT, TALL)}[side]
     whole, parts = (
         _product(dtype, LAYOUTS[left, right], sizes, {(left, right, side): gain}) for gain in (0.0, 2 * GAIN)
     )

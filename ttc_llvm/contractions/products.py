@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
-from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import IndexClass
@@ -17,7 +16,7 @@ from . import blas
 from .gemm import Gemm, gemm
 from .merged import A, B, C
 from .plan import Products
-from .splitting import NO_GAINS, Gains, Split, split
+from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
 
 Array = npt.NDArray[Any]
 LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
@@ -36,17 +35,16 @@ class BlasLoops:
         element = dtypes.dtype(products.merged.dtype)
         self._scalars = dtypes.to_numpy(element)
         axes, outer = _axes(products, gemm, element.itemsize), _outer(products)
-        self._rest: tuple[BlasLoops, tuple[int, int, int]] | None = None
+        self._rest: tuple[BlasLoops, tuple[int, ...], bool] | None = None
         if cut is not None:
-            part, steps = _part(gemm, cut, cut.size), _steps(gemm, cut, element.itemsize)
+            steps = _steps(gemm, cut, element.itemsize)
             if cut.rest:
-                rest = BlasLoops(products, _part(gemm, cut, cut.rest), found)
-                left, right, result = (step * cut.parts for step in steps)
-                self._rest = rest, (left, right, result)
-            axes.insert(outer, (cut.parts, *steps))
-            gemm = part
-        summed = len(products.plan.loops) - outer
-        self._words = _words(axes, summed, gemm, found.addresses[products.merged.dtype])
+                rest = BlasLoops(products, cut.part(gemm, cut.rest), found)
+                self._rest = rest, tuple(step * cut.parts for step in steps), cut.side == DEPTH
+            axes.insert(len(axes) if cut.side == DEPTH else outer, (cut.parts, *steps))
+            outer += cut.side != DEPTH
+            gemm = cut.part(gemm, cut.size)
+        self._words = _words(axes, len(axes) - outer, gemm, found.addresses[products.merged.dtype])
         self._jobs: dict[tuple[complex, complex], tuple[int, Array, Array]] = {}
 
     def __call__(self, a: Array, b: Array, c: Array, alpha: complex, beta: complex) -> None:
@@ -58,8 +56,8 @@ class BlasLoops:
         found = self._jobs.get((alpha, beta)) or self._job(alpha, beta)
         self._code(found[0], left, right, result)
         if self._rest is not None:
-            rest, steps = self._rest
-            rest._run(left + steps[0], right + steps[1], result + steps[2], alpha, beta)
+            rest, steps, is_added = self._rest
+            rest._run(left + steps[0], right + steps[1], result + steps[2], alpha, 1 if is_added else beta)
 
     def _job(self, alpha: complex, beta: complex) -> tuple[int, Array, Array]:
         """The address of a job with these scalars, which native code only reads, and what keeps it."""
@@ -91,17 +89,13 @@ def _outer(products: Products) -> int:
     return sum(products.merged.indices[number].kind is not IndexClass.K for number in products.plan.loops)
 
 
-def _part(gemm: Gemm, cut: Split, size: int) -> Gemm:
-    return replace(gemm, rows=size) if cut.is_rows else replace(gemm, columns=size)
-
-
-def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, int, int]:
+def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, ...]:
     """Bytes from one part to the next, in the left operand, the right one and the result."""
-    left, right, result = gemm.leading
-    step = cut.size * itemsize
-    if cut.is_rows:
-        return step * (1 if gemm.transposed[0] == "N" else left), 0, step
-    return 0, step * (right if gemm.transposed[1] == "N" else 1), step * result
+    step, (left, right, result) = cut.size * itemsize, gemm.leading
+    rows, depth = (1, left) if gemm.transposed[0] == "N" else (left, 1)  # elements from one to the next
+    terms, columns = (1, right) if gemm.transposed[1] == "N" else (right, 1)
+    by_side = {ROWS: (rows, 0, 1), COLUMNS: (0, columns, result), DEPTH: (depth, terms, 0)}
+    return tuple(step * of for of in by_side[cut.side])
 
 
 def _words(axes: list[tuple[int, ...]], summed: int, gemm: Gemm, address: int) -> npt.NDArray[np.int64]:

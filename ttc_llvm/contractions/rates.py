@@ -14,7 +14,7 @@ from ..problem import dtypes
 from .gemm import gemm
 from .merged import A, B, C
 from .plan import Products
-from .splitting import COLUMNS, ROWS, Gains, kind, split
+from .splitting import SIDES, Gains, kind, split
 
 STREAMS = 96  # runs of a result that the processor follows at a time
 MILLION = 1_000_000
@@ -24,9 +24,9 @@ LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk-
 
 
 LEAST = 16  # smaller extents take as long as this
-SHORT, LONG = (16, 240), (48, 480)  # the extents of m, n and k between which speeds are interpolated: of products of
+SHORT, LONG = (16, 240), (64, 480)  # the extents of m, n and k between which speeds are interpolated: of products of
 # up to a million multiplications, but for the largest corner, and of larger ones, for which BLAS has other kernels
-CUTS = tuple((*kind, side) for kind in LAYOUTS for side in (ROWS, COLUMNS))
+CUTS = tuple((*kind, side) for kind in LAYOUTS for side in SIDES)
 
 
 def corners(extents: tuple[int, int]) -> tuple[tuple[int, ...], ...]:
@@ -60,14 +60,15 @@ class Rates:
     """Speeds of one data type.
 
     products: by how BLAS takes its operands, transposed or not; call: seconds of a product of nothing; written: seconds
-    that each byte of a result takes beside that, where the result is larger than the caches; visited: seconds that each
+    that each byte of a result takes beside that, where the result is larger than the caches, of short products and of
+    long ones; visited: seconds that each
     run of a result takes there which does not continue the last one; copied: bytes read and written a second by copies,
     small ones and large ones; start: seconds of a copy of nothing; gains: of cutting long products.
     """
 
     products: Mapping[tuple[str, str], Speed]
     call: float
-    written: float
+    written: tuple[float, float]
     visited: float
     copied: tuple[float, float]
     start: float
@@ -86,16 +87,15 @@ class Rates:
         speed, cut = self.products[kind(made)], split(made, self.gains)
         if cut is None:
             return products.repeats * (self.call + speed.seconds((made.columns, made.rows, made.depth)))
-        rows, columns = (cut.size, made.columns) if cut.is_rows else (made.rows, cut.size)
-        parts = products.repeats * (cut.parts + cut.rest / cut.size)
-        return parts * (self.call + speed.seconds((columns, rows, made.depth)))
+        parts, one = products.repeats * (cut.parts + cut.rest / cut.size), cut.part(made, cut.size)
+        return parts * (self.call + speed.seconds((one.columns, one.rows, one.depth)))
 
     def _beyond_caches(self, products: Products) -> float:
         if _bytes(products, C) <= CACHE_BYTES:
             return 0.0
-        runs = _runs(products)
+        runs, is_long = _runs(products), prod(products.sizes) > MILLION
         visits = products.repeats * runs if runs > STREAMS else 0
-        return _bytes(products, C) * self.written + visits * self.visited
+        return _bytes(products, C) * self.written[is_long] + visits * self.visited
 
     def _copy(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
@@ -127,17 +127,17 @@ def to_text(rates: Rates) -> str:
     """Rates in JSON, as rows of the database have them."""
     products = {"".join(kind): [speed.short, speed.long] for kind, speed in rates.products.items()}
     gains = [rates.gains[key] for key in CUTS]
-    return json.dumps([products, rates.call, rates.written, rates.visited, *rates.copied, rates.start, gains])
+    return json.dumps([products, rates.call, *rates.written, rates.visited, *rates.copied, rates.start, gains])
 
 
 def from_text(text: str) -> Rates:
     """The inverse of `to_text`. PlanError for other texts."""
     try:
-        products, call, written, visited, near, far, start, gains = json.loads(text)
+        products, call, short, long, visited, near, far, start, gains = json.loads(text)
         speeds = {kind: _speed(*products["".join(kind)]) for kind in LAYOUTS}
-        call, written, visited, start = map(_number, (call, written, visited, start))
+        call, short, long, visited, start = map(_number, (call, short, long, visited, start))
         copied, cuts = (_positive(near), _positive(far)), dict(zip(CUTS, map(_positive, gains), strict=True))
-        return Rates(speeds, call, written, visited, copied, start, cuts)
+        return Rates(speeds, call, (short, long), visited, copied, start, cuts)
     except (ValueError, TypeError, KeyError):
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

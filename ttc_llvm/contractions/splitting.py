@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import prod
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..lazy_dataclasses import replace
 from .gemm import Gemm
 
-ROWS, COLUMNS = "rows", "columns"
+SIDES = ROWS, COLUMNS, DEPTH = "rows", "columns", "depth"
 SMALL = 786_432  # multiplications of a part, at most; OpenBLAS has such kernels up to a million
-LEAST = 32  # rows or columns of a part
+LEAST = 32  # rows, columns or terms of a part
 GAIN = 1.05  # the parts together must be so much faster than the whole
 Gains = Mapping[tuple[str, str, str], float]
 """Times as fast as the whole: by how BLAS takes the left and the right operand, and the side that is cut."""
@@ -18,17 +20,16 @@ NO_GAINS: Gains = MappingProxyType({})
 
 
 class Split(NamedTuple):
-    """A product in so many parts of `size` rows or columns, and the rest of these, 0 or more."""
+    """A product in so many parts of `size` rows, columns or terms of its sums, and the rest of these, 0 or more."""
 
     side: str
     size: int
     parts: int
     rest: int
 
-    @property
-    def is_rows(self) -> bool:
-        """True where the left operand is cut, False where the right one is."""
-        return self.side == ROWS
+    def part(self, call: Gemm, size: int) -> Gemm:
+        """One of them, of this size."""
+        return replace(call, **{self.side: size})  # type: ignore[arg-type]
 
 
 def kind(call: Gemm) -> tuple[str, str]:
@@ -37,19 +38,19 @@ def kind(call: Gemm) -> tuple[str, str]:
     return left, right
 
 
-def longer_side(rows: int, columns: int, depth: int) -> Split | None:
-    """The cut of the longer side of a large product; None where the product is small, or its parts could not be."""
-    side, extent, other = (ROWS, rows, columns) if rows > columns else (COLUMNS, columns, rows)
-    most = SMALL // max(other * depth, 1)
-    if most < LEAST or rows * columns * depth <= 2 * SMALL:
-        return None
-    size = most - most % LEAST
-    return Split(side, size, extent // size, extent % size)
+def cuts(call: Gemm) -> Iterator[Split]:
+    """The cuts of a large product, along each side whose parts are neither too large nor too thin."""
+    extents = dict(zip(SIDES, (call.rows, call.columns, call.depth), strict=True))
+    everything = prod(extents.values())
+    for side, extent in extents.items() if everything > 2 * SMALL else ():
+        most = SMALL * extent // everything
+        if most >= LEAST:
+            size = most - most % LEAST
+            yield Split(side, size, extent // size, extent % size)
 
 
 def split(call: Gemm, gains: Gains) -> Split | None:
     """The cut that makes a product faster, where there is one."""
-    found = longer_side(call.rows, call.columns, call.depth)
-    if found is None or gains.get((*kind(call), found.side), 0.0) < GAIN:
-        return None
-    return found
+    found = [(gains.get((*kind(call), cut.side), 0.0), cut) for cut in cuts(call)]
+    gain, cut = max(found, default=(0.0, None))
+    return cut if gain >= GAIN else None
