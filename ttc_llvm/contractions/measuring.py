@@ -29,12 +29,12 @@ from .space import plans
 from .splitting import COLUMNS, DEPTH, GAIN, NO_GAINS, ROWS, Gains
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds5"  # raised when what is measured, or its text, changes
+REVISION = "speeds6"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY, THIN, EDGE = 4, 16, 256
 TALL, FLAT = 1536, 64  # extents of a product that is cut
 WIDE = 2048  # of a result that is larger than the caches next to a core
-APART = 1024  # of a result whose rows lie apart, 64 times 16 elements each
+APART, VISITS = 1024, 256  # rows of a result that lie apart, so many times 16 elements each
 ROUNDS, ENOUGH = 3, 5e-3  # runs of each, and the seconds after which there are no more
 TRIALS, STRANGE = 3, 16  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS, FEW = 64, 1 << 16  # products in one call, of so many multiplications
@@ -81,14 +81,15 @@ def _measured(dtype: str) -> Rates:
     near = _product(dtype, LAYOUTS["N", "N"], (EDGE, EDGE, THIN)) - tiny  # the same products in the caches
     beyond = _product(dtype, LAYOUTS["N", "N"], wide) - near * (WIDE // EDGE) ** 2
     thin = APART, THIN, THIN
-    apart, together = _product(dtype, "lik,lkj->ilj", thin), _product(dtype, "lik,lkj->lij", thin)
-    short = together - REPEATS * speeds["N", "N"].seconds(thin)
+    apart, together = (_product(dtype, spec, thin, repeats=VISITS) for spec in ("lik,lkj->ilj", "lik,lkj->lij"))
+    short = together - VISITS * speeds["N", "N"].seconds(thin)
+    bytes_apart = VISITS * APART * THIN * dtypes.dtype(dtype).itemsize
     start = _copy(dtype, TINY)
     small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (EDGE, WIDE))
-    call, visited = max(many - tiny, 0.0) / REPEATS, max(apart - together, 0.0) / (APART * REPEATS)
+    call, strided = max(many - tiny, 0.0) / REPEATS, max(apart - together, 0.0) / bytes_apart
     gains = {key: _gain(dtype, *key) for key in CUTS}
-    written = max(0.0, short / (size * REPEATS * APART * THIN / WIDE**2)), max(0.0, beyond / size)
-    return Rates(speeds, call, written, visited, (small, large), start, gains)
+    written = max(0.0, short / bytes_apart), max(0.0, beyond / size)
+    return Rates(speeds, call, written, strided, (small, large), start, gains)
 
 
 def _gain(dtype: str, left: str, right: str, side: str) -> float:
@@ -126,9 +127,11 @@ def _many(spec: str) -> str:
     return f"l{a},l{b}->l{c}"
 
 
-def _product(dtype: str, spec: str, sizes: tuple[int, int, int], gains: Gains = NO_GAINS) -> float:
-    """Seconds of one product of m x k by k x n."""
-    extents = dict(zip("ijkl", (*sizes, REPEATS), strict=True))
+def _product(
+    dtype: str, spec: str, sizes: tuple[int, int, int], gains: Gains = NO_GAINS, repeats: int = REPEATS
+) -> float:
+    """Seconds of a product of m x k by k x n, or of so many."""
+    extents = dict(zip("ijkl", (*sizes, repeats), strict=True))
     contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
     execution = Execution(contraction, next(plans(merge(contraction))), gains=gains)
     kind = dtypes.to_numpy(contraction.element)

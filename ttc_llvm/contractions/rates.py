@@ -61,15 +61,15 @@ class Rates:
 
     products: by how BLAS takes its operands, transposed or not; call: seconds of a product of nothing; written: seconds
     that each byte of a result takes beside that, where the result is larger than the caches, of short products and of
-    long ones; visited: seconds that each
-    run of a result takes there which does not continue the last one; copied: bytes read and written a second by copies,
-    small ones and large ones; start: seconds of a copy of nothing; gains: of cutting long products.
+    long ones; strided: what it takes more where the rows of a product are many and lie apart; copied: bytes read and
+    written a second by copies, small ones and large ones; start: seconds of a copy of nothing; gains: of cutting long
+    products.
     """
 
     products: Mapping[tuple[str, str], Speed]
     call: float
     written: tuple[float, float]
-    visited: float
+    strided: float
     copied: tuple[float, float]
     start: float
     gains: Gains
@@ -93,9 +93,8 @@ class Rates:
     def _beyond_caches(self, products: Products) -> float:
         if _bytes(products, C) <= CACHE_BYTES:
             return 0.0
-        runs, is_long = _runs(products), prod(products.sizes) > MILLION
-        visits = products.repeats * runs if runs > STREAMS else 0
-        return _bytes(products, C) * self.written[is_long] + visits * self.visited
+        written = self.written[prod(products.sizes) > MILLION]
+        return _bytes(products, C) * (written + (self.strided if _runs(products) > STREAMS else 0.0))
 
     def _copy(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
@@ -127,17 +126,17 @@ def to_text(rates: Rates) -> str:
     """Rates in JSON, as rows of the database have them."""
     products = {"".join(kind): [speed.short, speed.long] for kind, speed in rates.products.items()}
     gains = [rates.gains[key] for key in CUTS]
-    return json.dumps([products, rates.call, *rates.written, rates.visited, *rates.copied, rates.start, gains])
+    return json.dumps([products, rates.call, *rates.written, rates.strided, *rates.copied, rates.start, gains])
 
 
 def from_text(text: str) -> Rates:
     """The inverse of `to_text`. PlanError for other texts."""
     try:
-        products, call, short, long, visited, near, far, start, gains = json.loads(text)
+        products, call, short, long, strided, near, far, start, gains = json.loads(text)
         speeds = {kind: _speed(*products["".join(kind)]) for kind in LAYOUTS}
-        call, short, long, visited, start = map(_number, (call, short, long, visited, start))
+        call, short, long, strided, start = map(_number, (call, short, long, strided, start))
         copied, cuts = (_positive(near), _positive(far)), dict(zip(CUTS, map(_positive, gains), strict=True))
-        return Rates(speeds, call, (short, long), visited, copied, start, cuts)
+        return Rates(speeds, call, (short, long), strided, copied, start, cuts)
     except (ValueError, TypeError, KeyError):
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 
