@@ -29,14 +29,13 @@ Scaled = Callable[[ir.Value, int], ir.Value]  # applies the arithmetic to so man
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """The place of a register of B: its own address, any multiple of an item's size, and its row's slot.
+    """The place of a register of B: its address, any multiple of an item's size.
 
-    follows: whether its run began before it; None for registers shorter than a line, whose run always did.
+    begins: whether its run begins with it; None where the run always began before.
     """
 
     address: ir.Value
-    slot: ir.Value
-    follows: ir.Value | None
+    begins: ir.Value | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,36 +53,44 @@ class LineJoiner:
         lanes = range(2 * LINE // size)
         return cls(access, table(access.module, ir.IntType(8 * size), lanes, "lanes", LINE))
 
-    def join(self, b: ir.IRBuilder, value: ir.Value, place: Destination, count: int, scaled: Scaled) -> None:
-        """Store the line that ends within the first `count` elements of a register, if one does and its run did not
-        begin here. Slots hold elements as they come from A."""
-        address, slot, size, length = place.address, place.slot, _lane(self.access), count * self.access.dtype.itemsize
-        total = LINE // size
-        partial = self._partial_line(b, slot)
+    def join(
+        self, b: ir.IRBuilder, partial: ir.Value, value: ir.Value, place: Destination, count: int, scaled: Scaled
+    ) -> ir.Value:
+        """Store the line that ends within the first `count` elements of a register, if one does, or the part of it that
+        a run begins with; returns the partial line behind them. Partial lines hold elements as they come from A."""
+        size, length = _lane(self.access), count * self.access.dtype.itemsize
         registers = partial, self._widened(b, value, partial.type)
-        past = _past_boundary(b, address)
-        if length == LINE:
-            assert place.follows is not None
-            with guarded(b, place.follows, "line"):
-                self._store_line(b, registers, address, past, scaled)
-            store(b, registers[1], slot, LINE)
-            return
-        with guarded(b, b.icmp_unsigned(">=", past, i64(LINE - length)), "line"):
-            self._store_line(b, registers, address, past, scaled)
-        gone = length // size
-        store(b, shuffle(b, *registers, range(gone, gone + total)), slot, LINE)
-
-    def begin(self, b: ir.IRBuilder, start: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
-        """Store the part of a run in its first line. start: of the row, whose first elements fill the slot."""
-        past = _past_boundary(b, start)
-        self._part(b, self._partial_line(b, slot), start, b.sub(i64(LINE), past), scaled)
+        past = _past_boundary(b, place.address)
+        if length < LINE:
+            with guarded(b, b.icmp_unsigned(">=", past, i64(LINE - length)), "line"):
+                self._store_line(b, registers, place.address, past, scaled)
+            gone = length // size
+            return shuffle(b, *registers, range(gone, gone + LINE // size))
+        if place.begins is None:
+            self._store_line(b, registers, place.address, past, scaled)
+            return registers[1]
+        with b.if_else(place.begins, likely=False) as (then, otherwise):
+            with then:
+                self._part(b, registers[1], place.address, b.sub(i64(LINE), past), scaled)
+            with otherwise:
+                self._store_line(b, registers, place.address, past, scaled)
+        return registers[1]
 
     def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store the partial line after the last boundary. end: of the row, whose run has a line's elements at least."""
         past = _past_boundary(b, end)
         with guarded(b, b.icmp_unsigned(">", past, i64(0)), "rest"):
-            partial = self._partial_line(b, slot)
+            partial = self.partial_line(b, slot)
             self._part(b, self._line(b, (partial, partial), past), at(b, end, b.neg(past)), past, scaled)
+
+    def partial_line(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
+        """The contents of a slot; anything before a run begins."""
+        size = _lane(self.access)
+        return load(b, slot, ir.VectorType(ir.IntType(8 * size), LINE // size), LINE)
+
+    def keep(self, b: ir.IRBuilder, partial: ir.Value, slot: ir.Value) -> None:
+        """Put a partial line into its slot."""
+        store(b, partial, slot, LINE)
 
     def _part(self, b: ir.IRBuilder, value: ir.Value, address: ir.Value, size: ir.Value, scaled: Scaled) -> None:
         """Store so many bytes of a vector, by an ordinary store."""
@@ -92,9 +99,6 @@ class LineJoiner:
         part, register = replace(self.access, lanes=elements, masks=masks), Register((0,), tuple(range(elements)))
         part.store(b, scaled(b.bitcast(value, part.vector), elements), address, register, False)
 
-    def _partial_line(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
-        size = _lane(self.access)
-        return load(b, slot, ir.VectorType(ir.IntType(8 * size), LINE // size), LINE)
 
     def _widened(self, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
         """The register in these lanes; a narrower one fills the first of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import prod
 
 from llvmlite import ir
 
@@ -35,7 +36,7 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
         k.edges.call(b, node, pointers, box.lengths)
         return
     slots = (box.pointers[Space.SLOTS], box.views[Space.SLOTS]) if line else None
-    first = _begins_run(b, line, box) if line and node.block[0] == line.elements else None
+    first = _begins_run(b, line, box) if line and prod(node.block[j] for j in line.run) >= line.elements else None
     code = MicroTileCode(k.module, b, tile, pointers, k.scalars[node.op], k.sizes, {}, slots, first)
     code.emit(spread)
 
@@ -43,8 +44,8 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
 def _begins_run(b: ir.IRBuilder, line: PartialLine, box: Box) -> ir.Value:
     """True where runs begin with the micro-tile at this box: it is the first of its tile, which is the first."""
     first: ir.Value = box.run_ends(b, line).first
-    along = [loop for loop in box.loops if loop.axis == 0]
-    if along and (0, along[-1].step) not in line.loops:
+    along = [loop for loop in box.loops if loop.axis == line.run[-1]]
+    if along and (line.run[-1], along[-1].step) not in line.loops:
         first = b.and_(first, b.icmp_signed("==", along[-1].counter, i64(0)))
     return first
 
@@ -117,9 +118,10 @@ def load_slot(k: Context, b: ir.IRBuilder, node: LoadSlot, box: Box) -> None:
 
 def flush_slot(k: Context, b: ir.IRBuilder, node: FlushSlot, box: Box) -> None:
     """The partial line of a row's slot, to B."""
-    item = node.target.dtype
+    item, (*inside, last) = node.target.dtype, node.partial_line.run
     access = Access(k.module, k.machine, item, node.partial_line.elements, 1)
-    end = at(b, box.pointers[Space.B], mul(b, box.lengths[0], item.itemsize))
+    width = prod(static(k.axes[j].extent) for j in inside)
+    end = at(b, box.pointers[Space.B], mul(b, box.lengths[last], width * item.itemsize))
 
     def scaled(value: ir.Value, lanes: int) -> ir.Value:
         return apply(b, node.op, k.scalars[node.op], value, None, lanes)

@@ -7,6 +7,7 @@ block follow each other and few registers are live.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 from llvmlite import ir
 
@@ -24,7 +25,7 @@ from .network import Pieces
 from .peeled import Continuation
 from .remainder_masks import RemainderMasks
 from .scale import Scalars, apply, carrier_type, convert, units
-from .values import Int, add, at, beyond, guarded, mul, several
+from .values import Int, add, at, beyond, mul
 from .vector_loads import arithmetic_fence
 
 
@@ -63,7 +64,7 @@ class MicroTileCode:
         self.rows: dict[int, ir.Value] = {}
         self.whole_vectors = tile.stores_whole_vectors
         self.slots, self.first = slots, first
-        self.follows = None if first is None else b.not_(first)
+        self.partial: ir.Value | None = None  # partial line of the row at hand
         self.joiner = None if slots is None else LineJoiner.of(self.store_side)
 
     def emit(self, prefetches: Sequence[Callable[[], None]]) -> None:
@@ -82,22 +83,6 @@ class MicroTileCode:
             if number == loaded:
                 loaded = self._load_ahead(number)
             self.finish(number)
-        if self.joiner is not None and self.first is not None:
-            with guarded(self.b, self.first, "begin"):
-                self._begin(self.joiner, 1)
-
-    def _begin(self, joiner: LineJoiner, axis: int, at_row: tuple[Int, Int] = (0, 0)) -> None:
-        """Store the elements before the first boundary of each row, out of its slot, where runs begin with this
-        micro-tile. at_row: bytes to the row, of B and of the slots."""
-        assert self.slots is not None
-        b, views = self.b, (self.tile.node.target, self.slots[1])
-        if axis == len(self.tile.node.block):
-            joiner.begin(b, at(b, self.target, at_row[0]), at(b, self.slots[0], at_row[1]), self._scaled)
-            return
-        with several(b, self.tile.node.block[axis], "row") as i:
-            steps = (mul(b, i, mul(b, self.sizes(view.strides[axis]), view.dtype.itemsize)) for view in views)
-            beyond_b, beyond_slot = (add(b, before, step) for before, step in zip(at_row, steps, strict=True))
-            self._begin(joiner, axis + 1, (beyond_b, beyond_slot))
 
     def _load_ahead(self, first: int) -> int:
         """Load the pieces for the next registers of B, as many as half of the machine's registers hold; returns the
@@ -191,14 +176,25 @@ class MicroTileCode:
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self._value(self.net.outputs[number])
         if self.slots is not None and self.joiner is not None and a is not None:
-            place = Destination(address, self.address(*self.slots, register), self.follows)
-            self.joiner.join(b, a, place, len(register.elements), self._scaled)
+            self._join(self.joiner, self.address(*self.slots, register), number, a, address)
             return
         old = None
         if node.op.beta is Beta.ANY:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = convert(b, loaded, node.target.dtype, node.op.compute)
         self._store(self._scaled(a, self.tile.b.lanes, old), address, register)
+
+    def _join(self, joiner: LineJoiner, slot: ir.Value, number: int, a: ir.Value, address: ir.Value) -> None:
+        """Join a register to the partial line of its row, which is in its slot before the row's first register here and
+        after its last one."""
+        b, side = self.b, self.tile.b
+        in_row = -(-prod(self.tile.node.block[k] for k in side.run) // side.lanes)
+        first = number % in_row == 0
+        before = joiner.partial_line(b, slot) if first or self.partial is None else self.partial
+        place = Destination(address, self.first if first else None)
+        self.partial = joiner.join(b, before, a, place, len(side.registers[number].elements), self._scaled)
+        if (number + 1) % in_row == 0:
+            joiner.keep(b, self.partial, slot)
 
     def _store(self, value: ir.Value, address: ir.Value, register: Register) -> None:
         """Write a register of B, up to the end of its row where no row follows."""

@@ -148,16 +148,6 @@ def counted(
 
 
 @contextmanager
-def several(b: ir.IRBuilder, count: int, name: str) -> Iterator[Int]:
-    """The body so many times, as a loop if that is more than once."""
-    if count == 1:
-        yield 0
-        return
-    with counted(b, count, 1, name) as i:
-        yield i
-
-
-@contextmanager
 def guarded(b: ir.IRBuilder, condition: ir.Value, name: str) -> Iterator[None]:
     """Run the body only if the condition holds."""
     body = b.function.append_basic_block(f"{name}.then")

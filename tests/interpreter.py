@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -191,14 +192,21 @@ class Interpreter:
         value = self._read(node.source.space, source)
         place = SPACES[Space.SLOTS]
         slots = box.offsets[place] + _relative(tuple(strides[place] for strides in box.strides), lengths)
-        for row in itertools.product([slice(None)], *map(range, lengths[1:])):
-            first = self._ends(node.partial_line, box)[0] and self._is_first(node.partial_line, box)
-            self._join(node, node.partial_line.elements, sink[row][0], slots[row][0], value[row], first)
+        line = node.partial_line
+        begins = self._ends(line, box)[0] and self._is_first(line, box)
+        across = [k for k in range(len(lengths)) if k not in line.run]
+        rows, starts, values = (x.transpose(*across, *line.run[::-1]) for x in (sink, slots, value))
+        for row in itertools.product(*(range(lengths[k]) for k in across)):
+            at, slot, new = rows[row].ravel()[0], starts[row].ravel()[0], values[row].ravel()
+            for done in range(0, len(new), line.elements):  # register by register
+                part = new[done : done + line.elements]
+                self._join(node, line.elements, at + done, slot, part, begins and done == 0)
 
     def _is_first(self, line: PartialLine, box: Box) -> bool:
-        """Whether the box is the first along axis 0 of its tile."""
-        tile = dict(line.loops).get(0, static(self.nest.canonical.axes[0].extent))  # longer steps are panels
-        inside = [loop for loop in box.ends if loop[0] == 0 and loop[1] < tile]
+        """Whether the box is the first along the run of its tile."""
+        last = line.run[-1]
+        tile = dict(line.loops).get(last, static(self.nest.canonical.axes[last].extent))  # longer steps are panels
+        inside = [loop for loop in box.ends if loop[0] == last and loop[1] < tile]
         return not inside or box.ends[min(inside)][0]
 
     def _join(self, node: Micro, count: int, at: int, slot: int, new: Array, first: bool) -> None:
@@ -220,8 +228,10 @@ class Interpreter:
 
     def _flush_slot(self, node: FlushSlot, box: Box) -> None:
         """The row ends its run: what waits behind the last boundary leaves."""
-        assert all(length == 1 for length in box.lengths[1:])
-        count, end = node.partial_line.elements, box.offsets[SPACES[Space.B]] + box.lengths[0]
+        run = node.partial_line.run
+        assert all(length == 1 for k, length in enumerate(box.lengths) if k not in run)
+        length = prod(box.lengths[k] for k in run)
+        count, end = node.partial_line.elements, box.offsets[SPACES[Space.B]] + length
         rest, slot = end % count, box.offsets[SPACES[Space.SLOTS]] + node.partial_line.elements
         assert self.writes[Space.SLOTS][slot - rest : slot].all()
         waiting = self.memory[Space.SLOTS][slot - rest : slot]

@@ -53,7 +53,7 @@ def chain_of(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel
     buffer = _slots(canonical, rows, elements, target.line)
     panels = dict(loops[:begin])
     whole = prod(min(panels.get(k, extents[k]), extents[k]) for k in {*run, *dict(loops[begin:end])})
-    partial_line = PartialLine(canonical.a, loops[begin:end], elements)
+    partial_line = PartialLine(canonical.a, run, loops[begin:end], elements)
     return Chain(whole, len(loops) - end, buffer, partial_line)
 
 

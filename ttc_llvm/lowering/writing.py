@@ -113,14 +113,17 @@ def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
 
 
 def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    """True where registers are lines of B and of A's type, no run is shorter, and the machine can take a line out of
-    two registers."""
+    """True where registers are as long as lines of B and of A's type, micro-tiles have whole lines of B's runs, in
+    order, no run is shorter than a line, and the machine can take a line out of two registers."""
     size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
-    line = plan.block[0] * size == target.line == target.vector_bits // 8
-    panels = plan.panel and plan.panel[0] > plan.tile[0]
-    rest = canonical.extents[0] % plan.panel[0] if panels else 0  # elements in the last panel, which begins a run
-    long_enough = not 0 < rest < plan.block[0]
-    return long_enough and same and line and target.joins(size) and run_of_b(canonical, plan) == (0,)
+    *inside, last = run_of_b(canonical, plan)
+    if not (same and target.line == target.vector_bits // 8 and target.joins(size)):
+        return False
+    width = prod(canonical.extents[k] for k in inside) * size  # bytes
+    panels = plan.panel and plan.panel[last] > plan.tile[last]
+    rest = canonical.extents[last] % plan.panel[last] if panels else 0  # in the last panel, which begins a run
+    whole = all(plan.block[k] >= canonical.extents[k] for k in inside) and width * plan.block[last] % target.line == 0
+    return whole and not 0 < rest * width < target.line
 
 
 def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
