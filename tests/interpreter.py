@@ -184,7 +184,7 @@ class Interpreter:
     def _micro(self, node: Micro, box: Box, grained: bool = True) -> None:
         lengths = self._lengths(node, box)
         for start, grain in zip(box.starts, node.grain, strict=True) if grained else ():
-            assert start % grain == 0, f"a block starts at {start}, off its grain {grain}"
+            assert start % (grain or start + 1) == 0, f"a block starts at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
         if node.partial_line is None:
             self._write(node, sink, self._value(node, source, sink))

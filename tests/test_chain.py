@@ -25,7 +25,7 @@ from ttc_llvm.lowering.chain_plans import chained_plan
 from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.lowering.writing import has_room, resolve, room_depends_on
+from ttc_llvm.lowering.writing import has_room, pays, resolve, room_depends_on
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import dtypes
@@ -247,7 +247,7 @@ def test_room_depends_on_nothing_else() -> None:
         known: dict[object, bool] = {}
         for plan in variants(itertools.islice(ranked(c, AVX512, 2), 40)):
             for other in itertools.chain(*(change(c, AVX512, FREE, plan) for change in CHANGES)):
-                room = has_room(c, other, AVX512)
+                room = pays(c, other, AVX512)
                 asked[room] += 1
                 assert known.setdefault(room_depends_on(other), room) == room
     assert min(asked.values()) > 20  # both answers

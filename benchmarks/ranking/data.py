@@ -18,7 +18,7 @@ from ttc_llvm.lowering import plan as plans
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import lookup as targets
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.tuning.cost.cost import Model
 from ttc_llvm.tuning.cost.features import Features, Owned, kind
 from ttc_llvm.tuning.space.choices import FREE
@@ -28,7 +28,9 @@ DATA = Path(__file__).with_name("timings.jsonl.xz")
 FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
 LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its speed
 PLANS = 300  # kept of a problem: the best third, and others by lot
-KERNELS = 2  # of what was timed: since 2, runs that go on are joined without scratch where the machine can do so
+# Of what was timed: since 2, chained runs are joined without scratch where the machine can do so; since 3, also where a
+# micro-tile has more than one line of each.
+KERNELS = 3
 GOOD = 2.0  # in a fit, a plan's weight is its speed relative to the best, to this power
 
 Row = dict[str, object]
@@ -85,7 +87,17 @@ class _Timed(CpuPlan):
 
 
 class _Recorded(Features):
-    """Features of plans as they were timed."""
+    """Features of plans as they were timed, by these kernels."""
+
+    def __init__(self, canonical: Canonical, target: Target, kernels: int) -> None:
+        super().__init__(canonical, target)
+        self.kernels = kernels
+
+    def store(self, plan: CpuPlan) -> Store:
+        """The store strategy that served."""
+        found = super().store(plan)
+        short = plan.block[0] * self.canonical.b.itemsize == self.target.line
+        return Store.COMBINED if found is Store.JOINED and self.kernels < KERNELS and not short else found
 
     def recorded(self, text: str) -> _Timed:
         """The plan of a stored text."""
@@ -119,10 +131,11 @@ def timings(row: Row) -> Timings:
     c = canonicalise(problem).canonical
     threads: int = row["threads"]  # type: ignore[assignment]
     machine = _machine(row)
-    model, features = Model(c, machine, threads), _Recorded(c, machine)
+    kernels: int = row.get("kernels", 1)  # type: ignore[assignment]
+    model, features = Model(c, machine, threads), _Recorded(c, machine, kernels)
     found: dict[str, float] = row["plans"]  # type: ignore[assignment]
     known = {features.recorded(text): speed for text, speed in found.items()}
-    if row.get("kernels", 1) != KERNELS:
+    if kernels < 2:
         known = {plan: speed for plan, speed in known.items() if plan.stored != "joined"}
     tried, speeds = list(known), np.array(list(known.values()))
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])

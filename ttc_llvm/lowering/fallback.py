@@ -15,11 +15,11 @@ from .grids import grid_of_b, with_grid
 from .plan import CpuPlan, Fetch, Store
 from .shared_run import is_mirrored, shared_run
 from .tile_sizes import cover, fitted, merge
-from .writing import following, has_room, overwrites, resolve
+from .writing import LEAST_ROW, following, has_room, overwrites, resolve
 
 # Bytes of the shortest run that pays, by strategy: the partial lines at both ends of shorter runs cost as much as
 # ordinary stores, those of separate rows more than those of rows that leave scratch.
-PAYS = {Store.PEELED: 1 << 10, Store.COMBINED: 512, Store.BUFFERED: 512, Store.CACHED: 0}
+PAYS = {Store.PEELED: 1 << 10, Store.COMBINED: 512, Store.BUFFERED: LEAST_ROW, Store.CACHED: 0}
 LONG_CALL = 256 << 10  # bytes moved, at least, for short loads of A: caches hide most of their gain in shorter calls
 LONG_RUN = 1 << 10  # bytes to which tiles lengthen runs of B, and runs of A under ordinary stores
 LONG_READ = 256  # bytes of A that a peeled tile reads of each row: misaligned neighbours share a line

@@ -56,7 +56,8 @@ class _Base:
 class Micro(_Base):
     """Permute one block through registers.
 
-    block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements;
+    block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements,
+    0 = there only;
     remainder_axes: axes along which the interval may be shorter than the block, by a length known at run time only;
     straight: registers are stored as they are loaded, without a permutation, to measure its memory pattern;
     loads: bytes of the longest load of A, 0 = a register's;

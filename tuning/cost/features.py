@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import log2
 
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.lowering.writing import has_aligned_rows, resolve
+from ttc_llvm.lowering.writing import has_aligned_rows, resolve, writes_vectors
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Beta, Canonical
 
@@ -40,6 +40,7 @@ class Features:
         self.extents = canonical.extents
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
         self.past = "streaming" if aligned else "ragged"
+        self.by_block = not aligned and not same_unit_axis(canonical)  # whether lines are whole
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self.problem = self._problem()
         self._groups: dict[Part, Group] = {}
@@ -84,8 +85,11 @@ class Features:
 
     def written(self, plan: CpuPlan) -> tuple[str, str]:
         """The model's words for the way in which the plan writes B, of `STORED` and `STAGED`."""
-        store = self.store(plan)
-        return STORES[store] or self.past, STAGINGS[store]
+        store, past = self.store(plan), self.past
+        if store is Store.ALIGNED and self.by_block:
+            whole = writes_vectors(self.canonical, plan.block, self.target.vector_bits // 8)
+            store, past = (Store.ALIGNED, "streaming") if whole else (Store.CACHED, past)
+        return STORES[store] or past, STAGINGS[store]
 
     def _fetch(self, plan: CpuPlan) -> Fetch:
         known = plan.prefetch and (self.target.far or plan.fetch is not Fetch.FAR)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
+from math import gcd, prod
 
 from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.shared_run import shared_run
@@ -43,7 +43,7 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     in_memory = canonical.elements * size > target.l2
     limit = MAX_ELEMENTS_IN_MEMORY if in_memory else MAX_ELEMENTS
     found: dict[tuple[int, ...], None] = {}
-    candidates = [_rows(canonical, 4 * w)] if same else []
+    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, w, line)
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
     candidates = [*_spread(canonical, w), *candidates]
     if shared_run(canonical) > 1:
@@ -70,6 +70,23 @@ def unit_axes(canonical: Canonical) -> tuple[int, int]:
 def _block(canonical: Canonical, wanted_a: int, wanted_b: int) -> tuple[int, ...]:
     extents = merge(cover(canonical, "a", wanted_a), cover(canonical, "b", wanted_b))
     return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
+
+
+def _whole_rows(canonical: Canonical, w: int, line: int) -> list[tuple[int, ...]]:
+    """Whole short rows of B that are no whole lines, as many as make some, by a register or half of one along A; none
+    where rows are whole lines or do not follow each other in memory."""
+    extents: dict[int, int] = {}
+    order, length = canonical.along("b")[::-1], 1
+    for number, k in enumerate(order):
+        if canonical.axes[k].stride_b != length:
+            return []
+        if all(static(canonical.axes[j].stride_b) % line == 0 for j in order[number + 1 :]):
+            extents[k] = line // gcd(line, length)
+            shapes = (merge(cover(canonical, "a", wanted), extents) for wanted in (w, w // 2)) if number else ()
+            return [tuple(shape.get(j, 1) for j in range(len(order))) for shape in shapes]
+        extents[k] = canonical.extents[k]
+        length *= extents[k]
+    return []
 
 
 def _rows(canonical: Canonical, wanted: int) -> tuple[int, ...]:

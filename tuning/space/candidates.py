@@ -17,7 +17,7 @@ from math import log
 
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
-from ttc_llvm.lowering.writing import has_room, room_depends_on
+from ttc_llvm.lowering.writing import pays, room_depends_on
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
@@ -49,8 +49,9 @@ def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs:
 
 def starts(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
     """The seeds that the machine has room for, in the form in which plans are offered."""
-    first = (p for p in seeds(canonical, target, forced) if has_room(canonical, p, target) or forced.blockings)
-    return (settled(canonical.extents, forced, plan) for plan in first)
+    every = tuple(seeds(canonical, target, forced))
+    first = [plan for plan in every if pays(canonical, plan, target) or forced.blockings]
+    return (settled(canonical.extents, forced, plan) for plan in first or every)
 
 
 class _CpuWalk:
@@ -83,7 +84,7 @@ class _CpuWalk:
         canonical, target, forced = self.problem
         others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
         known = None if forced.blockings else room_depends_on(plan)  # plans that are forced need not have room
-        return (p for p in others if p in self.costs or room_depends_on(p) == known or has_room(canonical, p, target))
+        return (p for p in others if p in self.costs or room_depends_on(p) == known or pays(canonical, p, target))
 
     def step(self) -> Iterator[CpuPlan]:
         """The cheapest plan, if it need not wait; its neighbours are pushed."""

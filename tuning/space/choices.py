@@ -9,11 +9,11 @@ from ttc_llvm import arguments
 from ttc_llvm.errors import OptionError
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.plan import Fetch, Store
-from ttc_llvm.lowering.writing import has_aligned_rows
+from ttc_llvm.lowering.writing import has_aligned_rows, writes_vectors
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, static
 
-from .blocks import same_unit_axis, unit_axes
+from .blocks import blocks, same_unit_axis, unit_axes
 
 DISTANCES = {  # of prefetches, by what they load
     Fetch.BLOCKS: (0, 1, 2, 4, 6, 8, 12),
@@ -116,6 +116,8 @@ def stores(canonical: Canonical, target: Target) -> tuple[Store, ...]:
 def _non_temporal(canonical: Canonical, target: Target) -> tuple[Store, ...]:
     if canonical.kinds.alpha is Alpha.ZERO or not can_stream(canonical):
         return (Store.ALIGNED,)
+    if not same_unit_axis(canonical) and writes_vectors(canonical, blocks(canonical, target)[0], target.line):
+        return (Store.ALIGNED, Store.COMBINED)
     if has_aligned_rows(canonical, target.vector_bits // 8):
         return (Store.ALIGNED,) if same_unit_axis(canonical) else (Store.ALIGNED, Store.COMBINED)
     row = static(canonical.axes[0].extent) * canonical.b.itemsize

@@ -8,7 +8,7 @@ from ...problem.canonical import Canonical, static
 from ..layout import run_axes
 from ..nodes import Bind, Loop, Micro, Node, Row
 from ..operands import Op, Prefetch, Space, View
-from ..plan import CpuPlan, Fetch
+from ..plan import CpuPlan, Fetch, spans
 
 
 def views(canonical: Canonical) -> tuple[View, View]:
@@ -27,8 +27,9 @@ def operation(canonical: Canonical) -> Op:
 def direct_leaf(canonical: Canonical, plan: CpuPlan, loads: int) -> Micro:
     """The plan's micro-tile, straight from A to B. loads: bytes of the longest load of A, 0 = a register's."""
     source, sink = views(canonical)
+    grain = tuple(0 if spans(b, axis.extent) else b for b, axis in zip(plan.block, canonical.axes, strict=True))
     return Micro(
-        source, sink, operation(canonical), plan.block, plan.block,
+        source, sink, operation(canonical), plan.block, grain,
         prefetch=prefetch_of(plan), non_temporal=plan.non_temporal, loads=loads,
     )  # fmt: skip
 
