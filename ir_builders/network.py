@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import inf
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
-from ttc_llvm.lowering.layout import HOLE, RegisterLayout
+from ttc_llvm.lowering.layout import HOLE, RegisterLayout, rows_apart
 
 from . import pieces
 from .bits import exchange
@@ -101,14 +101,36 @@ def _whole(
     bits = None if _is_broadcast(sources) else exchange(block, a, b, wanted, group, in_place)
     if bits is not None and not in_place:
         bits = _fenced(bits, group)
+    plain = not in_place and not _is_broadcast(sources)
+    if bits is None and plain:
+        bits = _row_by_row(block, a, b, wanted, group)
     least = _least_steps(start, wanted)
     if bits is not None and len(bits.steps) < least:
         return bits
-    spread = None if _is_broadcast(sources) or in_place else spread_rows(block, a, b, group)
+    spread = spread_rows(block, a, b, group) if plain else None
     if spread is not None and len(spread.steps) < least:
         return _fenced(spread, group)
     tree = gather(start, wanted, a.lanes, b.lanes)
     return tree if bits is None or len(tree.steps) <= len(bits.steps) else bits
+
+
+def _row_by_row(
+    block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, wanted: list[Mask], group: int
+) -> Network | None:
+    """The bit network to rows of B that begin in registers of their own, from which a tree collects those that hold
+    rows without gaps; None where rows are shorter than half a register, or bits on neither side."""
+    apart = rows_apart(block, b)
+    if apart.lanes != b.lanes:
+        return None
+    rows = [padded(register.elements, apart.lanes) for register in apart.registers]
+    found = exchange(block, a, apart, rows, group)
+    if found is None:
+        return None
+    tree = gather(rows, wanted, apart.lanes, b.lanes)
+    place = [*found.outputs, *range(found.inputs + len(found.steps), found.inputs + len(found.steps) + len(tree.steps))]
+    steps = [Shuffle(place[step.left], place[step.right], step.mask) for step in tree.steps]
+    whole = replace(found, steps=(*found.steps, *steps), outputs=tuple(place[value] for value in tree.outputs))
+    return _fenced(whole, group)
 
 
 def _least_steps(start: list[Mask], wanted: list[Mask]) -> int:

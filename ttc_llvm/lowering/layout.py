@@ -119,6 +119,11 @@ def _sparse(block: tuple[int, ...], axis: int, stride: int, broadcast: tuple[boo
     return RegisterLayout((), min(width, 1 << (longest - 1).bit_length()), tuple(registers))
 
 
+def rows_apart(block: tuple[int, ...], layout: RegisterLayout) -> RegisterLayout:
+    """The layout of the same block where each row, along the innermost axis of its runs, begins in a register."""
+    return _side(block, layout.run[:1], (), False, layout.lanes)
+
+
 @lru_cache(maxsize=512)
 def _side(
     block: tuple[int, ...], run: tuple[int, ...], broadcast: tuple[int, ...], backwards: tuple[int, ...], width: int
