@@ -130,6 +130,8 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
         yield "  both tensors fit the caches: memory time is theirs"
         return
     yield f"  cache sets   {factor(terms.crowding):>10} for lines that crowd one set"
+    if terms.single:
+        yield f"  lines        {factor(terms.single):>10} for non-temporal stores of single lines"
     yield f"  networks     {factor(terms.networks):>10} their half of the estimate; the facts' half:"
     kind = f"of plans with prefetch and stores of the kind '{mode(terms)}':"
     yield f"  what counts most of the plan's facts, as factors on memory time; {kind}"

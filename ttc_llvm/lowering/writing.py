@@ -16,7 +16,6 @@ from .operands import Buffer, Space
 from .plan import CpuPlan, Store
 from .shared_run import is_mirrored, shared_run
 
-
 # Bytes of rows that leave scratch one by one, without a chain: the lines at their ends are read and written in part. Of
 # 2,000 problems that were timed on five processors, plans with shorter rows were within 5 % of the fastest in seven.
 LEAST_ROW = 512

@@ -31,7 +31,7 @@ class Target:
     0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are non-temporal stores;
     prefetches: there is a prefetch instruction; across_lines: bytes of the longest load of A that pays where A is
     misaligned to the cache line, 0 = any; far: lines of micro-tiles are best prefetched into L2, as L1 has room for few
-    in flight;
+    in flight; pairs: non-temporal stores of two lines side by side are clearly faster than those of single ones;
     exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
     integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
@@ -56,6 +56,7 @@ class Target:
     prefetches: bool = True
     across_lines: int = 0
     far: bool = False
+    pairs: bool = False
     exchange: Exchange = Exchange.UNPACK
     scalable: bool = False
     natural: bool = False
@@ -159,6 +160,6 @@ _RULES = {
     "vector_bits": _bits, "small_vector_bits": _bits, "registers": _SIZE, "masked": arguments.integers,
     "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
     "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
-    "far": arguments.flag, "exchange": arguments.instance(Exchange), "scalable": arguments.flag,
+    "far": arguments.flag, "pairs": arguments.flag, "exchange": arguments.instance(Exchange), "scalable": arguments.flag,
     "natural": arguments.flag, "integers": arguments.flag, "abi": arguments.text, "family": arguments.text,
 }  # fmt: skip

@@ -29,6 +29,10 @@ OPERATION = 0.28e-9  # seconds of one vector instruction
 OVERLAP = 0.2  # share of the shorter of memory and instruction time that the longer one does not hide
 LOOP = 1.5e-9  # seconds of one iteration of a micro-tile loop
 CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
+# log(time) of non-temporal stores of single lines, where a machine writes pairs of them faster. On 25 problems that were
+# timed on two such machines, the best plans with single lines reached 0.86 and 0.95 of the best ones with pairs; weights
+# of micro-tiles are alike for all machines, and most timings are of one on which single lines are faster.
+SINGLE = 0.1
 TILE = 4e-9  # seconds of one iteration of a tile loop
 NETWORKS = 0.5  # their share in log(time): they are right more often than the weights, but further off where wrong
 
@@ -36,7 +40,8 @@ NETWORKS = 0.5  # their share in log(time): they are right more often than the w
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The parts of a plan's cost. seconds: expected in all; memory, compute: seconds of one thread, of which the
-    longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); facts: of the plan,
+    longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); single: the same of
+    single lines; facts: of the plan,
     each with what its weight adds in log(time), none where the tensors fit the caches; networks: what the networks add;
     cached: the tensors fit the caches."""
 
@@ -45,6 +50,7 @@ class Terms:
     compute: float
     balance: float
     crowding: float
+    single: float
     facts: tuple[tuple[Fact, float], ...]
     networks: float
     cached: bool
@@ -84,13 +90,14 @@ class Model:
         (score,) = self.scores([plan])
         seconds, memory, compute = self._seconds(plan, score), self._memory(plan, score), self._computing(plan)
         if self.cached:
-            return Terms(seconds, memory, compute, self.balance(plan), 0.0, (), 0.0, True)
+            return Terms(seconds, memory, compute, self.balance(plan), 0.0, 0.0, (), 0.0, True)
         facts = tuple(
             ((named(*whose), bucket), (1 - NETWORKS) * weight((self._kind, *whose), bucket))
             for whose, bucket in self._features.owned(plan)
         )
         said = NETWORKS * networks(self._features.columns(plan))([self._features.numbers(plan)])[0]
-        return Terms(seconds, memory, compute, self.balance(plan), self.crowding(plan.block), facts, said, False)
+        crowding, single = self.crowding(plan.block), self.single(plan)
+        return Terms(seconds, memory, compute, self.balance(plan), crowding, single, facts, said, False)
 
     def balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""
@@ -102,7 +109,7 @@ class Model:
         if self.cached:  # the fitted weights and streaming stores are for tensors in memory
             tiles = prod(-(-extent // size) for extent, size in zip(self.extents, plan.tile, strict=True))
             return moved * CACHED_PER_BYTE * (4.0 if plan.non_temporal else 1.0) + tiles * TILE
-        return moved * SECONDS_PER_BYTE * exp(score + self.crowding(plan.block))
+        return moved * SECONDS_PER_BYTE * exp(score + self.crowding(plan.block) + self.single(plan))
 
     def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
         """The sum of the networks and of the weights of the plans' facts, in log(time): nothing of tensors in the
@@ -118,6 +125,11 @@ class Model:
     def crowding(self, block: tuple[int, ...]) -> float:
         """The cost, in log(time), of lines of a micro-tile that share L1 sets beyond their ways."""
         return CONFLICT * sum(self._features.measures.crowded(block))
+
+    def single(self, plan: CpuPlan) -> float:
+        """The cost, in log(time), of non-temporal stores of micro-tiles whose rows of B are single lines."""
+        direct = self.target.pairs and self._kind == "columns copy" and plan.store in (Store.ALIGNED, Store.PEELED)
+        return SINGLE * (direct and self._features.measures.footprints(plan.block)[1].run_bytes < 2 * self.target.line)
 
     def _computing(self, plan: CpuPlan) -> float:
         staged = self._features.store(plan) in (Store.BUFFERED, Store.COMBINED)

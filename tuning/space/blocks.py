@@ -9,7 +9,7 @@ from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.shared_run import shared_run
 from ttc_llvm.lowering.tile_sizes import cover, merge
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Canonical, static
+from ttc_llvm.problem.canonical import Beta, Canonical, static
 from ttc_llvm.problem.dtypes import compute_type
 
 SPREAD = 8  # rows in a register, at least, that are worth spreading
@@ -29,11 +29,12 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     w = width(canonical, target)
     size = compute_type(canonical.a, canonical.b).itemsize
     line = max(1, target.line // size)
-    same = same_unit_axis(canonical)
+    same, copies = same_unit_axis(canonical), canonical.kinds.beta is Beta.ZERO
     shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w)]
     shapes += [
         (w // 2, w),
         (w, w // 2),
+        *([(w // 2, 2 * w)] if target.pairs and copies else []),
         (w, 2 * w),
         (2 * w, w),
         (w // 2, w // 2),
@@ -43,7 +44,7 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     in_memory = canonical.elements * size > target.l2
     limit = MAX_ELEMENTS_IN_MEMORY if in_memory else MAX_ELEMENTS
     found: dict[tuple[int, ...], None] = {}
-    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, w, line)
+    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, w, line) if copies else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
     candidates = [*_spread(canonical, w), *candidates]
     if shared_run(canonical) > 1:

@@ -126,11 +126,13 @@ def _other_stores(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Ite
 
 
 def _other_blocks(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
+    # Tiles grow to whole micro-tiles, as those with pairs of lines are longer.
+    grow = t.pairs and plan.non_temporal and not forced.blockings
     for block in blocks(c, t):
-        if all(
-            spans(size, e) or size % u == 0 for size, e, u in zip(plan.tile, c.extents, block, strict=True)
-        ):
-            yield plan.changed(block=block)
+        sizes = zip(plan.tile, c.extents, block, strict=True)
+        tile = tuple(size if spans(size, e) else -(-size // u) * u for size, e, u in sizes)
+        if grow or tile == plan.tile:
+            yield plan.changed(block=block, tile=tile, panel=_whole_tiles(plan.panel, tile))
 
 
 def _whole_tiles(panel: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
