@@ -43,7 +43,7 @@ def axes(case: Case) -> str:
 # By suite: copies and updates.
 COUNTS = {
     "ttc57": (57, 57), "ragged": (171, 171), "pow2": (45, 45), "small-dims": (76, 64), "hot": (25, 23),
-    "dtypes": (90, 80), "ld": (42, 42), "threads": (48, 48),
+    "dtypes": (90, 80), "ld": (42, 42), "narrow": (128, 128), "threads": (48, 48),
 }  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_names_can_be_written_on_a_command_line() -> None:
 
 @pytest.mark.parametrize("suite", [name for name in SUITES if name != "hot"])
 def test_cold_cases_exceed_caches_and_fit_in_memory(suite: str) -> None:
-    small = 4 * MIB if suite == "small-dims" else 60 * MIB  # 2^20 floats, and 4096^2
+    small = {"small-dims": 4 * MIB, "narrow": 2 * MIB}.get(suite, 60 * MIB)  # 2^20 floats, 2 columns, and 4096^2
     for case in of(suite) + of(suite, UPDATE):
         p = case.problem
         assert small <= p.elements * max(p.a.itemsize, p.b.itemsize) <= 650 * MIB, case.id

@@ -204,3 +204,45 @@ def test_any_strides_panels_and_blocks(
     assert "flush slot" in str(lower(case.placed.canonical, plan, AVX512))
     for shift in (0, 5, 15):
         check(case, Run(plan, AVX512, 3, "start", "end", False, shift))
+
+
+# Extents of A, type, micro-tile, tile: several lines of a row, and several whole rows that are no lines
+LONGER = [
+    ((301, 3), "d", (3, 8), (3, 32)),
+    ((301, 10), "d", (10, 8), (10, 32)),
+    ((299, 7), "s", (7, 16), (7, 64)),
+    ((203, 20), "s", (20, 16), (20, 32)),
+    ((130, 5), "z", (5, 4), (5, 16)),
+    ((301, 12), "i16", (12, 32), (12, 64)),
+    ((2, 301), "d", (16, 2), (32, 2)),
+    ((3, 401), "s", (32, 3), (64, 3)),
+]
+
+
+@pytest.mark.parametrize("kind", ["copy", "scaled"])
+@pytest.mark.parametrize(("size", "dtype", "block", "tile"), LONGER, ids=str)
+def test_micro_tiles_of_several_lines_are_joined(
+    size: tuple[int, int], dtype: str, block: tuple[int, int], tile: tuple[int, int], kind: str
+) -> None:
+    """A run's first register, its remainders, and its last line, wherever it begins; panels begin runs anew."""
+    if kind == "scaled" and dtype == "i16":
+        return
+    case = Case.of(Problem((1, 0), size, dtype, alpha=2.0 if kind == "scaled" else 1.0))
+    c = case.placed.canonical
+    for panel in ((), tuple(e if t >= e else 2 * t for t, e in zip(tile, c.extents, strict=True))):
+        plan = CpuPlan(tile, block, (0, 1), (0, 1), len(panel) // 2, 1, Store.COMBINED, Fetch.ROWS, panel)
+        assert joins(c, plan, AVX512)
+        a, b = storages(case)
+        got = interpret(case, lower(c, plan, AVX512), case.placed, a, b)
+        assert reference.same(got, expected(case, a, b), case.b, case.plain)
+        for shift in (0, 1, 3) if AVX512 in runnable() else ():
+            check(case, Run(plan, AVX512, 2, "start", "end", False, shift))
+
+
+def test_rows_are_joined_only_where_micro_tiles_have_all_of_them_in_whole_lines() -> None:
+    c = canonicalise(Problem((1, 0), (301, 10), "d")).canonical
+    plan = CpuPlan((10, 32), (10, 8), (0, 1), (0, 1), 0, store=Store.COMBINED)
+    assert joins(c, plan, AVX512)
+    assert not joins(c, replace(plan, block=(8, 8)), AVX512)
+    assert not joins(c, replace(plan, block=(10, 2)), AVX512)
+    assert not joins(c, plan, AVX2)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from machine import ROWS, parametrised
 from tiers import examples
 
+from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering import writing
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
@@ -25,6 +26,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, canonicalise
 from ttc_llvm.problem.problem import Problem
 
+AVX512 = lookup.find("avx512")
 MACHINES = tuple(map(lookup.find, (*ROWS, "rvv", "sve256", "neon", "x86-64")))
 # Which decision of a plan comes to each strategy.
 DECIDED = {Store.ROWS: Store.PEELED, Store.BUFFERED: Store.COMBINED, Store.JOINED: Store.COMBINED} | {
@@ -159,3 +161,36 @@ def test_machines_that_cannot_peel_or_join(machine: str) -> None:
     c, wanted = canonicalise(SQUARE).canonical, lookup.find(machine)
     assert writing.peeled_grain(c, TILED, wanted) == 0 or machine == "sve256"
     assert resolve(c, replace(TILED, store=Store.COMBINED), wanted).store is not Store.JOINED
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "block", "whole"),
+    [
+        ((301, 10), "d", (10, 8), True),
+        ((301, 10), "d", (10, 4), True),
+        ((301, 10), "d", (10, 2), False),
+        ((301, 10), "d", (8, 8), False),
+        ((301, 16), "d", (8, 8), True),
+        ((301, 3), "i8", (3, 64), True),
+        ((40, 5, 7), "s", (5, 1, 16), False),
+    ],
+)
+def test_whole_short_rows_are_written_past_the_caches(
+    size: tuple[int, ...], dtype: str, block: tuple[int, ...], whole: bool
+) -> None:
+    """Non-temporal stores are those of micro-tiles that `writes_vectors` says are whole vectors."""
+    perm = (1, 0) if len(size) == 2 else (1, 2, 0)
+    c = canonicalise(Problem(perm, size, dtype)).canonical
+    block = (*block, *[1] * (len(c.axes) - len(block)))[: len(c.axes)]
+    assert writing.writes_vectors(c, block, 64) is whole
+    order = tuple(range(len(c.axes)))
+    plan = CpuPlan(block, block, order, order, 0, store=Store.ALIGNED)
+    assert ("!nontemporal" in str(module.build(lower(c, plan, AVX512), AVX512))) is whole
+
+
+def test_short_rows_that_leave_scratch_alone_do_not_pay() -> None:
+    c = canonicalise(Problem((1, 0), (3001, 1001))).canonical
+    plan = CpuPlan((64, 64), (16, 16), (1, 0), (0, 1), 2, store=Store.COMBINED)
+    assert resolve(c, plan, AVX512).store is Store.BUFFERED
+    assert writing.has_room(c, plan, AVX512) and not writing.pays(c, plan, AVX512)
+    assert writing.pays(c, replace(plan, tile=(128, 64)), AVX512)

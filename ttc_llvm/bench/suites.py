@@ -17,6 +17,7 @@ TENSOR = 200 << 20  # bytes
 LARGE, LARGE_BYTES = "ttc57-1g", 1 << 30
 RAGGED = (-1, 1, 7)
 SMALL = (2, 3, 4, 5, 6, 7, 8, 12)
+NARROW, TALL = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 25, 30, 32, 35, 40), 300_000
 BIT_RANKS = (20, 22, 24, 26)
 TEN = (0, 4, 8, 9, 13, 20, 24, 36, 41, 54)  # of the 57: every rank, easy and hard ones
 DTYPES = ("s", "d", "c", "z", "sd", "ds", "cz", "zc", "i8", "i16", "i32", "i64", "f16", "bf16")
@@ -166,6 +167,15 @@ def _packing() -> Iterator[tuple[str, Problem]]:
             yield f"pack-b{mr}-{letter}", Problem((1, 0, 2), (depth, mr, slices), letter)
 
 
+def narrow(threads: int) -> Iterator[Case]:
+    """Tall matrices of few columns to the other order, aligned and where NumPy's large arrays begin."""
+    for letter, off in (("s", 4), ("d", 2)):
+        for n in NARROW:
+            for name, size in ((f"{n}-columns-{letter}", (n, TALL)), (f"columns-{n}-{letter}", (TALL, n))):
+                yield Case("narrow", name, Problem((1, 0), size, letter))
+                yield Case("narrow", f"{name}-at16", Problem((1, 0), size, letter), offset=off)
+
+
 def threads(threads: int) -> Iterator[Case]:
     """A slice of the 57 on 1, 2, 4, ... and all threads."""
     counts = sorted({*(1 << k for k in range(threads.bit_length())), threads})
@@ -187,6 +197,7 @@ SUITES: dict[str, Callable[[int], Iterable[Case]]] = {
     "hot": hot,
     "dtypes": dtypes,
     "ld": ld,
+    "narrow": narrow,
     "threads": threads,
 }
 GPU_SUITES = {"ttc57": ttc57, LARGE: large, "small-dims": small_dims, "pow2": pow2, "dtypes": dtypes, "ragged": ragged}

@@ -121,7 +121,7 @@ def _sparse(block: tuple[int, ...], axis: int, stride: int, broadcast: tuple[boo
 
 def rows_apart(block: tuple[int, ...], layout: RegisterLayout) -> RegisterLayout:
     """The layout of the same block where each row, along the innermost axis of its runs, begins in a register."""
-    return _side(block, layout.run[:1], (), False, layout.lanes)
+    return _side(block, layout.run[:1], (), (), layout.lanes)
 
 
 @lru_cache(maxsize=512)

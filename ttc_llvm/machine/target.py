@@ -160,6 +160,7 @@ _RULES = {
     "vector_bits": _bits, "small_vector_bits": _bits, "registers": _SIZE, "masked": arguments.integers,
     "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
     "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
-    "far": arguments.flag, "pairs": arguments.flag, "exchange": arguments.instance(Exchange), "scalable": arguments.flag,
-    "natural": arguments.flag, "integers": arguments.flag, "abi": arguments.text, "family": arguments.text,
+    "far": arguments.flag, "pairs": arguments.flag, "exchange": arguments.instance(Exchange),
+    "scalable": arguments.flag, "natural": arguments.flag, "integers": arguments.flag, "abi": arguments.text,
+    "family": arguments.text,
 }  # fmt: skip

@@ -29,9 +29,9 @@ OPERATION = 0.28e-9  # seconds of one vector instruction
 OVERLAP = 0.2  # share of the shorter of memory and instruction time that the longer one does not hide
 LOOP = 1.5e-9  # seconds of one iteration of a micro-tile loop
 CONFLICT = 0.1  # log(time) for every doubling of a set's lines beyond its ways
-# log(time) of non-temporal stores of single lines, where a machine writes pairs of them faster. On 25 problems that were
-# timed on two such machines, the best plans with single lines reached 0.86 and 0.95 of the best ones with pairs; weights
-# of micro-tiles are alike for all machines, and most timings are of one on which single lines are faster.
+# log(time) of non-temporal stores of single lines, where a machine writes pairs of them faster. On 25 problems that
+# were timed on two such machines, the best plans with single lines reached 0.86 and 0.95 of the best ones with pairs;
+# weights of micro-tiles are alike for all machines, and most timings are of one on which single lines are faster.
 SINGLE = 0.1
 TILE = 4e-9  # seconds of one iteration of a tile loop
 NETWORKS = 0.5  # their share in log(time): they are right more often than the weights, but further off where wrong
