@@ -99,7 +99,6 @@ class LineJoiner:
         part, register = replace(self.access, lanes=elements, masks=masks), Register((0,), tuple(range(elements)))
         part.store(b, scaled(b.bitcast(value, part.vector), elements), address, register, False)
 
-
     def _widened(self, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
         """The register in these lanes; a narrower one fills the first of them."""
         count = self.access.lanes * self.access.dtype.itemsize * lanes.count // LINE
