@@ -17,8 +17,9 @@ import ttc_llvm
 from ttc_llvm import ArrayError, Contraction, ContractionSolution, OptionError, PlanError, ProblemError, cli
 from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import pairwise, search
+from ttc_llvm.contractions.bench import Bench
 from ttc_llvm.contractions.merged import merge
-from ttc_llvm.contractions.task import Bench, ContractionTask
+from ttc_llvm.contractions.task import ContractionTask
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.runtime.once import Recent
 from ttc_llvm.tuning.search.progress import Progress

@@ -112,6 +112,9 @@ class Pieces:
             self._inner[last - first].run(parts[A], parts[B], parts[C], alpha, beta)
 
 
+Runs = Execution | Pieces
+
+
 def _part(x: Array, axis: int, first: int, last: int) -> Array:
     if axis < 0:
         return x

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import integer, integers, number, one_of, reason, sequence, shown
+from ..arguments import number, one_of, reason, shown
 from ..arrays import assignment, checks, originals
 from ..arrays.call import ORDERS
 from ..errors import ArrayError, ProblemError
@@ -17,7 +17,7 @@ from ..operands.reading import has_functions, operand, result_place
 from ..runtime import runtime
 from ..tuning import efforts
 from . import known, network
-from .expression import FIRST_OF_ELLIPSIS, Expression, expression, extents, name_of, split
+from .expression import Expression, expression, extents, name_of, split
 from .pairwise import How, Labelled, Target, contract, pair, reduced, squeezed
 
 Array = npt.NDArray[Any]
@@ -45,7 +45,7 @@ _USUAL = tuple((name, value) for name, value in Call()._asdict().items() if name
 def computed(given: Sequence[Any], call: Call) -> Any:
     """`alpha * np.einsum(*given) + beta * out`; see the public function."""
     if len(given) != 3 or type(given[0]) is not str:
-        return _computed(given, call, None)
+        return in_all_steps(given, call, None)
     spec, a, b = given
     return _shortly(spec, a, b, given, call)
 
@@ -55,10 +55,10 @@ def _shortly(spec: Hashable, a: Any, b: Any, given: Sequence[Any], call: Call) -
     usual = all(getattr(call, name) is value for name, value in _USUAL)
     key = known.key_of(spec, a, b, call.out, call.alpha, call.beta) if usual else None
     result = None if key is None else known.run(key, a, b, call.out, call.alpha, call.beta)
-    return _computed(given, call, None if key is None else (key, a, b)) if result is None else result
+    return in_all_steps(given, call, None if key is None else (key, a, b)) if result is None else result
 
 
-def _computed(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Array, Array] | None) -> Any:
+def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Array, Array] | None) -> Any:
     """The result in all steps. lasting: the key by which it is kept what they found, and both arrays."""
     operands, lists, output = split(given)
     if any(has_functions(x) for x in operands):
@@ -198,72 +198,3 @@ def _handed(result: Array, to: Target, call: Call, read: Sequence[Operand]) -> A
     if back is not None:
         return back.handed(result)
     return result if result.ndim else result[()]
-
-
-# --- tensordot ------------------------------------------------------------------------------------------
-
-
-def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
-    """`np.tensordot(a, b, axes)`; see the public function."""
-    call = Call(out)
-    spec = _hashable(axes)
-    key = None if spec is None else known.key_of(spec, a, b, out, 1, 0)
-    result = None if key is None else known.run(key, a, b, out, 1, 0)
-    if result is not None:
-        return result
-    ranks = [_rank(a, "a"), _rank(b, "b")]
-    summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
-    if len(summed[0]) != len(summed[1]):
-        raise ProblemError(f"axes {shown(axes)} name {len(summed[0])} axes of a, but {len(summed[1])} of b")
-    labels_a, labels_b = [*range(ranks[0])], [*range(ranks[0], sum(ranks))]
-    for k, (first, second) in enumerate(zip(*summed, strict=True)):
-        labels_a[first] = labels_b[second] = sum(ranks) + k
-    renamed = {label: k for k, label in enumerate(dict.fromkeys((*labels_a, *labels_b)))}
-    if len(renamed) > FIRST_OF_ELLIPSIS:
-        raise ProblemError(f"a and b of {ranks} axes have more than {FIRST_OF_ELLIPSIS} indices together")
-    output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
-    given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
-    return _computed(given, call, None if key is None else (key, a, b))
-
-
-def _rank(x: Any, name: str) -> int:
-    if isinstance(x, np.ndarray) or has_functions(x):
-        return len(x.shape)
-    return operand(x, name).view.ndim
-
-
-def _hashable(axes: Any) -> Hashable:
-    """Axes of plain integers as part of a key; None for others."""
-    if type(axes) is int:
-        return axes
-    if type(axes) not in (list, tuple):
-        return None
-    parts = tuple(tuple(part) if type(part) is list else part for part in axes)
-    numbers = [number for part in parts for number in (part if type(part) is tuple else (part,))]
-    return parts if all(type(number) is int for number in numbers) else None
-
-
-def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:
-    """The axes of a and of b, as they are given."""
-    if hasattr(axes, "__index__"):
-        count = integer("axes", axes, ProblemError)
-        if not 0 <= count <= rank:
-            raise ProblemError(f"axes {count} is not in 0..{rank}, the axes of a")
-        return [*range(rank - count, rank)], [*range(count)]
-    pair = sequence("axes", axes, ProblemError, "two lists of axes")
-    if len(pair) != 2:
-        raise ProblemError(f"axes {shown(axes)} is neither a number nor a list of a's axes and a list of b's")
-    return pair[0], pair[1]
-
-
-def _axes(given: Any, rank: int, name: str) -> list[int]:
-    """Axes of an operand, none twice, counted from 0."""
-    found = []
-    for axis in [given] if hasattr(given, "__index__") else integers(f"the axes of {name}", given, ProblemError):
-        number = integer(f"an axis of {name}", axis, ProblemError)
-        if not -rank <= number < rank:
-            raise ProblemError(f"axis {number} of {name} is not in -{rank}..{rank - 1}")
-        found.append(number % rank)
-    if len(set(found)) != len(found):
-        raise ProblemError(f"axes {shown(given)} name an axis of {name} twice")
-    return found

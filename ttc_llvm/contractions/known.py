@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..runtime.once import Recent
-from .pairwise import PREPARED, Pair, Runs
+from .blocks import Runs
+from .pairwise import PREPARED, Pair
 
 Array = npt.NDArray[Any]
 _PLAIN_SCALARS = (int, float)  # which every type admits

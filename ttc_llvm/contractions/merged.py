@@ -106,3 +106,25 @@ def follows(outer: Index, inner: Index, tensors: Sequence[int]) -> bool:
         outer.strides[tensor] == inner.extent * inner.strides[tensor] and inner.strides[tensor] > 0
         for tensor in tensors
     )
+
+
+@dataclass(frozen=True)
+class Form:
+    """A contraction as its plans see it (`task.Form`)."""
+
+    stated: Contraction
+    merged: Merged
+
+    @property
+    def elements(self) -> int:
+        """Elements of C."""
+        return self.merged.elements(C)
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of A, B and C, those of C twice where it is read."""
+        tensors = (A, B, C, C) if self.stated.beta != 0 else (A, B, C)
+        return sum(map(self.merged.elements, tensors)) * self.stated.element.itemsize
+
+    def __str__(self) -> str:
+        return str(self.merged)

@@ -14,13 +14,11 @@ from ..problem.contraction import Contraction
 from ..runtime import runtime
 from ..runtime.once import Recent
 from . import measuring
-from .blocks import Pieces
-from .execution import Execution
+from .blocks import Runs
 from .expression import LETTERS, Labels
 from .search import planned
 
 Array = npt.NDArray[Any]
-Runs = Execution | Pieces
 PREPARED = 4096  # contractions remembered, with their plans
 GAIN = 0.9  # a result in another order than C must take so much less of the time
 

@@ -7,7 +7,8 @@ from ..compiling.options import checked
 from ..compiling.trial import Mode
 from ..problem.contraction import Contraction
 from ..tuning.database.opened import open_database
-from .task import ContractionTask, Runs
+from .blocks import Runs
+from .task import ContractionTask
 
 
 def planned(stated: Contraction, threads: int | None, effort: int, known: bool = True) -> Runs:

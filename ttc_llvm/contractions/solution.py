@@ -22,11 +22,12 @@ from ..runtime import runtime
 from ..tuning.database.database import Database
 from ..tuning.measurement import Measurement
 from ..tuning.search.progress import Report
+from .blocks import Runs
 from .explaining import ContractionExplanation, explained
 from .merged import merge
 from .plan import ContractionPlan, check, parse
 from .public import einsum
-from .task import ContractionTask, Runs
+from .task import ContractionTask
 
 PICKLED = "ttc_llvm contraction 1"  # what the state in a pickle begins with
 

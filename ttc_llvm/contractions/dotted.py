@@ -1,0 +1,83 @@
+"""`tensordot`: its axes as labels of `einsum`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from ..arguments import integer, integers, sequence, shown
+from ..errors import ProblemError
+from ..operands.reading import has_functions, operand
+from . import known
+from .einsum import Call as Call
+from .einsum import computed as computed
+from .einsum import in_all_steps
+from .expression import FIRST_OF_ELLIPSIS
+
+
+def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
+    """`np.tensordot(a, b, axes)`; see the public function."""
+    call = Call(out)
+    spec = _hashable(axes)
+    key = None if spec is None else known.key_of(spec, a, b, out, 1, 0)
+    result = None if key is None else known.run(key, a, b, out, 1, 0)
+    if result is not None:
+        return result
+    ranks = [_rank(a, "a"), _rank(b, "b")]
+    summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
+    if len(summed[0]) != len(summed[1]):
+        raise ProblemError(f"axes {shown(axes)} name {len(summed[0])} axes of a, but {len(summed[1])} of b")
+    labels_a, labels_b = [*range(ranks[0])], [*range(ranks[0], sum(ranks))]
+    for k, (first, second) in enumerate(zip(*summed, strict=True)):
+        labels_a[first] = labels_b[second] = sum(ranks) + k
+    renamed = {label: k for k, label in enumerate(dict.fromkeys((*labels_a, *labels_b)))}
+    if len(renamed) > FIRST_OF_ELLIPSIS:
+        raise ProblemError(f"a and b of {ranks} axes have more than {FIRST_OF_ELLIPSIS} indices together")
+    output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
+    given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
+    return in_all_steps(given, call, None if key is None else (key, a, b))
+
+
+def _rank(x: Any, name: str) -> int:
+    if isinstance(x, np.ndarray) or has_functions(x):
+        return len(x.shape)
+    return operand(x, name).view.ndim
+
+
+def _hashable(axes: Any) -> Hashable:
+    """Axes of plain integers as part of a key; None for others."""
+    if type(axes) is int:
+        return axes
+    if type(axes) not in (list, tuple):
+        return None
+    parts = tuple(tuple(part) if type(part) is list else part for part in axes)
+    numbers = [number for part in parts for number in (part if type(part) is tuple else (part,))]
+    return parts if all(type(number) is int for number in numbers) else None
+
+
+def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:
+    """The axes of a and of b, as they are given."""
+    if hasattr(axes, "__index__"):
+        count = integer("axes", axes, ProblemError)
+        if not 0 <= count <= rank:
+            raise ProblemError(f"axes {count} is not in 0..{rank}, the axes of a")
+        return [*range(rank - count, rank)], [*range(count)]
+    pair = sequence("axes", axes, ProblemError, "two lists of axes")
+    if len(pair) != 2:
+        raise ProblemError(f"axes {shown(axes)} is neither a number nor a list of a's axes and a list of b's")
+    return pair[0], pair[1]
+
+
+def _axes(given: Any, rank: int, name: str) -> list[int]:
+    """Axes of an operand, none twice, counted from 0."""
+    found = []
+    for axis in [given] if hasattr(given, "__index__") else integers(f"the axes of {name}", given, ProblemError):
+        number = integer(f"an axis of {name}", axis, ProblemError)
+        if not -rank <= number < rank:
+            raise ProblemError(f"axis {number} of {name} is not in -{rank}..{rank - 1}")
+        found.append(number % rank)
+    if len(set(found)) != len(found):
+        raise ProblemError(f"axes {shown(given)} name an axis of {name} twice")
+    return found
