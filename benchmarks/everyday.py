@@ -1,7 +1,7 @@
 """Random everyday arrays beside NumPy: `python benchmarks/everyday.py [--count=200] [--seed=1] [--threads=2]`.
 
-1 KiB to 256 MiB, ranks 1 to 6, all kinds of types; in C and Fortran order, sliced and mirrored; no tuning. For each, how
-many times as fast as NumPy's copy a fresh result is, and one in `out=` as `numpy.copyto`: medians of pairs in one
+1 KiB to 256 MiB, ranks 1 to 6, all kinds of types; in C and Fortran order, sliced and mirrored; no tuning. For each,
+how many times as fast as NumPy's copy a fresh result is, and one in `out=` as `numpy.copyto`: medians of pairs in one
 process. Arrays that are slower than NumPy's are listed last.
 """
 

@@ -23,6 +23,7 @@ THREAD = 32  # its handle
 ENTRY = 40  # the address of the function that it runs
 FUTEX = 48  # the number of that system call
 CAPSULE = 56  # NumPy's object for our handler
+UNFILLED = 464  # bytes of the array that `new_like` makes, which need no zeros; else 0
 _LIBC_FUNCTIONS = (
     "free", "madvise", "malloc", "memcpy", "memset", "mmap", "munmap", "pthread_attr_init",
     "pthread_attr_setstacksize", "pthread_create", "pthread_detach", "pthread_join", "pthread_self", "pthread_sigmask",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .result_blocks import mapped, populate, size_class, unmap_block
-from .result_fields import ARRAY_DATA, CAPSULE, EVER, FRESH, LEAST, LIBC, NUMPY, PYTHON, SIZE
+from .result_fields import ARRAY_DATA, CAPSULE, EVER, FRESH, LEAST, LIBC, NUMPY, PYTHON, SIZE, UNFILLED
 from .result_pool import bound, forget, kept, release, stop, taken, watch
 from .words import call, load64, local, store64
 
@@ -37,7 +37,7 @@ def allocate_zeros(state: int, count: int, size: int) -> int:
     if size and count > MOST // size:
         return 0
     block = allocate(state, count * size)
-    if block:
+    if block and load64(state + UNFILLED) != count * size:
         call(load64(state + LIBC["memset"]), block, 0, count * size)
     return block
 
@@ -67,11 +67,13 @@ def free(state: int, block: int, _: int) -> None:
         unmap_block(state, block, size)
 
 
-def new_like(state: int, prototype: int, order: int, fresh: int) -> int:
+def new_like(state: int, prototype: int, order: int, fresh: int, unfilled: int) -> int:
     """NumPy's array like another one, of its class, in memory of this handler; called with the interpreter lock.
 
     Where the program has set a handler of its own, that one serves. fresh: the address of a word, which is set to 1
-    where no page of the memory has been touched. Returns 0, with Python's exception set, where NumPy refuses.
+    where no page of the memory has been touched. unfilled: so many bytes need no zeros, which NumPy asks for where
+    elements are strings or raw bytes: for NumPy's own class only, whose first request is surely the array's. Returns
+    0, with Python's exception set, where NumPy refuses.
     """
     make, release_object = load64(state + NUMPY["NewLikeArray"]), load64(state + PYTHON["Py_DecRef"])
     before = call(load64(state + NUMPY["GetHandler"]))
@@ -79,9 +81,15 @@ def new_like(state: int, prototype: int, order: int, fresh: int) -> int:
         return 0
     is_ours = before == load64(load64(state + NUMPY["DefaultHandler"]))
     if is_ours:
-        call(release_object, call(load64(state + NUMPY["SetHandler"]), load64(state + CAPSULE)))
+        replaced = call(load64(state + NUMPY["SetHandler"]), load64(state + CAPSULE))
+        call(release_object, replaced)
+        if replaced == 0:
+            call(release_object, before)
+            return 0
+        store64(state + UNFILLED, unfilled)
     made = call(make, prototype, order, 0, 1)
     if is_ours:
+        store64(state + UNFILLED, 0)
         error = local(24)
         call(load64(state + PYTHON["PyErr_Fetch"]), error, error + 8, error + 16)
         call(release_object, call(load64(state + NUMPY["SetHandler"]), before))

@@ -127,6 +127,26 @@ def test_masked_arrays_keep_their_masks() -> None:
     assert base.flags.owndata
 
 
+class Zeroed(np.ndarray[Any, Any]):
+    """A subclass that makes an array of zeros wherever it is made."""
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.zeros = np.zeros(self.shape, self.dtype)
+
+
+def test_zeros_are_left_out_for_the_result_alone(pool: Pool) -> None:
+    """NumPy asks for zeros where elements are strings or raw bytes; a subclass may do so for arrays of its own."""
+    x = array(2 * MIB, "S8")
+    for made_of in (x, x.view(Zeroed)):
+        for block in [pool.call("allocate", x.nbytes) for _ in range(3)]:
+            ctypes.memset(block, 7, x.nbytes)
+            pool.call("free", block, x.nbytes)
+        made: Any = ttc_llvm.transpose(made_of)
+        assert made.tobytes() == x.T.tobytes()
+        assert not np.any(getattr(made, "zeros", b"") != b"")
+        assert pool.word(fields.UNFILLED) == 0
+
+
 def test_a_subclass_that_refuses_leaves_numpys_handler() -> None:
     class Refusing(np.ndarray[Any, Any]):
         def __array_finalize__(self, obj: Any) -> None:

@@ -166,6 +166,24 @@ def test_parts_run_at_the_same_time(fresh: None, threads: int) -> None:
         time.sleep(0.002 * (job % 2))
 
 
+def test_small_calls_wake_workers_only_where_they_follow_each_other(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = np.zeros(4, np.int64)
+    runtime.run(count(b, 4), 2)
+    found = runtime._shared.pool
+    assert found is not None
+    while found.states[1] != pool_layout.PARKED:
+        time.sleep(0.001)
+    woken: list[bytes] = []
+    monkeypatch.setattr(found, "_wake", woken.append)
+    for called, moved, wakes in ((0.0, 1000, 0), (time.perf_counter() + 9, 1000, 1), (0.0, pool.NEVER, 2)):
+        found.called = called
+        runtime.run(count(b, 4), 2, moved=moved)
+        assert len(woken) == wakes
+    assert (b == 4).all()
+
+
 def test_workers_take_part_and_wake_up_again(fresh: None) -> None:
     """Jobs of a millisecond, with pauses in which workers park: each job still runs every task once."""
     b = np.zeros(4, np.int64)

@@ -97,11 +97,11 @@ def _memory() -> Memory | None:
     except (CompileError, TargetError):
         return None
     memory = Memory(code)
+    _made.append(memory)
     memory.call("bound", result_pool())
     heap.reserves.append(lambda: memory.call("release", fields.EVER))
     os.register_at_fork(before=lambda: memory.call("stop"), after_in_child=lambda: memory.call("forget"))
     atexit.register(memory.close)
-    _made.append(memory)
     return memory
 
 
@@ -124,7 +124,7 @@ class Memory:
         for kept in (code, words, capsule):
             ctypes.pythonapi.Py_IncRef(_OBJECT(kept))
         self._code, self._state = code, ctypes.addressof(words)
-        self._new_like = ctypes.PYFUNCTYPE(_OBJECT, _WORD, _OBJECT, _WORD, _WORD)(code.address("new_like"))
+        self._new_like = ctypes.PYFUNCTYPE(_OBJECT, _WORD, _OBJECT, *[_WORD] * 3)(code.address("new_like"))
         self._populate = code.address("populate")
 
     def call(self, name: str, *arguments: int) -> int:
@@ -135,7 +135,8 @@ class Memory:
     def new_like(self, view: Array, order: str, threads: int) -> Array:
         """An array of `fields.LEAST` bytes or more, whose pages are there."""
         fresh = _WORD()
-        made: Array = self._new_like(self._state, view, ORDERS[order], ctypes.addressof(fresh))
+        unfilled = view.nbytes if type(view) is np.ndarray else 0
+        made: Array = self._new_like(self._state, view, ORDERS[order], ctypes.addressof(fresh), unfilled)
         if fresh.value:
             start, tasks = addresses.data_address(made), -(-made.nbytes // fields.CHUNK)
             runtime.run(Call(self._populate, start, made.nbytes, self._state, 0, 0, tasks), threads)

@@ -17,6 +17,7 @@ from ..lazy_dataclasses import dataclass, replace
 from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..runtime import backend, runtime
+from ..runtime.executable import SERIAL_BYTES
 from ..runtime.pool import Call
 from .checks import check_once, meet
 from .layouts import Known, layout_of, layouts
@@ -77,7 +78,7 @@ def _run(known: Known, a: int, b: int, scale: Scaling, threads: int) -> None:
     else:
         a, b = a + known.offset_a, b + known.offset_b
         call = Call(known.kernel, a, b, scale.address, known.params, 0, known.tasks)
-        runtime.run(call, min(threads, known.parts))
+        runtime.run(call, min(threads, known.parts), moved=known.parts * SERIAL_BYTES)
 
 
 # --- preparing a layout ---------------------------------------------------------------------------------

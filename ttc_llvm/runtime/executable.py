@@ -19,7 +19,7 @@ from .kernel import Kernel, Objects
 from .once import attribute
 from .pool import Call
 
-SERIAL_BYTES = 128 << 10  # moved per thread, at least: below, a second thread costs more than it gains
+SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 
 _log = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ class Executable:
             body.entry(a, b, scalars, 0, 0, 0, made.tasks)
         else:
             call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
-            runtime.run(call, min(threads, self.parts))
+            runtime.run(call, min(threads, self.parts), moved=self.parts * SERIAL_BYTES)
 
     def direct(self) -> Direct | None:
         """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""

@@ -28,6 +28,8 @@ from .once import once
 POLL_SECONDS = 150e-6  # how long an idle worker polls before it parks
 PATIENCE_SECONDS = 20e-6  # how long a caller polls for others' parts before it offers its CPU
 CROWDED_POLLS = 64  # the same for everybody, in polls, where there are more participants than CPUs
+BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
+WAKING_BYTES = 4 << 20  # one thread moves less before a worker that sleeps is awake: 0.1 ms on virtual machines
 PAGE = 4096
 GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 NEVER = 1 << 62
@@ -149,6 +151,14 @@ class Pool:
         first = self.start - self.block.ctypes.data + layout.STATES
         self.states = memoryview(self.block)[first : first + layout.MAX_PARTICIPANTS]
         self.yield_address = _yield_address()
+        self.called = 0.0  # when the last call ended
+
+    def sleeps(self, parts: int, moved: int) -> bool:
+        """True where waking workers for a call that moves so many bytes takes longer than it gains, and it does not
+        follow another one at once, as those do that would find them awake."""
+        if moved >= WAKING_BYTES or time.perf_counter() - self.called < BURST_SECONDS:
+            return False
+        return layout.PARKED in self.states[1:parts].tobytes()
 
     def run(self, call: Call, parts: int, repeats: int) -> None:
         """Share the parts with all workers that come in time, and wake those that are parked."""

@@ -7,6 +7,7 @@ import ctypes
 import logging
 import os
 import threading
+import time
 from functools import lru_cache
 
 from .. import arguments
@@ -15,7 +16,7 @@ from ..ir_builders.pool_layout import MAX_PARTICIPANTS
 from ..lazy_dataclasses import dataclass, field
 from . import affinity
 from .affinity import Affinity
-from .pool import Call, Pool, Scratch, cpu_count, native
+from .pool import NEVER, Call, Pool, Scratch, cpu_count, native
 
 __all__ = ["Call", "num_threads", "placement", "run", "set_affinity", "set_num_threads", "thread_count"]
 
@@ -23,15 +24,16 @@ _log = logging.getLogger(__name__)
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
 
 
-def run(call: Call, threads: int, repeats: int = 1) -> None:
+def run(call: Call, threads: int, repeats: int = 1, moved: int = NEVER) -> None:
     """Run all tasks of a call on up to `threads` threads, this one included; `repeats` times in native code.
 
-    Where the pool is busy with another thread's call, or threads cannot be had, this thread runs everything.
+    moved: bytes; where they are few, workers that sleep are not woken. Where the pool is asleep, or busy with another
+    thread's call, or threads cannot be had, this thread runs everything.
     """
     if call.tasks < 1:
         return
     parts = min(threads, call.tasks, MAX_PARTICIPANTS)
-    if parts < 2 or not _run_shared(call, parts, repeats):
+    if parts < 2 or not _run_shared(call, parts, repeats, moved):
         _run_alone(call, repeats)
 
 
@@ -83,15 +85,20 @@ def placement() -> Affinity:
     return _shared.affinity
 
 
-def _run_shared(call: Call, parts: int, repeats: int) -> bool:
-    """Run a call with the pool; False, and nothing has run, where the pool is busy or closed."""
+def _run_shared(call: Call, parts: int, repeats: int, moved: int) -> bool:
+    """Run a call with the pool; False, and nothing has run, where the pool is busy, or closed."""
     shared = _shared
     if not shared.lock.acquire(blocking=False):
         return False
     try:
         if shared.closed:
             return False
-        shared.ready(parts).run(call, parts, repeats)
+        pool = shared.ready(parts)
+        if pool.sleeps(parts, moved):
+            _run_alone(call, repeats)
+        else:
+            pool.run(call, parts, repeats)
+        pool.called = time.perf_counter()
         return True
     finally:
         shared.lock.release()
