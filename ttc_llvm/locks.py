@@ -6,9 +6,12 @@ A thread that needs several takes them in the order in which they stand here, as
 from __future__ import annotations
 
 import atexit
-import concurrent.futures.thread  # noqa: F401 - registers for forks, and so does `logging`, which it imports: see below
+import gc
+import logging  # noqa: F401 - registers for forks: see below
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from threading import RLock
 from typing import Any
@@ -25,9 +28,23 @@ LLVM = RLock()
 imports would stay closed in a child."""
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No garbage collection: imports and the building of IR make thousands of objects that all live, for which several
+    would start. Forks wait: their children would never collect any."""
+    with LLVM:
+        enabled = gc.isenabled()
+        try:
+            gc.disable()
+            yield
+        finally:
+            if enabled:
+                gc.enable()
+
+
 def imported(name: str, package: str | None = None) -> Any:
     """`importlib.import_module`, for which a fork waits."""
-    with LLVM:
+    with uncollected():
         return import_module(name, package)
 
 

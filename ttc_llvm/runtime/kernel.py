@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -64,22 +62,8 @@ def ir_text(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0)
 
 
 def _text(nest: LoopNest, target: Target) -> str:
-    with _uncollected():
+    with locks.uncollected():
         return str(_builder().build(nest, target, NAME))
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No garbage collection while a module is built: thousands of objects that all live would start several. Forks
-    wait: their children would never collect any."""
-    with locks.LLVM:
-        enabled = gc.isenabled()
-        try:
-            gc.disable()
-            yield
-        finally:
-            if enabled:
-                gc.enable()
 
 
 @lru_cache(maxsize=1)
