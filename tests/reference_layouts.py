@@ -19,7 +19,7 @@ from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, Param, Placed, static
-from ttc_llvm.runtime.executable import HELD_BYTES, SERIAL_BYTES
+from ttc_llvm.runtime.pool import HELD_BYTES, SERIAL_BYTES
 
 STEP_BYTES = {Form.ROWS: 32, Form.COLUMNS: 512, Form.ELEMENTS: 16}
 

@@ -31,7 +31,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, from_axes
 from ttc_llvm.problem.dtypes import dtype
 from ttc_llvm.runtime import backend, kernel, linking
-from ttc_llvm.runtime.executable import SERIAL_BYTES
+from ttc_llvm.runtime.pool import SERIAL_BYTES
 
 RNG = np.random.default_rng(11)
 NEVER, ALWAYS = 1 << 50, 0

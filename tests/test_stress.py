@@ -85,7 +85,7 @@ assert free == [True]
 """
 COLLECTING = """
 import gc, os, threading, time
-from ttc_llvm.runtime import kernel
+from ttc_llvm import locks
 
 begun = threading.Event()
 def build():

@@ -22,7 +22,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, Kinds, canonicalise
 from ttc_llvm.problem.dtypes import to_numpy
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.runtime import executable
+from ttc_llvm.runtime import pool
 
 TRIES = 40
 CALLS = 4
@@ -32,7 +32,7 @@ THREADS = (1, 2, 3, 4)
 
 def prepare() -> None:
     """Have small tensors served by threads, and by short loads, in this process, as large ones are."""
-    executable.SERIAL_BYTES = 1 << 10
+    pool.SERIAL_BYTES = 1 << 10
     fallback.LONG_CALL = 1 << 10
 
 
@@ -70,7 +70,7 @@ class Served:
         c, item = self.canonical, self.canonical.b.itemsize
         yield f"residue={b % LINE}"
         yield from (f"items={item}",) * (item > self.narrow.b.itemsize)
-        share = max(1, c.bytes_moved // executable.SERIAL_BYTES)
+        share = max(1, c.bytes_moved // pool.SERIAL_BYTES)
         yield f"threads={min(threads, share, max(1, lower(c, self.plan, self.target).tasks))}"
         boundary = resolve(c, self.plan, self.target).alignment
         if boundary > item and b % boundary and b % item == 0:

@@ -10,7 +10,7 @@ import ctypes
 import struct
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,14 @@ from ..ir_builders import planner_fields as fields
 from ..ir_builders.layout_fields import LEFT, MAX_RANK, PREPARED_BYTES
 from ..operands.addresses import data_address
 from ..runtime import backend
-from ..runtime.executable import HELD_BYTES, SERIAL_BYTES, Executable
 from ..runtime.once import once
+from ..runtime.pool import HELD_BYTES, SERIAL_BYTES
 from .family_kernels import FamilyKernels
 from .layout_code import functions
 from .pairs import Array, Scaling
+
+if TYPE_CHECKING:
+    from ..runtime.executable import Executable
 
 CAPACITY = 1 << 15  # layouts remembered
 MOST_BYTES = 40 << 20  # that they take at most: 20,000 of 64 axes; everyday ones take half a KiB

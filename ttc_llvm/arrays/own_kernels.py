@@ -7,7 +7,8 @@ import logging
 from ..compiling import compiler, options
 from ..compiling.trial import Mode
 from ..problem.canonical import Placed
-from ..runtime.executable import SERIAL_BYTES, Executable
+from ..runtime.executable import Executable
+from ..runtime.pool import SERIAL_BYTES
 from ..tuning.cost.model import model_plan
 from ..tuning.database.opened import open_database
 from ..tuning.space.choices import FREE, Forced

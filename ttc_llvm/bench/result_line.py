@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import OptionError
 from ..lazy_dataclasses import replace
-from ..problem.wording import printable
+from ..tuning.database.notices import printable
 from .results import Reference, Result, Timing
 
 FORMAT = 1

@@ -12,12 +12,13 @@ from ..compiling.exports import Imported, export_solutions, import_solutions
 from ..errors import OptionError
 from ..lowering.plan_text import modern
 from ..problem.tables import wrapped
-from ..problem.wording import count, printable
+from ..problem.wording import count
 from ..runtime import kernel
 from ..tuning.database import exchange
 from ..tuning.database.database import choose_path
 from ..tuning.database.exchange import lines_of
 from ..tuning.database.field_rules import EXHAUSTIVE
+from ..tuning.database.notices import printable
 from ..tuning.database.records import Record
 from ..tuning.database.solution_file import Cleared, Listed, SolutionFile
 from ..tuning.measurement import WAS_BUSY

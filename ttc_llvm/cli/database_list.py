@@ -10,8 +10,9 @@ from ..arguments import cut
 from ..errors import ProblemError
 from ..problem import canonical, wording
 from ..problem.tables import aligned, wrapped
-from ..problem.wording import count, printable
+from ..problem.wording import count
 from ..tuning.database.field_rules import EXHAUSTIVE
+from ..tuning.database.notices import printable
 from ..tuning.database.records import Record
 from ..tuning.database.solution_file import Listed
 from ..tuning.measurement import WAS_BUSY

@@ -8,7 +8,6 @@ from .. import locks
 from ..arguments import cut, shown
 from ..errors import TargetError
 from ..lazy_dataclasses import replace
-from . import gpu_target as gpus
 from .table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86
 from .target import Exchange, Target
 
@@ -51,7 +50,8 @@ def find(name: str) -> Target:
 
 
 def _unknown(name: str, key: str) -> str:
-    near = locks.imported("difflib").get_close_matches(key, (*_SPELLINGS, *gpus.spellings(), *TRIPLES), n=4, cutoff=0.5)
+    known = (*_SPELLINGS, *locks.imported(".gpu_target", __package__).spellings(), *TRIPLES)
+    near = locks.imported("difflib").get_close_matches(key, known, n=4, cutoff=0.5)
     if near[0] in TRIPLES if near else key.count("-") >= 2:
         near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
         return f"unknown triple {shown(name)}: near matches are {', '.join(near)}"

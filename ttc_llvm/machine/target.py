@@ -110,11 +110,11 @@ _FAMILIES: dict[str, tuple[tuple[str, ...], Exchange | None, str]] = {
     "riscv64": (("riscv64",), Exchange.SEGMENTS, "lp64d"),
     "wasm32": (("wasm32",), None, ""),
 }
-_FEATURE = re.compile(r"[+-][a-z0-9_.-]+")
+_FEATURE = r"[+-][a-z0-9_.-]+"
 _OTHER_MODES = frozenset(("+soft-float", "+x32", "-64bit", "-64bit-mode", "+16bit-mode", "+32bit-mode"))
 
 
-_OTHER_OBJECTS = re.compile("windows|win32|uefi|cygwin|mingw|msvc|-coff|-xcoff|aix")
+_OTHER_OBJECTS = "windows|win32|uefi|cygwin|mingw|msvc|-coff|-xcoff|aix"
 
 
 def _check_code(t: Target) -> None:
@@ -129,7 +129,7 @@ def _check_code(t: Target) -> None:
         raise TargetError(f"target exchange {t.exchange.value} is none of {t.family} with registers {kind}")
     if t.abi not in ("", abi):
         raise TargetError(f"target abi {arguments.shown(t.abi)} is none of {t.family}")
-    if _OTHER_OBJECTS.search(t.triple):
+    if re.search(_OTHER_OBJECTS, t.triple):
         name = arguments.shown(t.triple)
         raise TargetError(f"target triple {name} is of a system whose objects are neither ELF, Mach-O nor WebAssembly")
 
@@ -137,7 +137,7 @@ def _check_code(t: Target) -> None:
 def features(name: str, value: Any, error: Error = TargetError) -> str:
     """The rule of features as LLVM takes them, without those of other modes of a machine."""
     for feature in filter(None, arguments.text(name, value, error).split(",")):
-        if _FEATURE.fullmatch(feature) is None or feature in _OTHER_MODES:
+        if re.fullmatch(_FEATURE, feature) is None or feature in _OTHER_MODES:
             raise error(f"{name}: the feature {arguments.shown(feature)} is none that code can be made with")
     return str(value)
 

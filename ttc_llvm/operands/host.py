@@ -12,7 +12,6 @@ import numpy as np
 from ..arguments import reason
 from ..errors import ArrayError
 from ..locks import imported
-from . import dlpack
 from .operand import Array, Back, Operand, library_of
 
 BYTES = ("B", "b", "c")  # formats of buffers that say nothing of their elements
@@ -51,6 +50,7 @@ def buffer(x: Any, name: str, wanted: np.dtype[Any] | None = None) -> Operand | 
 
 def exported(x: Any, name: str) -> Operand | None:
     """An array that only DLPack describes."""
+    dlpack = imported(".dlpack", __package__)
     if dlpack.kind_of(x) not in (dlpack.CPU, dlpack.CUDA_PINNED):
         return None
     found = dlpack.read(x, name, False)

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
 from ..arguments import reason
 from ..errors import ArrayError
-from . import device, host, torch_tensor
+from ..locks import imported
+from . import host
 from .operand import Operand
 
 Reader = Callable[[Any, str], "Operand | None"]
 
-_OWN: tuple[Reader, ...] = (torch_tensor.read, device.read)  # libraries that NumPy cannot read, or not fully
-_IN_PLACE: tuple[Reader, ...] = (*_OWN, host.interface)
+
+@cache
+def _own() -> tuple[Reader, ...]:
+    """The readers of libraries that NumPy cannot read, or not fully: NumPy's arrays come without them."""
+    return tuple(imported(f".{name}", __package__).read for name in ("torch_tensor", "device"))
 
 
 def has_functions(x: Any) -> bool:
     """True for objects that implement NumPy's functions themselves, where they do not lie on a CUDA device."""
     if isinstance(x, np.ndarray):
         return False
-    return hasattr(type(x), "__array_function__") and not device.is_on_device(x)
+    return hasattr(type(x), "__array_function__") and not imported(".device", __package__).is_on_device(x)
 
 
 def operand(x: Any, name: str) -> Operand:
     """An array, or whatever NumPy makes one of. Raises ArrayError, which names it and says why it cannot be read."""
     if isinstance(x, np.ndarray):
         return host.ndarray(x)
-    return cast(Operand, _first((*_OWN, host.array_like), x, name))  # NumPy makes an array of anything
+    return cast(Operand, _first((*_own(), host.array_like), x, name))  # NumPy makes an array of anything
 
 
 def in_place(x: Any, name: str, wanted: np.dtype[Any] | None = None) -> Operand | None:
@@ -39,7 +44,7 @@ def in_place(x: Any, name: str, wanted: np.dtype[Any] | None = None) -> Operand 
     """
     if isinstance(x, np.ndarray):
         return host.ndarray(x)
-    readers = (*_IN_PLACE, lambda x, name: host.buffer(x, name, wanted), host.exported)
+    readers = (*_own(), host.interface, lambda x, name: host.buffer(x, name, wanted), host.exported)
     return _first(readers, x, name)
 
 

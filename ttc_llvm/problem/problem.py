@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from .. import arguments
+from .. import arguments, locks
 from ..arguments import cut, shown
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
-from . import dtypes, layouts, of_arrays, type_names
+from . import dtypes, layouts, type_names
 from .dtypes import DType, Kind
 from .layouts import column_major
 from .type_names import TypeLike
@@ -90,7 +90,7 @@ class Problem:
         Raises ArrayError for shapes and axes that do not fit, and for strides that no problem states
         (`ttc_llvm.transpose` takes those), ProblemError for types and scalars.
         """
-        f = of_arrays.stated(x, axes, out)
+        f = locks.imported(".of_arrays", __package__).stated(x, axes, out)
         return cls(f.perm, f.size, f.dtype, f.lda, f.ldb, alpha, beta, conjugate, f.axes_a, f.axes_b)
 
     @property

@@ -46,7 +46,7 @@ AMBIGUOUS = {
 }  # fmt: skip
 """Names of types that have another size in another language or on another system."""
 
-_OF_NUMPY = re.compile(
+_OF_NUMPY = (
     r"[<>=|].+|(datetime64|timedelta64|[Mm]8)(\[.*\])?|[SUV][0-9]+"
     r"|c?longdouble|float(96|128)|complex(192|256)|u?intp"
 )
@@ -168,7 +168,7 @@ def _named(text: str) -> _Element:
         )
     if re.fullmatch("v[0-9]+", text):
         return _Element(text, text, dtypes.dtype(text))
-    if _OF_NUMPY.fullmatch(text):
+    if re.fullmatch(_OF_NUMPY, text):
         try:
             found = np.dtype(text)
         except Exception:

@@ -130,11 +130,6 @@ def _scalar_field(value: complex) -> Any:
     return value.real if math.isfinite(value.real) else str(value.real)
 
 
-def printable(text: str) -> str:
-    """A text from a file, for a terminal: no control sequence reaches it, no tab breaks a column."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
 def count(number: int, one: str, many: str = "") -> str:
     """A number and its noun."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -68,7 +68,7 @@ def parse(text: str, mask: Iterable[int] | None = None) -> Affinity:
         raise OptionError(
             f"affinity {text!r} cannot be honoured: this platform cannot pin threads, only none"
         )
-    moved = _MOVED.fullmatch(word)
+    moved = re.fullmatch(_MOVED, word)
     if moved is not None:
         return Affinity(Policy(moved[1]), (), int(moved[2] or 0), int(moved[3] or 0))
     return Affinity(Policy.EXPLICIT, tuple(_listed(word, allowed, f"affinity {text!r}")))
@@ -112,13 +112,13 @@ def pin(cpu: int) -> bool:
 
 _AS_EVER = ("granularity=fine", "granularity=thread", "respect", "warnings", "nowarnings", "noverbose")
 """Modifiers of KMP_AFFINITY that ask for what is done anyway."""
-_MOVED = re.compile(r"(compact|scatter)(?:,([0-9]{1,9}))?(?:,([0-9]{1,9}))?")
-_ITEM = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([1-9][0-9]{0,8}))?)?")
+_MOVED = r"(compact|scatter)(?:,([0-9]{1,9}))?(?:,([0-9]{1,9}))?"
+_ITEM = r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([1-9][0-9]{0,8}))?)?"
 
 
 def _listed(word: str, allowed: frozenset[int], subject: str) -> Iterator[int]:
     for item in re.split(r"\s*,\s*|\s+", word):
-        match = _ITEM.fullmatch(item)
+        match = re.fullmatch(_ITEM, item)
         if match is None:
             raise OptionError(
                 f"{subject} is malformed: the choices are compact, scatter, none, lists like 0,2,4-7"

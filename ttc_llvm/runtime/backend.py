@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from .. import locks
 from ..arguments import shown
 from ..errors import CompileError, TargetError
-from ..machine import gpu_target as gpu_target
 from ..machine import host, lookup
-from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from . import heap, interrupts, requirements
 from .told import Told, told
 
 if TYPE_CHECKING:
     from llvmlite import binding
+
+    from ..machine.gpu_target import GpuTarget
 
     Compiling = tuple[binding.TargetMachine, binding.ModuleRef]
 
@@ -152,6 +152,7 @@ def _host() -> tuple[Target, Mapping[str, bool]]:
 
 @lru_cache(maxsize=16)
 def _machine(triple: str, cpu: str, features: str, abi: str, family: str) -> binding.TargetMachine:
+    gpu_target = locks.imported("..machine.gpu_target", __package__)
     if cpu not in (gpu_target.names() if gpu_target.is_gpu(cpu) else lookup.cpus(family)):  # LLVM ends the process
         raise TargetError(f"{shown(cpu)} is no CPU of {family} that LLVM is known to know")
     try:

@@ -14,13 +14,10 @@ from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Placed
-from . import backend, kernel, runtime
+from . import backend, kernel, pool, runtime
 from .kernel import Kernel, Objects
 from .once import attribute
 from .pool import Call
-
-SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
-HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 
 _log = logging.getLogger(__name__)
 _ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
@@ -86,7 +83,7 @@ class Executable:
     ) -> None:
         canonical = placed.canonical
         self.placed, self.plan, self.target, self._objects, self._loads = placed, plan, target, objects or {}, loads
-        self.parts = max(1, canonical.bytes_moved // SERIAL_BYTES)
+        self.parts = max(1, canonical.bytes_moved // pool.SERIAL_BYTES)
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         writing = resolve(canonical, plan, target)
         self._alignment = writing.alignment if writing.plan.non_temporal else 0
@@ -120,7 +117,7 @@ class Executable:
             body.entry(a, b, scalars, 0, 0, 0, made.tasks)
         else:
             call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
-            runtime.run(call, min(threads, self.parts), moved=self.parts * SERIAL_BYTES)
+            runtime.run(call, min(threads, self.parts), moved=self.parts * pool.SERIAL_BYTES)
 
     def direct(self) -> Direct | None:
         """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""
@@ -131,7 +128,7 @@ class Executable:
         return Direct(made, *self._offsets, 0, made.tasks, held) if body.alone else None
 
     def _is_held(self) -> bool:
-        return self.placed.canonical.bytes_moved < HELD_BYTES
+        return self.placed.canonical.bytes_moved < pool.HELD_BYTES
 
     def _made_for_b(self) -> Executable:
         """The code of the fallback plan for a misaligned B."""

@@ -33,6 +33,8 @@ WAKING_BYTES = 4 << 20  # one thread moves less before a worker that sleeps is a
 PAGE = 4096
 GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 NEVER = 1 << 62
+SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
+HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 
 _log = logging.getLogger(__name__)
 _ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int64

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from ttc_llvm.problem.wording import printable
-
 _LOGGER = logging.getLogger("ttc_llvm")
 _warned: set[tuple[Path, str]] = set()
 
@@ -21,3 +19,8 @@ def warn_once(path: Path, topic: str, message: str) -> None:
 def one_line(message: object) -> str:
     """A message that may quote a damaged file: in one line, without control sequences."""
     return printable(" ".join(str(message).split()))
+
+
+def printable(text: str) -> str:
+    """A text from a file, for a terminal: no control sequence reaches it, no tab breaks a column."""
+    return "".join(c if c.isprintable() else "?" for c in text)
