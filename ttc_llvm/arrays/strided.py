@@ -17,8 +17,7 @@ from ..lazy_dataclasses import dataclass, replace
 from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..runtime import backend, runtime
-from ..runtime.executable import SERIAL_BYTES
-from ..runtime.pool import Call
+from ..runtime.pool import SERIAL_BYTES, Call
 from .checks import check_once, meet
 from .layouts import Known, layout_of, layouts
 from .native_entry import MOVED, native_moves
