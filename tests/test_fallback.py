@@ -9,7 +9,7 @@ from case import Case
 from machine import Run, check, runnable
 
 from ttc_llvm.lowering import plan as plans
-from ttc_llvm.lowering.fallback import LONG_READ, LONG_RUN, Fallback, fallbacks, for_misaligned_b
+from ttc_llvm.lowering.fallback import AHEAD, LONG_READ, LONG_RUN, Fallback, fallbacks, for_misaligned_b
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import resolve
@@ -57,6 +57,19 @@ def test_threads_keep_what_they_share() -> None:
 
 PACKING = canonicalise(Problem((0, 2, 1), (6, 682, 12800))).canonical  # rows of 24 bytes
 PACKED = CpuPlan((6, 10, 2), (6, 10, 1), (1, 2, 0), (0, 1, 2), 1, 0, Store.ALIGNED)
+
+
+@pytest.mark.parametrize("size, narrow", [((5, 300_000), 1), ((300_000, 2), 0), ((20, 60_000), 1)])
+def test_tiles_of_narrow_matrices_are_long_enough_to_prefetch_the_next(size: tuple[int, int], narrow: int) -> None:
+    c = canonicalise(Problem((1, 0), size, "s")).canonical
+    block = (32, size[0]) if narrow else (size[1], 32)
+    (found,) = (
+        one.plan
+        for one in fallbacks(c, CpuPlan(block, block, (0, 1), (0, 1), 1, 2, Store.ALIGNED), AVX512)
+        if one.store is Store.COMBINED
+    )
+    assert found.tile[narrow] == c.extents[narrow] and found.prefetch == 1
+    assert AHEAD <= found.tile[0] * found.tile[1] * 4 < 2 * AHEAD
 
 
 def test_ordinary_stores_have_long_runs_and_ask_for_rows() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from math import prod
+from operator import eq
 
 from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
@@ -26,6 +27,7 @@ LONG_READ = 256  # bytes of A that a peeled tile reads of each row: misaligned n
 TASKS = 64  # that remain for threads to share where tiles get longer
 # Of plans with chained runs: bytes of B and of A in each of a tile's rows, and slots; kind and distance of prefetches.
 COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
+AHEAD = 4 << 10  # bytes of tiles of narrow matrices, about, so that what is prefetched of the next one arrives in time
 ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware prefetches
 SLOTS = 256  # of such rows, where lines are joined in registers
 JOINED = 2 << 10  # bytes of the longest rows that are joined: longer ones find their own boundaries
@@ -125,9 +127,8 @@ def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
         return None
     found = _shared_alike(canonical, plan, joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, 0), target)
     writing = resolve(canonical, found, target)
-    if writing.store is not Store.JOINED or writing.chain is None:
-        return None
-    return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
+    run = writing.chain.run * canonical.b.itemsize if writing.chain else 0
+    return Fallback(Store.COMBINED, found, run=run) if writing.store is Store.JOINED else None
 
 
 def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
@@ -165,7 +166,7 @@ def _peeled_run(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback
 
 def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     if canonical.axes[0].stride_a != 1:
-        found = chained_plan(canonical, plan.block, *COLUMNS)
+        found = _chained_columns(canonical, plan.block)
     elif canonical.extents[0] * canonical.b.itemsize < 2 * _least(canonical, target):
         return None
     else:
@@ -175,6 +176,15 @@ def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
     if writing.chain is None or not has_room(canonical, found, target):
         return None
     return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
+
+
+def _chained_columns(canonical: Canonical, block: tuple[int, ...]) -> CpuPlan:
+    """Chained runs across the rows of A, in longer tiles where they have an axis whole, as those of narrow matrices."""
+    (run, width, slots), fetch, distance = COLUMNS
+    found = chained_plan(canonical, block, *COLUMNS)
+    missing = -(-AHEAD // (prod(found.tile) * canonical.b.itemsize))
+    factor = missing if any(map(eq, found.tile, canonical.extents)) else 1
+    return chained_plan(canonical, block, (factor * run, factor * width, slots), fetch, distance)
 
 
 def _shared_alike(canonical: Canonical, plan: CpuPlan, found: CpuPlan, target: Target) -> CpuPlan:
