@@ -14,7 +14,16 @@ import pytest
 from test_contractions import TYPES, Drawn
 
 import ttc_llvm
-from ttc_llvm import ArrayError, Contraction, ContractionSolution, OptionError, PlanError, ProblemError, cli
+from ttc_llvm import (
+    ArrayError,
+    Contraction,
+    ContractionPlan,
+    ContractionSolution,
+    OptionError,
+    PlanError,
+    ProblemError,
+    cli,
+)
 from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import pairwise, search
 from ttc_llvm.contractions.bench import Bench
@@ -195,6 +204,19 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_bad_options_are_told(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         ttc_llvm.compile(STATED, **options)
+
+
+NO_PLANS: list[dict[str, Any]] = [
+    {"m": "12"}, {"m": STATED}, {"k": ((1, 2),)}, {"n": dict}, {"loops": (-1,)}, {"copies": ()},
+    {"blocks": ((1, 2, 3),)},
+    {"blocks": 5}, {"m": (1.0,)}, {"m": (True,)},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", NO_PLANS)
+def test_plans_are_tuples_of_numbers(given: dict[str, Any]) -> None:
+    with pytest.raises(PlanError, match="are no plan of a contraction: tuples of the numbers of its indices"):
+        ContractionPlan(**{"m": (0,), "n": (1,), "k": (2,)} | given)
 
 
 def test_bad_calls_are_told_in_one_sentence() -> None:

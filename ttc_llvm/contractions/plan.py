@@ -34,6 +34,17 @@ class ContractionPlan:
     copies: tuple[tuple[int, ...] | None, ...] = (None, None, None)
     blocks: tuple[tuple[int, int], ...] = ()
 
+    def __post_init__(self) -> None:
+        groups = (self.m, self.n, self.k, self.loops)
+        is_plan = all(map(_are_numbers, groups)) and type(self.copies) is type(self.blocks) is tuple
+        if is_plan and len(self.copies) == len(NAMES):
+            pairs = all(_are_numbers(block) and len(block) == 2 for block in self.blocks)
+            if pairs and all(order is None or _are_numbers(order) for order in self.copies):
+                return
+        fields = (*_GROUPS, "copies", "blocks")
+        values = ", ".join(f"{name}={shown(getattr(self, name))}" for name in fields)
+        raise PlanError(f"{values} are no plan of a contraction: tuples of the numbers of its indices")
+
     def __str__(self) -> str:
         parts = [f"{name}={_numbers(getattr(self, name))}" for name in _GROUPS]
         copies = zip(NAMES, self.copies, strict=True)
@@ -57,6 +68,10 @@ def parse(text: str) -> ContractionPlan:
         return ContractionPlan(m, n, k, loops, copies, tuple((int(number), int(size)) for number, size in pairs))
     except ValueError:
         raise PlanError(f"{shown(text)} is no plan of a contraction: {VERSION} m=0 n=1 k=2 loops= [a=2,0] ..") from None
+
+
+def _are_numbers(values: object) -> bool:
+    return type(values) is tuple and all(type(value) is int and value >= 0 for value in values)
 
 
 def _numbers(values: tuple[int, ...]) -> str:
