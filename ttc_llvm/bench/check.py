@@ -30,10 +30,10 @@ class Check:
         self._start = workspace.b.memory.copy()
         ours.run(1)
         if full:
-            self._verify(ours)
+            self._verify()
         self._wanted = workspace.b.memory.copy()
 
-    def _verify(self, ours: Contender) -> None:
+    def _verify(self) -> None:
         workspace = self.workspace
         before = buffers.strided(replace(workspace.b, memory=self._start), workspace.canonical, "b")
         wrong = verify.mismatch(

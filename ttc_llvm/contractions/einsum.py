@@ -81,7 +81,7 @@ def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Arra
     if lasting is not None:
         key, a, b = lasting
         known.remember(key, a, b, call.out, pair(labelled[0], labelled[1], to, sizes, how))
-    return _handed(result, to, call, read)
+    return _handed(result, call, read)
 
 
 # --- arguments ------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _single(x: Labelled, to: Target, sizes: dict[int, int]) -> Array:
     return result
 
 
-def _handed(result: Array, to: Target, call: Call, read: Sequence[Operand]) -> Any:
+def _handed(result: Array, call: Call, read: Sequence[Operand]) -> Any:
     if call.out is not None:
         return call.out
     back = next((x for x in read if x.back is not None), None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import originals
+from ..operands.operand import packed
 from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime
@@ -171,18 +171,10 @@ def _order(a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], ho
     seconds = []
     for order in orders:
         shape = tuple(extents[label] for label in order)
-        c = Labelled(np.lib.stride_tricks.as_strided(a.array, shape, _packed(shape, a.array.itemsize)), order)
+        c = Labelled(np.lib.stride_tricks.as_strided(a.array, shape, packed(shape, a.array.itemsize)), order)
         execution = _execution(a, b, c, how)
         speeds = measuring.measured(execution.products.merged.dtype, how.threads or runtime.num_threads())
         seconds.append(speeds.seconds(execution.products))
     best = min(range(len(orders)), key=seconds.__getitem__)
     chosen = orders[best] if seconds[best] < GAIN * seconds[0] else labels
     return tuple(labels.index(label) for label in chosen)
-
-
-def _packed(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
-    steps, step = [], itemsize
-    for extent in reversed(shape):
-        steps.append(step)
-        step *= extent
-    return tuple(reversed(steps))

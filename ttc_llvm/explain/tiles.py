@@ -112,7 +112,7 @@ def _picture(words: str, box: _Box, body: Iterator[str]) -> str:
 
 def _macro(plane: Plane, box: _Box) -> Iterator[str]:
     yield label(0, 14, f"{plane.tensor}: {_times(box.counts)} tiles of {_times(plane.tile)}", name="strong")
-    yield from _axes(plane, box, plane.extents)
+    yield from _axes(plane, plane.extents)
     yield box.filled(0, 0, box.shown, "plane")
     yield box.filled(0, 0, plane.tile, "tile")
     yield box.filled(0, 0, plane.block, "first")
@@ -123,7 +123,7 @@ def _macro(plane: Plane, box: _Box) -> Iterator[str]:
 def _micro(plane: Plane, box: _Box) -> Iterator[str]:
     words = f"{plane.tensor}: {_times(box.counts)} micro-tiles of {_times(plane.block)}"
     yield label(0, 14, words, name="strong")
-    yield from _axes(plane, box, plane.tile)
+    yield from _axes(plane, plane.tile)
     yield box.filled(0, 0, box.shown, "plane")
     yield box.filled(0, 0, box.shown, "tile")
     places = [(number, *_place(plane, box.counts, number)) for number in range(len(COLOURED))]
@@ -150,7 +150,7 @@ def _number(box: _Box, across: int, down: int, number: int) -> Iterator[str]:
         yield label((x + right) / 2, (y + bottom) / 2 + 4, str(number), "middle", "small on")
 
 
-def _axes(plane: Plane, box: _Box, extents: Pair) -> Iterator[str]:
+def _axes(plane: Plane, extents: Pair) -> Iterator[str]:
     yield label(LEFT, TOP - 10, f"axis {plane.across}, contiguous: {extents[0]:,} elements", name="small")
     yield upright(14, TOP, f"axis {plane.down}: {extents[1]:,}")
 
