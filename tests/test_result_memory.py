@@ -233,6 +233,15 @@ def test_results_are_pickled_and_copied() -> None:
     assert y.tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("order", ["C", "F", "K"])
+def test_results_of_contractions_lie_there_too(order: Any) -> None:
+    a, b = RNG.random((700, 30)), RNG.random((30, 500))
+    for x, y in ((a, b), (a, b), (a * 1j, b + 1j)):  # also as one that is known
+        made = ttc_llvm.einsum("ij,jk->ik", x, y, order=order)
+        assert np.allclose(made, x @ y, 1e-12)
+        assert handler(made if made.base is None else made.base) == "ttc_llvm"
+
+
 # --- the pool ---------------------------------------------------------------------------------------------
 
 

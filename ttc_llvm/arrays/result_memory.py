@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import math
 import os
 import platform
 import sys
@@ -64,6 +65,13 @@ def new_like(view: Array, order: str, threads: int) -> Array:
     if type(view) is np.ndarray or not numpy_api.table():
         return np.empty_like(view, order=order)  # type: ignore[call-overload, no-any-return]
     return _plain()(view, ORDERS[order], None, 1)  # type: ignore[no-any-return]
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> Array:
+    """`np.empty(shape, dtype, order)` for a result that is written by all threads."""
+    if math.prod(shape) * dtype.itemsize < fields.LEAST:
+        return np.empty(shape, dtype, order)  # type: ignore[call-overload, no-any-return]
+    return new_like(np.broadcast_to(np.empty((), dtype), shape), order, runtime.num_threads())
 
 
 @once

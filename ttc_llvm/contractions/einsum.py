@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import number, one_of, reason, shown
-from ..arrays import assignment, checks, originals
+from ..arrays import assignment, checks, originals, result_memory
 from ..arrays.call import ORDERS
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import Operand
@@ -114,7 +114,7 @@ def _target(
         if order == "A":
             order = "F" if all(x.flags.fnc for x in arrays) else "C"
         free = order == "K"
-        return Target(stated.output, None if free else np.empty(shape, kind, order), free, alpha, beta)  # type: ignore[call-overload]
+        return Target(stated.output, None if free else result_memory.empty(shape, kind, order), free, alpha, beta)
     place = result_place(call.out, "out")
     if place.on_device:
         raise ArrayError("out is on a device: contractions run on the host")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import result_memory
 from ..runtime.once import Recent
 from .blocks import Runs
 from .pairwise import PREPARED, Pair
@@ -46,7 +47,7 @@ def run(key: Hashable, a: Array, b: Array, out: Array | None, alpha: complex, be
     if known is None or not (a.flags.aligned and b.flags.aligned):
         return None
     if out is None:
-        result = np.empty(known.shape, known.dtype)
+        result = result_memory.empty(known.shape, known.dtype)
         if known.axes is not None:
             result = result.transpose(known.axes)
         known.execution.run(a, b, result, alpha, 0)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import originals
+from ..arrays import originals, result_memory
 from ..operands.operand import packed
 from ..problem import dtypes
 from ..problem.contraction import Contraction
@@ -159,7 +159,8 @@ def _empty(
     if order is None:
         order = _placed.put(key, _order(a, b, labels, extents, how) if free else tuple(range(len(labels))))
     shape = tuple(extents[labels[axis]] for axis in order)
-    return np.empty(shape, a.array.dtype).transpose(np.argsort(order)) if order else np.empty((), a.array.dtype)
+    result = result_memory.empty(shape, a.array.dtype)
+    return result.transpose(np.argsort(order)) if order else result
 
 
 def _order(a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], how: How) -> tuple[int, ...]:
