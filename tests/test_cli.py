@@ -300,7 +300,7 @@ def test_no_vectors(ttc: Ttc) -> None:
 
 
 def test_rows_off_the_vector_boundary_are_streamed_through_scratch(ttc: Ttc) -> None:
-    found = ttc("--perm=1,0", "--size=7,9", "--maxImplementations=2", "--streamingStores")
+    found = ttc("--perm=1,0", "--size=71,93", "--maxImplementations=2", "--streamingStores")
     assert {plan["store"] for plan in plans_of(found)} == {"combined"}
 
 

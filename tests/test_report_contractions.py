@@ -123,11 +123,13 @@ def test_the_table_has_work_plan_and_scratch(found: Inputs) -> None:
 
 
 def test_two_files_are_compared(file: Path, found: Inputs, tmp_path: Path) -> None:
-    second = tmp_path / "second.jsonl"
-    second.write_text("".join(f"{faster(one, 100).line}\n" for one in found.contractions))
-    compared = inputs.read([file, second]).changes
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    steady = [replace(one, seconds=dict.fromkeys(one.seconds, (1.0, 1.01, 0.99))) for one in found.contractions]
+    first.write_text("".join(f"{one.line}\n" for one in steady))
+    second.write_text("".join(f"{faster(one, 100).line}\n" for one in steady))
+    compared = inputs.read([first, second]).changes
     assert compared is not None
-    assert [one.verdict for one in compared.found] == [changes.Verdict.FASTER] * len(found.contractions)
+    assert [one.verdict for one in compared.found] == [changes.Verdict.FASTER] * len(steady)
     assert all(one.factor == pytest.approx(100) for one in compared.found)
     other = tmp_path / "other.jsonl"
     sizes = [replace(one, facts={**one.facts, "largest": 1 << 20}) for one in found.contractions]
