@@ -29,7 +29,7 @@ _LIBC_FUNCTIONS = (
     "pthread_attr_setstacksize", "pthread_create", "pthread_detach", "pthread_join", "pthread_self", "pthread_sigmask",
     "sched_yield", "syscall",
 )  # fmt: skip
-_PYTHON_FUNCTIONS = ("Py_DecRef", "PyErr_Fetch", "PyErr_Restore")
+_PYTHON_FUNCTIONS = ("Py_DecRef", "PyErr_Fetch", "PyErr_Restore", "Py_IncRef")
 LIBC = {name: 64 + 8 * k for k, name in enumerate(_LIBC_FUNCTIONS)}  # addresses
 PYTHON = {name: 256 + 8 * k for k, name in enumerate(_PYTHON_FUNCTIONS)}
 NUMPY = {name: 320 + 8 * k for k, name in enumerate(("NewLikeArray", "SetHandler", "GetHandler", "DefaultHandler"))}

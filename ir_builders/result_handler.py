@@ -94,7 +94,9 @@ def new_like(state: int, prototype: int, order: int, fresh: int, unfilled: int) 
         call(load64(state + PYTHON["PyErr_Fetch"]), error, error + 8, error + 16)
         call(release_object, call(load64(state + NUMPY["SetHandler"]), before))
         call(load64(state + PYTHON["PyErr_Restore"]), load64(error), load64(error + 8), load64(error + 16))
-        if made:
+        if made == 0:  # NumPy 1 may have given back a reference to the handler that it did not own
+            call(load64(state + PYTHON["Py_IncRef"]), load64(state + CAPSULE))
+        else:
             store64(fresh, load64(load64(made + ARRAY_DATA) - FRESH))
     call(release_object, before)
     return made

@@ -50,7 +50,7 @@ def entries() -> Mapping[str, int]:
 
 @once
 def _loaded() -> Loaded:
-    places = f"{object_fields.TYPE} {object_fields.TUPLE_ITEMS} {object_fields.HOME_STATE}"
+    places = " ".join(str(value) for name, value in vars(object_fields).items() if name.isupper())
     return native("layouts of arrays", f"{revision(*_SOURCES)} {places}", [*_NATIVE, *_ENTRIES], _compiled)
 
 

@@ -15,6 +15,7 @@ from . import backend, kernel, linking
 from .linking import Loaded
 
 _log = logging.getLogger(__name__)
+COMPILER = ("words", "integer_code", "integer_expressions", "integer_operations")  # of functions of integers
 NATIVE = "native code"  # the kind of such rows
 _NAME = "module"
 
@@ -49,7 +50,8 @@ def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], b
 
 
 def revision(*sources: str) -> str:
-    """The revision of code that is written in these modules of `ir_builders`, which need not be loaded: other sources
-    are another row of the database."""
+    """The revision of code that is written in these modules of `ir_builders`, which need not be loaded: other sources,
+    of these or of the compiler of functions of integers, are another row of the database."""
     folder = Path(ir_builders.__path__[0])
-    return str(sha256(b"".join((folder / f"{name}.py").read_bytes() for name in sources)).hexdigest()[:16])
+    read = (*COMPILER, *sources)
+    return str(sha256(b"".join((folder / f"{name}.py").read_bytes() for name in read)).hexdigest()[:16])
