@@ -429,6 +429,7 @@ def test_the_process_ends_when_nobody_makes_code() -> None:
                     begun.set()
                     time.sleep(0.3)
                     os.write(1, b"made ")
+                time.sleep(0.05)  # a lock is not fair: whoever takes it again at once may keep others out
         threading.Thread(target=make, daemon=True).start()
         begun.wait()
         """
