@@ -207,8 +207,14 @@ class _Standard:
 
     def __init__(self, name: str, fields: Fields, frozen: bool) -> None:
         self._name, self._fields, self._frozen = name, fields, frozen
+        self._told = list[Any]()
 
     def __get__(self, value: object, cls: object) -> Any:
+        if not self._told:
+            self._told.append(self._made())
+        return self._told[0]
+
+    def _made(self) -> Any:
         standard = locks.imported("dataclasses")
         space: Made = {"__annotations__": {name: one.type for name, one in self._fields.items()}}
         for name, one in self._fields.items():
