@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..contractions.bench import plain_product
+from ..contractions.explaining import flops
 from ..contractions.merged import merge
 from ..contractions.products import products_of
 from ..contractions.search import planned
@@ -17,7 +18,7 @@ from ..contractions.space import plans
 from ..errors import VerificationError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
-from ..problem.contraction import Contraction, IndexClass
+from ..problem.contraction import Contraction
 from .contraction_cases import ContractionCase
 from .contraction_peers import Make, Run
 from .contraction_results import CEILING, OURS, ContractionResult
@@ -54,12 +55,12 @@ def _measured(case: ContractionCase, how: ContractionSettings) -> ContractionRes
         execution.run(a, b, out)
 
     _check(case, a, b, out, ours)
-    runs: dict[str, Run] = {OURS: ours, CEILING: _plain(stated, how.threads)}
+    runs: dict[str, Run] = {OURS: ours, CEILING: _plain(stated)}
     runs |= {name: make(stated, a, b, out, how.threads) for name, make in how.peers.items()}
     itemsize = stated.element.itemsize
     return ContractionResult(
         case.id, stated.spec, stated.extents, str(stated.dtype), _sizes(stated),
-        stated.multiplications * (8 if stated.dtype in ("c", "z") else 2), (a.size + b.size + out.size) * itemsize,
+        flops(stated), (a.size + b.size + out.size) * itemsize,
         str(execution.products.plan), execution.scratch, how.effort, how.threads, _rounds(runs, how.rounds),
         how.facts | {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())},
     )  # fmt: skip
@@ -85,18 +86,13 @@ def _check(case: ContractionCase, a: Array, b: Array, out: Array, run: Run) -> N
 
 def _sizes(stated: Contraction) -> tuple[int, int, int]:
     """m, n and k of one product of everything; a batch counts as rows."""
-    classes = {kind: [stated.extents[x] for x in stated.extents if stated.class_of(x) is kind] for kind in IndexClass}
-    m, n, k = (prod(classes[kind]) for kind in (IndexClass.M, IndexClass.N, IndexClass.K))
-    return m * prod(classes[IndexClass.BATCH]), n, k
+    batch, m, n, k = (plain_product(stated).extents[x] for x in "lijk")
+    return batch * m, n, k
 
 
-def _plain(stated: Contraction, threads: int) -> Run:
-    """A matrix product of the same m, n, k, and as many of them as the case has batches, on matrices of its own."""
-    batch = prod(stated.extents[x] for x in stated.extents if stated.class_of(x) is IndexClass.BATCH)
-    m, n, k = _sizes(stated)
-    spec, size = ("ik,kj->ij", {"i": m, "j": n, "k": k}) if batch == 1 else ("lik,lkj->lij", {})
-    size = size or {"l": batch, "i": m // batch, "j": n, "k": k}
-    plain = Contraction(spec, size, stated.dtype)
+def _plain(stated: Contraction) -> Run:
+    """One call of BLAS for each batch of the case, of the same m, n and k, on matrices of its own."""
+    plain = plain_product(stated)
     a, b, out = _arrays(plain)
     run = products_of(next(plans(merge(plain))))
     return lambda: run(a, b, out, 1, 0)
