@@ -176,7 +176,7 @@ class Trial:
         starts = int(self.a.memory.ctypes.data), int(self.b.memory.ctypes.data)
         values, repeats = dtypes.scalars(flat.compute, 2.0, 0.5), 1
         if self.mode is Mode.HOT:
-            repeats = _repeats(_timed(built, starts, values, self.threads, 1))
+            repeats = repeats_of(_timed(built, starts, values, self.threads, 1))
         else:
             self._prepare()
         seconds = _timed(built, starts, values, self.threads, repeats)
@@ -189,7 +189,7 @@ class Trial:
         return _timed(built, (self.a.address, self.b.address), values, threads or self.threads, repeats)
 
     def _hot_seconds(self, built: Kernel) -> float:
-        repeats = _repeats(self._timed(built, 1))
+        repeats = repeats_of(self._timed(built, 1))
         return self._timed(built, repeats) / repeats
 
     def _prepare(self) -> None:
@@ -202,7 +202,7 @@ class Trial:
                 tensor.memory.max()
 
 
-def _repeats(seconds: float) -> int:
+def repeats_of(seconds: float) -> int:
     """Hot calls that are timed as one, where one takes so long."""
     return max(1, round(HOT_SECONDS / max(seconds, 1e-7)))
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..arrays import originals
 from ..compiling.stored_plans import Circumstances
+from ..compiling.trial import repeats_of
 from ..problem import dtypes
 from ..problem.contraction import Contraction, IndexClass
 from ..runtime.waiting import has_a_cpu_each, waited
@@ -26,7 +27,6 @@ from .products import products_of
 from .space import plans
 
 Array = npt.NDArray[Any]
-SECONDS = 2e-4  # of what is timed as one: shorter runs are repeated
 MANY = 1 << 19  # terms of a sum, beyond which the values of a check are smaller, so that float32 holds it exactly
 
 
@@ -134,8 +134,8 @@ def _seconds(run: Callable[[], None]) -> float:
     start = time.perf_counter()
     run()
     once = time.perf_counter() - start
-    repeats = round(SECONDS / max(once, 1e-7))
-    if repeats <= 1:
+    repeats = repeats_of(once)
+    if repeats == 1:
         return once
     start = time.perf_counter()
     for _ in range(repeats):
