@@ -9,6 +9,7 @@ from typing import Any
 from llvmlite import ir
 
 from . import words
+from .memory import fence, store_non_temporal
 from .values import I8, I32, I64, PTR, i64
 
 Operation = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
@@ -104,6 +105,17 @@ def _store_release(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> ir.Va
     return i64(0)
 
 
+def _copy_line_past(b: ir.IRBuilder, to: ir.Value, of: ir.Value) -> ir.Value:
+    line = b.load(_pointer(b, of), typ=ir.VectorType(I64, 8), align=1)
+    store_non_temporal(b.module, b, line, _pointer(b, to), 64)
+    return i64(0)
+
+
+def _fence(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    fence(b.module, b)
+    return value
+
+
 def _pointer(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
     return b.inttoptr(address, PTR)
 
@@ -126,5 +138,7 @@ INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
     words.fetch_add: (2, lambda b, address, x: b.atomic_rmw("add", _pointer(b, address), x, "seq_cst")),
     words.load_acquire: (1, lambda b, address: b.load_atomic(_pointer(b, address), "acquire", 8, typ=I64)),
     words.store_release: (2, _store_release),
+    words.copy_line_past: (2, _copy_line_past),
+    words.fence: (1, _fence),
 }
 """By function: how many arguments it takes, None = one or more, and its instructions."""

@@ -52,7 +52,7 @@ def emit(k: Context, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box) -> None
             case LoadSlot():
                 load_slot(k, b, node, box)
             case Fence():
-                fence(k.module, b, k.machine)
+                fence(k.module, b)
             case _:
                 assert_never(node)
 

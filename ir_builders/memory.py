@@ -169,9 +169,9 @@ def store_non_temporal(module: ir.Module, b: ir.IRBuilder, value: ir.Value, poin
     store(b, value, pointer, align, f", !nontemporal {module.add_metadata([i32(1)]).get_reference()}")
 
 
-def fence(module: ir.Module, b: ir.IRBuilder, target: Target) -> None:
+def fence(module: ir.Module, b: ir.IRBuilder) -> None:
     """Make all non-temporal stores visible before anything that follows."""
-    if target.triple.startswith("x86_64"):
+    if module.triple.startswith("x86_64"):
         b.call(external(module, "llvm.x86.sse.sfence", VOID, []), [])
     else:
         b.fence("seq_cst")

@@ -9,6 +9,7 @@ layouts, groups, and plan objects of native programs can all be served by it. Bl
 from __future__ import annotations
 
 from . import canonical_axes as axes
+from . import contiguous_copy as copies
 from . import layout_fields as fields
 from . import planner_fields as known
 from .words import load64, local, store64
@@ -16,6 +17,7 @@ from .words import load64, local, store64
 EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time
 LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
 LEAST_BYTES = 16 << 10  # a call weighs so much at least: what surrounds a small one takes as long
+TASK_BYTES = 64 << 10  # of a contiguous copy that threads share
 STEP_BYTES = (32, 32, 512, 512, 16)
 """By form: bytes that full micro-tiles move in the time that one micro-tile takes at most, however little is filled."""
 
@@ -35,6 +37,8 @@ def plan(planner: int, layout: int, prepared: int, params: int, checked: int) ->
     axes.settle(planner, work)
     if load64(work + axes.LENGTH) > known.MOST_AXES:
         return known.MANY_AXES
+    if _is_contiguous(planner, work):
+        return _copied(planner, work, prepared, params)
     _choose_form(work)
     return _planned(planner, work, prepared, params)
 
@@ -47,6 +51,31 @@ def _write_reach(layout: int, reach: int, side: int, size: int) -> None:
         low, end = low + min(span, 0), end + max(span, 0)
     store64(reach, low)
     store64(reach + 8, end)
+
+
+def _is_contiguous(planner: int, work: int) -> int:
+    """1 for plain moves that permute nothing and leave nothing out."""
+    moves = load64(planner + known.COPY) != 0 and load64(work + axes.TYPE) < known.MOVE_TYPES
+    alone = load64(work + axes.LENGTH) == 1 and load64(work + axes.LIST + axes.A) == 1
+    return moves and alone and load64(work + axes.LIST + axes.B) == 1
+
+
+def _copied(planner: int, work: int, prepared: int, params: int) -> int:
+    """Write the call of a kernel that copies bytes. It is never replaced: no kernel of the layout's own is faster."""
+    size = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_A)
+    if load64(planner + known.BUDGET) == 0:
+        return known.HEAVY
+    near = 2 * size < load64(planner + known.CACHED_BYTES)
+    past = 0 if near else load64(planner + known.COPY_BYTES_PAST)
+    step = max(1, size) if near else TASK_BYTES
+    store64(params + copies.SIZE, size)
+    store64(params + copies.STEP, step)
+    store64(params + copies.COPY, load64(planner + known.COPY))
+    kernel = past if past else load64(planner + known.COPY_BYTES)
+    _write_call(planner, work, prepared, params, kernel, _steps(size, step), 2 * size, 0)
+    if near:
+        store64(prepared + fields.PARTS, 1)
+    return known.PLANNED
 
 
 def _choose_form(work: int) -> None:
@@ -88,7 +117,16 @@ def _planned(planner: int, work: int, prepared: int, params: int) -> int:
     weight = max(LEAST_BYTES, max(moved, steps * STEP_BYTES[load64(work + axes.FORM)]))
     if weight >= load64(planner + known.BUDGET):
         return known.HEAVY
-    store64(prepared + fields.KERNEL, load64(family + known.FAMILY_KERNEL))
+    kernel = load64(family + known.FAMILY_KERNEL)
+    _write_call(planner, work, prepared, params, kernel, tasks, moved, weight)
+    return known.PLANNED if kernel else 1 + number
+
+
+def _write_call(
+    planner: int, work: int, prepared: int, params: int, kernel: int, tasks: int, moved: int, weight: int
+) -> None:
+    """Write what is called. moved: bytes."""
+    store64(prepared + fields.KERNEL, kernel)
     store64(prepared + fields.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
     store64(prepared + fields.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))
     store64(prepared + fields.PARAMS, params)
@@ -98,7 +136,6 @@ def _planned(planner: int, work: int, prepared: int, params: int) -> int:
     store64(prepared + fields.PARTS, max(1, moved // load64(planner + known.SERIAL_BYTES)))
     store64(prepared + fields.HELD, moved < load64(planner + known.HELD_BYTES))
     store64(prepared + fields.OWNER, 0)
-    return known.PLANNED if load64(family + known.FAMILY_KERNEL) else 1 + number
 
 
 def _arrange(work: int, rank: int, params: int) -> None:

@@ -10,7 +10,10 @@ ITEM_BYTES = 8  # longest row that is moved as one item, 0 = none
 SERIAL_BYTES = 16  # moved per thread, at least
 HELD_BYTES = 24  # less is moved in so short a time that the interpreter lock is kept
 FAMILIES = 32  # address of the addresses of families' records, 0 where there is none; FAMILY_COUNT of them
-PLANNER_BYTES = 40
+COPY = 40  # address of memcpy, 0 where copies that permute nothing are a family like others
+COPY_BYTES, COPY_BYTES_PAST = 48, 56  # addresses of their kernels: see `contiguous_copy`; 0 = none past the caches
+CACHED_BYTES = 64  # less is moved between arrays that the caches hold
+PLANNER_BYTES = 72
 
 # What a layout's KIND has above the numbers of `layout_fields`, for Python's own use.
 ODD_BITS = 40  # three address bits that are set and should not be: smaller units are moved

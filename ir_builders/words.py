@@ -98,5 +98,15 @@ def store_release(address: int, value: int) -> None:
     store64(address, value)
 
 
+def copy_line_past(to: int, of: int) -> None:
+    """Copy 64 bytes to a multiple of 64, by a store past the caches that only `fence` puts in order."""
+    ctypes.memmove(to, of, 64)
+
+
+def fence(value: int) -> int:
+    """The value; `copy_line_past` is done before whatever follows."""
+    return value
+
+
 def _prototype(result: type, count: int) -> type:
     return ctypes.PYFUNCTYPE(result, *[ctypes.c_int64] * count)

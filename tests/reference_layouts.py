@@ -13,7 +13,7 @@ from ttc_llvm.arrays import family, pairs
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.pairs import PLAIN, Scaling
 from ttc_llvm.ir_builders import planner_fields as fields
-from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_BYTES, LEAST_FILLED
+from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_BYTES, LEAST_FILLED, TASK_BYTES
 from ttc_llvm.ir_builders.planner_fields import RANKS
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
@@ -47,14 +47,28 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
         placed, units = as_items(pairs.moves(x, y, unit), target), (unit, unit)
     else:
         placed, units = pairs.elements(x, y, scale), (of.dtype.itemsize, to.dtype.itemsize)
+    bits = tuple(min(size, pairs.ALIGNED) - 1 for size in units)
+    if scale is PLAIN and placed.canonical.axes == (Axis(placed.canonical.elements, 1, 1),):
+        return *_copied(placed, bits, target, budget), *_reach(of), *_reach(to)
     shared = family_of(placed.canonical)
     if shared is None:
         return fields.MANY_AXES
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
         return fields.HEAVY
-    bits = tuple(min(size, pairs.ALIGNED) - 1 for size in units)
     return shared, *_call(placed, shared, target), *bits, budget, cost, *_worth(placed), *_reach(of), *_reach(to)
+
+
+def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) -> tuple[Any, ...]:
+    """The same, up to what the arrays reach, where nothing is permuted. In place of the family stands a text."""
+    size, unit = placed.canonical.bytes_moved // 2, placed.canonical.b.itemsize
+    near = 2 * size < target.l2
+    step = max(1, size) if near else TASK_BYTES
+    name = "copy_bytes_past" if target.streams and not near else "copy_bytes"
+    _, held, owner = _worth(placed)
+    parts = 1 if near else max(1, 2 * size // SERIAL_BYTES)
+    offsets = placed.offset_a * unit, placed.offset_b * unit
+    return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, held, owner
 
 
 def _call(placed: Placed, shared: Family, target: Target) -> tuple[Any, ...]:

@@ -17,6 +17,8 @@ from ttc_llvm.ir_builders.words import (
     call,
     call32,
     compare_exchange,
+    copy_line_past,
+    fence,
     fetch_add,
     load8,
     load32,
@@ -141,6 +143,25 @@ def test_floats_are_rounded_to_the_nearest_even() -> None:
         bits = int.from_bytes(struct.pack("<d", value), "little", signed=True)
         wanted = int.from_bytes(ctypes.c_float(value), "little")
         assert native(bits) == single(bits) == wanted, value
+
+
+def lines_past(to: int, of: int, count: int) -> int:
+    """Copy lines to a boundary."""
+    for at in range(0, 64 * count, 64):
+        copy_line_past(to + at, of + at)
+    return fence(count)
+
+
+@pytest.mark.parametrize("odd", [0, 1, 40])
+def test_lines_are_copied_from_anywhere(odd: int) -> None:
+    content = random.Random(odd).randbytes(64 * 9)
+    of = ctypes.create_string_buffer(bytes(odd) + content)
+    for function in (lines_past, compiled(lines_past)[0]):
+        block = ctypes.create_string_buffer(b"\xee" * 64 * 12)
+        to = -(-ctypes.addressof(block) // 64) * 64
+        assert function(to, ctypes.addressof(of) + odd, 9) == 9
+        assert ctypes.string_at(to, 64 * 9) == content
+        assert ctypes.string_at(to + 64 * 9, 64) == b"\xee" * 64
 
 
 def locked_steps(lock: int, count: int, steps: int) -> int:

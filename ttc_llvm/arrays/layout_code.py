@@ -14,9 +14,11 @@ from ..runtime.once import once
 from ..runtime.stored_code import native, revision
 
 # Modules of `ir_builders`, which are loaded only where their functions are compiled.
-_TABLE, _PLANNER, _ENTRY, _LAYOUTS = "layout_table", "native_planner", "array_entry", "array_layouts"
+_TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY = (
+    "layout_table", "native_planner", "array_entry", "array_layouts", "contiguous_copy",
+)  # fmt: skip
 _SOURCES = (
-    "words", "layout_fields", "planner_fields", "canonical_axes", _PLANNER, _TABLE, "array_entry_fields",
+    "words", "layout_fields", "planner_fields", "canonical_axes", _COPY, _PLANNER, _TABLE, "array_entry_fields",
     "array_arguments", "layout_calls", _LAYOUTS, _ENTRY,
 )  # fmt: skip
 _WORD = ctypes.c_int64
@@ -32,7 +34,7 @@ _NATIVE: dict[str, tuple[str, Any]] = {  # functions by name: where they are, an
 }
 _ENTRIES = {
     "transpose": _ENTRY, "ascontiguousarray": _ENTRY, "asfortranarray": _ENTRY, "arrays_moved": _LAYOUTS,
-    "memory_moved": _LAYOUTS,
+    "memory_moved": _LAYOUTS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
 
 
@@ -44,7 +46,8 @@ def functions() -> Mapping[str, Callable[..., Any]]:
 
 
 def entries() -> Mapping[str, int]:
-    """The addresses of the entries of arrays by name: code that stays as long as `functions` do."""
+    """The addresses of the entries of arrays, and of kernels of contiguous copies, by name: code that stays as long as
+    `functions` do."""
     return {name: _loaded().address(name) for name in _ENTRIES}
 
 

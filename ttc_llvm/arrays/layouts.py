@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..ir_builders import contiguous_copy
 from ..ir_builders import planner_fields as fields
 from ..ir_builders.layout_fields import LEFT, MAX_RANK, PREPARED_BYTES
 from ..operands.addresses import data_address
@@ -21,10 +22,11 @@ from ..runtime import backend
 from ..runtime.once import once
 from ..runtime.pool import HELD_BYTES, SERIAL_BYTES
 from .family_kernels import FamilyKernels
-from .layout_code import functions
+from .layout_code import entries, functions
 from .pairs import Array, Scaling
 
 if TYPE_CHECKING:
+    from ..machine.target import Target
     from ..runtime.executable import Executable
 
 CAPACITY = 1 << 15  # layouts remembered
@@ -88,6 +90,7 @@ class Layouts:
         row = 0 if target.natural else target.vector_bits // 8
         self._set(fields.ITEM_BYTES, row)
         self._set(fields.FAMILIES, self.families.address)
+        self._set(fields.COPY, *self._copies(target))
         python = ctypes.pythonapi
         used = (python.PyMem_RawMalloc, python.PyMem_RawFree, python.Py_IncRef, python.Py_DecRef)
         self._set(fields.ALLOCATE, *map(_address, used), id(None), id(False))
@@ -172,6 +175,15 @@ class Layouts:
         words[LEFT // 8] -= known.weight  # the call that is made of it
         self._native["put"](self.address, layout, data_address(words))  # without memory for it, it is planned each time
         return known
+
+    def _copies(self, target: Target) -> tuple[int, int, int, int]:
+        """What the planner needs for copies that permute nothing."""
+        try:
+            copy = _address(ctypes.CDLL(None).memcpy)
+        except (AttributeError, OSError, TypeError):  # on other systems
+            return 0, 0, 0, 0
+        found, streams = entries(), target.streams and target.line == contiguous_copy.LINE
+        return copy, found["copy_bytes"], found["copy_bytes_past"] if streams else 0, target.l2
 
     def _set(self, offset: int, *values: int) -> None:
         self._words[offset // 8 :][: len(values)] = values

@@ -1,0 +1,41 @@
+"""Kernels of copies that permute nothing, as functions for `integer_code`: bytes of one array become those of another.
+
+The C library knows what its machine copies fastest, as long as both arrays are in the caches; lines of larger results
+are written past them. Parameters: bytes in all, bytes of a task, the address of memcpy.
+"""
+
+from __future__ import annotations
+
+from .words import call, copy_line_past, fence, load64
+
+SIZE, STEP, COPY = 0, 8, 16
+LINE = 64
+
+
+def copy_bytes(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
+    """The tasks from `begin` up to `end`, by memcpy."""
+    first, last = begin * load64(params + STEP), min(end * load64(params + STEP), load64(params + SIZE))
+    if first < last:
+        call(load64(params + COPY), b + first, a + first, last - first)
+
+
+def copy_bytes_past(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
+    """The same, whole lines of B past the caches."""
+    first, last = begin * load64(params + STEP), min(end * load64(params + STEP), load64(params + SIZE))
+    if first >= last:
+        return
+    of, to, stop = a + first, b + first, b + last
+    head = min(-to & LINE - 1, last - first)
+    call(load64(params + COPY), to, of, head)
+    of, to = of + head, to + head
+    while to + 4 * LINE <= stop:
+        copy_line_past(to, of)
+        copy_line_past(to + LINE, of + LINE)
+        copy_line_past(to + 2 * LINE, of + 2 * LINE)
+        copy_line_past(to + 3 * LINE, of + 3 * LINE)
+        of, to = of + 4 * LINE, to + 4 * LINE
+    while to + LINE <= stop:
+        copy_line_past(to, of)
+        of, to = of + LINE, to + LINE
+    fence(0)
+    call(load64(params + COPY), to, of, stop - to)
