@@ -132,7 +132,7 @@ def test_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--suite=tccg,ttc57"], "suites of contractions (tccg, networks, attention) are measured by themselves"),
+        (["--suite=tccg,ttc57"], "suites of contractions (tccg, networks, attention, random) are"),
         (["--suite=tccg", "--pattern"], "--pattern is for transpositions"),
         (["--suite=tccg", "--dtype=i32"], "contractions are of the types s, d, c and z"),
         (["--suite=tccg", "--cases=nowhere"], "cases 'nowhere' match nothing"),

@@ -14,7 +14,7 @@ import pytest
 from ttc_llvm import Contraction, PlanError, ProblemError
 from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space, splitting
 from ttc_llvm.contractions.execution import Execution
-from ttc_llvm.contractions.gemm import Gemm, gemm
+from ttc_llvm.contractions.gemm import Gemm, gemm, passes
 from ttc_llvm.contractions.merged import Merged, merge
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
 
@@ -201,6 +201,25 @@ def test_blas_runs_every_plan_without_conjugation_in_place() -> None:
                 assert any(products.merged.conjugate)
             else:
                 assert isinstance(Execution(drawn.stated, products)._run, BlasLoops)
+
+
+A, B, C = range(3)
+BY_HAND: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
+    ("ij,jk->ik", ((A,), (B,), (C,))),
+    ("ji,jk->ik", ((), (C,), (C,))),
+    ("ij,kj->ik", ((C,), (), (C,))),
+    ("ji,kj->ik", ((), (), ())),
+]
+
+
+@pytest.mark.parametrize(("spec", "wanted"), BY_HAND)
+def test_blas_conjugates_what_it_transposes(spec: str, wanted: tuple[tuple[int, ...], ...]) -> None:
+    """wanted: tensors that are gone through for conj(A) B, A conj(B) and conj(A) conj(B), all in place."""
+    for (a, b), tensors in zip(((True, False), (False, True), (True, True)), wanted, strict=True):
+        stated = Contraction(spec, dict.fromkeys("ijk", 4), "z", conjugate_a=a, conjugate_b=b)
+        in_place = next(space.plans(merge(stated)))
+        assert in_place.scratch() == 0
+        assert passes(in_place) == tensors
 
 
 def test_larger_products_than_integers_hold_are_not_blas() -> None:

@@ -38,9 +38,9 @@ class Drawn:
     def __init__(self, seed: int) -> None:
         self.draw = draw = random.Random(seed)
         self.rng = np.random.default_rng(seed)
-        letters = draw.sample(string.ascii_letters, 6)
-        small = draw.random() < 0.2
-        self.extents = {x: draw.choice([0, 1, 2, 3]) if small else draw.randint(2, 5) for x in letters}
+        extents, count = draw.choice([*[((2, 3, 4, 5), 6)] * 7, *[((0, 1, 2, 3), 6)] * 2, ((1, 7, 16, 24, 33), 3)])
+        letters = draw.sample(string.ascii_letters, count)  # the fewer, the longer
+        self.extents = {x: draw.choice(extents) for x in letters}
         self.kind = draw.choice("fdFD")
         self.dots = [draw.randint(1, 3) for _ in range(2)] if draw.random() < 0.2 else []
         parts: list[str] = []
@@ -296,6 +296,36 @@ def test_tensors_of_pytorch_come_back() -> None:
     out = torch.zeros(5, 3, dtype=torch.complex64)
     assert ttc_llvm.einsum("ij,jk->ki", a, b, out=out, alpha=2) is out
     assert torch.allclose(out, 2 * torch.einsum("ij,jk->ki", a, b))
+
+
+def test_lazily_conjugated_tensors_are_conjugated_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.Tensor, "resolve_conj", None)  # which would copy
+    draw = random.Random(7)
+    extents = dict(zip("ijklm", (5, 4, 6, 3, 2), strict=True))
+    for spec in ("ijl,jkl->ikl", "ijkl,lkm->mij", "ij,jk,kl->li", "ii->i", "ij->ji", "ijk->", "ij,jk->"):
+        inputs, _, output = spec.partition("->")
+        for _ in range(12):
+            drawn = [_complex(torch, [extents[x] for x in part], draw) for part in inputs.split(",")]
+            tensors, arrays = [x for x, _ in drawn], [x for _, x in drawn]
+            wanted = torch.from_numpy(np.asarray(np.einsum(spec, *arrays)))
+            assert torch.allclose(ttc_llvm.einsum(spec, *tensors), wanted), spec
+            alpha, beta = draw.choice([(1, 0), (2 - 1j, 0), (1j, 0.5 + 1j)])
+            out, _ = _complex(torch, [extents[x] for x in output], draw, lazy=False)
+            after = alpha * wanted + beta * out
+            if beta == 0:
+                out.fill_(torch.nan)
+            assert ttc_llvm.einsum(spec, *tensors, out=out, alpha=alpha, beta=beta) is out
+            assert torch.allclose(out, after), (spec, alpha, beta)
+
+
+def _complex(torch: Any, shape: list[int], draw: random.Random, lazy: bool = True) -> tuple[Any, Array]:
+    """A random tensor, its axes in any order, perhaps lazily conjugated, and the array that it stands for."""
+    order = draw.sample(range(len(shape)), len(shape))
+    found = torch.randn([shape[k] for k in order], dtype=torch.complex128).permute(list(np.argsort(order)))
+    if not lazy or draw.random() < 0.4:
+        return found, found.numpy().copy()
+    return found.conj(), found.numpy().conj()
 
 
 CHILD = """

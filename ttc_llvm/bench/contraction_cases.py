@@ -1,9 +1,11 @@
-"""The suites of contractions: the 48 of the TCCG benchmark, tensor networks, attention."""
+"""The suites of contractions: the 48 of the TCCG benchmark, tensor networks, attention, random ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from math import prod
+from random import Random
 
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass
@@ -100,10 +102,29 @@ def _attention(largest: int, dtype: str, itemsize: int) -> Iterator[ContractionC
         yield ContractionCase("attention", name, Contraction(spec, size, dtype))
 
 
+def _random(largest: int, dtype: str, itemsize: int) -> Iterator[ContractionCase]:
+    """50 contractions of up to three indices a class, in any order, with extents that differ by up to 16 times; the
+    same for all types. `random()` alone draws them, whose numbers no version of Python changes."""
+    draw = Random(35).random
+    for number in range(50):
+        counts = [choices[int(draw() * len(choices))] for choices in ((0, 0, 0, 1), (1, 2, 3), (1, 2, 3), (1, 1, 2))]
+        letters = iter("abcdefghi")
+        batch, m, n, k = ([next(letters) for _ in range(count)] for count in counts)
+        sides = [sorted(side, key=lambda _: draw()) for side in (batch + m + k, batch + k + n, batch + m + n)]
+        weights = {index: 16 ** draw() for index in batch + m + n + k}
+        scale = min(
+            (largest / itemsize / prod(weights[index] for index in side)) ** (1 / len(side)) for side in sides
+        )
+        size = {index: max(1, int(weight * scale)) for index, weight in weights.items()}
+        a, b, c = map("".join, sides)
+        yield ContractionCase("random", f"{number:02d}-{a}-{b}-{c}", Contraction(f"{a},{b}->{c}", size, dtype))
+
+
 SUITES: Mapping[str, Callable[[int, str, int], Iterator[ContractionCase]]] = {
     "tccg": _tccg,
     "networks": _networks,
     "attention": _attention,
+    "random": _random,
 }
 
 

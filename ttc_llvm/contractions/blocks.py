@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..lazy_dataclasses import replace
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from .execution import Copy, Execution, reversing, scratch
+from .gemm import conjugated
 from .merged import A, B, C, Merged
 from .plan import Products
 from .splitting import NO_GAINS, Gains
@@ -144,7 +145,9 @@ def _forwards(contraction: Contraction, products: Products) -> tuple[Contraction
 
 
 def _copied(contraction: Contraction, products: Products, tensors: list[int]) -> tuple[Contraction, Products]:
-    """The same where these tensors, of A and B, have been copied: they lie as their copies, and are conjugated."""
+    """The same where these tensors, of A and B, have been copied: they lie as their copies, conjugated where these are.
+    """
+    turned = conjugated(products)[C]
     merged, copies, changes = products.merged, list(products.plan.copies), dict[str, Any]()
     indices = list(merged.indices)
     for tensor in tensors:
@@ -152,12 +155,12 @@ def _copied(contraction: Contraction, products: Products, tensors: list[int]) ->
         copy = Copy(contraction, products, tensor, 0)
         steps = np.empty(copy.shape, np.int8).strides
         changes[f"strides_{name}"] = tuple(steps[copy.axes.index(k)] for k in range(len(steps)))
-        changes[f"conjugate_{name}"] = False
+        changes[f"conjugate_{name}"] = turned
         for number, step in enumerate(products.strides(tensor)):
             strides = list(indices[number].strides)
             strides[tensor] = step
             indices[number] = replace(indices[number], strides=(strides[A], strides[B], strides[C]))
         copies[tensor] = None
-    flags = [flag and tensor not in tensors for tensor, flag in enumerate(merged.conjugate)]
+    flags = [turned if tensor in tensors else flag for tensor, flag in enumerate(merged.conjugate)]
     made = replace(merged, indices=tuple(indices), conjugate=(flags[A], flags[B]))
     return replace(contraction, **changes), Products(made, replace(products.plan, copies=tuple(copies)))

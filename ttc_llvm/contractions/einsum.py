@@ -73,7 +73,8 @@ def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Arra
     if kind.char not in PRODUCTS:
         return _by_numpy(given, call, f"of dtype {kind}")
     arrays = [_cast(x, kind, call.casting, name_of(k)) for k, x in enumerate(arrays)]
-    labelled = [Labelled(x, labels) for x, labels in zip(arrays, stated.inputs, strict=True)]
+    lazy = [x.conjugated and kind.kind == "c" for x in read]
+    labelled = [Labelled(*one) for one in zip(arrays, stated.inputs, lazy, strict=True)]
     to = _target(call, stated, sizes, kind, arrays)
     threads = None if call.threads is None else runtime.thread_count(call.threads)
     how = How(threads, efforts.effort("effort", call.effort))
@@ -90,8 +91,7 @@ def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Arra
 def _on_host(given: Operand, name: str) -> Array:
     if given.on_device:
         raise ArrayError(f"{name} is on a device: contractions run on the host")
-    array = given.view if type(given.view) is np.ndarray else np.asarray(given.view)
-    return np.asarray(array.conj()) if given.conjugated else array
+    return given.view if type(given.view) is np.ndarray else np.asarray(given.view)
 
 
 def _cast(x: Array, kind: np.dtype[Any], casting: Any, name: str) -> Array:
@@ -179,14 +179,14 @@ def _along(
 
 def _single(x: Labelled, to: Target, sizes: dict[int, int]) -> Array:
     """A single operand: sums, a diagonal, a permutation; a view where that is enough."""
-    array, labels = reduced(squeezed(x, sizes), frozenset(to.labels))
+    array, labels, conjugated = reduced(squeezed(x, sizes), frozenset(to.labels))
     view: Array = array.transpose([labels.index(label) for label in to.labels])
-    if to.array is None and to.alpha == 1:
+    if to.array is None and to.alpha == 1 and not conjugated:
         return view
     result: Array = np.empty_like(view) if to.array is None else to.array
     if result.dtype != view.dtype:
         view = view.astype(result.dtype)
-    scale = checks.scaled(view.dtype, result.dtype, to.alpha, to.beta, False)
+    scale = checks.scaled(view.dtype, result.dtype, to.alpha, to.beta, conjugated)
     assignment.engine().assign(view, result, scale, runtime.num_threads(), 1)
     return result
 

@@ -15,6 +15,7 @@ from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
+from .gemm import conjugated
 from .merged import A, B, C
 from .plan import Products
 from .products import products_of
@@ -51,6 +52,7 @@ class Execution:
         self, contraction: Contraction, products: Products, threads: int | None = None, gains: Gains = NO_GAINS
     ) -> None:
         merged = products.merged
+        self.conjugated = conjugated(products)
         self.products, self._contraction = products, contraction
         self._run = products_of(products, gains)
         self._copies: list[tuple[int, Copy]] = []
@@ -60,13 +62,13 @@ class Execution:
                 self._copies.append((tensor, Copy(contraction, products, tensor, self.scratch)))
                 self.scratch += -(-self._copies[-1][1].bytes // LINE) * LINE
         self._dtype = dtypes.to_numpy(contraction.element)
-        self._conjugate = merged.conjugate
         self._threads = threads
         self._reversed = [reversing(contraction, products, tensor) for tensor in (A, B, C)]
         self._no_sum = any(x.kind is IndexClass.K and x.extent == 0 for x in merged.indices)
         self._nothing = merged.elements(C) == 0
         self._no_sum = self._no_sum and not self._nothing
-        changed = self._nothing or self._no_sum or self._copies or any(cut is not None for cut in self._reversed)
+        changed = self._nothing or self._no_sum or self._copies or self.conjugated[C]
+        changed = changed or any(cut is not None for cut in self._reversed)
         self._plain = not changed
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
@@ -91,12 +93,24 @@ class Execution:
             places[tensor] = np.ndarray(copy.shape, self._dtype, memory, copy.offset)
             if tensor != C:
                 self.copy(arrays[tensor], places[tensor], tensor, copy)
+        alpha = alpha.conjugate() if self.conjugated[C] else alpha
         if places[C] is arrays[C]:
-            self._run(places[A], places[B], places[C], alpha, beta)
+            self._in_place(places, alpha, beta)
             return
         self._run(places[A], places[B], places[C], alpha, 0)
         axes = self._copies[-1][1].axes
-        self._move(places[C], arrays[C].transpose(axes), scaling(self._dtype, self._dtype, 1, beta, False))
+        scale = scaling(self._dtype, self._dtype, 1, beta, self.conjugated[C])
+        self._move(places[C], arrays[C].transpose(axes), scale)
+
+    def _in_place(self, places: list[Array], alpha: complex, beta: complex) -> None:
+        """The products on C as it lies, which is conjugated before and behind them, where it has to be."""
+        a, b, c = places
+        turned = self.conjugated[C]
+        if turned and beta != 0:
+            np.conjugate(c, out=c)
+        self._run(a, b, c, alpha, beta.conjugate() if turned else beta)
+        if turned:
+            np.conjugate(c, out=c)
 
     def in_place(self) -> Execution:
         """The execution, of arrays that are walked forwards, of a plan that needs no memory."""
@@ -105,7 +119,7 @@ class Execution:
 
     def copy(self, of: Array, to: Array, tensor: int, copy: Copy) -> None:
         """Copy A or B, conjugated where that is asked for."""
-        scale = scaling(self._dtype, self._dtype, 1, 0, True) if self._conjugate[tensor] else PLAIN
+        scale = scaling(self._dtype, self._dtype, 1, 0, True) if self.conjugated[tensor] else PLAIN
         self._move(of.transpose(copy.axes), to, scale)
 
     def _move(self, of: Array, to: Array, scale: Scaling) -> None:

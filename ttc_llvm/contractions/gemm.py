@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..lazy_dataclasses import dataclass
-from .merged import A, B
+from .merged import A, B, C
 from .plan import Matrix, Products
 
 
@@ -25,6 +25,31 @@ class Gemm:
 
 def gemm(products: Products) -> Gemm | None:
     """The call for a valid plan; None where it conjugates a matrix that it does not transpose, which BLAS cannot."""
+    return _call(products, conjugated(products))
+
+
+def conjugated(products: Products) -> tuple[bool, bool, bool]:
+    """True for what is conjugated: A and B, by their copies or in the products, and what the products make. Where BLAS
+    cannot conjugate an operand as it lies, the other one and the result are: conj(A) B = conj(A conj(B))."""
+    a, b = products.merged.conjugate
+    asked, turned = (a, b, False), (not a, not b, True)
+    if not (a or b):
+        return asked
+    free = a and b and products.plan.copies[C] is not None  # the result's copy conjugates on its way
+    order = (turned, asked) if free else (asked, turned)
+    return next((flags for flags in order if _call(products, flags) is not None), asked)
+
+
+def passes(products: Products) -> tuple[int, ...]:
+    """The tensors that are gone through before the products, or behind them: to be copied, or conjugated."""
+    copies, flags = products.plan.copies, conjugated(products)
+    alone = [False, False, flags[C]]
+    if any(flags) and gemm(products) is None:  # NumPy multiplies conjugated copies
+        alone = [*flags]
+    return tuple(tensor for tensor in (A, B, C) if copies[tensor] is not None or alone[tensor])
+
+
+def _call(products: Products, flags: tuple[bool, bool, bool]) -> Gemm | None:
     m, n, k = products.sizes
     a, b, c = products.matrices
     swapped = not _by_columns(c, m, n)
@@ -32,7 +57,7 @@ def gemm(products: Products) -> Gemm | None:
         a, b, c = (Matrix(x.columns, x.rows, x.loops) for x in (b, a, c))
         m, n = n, m
     in_place = [products.plan.copies[tensor] is None for tensor in (A, B)]
-    conjugate = [is_set and here for is_set, here in zip(products.merged.conjugate, in_place, strict=True)]
+    conjugate = [is_set and here for is_set, here in zip(flags, in_place, strict=False)]
     sides = [_side(a, m, k, conjugate[swapped]), _side(b, k, n, conjugate[not swapped])]
     if any(side is None for side in sides):
         return None

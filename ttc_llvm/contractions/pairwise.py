@@ -27,10 +27,11 @@ _placed: Recent[tuple[int, ...]] = Recent(PREPARED)
 
 
 class Labelled(NamedTuple):
-    """An array and the labels of its axes."""
+    """An array and the labels of its axes. conjugated: what it stands for are the conjugates of its elements."""
 
     array: Array
     labels: Labels
+    conjugated: bool = False
 
 
 class How(NamedTuple):
@@ -52,17 +53,17 @@ class Target(NamedTuple):
 
 def squeezed(x: Labelled, extents: dict[int, int]) -> Labelled:
     """The same without axes of extent 1 along which others are longer."""
-    array, labels = x
+    array, labels, conjugated = x
     ones = [label for label, extent in zip(labels, array.shape, strict=True) if extent == 1 != extents[label]]
     if not ones:
         return x
     at = (*(0 if label in ones else slice(None) for label in labels), ...)  # `...`: never a scalar
-    return Labelled(array[at], tuple(label for label in labels if label not in ones))
+    return Labelled(array[at], tuple(label for label in labels if label not in ones), conjugated)
 
 
 def reduced(x: Labelled, keep: frozenset[int]) -> Labelled:
     """The same with each label once, and without those that are not in `keep`, which are summed over."""
-    array, labels = x
+    array, labels, conjugated = x
     unique = tuple(dict.fromkeys(labels))
     if len(unique) != len(labels):
         array, labels = originals.EINSUM(array, _small(labels, unique), _small(unique, unique)), unique
@@ -70,7 +71,7 @@ def reduced(x: Labelled, keep: frozenset[int]) -> Labelled:
     if summed:
         array = np.asarray(array.sum(summed))
         labels = tuple(label for label in labels if label in keep)
-    return Labelled(array, labels)
+    return Labelled(array, labels, conjugated)
 
 
 def _small(labels: Labels, unique: Labels) -> list[int]:
@@ -135,7 +136,7 @@ def _interleaved(out: Array) -> bool:
 
 def _execution(a: Labelled, b: Labelled, c: Labelled, how: How) -> Runs:
     """The planned contraction of arrays that lie as these do."""
-    key = (*((x.labels, x.array.shape, x.array.strides) for x in (a, b, c)), c.array.dtype, how)
+    key = (*((x.labels, x.array.shape, x.array.strides, x.conjugated) for x in (a, b, c)), c.array.dtype, how)
     return _prepared.find(key) or _prepared.put(key, planned(contraction(a, b, c), *how))
 
 
@@ -147,14 +148,16 @@ def contraction(a: Labelled, b: Labelled, c: Labelled) -> Contraction:
     itemsize = c.array.itemsize
     of_a, of_b, of_c = (tuple(step // itemsize for step in x.array.strides) for x in (a, b, c))
     spec = f"{spelled[0]},{spelled[1]}->{spelled[2]}"
-    return Contraction(spec, size, dtypes.from_numpy(c.array.dtype).name, of_a, of_b, of_c)
+    kind = dtypes.from_numpy(c.array.dtype).name
+    return Contraction(spec, size, kind, of_a, of_b, of_c, conjugate_a=a.conjugated, conjugate_b=b.conjugated)
 
 
 def _empty(
     a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], free: bool, how: How
 ) -> Array:
     """A new result: in C order, or in the order that is made with fewer copies, if its own is free."""
-    key = (a.labels, a.array.shape, a.array.strides, b.labels, b.array.strides, labels, a.array.dtype, free, how)
+    of_both = ((x.labels, x.array.shape, x.array.strides, x.conjugated) for x in (a, b))
+    key = (*of_both, labels, a.array.dtype, free, how)
     order = _placed.find(key)
     if order is None:
         order = _placed.put(key, _order(a, b, labels, extents, how) if free else tuple(range(len(labels))))

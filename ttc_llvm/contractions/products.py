@@ -13,7 +13,7 @@ from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import IndexClass
 from . import blas
-from .gemm import Gemm, gemm
+from .gemm import Gemm, conjugated, gemm
 from .merged import A, B, C
 from .plan import Products
 from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
@@ -124,9 +124,9 @@ class NumpyProducts:
         )
         conjugate = [
             is_set and copy is None
-            for is_set, copy in zip(self._products.merged.conjugate, self._products.plan.copies, strict=False)
+            for is_set, copy in zip(conjugated(self._products), self._products.plan.copies, strict=True)
         ]
-        left, right = (x.conj() if flag else x for x, flag in zip((left, right), conjugate, strict=True))
+        left, right = (x.conj() if flag else x for x, flag in zip((left, right), conjugate, strict=False))
         outer = result.ndim - 2 - self._summed
         extents = left.shape[outer : outer + self._summed]
         result = result[(slice(None),) * outer + (0,) * self._summed]

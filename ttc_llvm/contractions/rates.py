@@ -11,8 +11,8 @@ from typing import Any
 from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
-from .gemm import gemm
-from .merged import A, B, C
+from .gemm import gemm, passes
+from .merged import C
 from .plan import Products
 from .splitting import SIDES, Gains, kind, split
 
@@ -78,7 +78,7 @@ class Rates:
         """The predicted time of a plan."""
         piece = products.piece
         total = products.pieces * (self._products(piece) + self._beyond_caches(piece))
-        return total + sum(self._copy(products, tensor) for tensor in (A, B, C))
+        return total + sum(self._pass(products, tensor) for tensor in passes(products))
 
     def _products(self, products: Products) -> float:
         made = gemm(products)
@@ -96,10 +96,8 @@ class Rates:
         written = self.written[prod(products.sizes) > MILLION]
         return _bytes(products, C) * (written + (self.strided if _runs(products) > STREAMS else 0.0))
 
-    def _copy(self, products: Products, tensor: int) -> float:
+    def _pass(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
-        if products.plan.copies[tensor] is None:
-            return 0.0
         whole, piece = _bytes(products, tensor), _bytes(products.piece, tensor)
         near, far = self.copied
         ways = (near if piece <= CACHE_BYTES else far, near if whole <= CACHE_BYTES else far)
