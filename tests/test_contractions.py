@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import sys
@@ -264,7 +265,8 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 
 
 def test_rates_rank_copies_behind_products_in_place() -> None:
-    speed = rates.Speed((1e9,) * 7 + (1e10,), (1e10,) * 8)
+    every = (*rates.SHORT.corners, *rates.LONG.corners)
+    speed = rates.Speed(*[{sizes: min(1e10, 1e7 * max(sizes) * min(sizes)) for sizes in every}] * 2)
     speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, (1e-10, 1e-10), 1e-8, (2e10, 1e10), 1e-6, {})
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=speeds.seconds)
@@ -273,10 +275,26 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     assert all(speeds.seconds(x) > speeds.seconds(ranked[0]) for x in ranked[1:])
 
 
+def test_speeds_are_those_of_the_corners_around() -> None:
+    """What is measured is found again, and what lies between or outside is bounded by its neighbours."""
+    draw = random.Random(5)
+    both = [{sizes: draw.uniform(1e9, 5e10) for sizes in grid.corners} for grid in (rates.SHORT, rates.LONG)]
+    speed = rates.Speed(*both)
+    for known in both:
+        for sizes, found in known.items():
+            assert math.prod(sizes) / found == pytest.approx(speed.seconds(sizes), rel=0.2)
+    slowest, fastest = min(map(min, (x.values() for x in both))), max(map(max, (x.values() for x in both)))
+    for _ in range(500):
+        m, n, k = (int(10 ** draw.uniform(0, 5)) for _ in range(3))
+        work = math.prod(max(extent, 16 if m * n * k > rates.MILLION else 4) for extent in (m, n, k))
+        assert work / fastest <= speed.seconds((m, n, k)) <= work / slowest
+
+
 def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "DRIFT", 1e9)  # this machine is never busy
     found = measuring.measured.__wrapped__("s", 1)  # type: ignore[attr-defined]
-    assert min(*found.copied, found.start, *(min(*speed.short, *speed.long) for speed in found.products.values())) > 0
+    speeds = [[*speed.short.values(), *speed.long.values()] for speed in found.products.values()]
+    assert min(*found.copied, found.start, *map(min, speeds)) > 0
     assert rates.from_text(rates.to_text(found)) == found
     child = "from ttc_llvm.contractions import measuring, rates; measuring._measured = None; "
     child += "print(rates.to_text(measuring.measured('s', 1)))"

@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from math import prod
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -24,25 +26,25 @@ from ..tuning.search.speed import DRIFT
 from . import blas
 from .execution import Execution
 from .merged import merge
-from .rates import CUTS, LAYOUTS, LONG, SHORT, Rates, Speed, corners, from_text, to_text
+from .rates import CUTS, LAYOUTS, LONG, MILLION, SHORT, Grid, Rates, Sizes, Speed, from_text, to_text
 from .space import plans
 from .splitting import COLUMNS, DEPTH, GAIN, NO_GAINS, ROWS, Gains
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds6"  # raised when what is measured, or its text, changes
+REVISION = "speeds7"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY, THIN, EDGE = 4, 16, 256
 TALL, FLAT = 1536, 64  # extents of a product that is cut
 WIDE = 2048  # of a result that is larger than the caches next to a core
 APART, VISITS = 1024, 256  # rows of a result that lie apart, so many times 16 elements each
 ROUNDS, ENOUGH = 3, 5e-3  # runs of each, and the seconds after which there are no more
-TRIALS, STRANGE = 3, 16  # a speed so many times below another is measured again: threads of BLAS have waited
-REPEATS, FEW = 64, 1 << 16  # products in one call, of so many multiplications
+TRIALS, STRANGE = 3, 4  # a speed so many times below another is measured again: threads of BLAS have waited
+REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many multiplications together
 
 
 @once
 def measured(dtype: str, threads: int) -> Rates:
-    """The rates of a data type with so many threads of ours: from the solutions database, or measured, in some 300 ms,
+    """The rates of a data type with so many threads of ours: from the solutions database, or measured, in a second,
     and stored. What was measured while the machine was busy is measured again by later processes, twice at most."""
     how = f"{REVISION} {settings()}"
     request = Request(f"speeds of products of {dtype}", backend.host_target().key, threads, "hot-ab", "", how, KIND)
@@ -102,26 +104,32 @@ def _gain(dtype: str, left: str, right: str, side: str) -> float:
 
 
 def _speed(dtype: str, spec: str, tiny: float) -> Speed:
-    """The speeds of the corners; of small products many are run in one call, which then counts for little."""
-    short: list[float] = []
-    for sizes in corners(SHORT):
+    return Speed(*(_speeds(dtype, spec, grid, tiny) for grid in (SHORT, LONG)))
+
+
+def _speeds(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
+    """The speeds of the corners, by ascending extents: one far below those of smaller products is measured again."""
+    found: dict[Sizes, float] = {}
+    for sizes in grid.corners:
+        smaller = [speed for known, speed in found.items() if all(map(le, known, sizes))]
         for _ in range(TRIALS):
-            speed = _corner(dtype, spec, sizes, tiny)
-            if not short or speed > max(short) / STRANGE:
+            found[sizes] = max(found.get(sizes, 0.0), _corner(dtype, spec, sizes, tiny))
+            if found[sizes] > max(smaller, default=0.0) / STRANGE:
                 break
-        short.append(speed)
-    return Speed(tuple(short), tuple(_corner(dtype, spec, sizes, tiny) for sizes in corners(LONG)))
+    return found
 
 
-def _corner(dtype: str, spec: str, sizes: tuple[int, ...], tiny: float) -> float:
-    m, n, k = sizes
-    many = m * n * k <= FEW
-    whole = _product(dtype, _many(spec) if many else spec, (m, n, k))
-    return m * n * k / max(whole / REPEATS if many else whole - tiny, 1e-9)
+def _corner(dtype: str, spec: str, sizes: Sizes, tiny: float) -> float:
+    """Multiplications a second; many small products are run in one call, which then counts for little."""
+    work = prod(sizes)
+    if work > MILLION:
+        return work / max(_product(dtype, spec, sizes) - tiny, 1e-9)
+    repeats = min(max(FEW // work, LEAST_REPEATS), REPEATS)
+    return work * repeats / max(_product(dtype, _many(spec), sizes, repeats=repeats) - tiny, 1e-9)
 
 
 def _many(spec: str) -> str:
-    """The same product of REPEATS matrices each."""
+    """The same product of many matrices each."""
     a, _, rest = spec.partition(",")
     b, _, c = rest.partition("->")
     return f"l{a},l{b}->l{c}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import product
 from math import exp, isfinite, log, prod
 from typing import Any
@@ -21,17 +23,38 @@ MILLION = 1_000_000
 CACHE_BYTES = 4 << 20  # results up to this size are in the caches while they are summed up
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
-
-
-LEAST = 16  # smaller extents take as long as this
-SHORT, LONG = (16, 240), (64, 480)  # the extents of m, n and k between which speeds are interpolated: of products of
-# up to a million multiplications, but for the largest corner, and of larger ones, for which BLAS has other kernels
 CUTS = tuple((*kind, side) for kind in LAYOUTS for side in SIDES)
 
 
-def corners(extents: tuple[int, int]) -> tuple[tuple[int, ...], ...]:
-    """All m, n and k of two extents."""
-    return tuple(product(extents, repeat=3))
+Sizes = tuple[int, int, int]  # m, n and k
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Products whose speeds are measured: of more than `least` and up to `most` multiplications, m, n and k being any
+    of the extents."""
+
+    extents: tuple[int, ...]
+    least: int
+    most: int
+
+    @cached_property
+    def corners(self) -> tuple[Sizes, ...]:
+        """m, n and k of each."""
+        every = product(self.extents, self.extents, self.extents)
+        return tuple(sizes for sizes in every if self.least < prod(sizes) <= self.most)
+
+    def around(self, extent: int) -> tuple[tuple[int, float], ...]:
+        """The two extents next to another, and their weights, which are never 0."""
+        above = min(max(bisect_right(self.extents, extent), 1), len(self.extents) - 1)
+        low, high = self.extents[above - 1 : above + 1]
+        share = min(max(log(extent / low) / log(high / low), EDGE), 1 - EDGE)
+        return (low, 1 - share), (high, share)
+
+
+EDGE = 0.01
+SHORT, LONG = Grid((4, 12, 40, 120), 0, MILLION), Grid((16, 144, 1000), MILLION, 25 * MILLION)
+"""BLAS has other kernels for products of up to a million multiplications."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +62,21 @@ class Speed:
     """The speed of products whose operands lie in one way and are in the caches: multiplications a second at the
     corners of `SHORT`, and of `LONG`."""
 
-    short: tuple[float, ...]
-    long: tuple[float, ...]
+    short: Mapping[Sizes, float]
+    long: Mapping[Sizes, float]
 
-    def seconds(self, sizes: tuple[int, int, int]) -> float:
-        """The predicted time of one product: geometric means of the corners by the logarithms of the extents."""
-        (least, most), speeds = (SHORT, self.short) if prod(sizes) <= MILLION else (LONG, self.long)
-        shares = [min(max(log(max(extent, 1) / least) / log(most / least), 0.0), 1.0) for extent in sizes]
-        logarithm = 0.0
-        for corner, speed in zip(corners((least, most)), speeds, strict=True):
-            weight = 1.0
-            for extent, share in zip(corner, shares, strict=True):
-                weight *= share if extent == most else 1 - share
-            logarithm += weight * log(speed)
-        return prod(max(extent, LEAST) for extent in sizes) / exp(logarithm)
+    def seconds(self, sizes: Sizes) -> float:
+        """The predicted time of one product: the geometric mean of the corners around it, by the logarithms of extents.
+        """
+        grid, known = (SHORT, self.short) if prod(sizes) <= MILLION else (LONG, self.long)
+        extents = [max(extent, grid.extents[0]) for extent in sizes]
+        around_m, around_n, around_k = map(grid.around, extents)
+        total = logarithm = 0.0
+        for (m, of_m), (n, of_n), (k, of_k) in product(around_m, around_n, around_k):
+            if (speed := known.get((m, n, k))) is not None:
+                weight = of_m * of_n * of_k
+                total, logarithm = total + weight, logarithm + weight * log(speed)
+        return prod(extents) / exp(logarithm / total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +146,10 @@ def _bytes(products: Products, tensor: int) -> int:
 
 def to_text(rates: Rates) -> str:
     """Rates in JSON, as rows of the database have them."""
-    products = {"".join(kind): [speed.short, speed.long] for kind, speed in rates.products.items()}
+    products = {
+        "".join(kind): [[*speeds.values()] for speeds in (speed.short, speed.long)]
+        for kind, speed in rates.products.items()
+    }
     gains = [rates.gains[key] for key in CUTS]
     return json.dumps([products, rates.call, *rates.written, rates.strided, *rates.copied, rates.start, gains])
 
@@ -140,9 +167,8 @@ def from_text(text: str) -> Rates:
 
 
 def _speed(short: Any, long: Any) -> Speed:
-    if not len(short) == len(long) == len(corners(SHORT)):
-        raise ValueError
-    return Speed(tuple(map(_positive, short)), tuple(map(_positive, long)))
+    both = ((SHORT.corners, short), (LONG.corners, long))
+    return Speed(*(dict(zip(corners, map(_positive, speeds), strict=True)) for corners, speeds in both))
 
 
 def _number(value: Any) -> float:
