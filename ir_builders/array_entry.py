@@ -16,17 +16,15 @@ from ttc_llvm.operands.object_fields import (
     ARRAY_RANK,
     C_CONTIGUOUS,
     F_CONTIGUOUS,
-    REFERENCES,
     WRITEABLE,
 )  # fmt: skip
-from ttc_llvm.problem.dtypes import MAX_ITEMSIZE
 
 from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, type_of
 from .array_entry_fields import GIVEN_BYTES, Given, State
-from .array_layouts import packed, permuted_array, set_result, set_source, state_of
+from .array_layouts import item_bytes, packed, permuted_array, set_result, set_source, state_of
 from .layout_calls import looked_up, moved, run
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK
-from .words import call, load8, load32, load64, local, store64
+from .words import call, load32, load64, local, store64
 
 TRANSPOSE_NAMES = sum(1 << given // 8 for given in Given if given not in (Given.DTYPE, Given.LIKE))
 CONTIGUOUS_NAMES = sum(1 << given // 8 for given in (Given.A, Given.DTYPE, Given.LIKE, Given.THREADS))
@@ -109,15 +107,7 @@ def _kind(state: int, given: int, of: int, to: int, scalars: int) -> int:
         if kind != 0:
             is_fresh = is_left(state, load64(given + Given.OUT))
             return NONE_SUCH if is_fresh and beta != 0 and beta != load64(state + State.ZERO) else kind
-    return _moved(state, of)
-
-
-def _moved(state: int, dtype: int) -> int:
-    """Bytes of items that are moved as they are; 0 where they cannot be."""
-    size = load32(dtype + load64(state + State.DTYPE_SIZE))
-    if load8(dtype + load64(state + State.DTYPE_FLAGS)) & REFERENCES or size > MAX_ITEMSIZE:
-        return 0
-    return size
+    return item_bytes(state, of)
 
 
 def _contiguous(state: int, args: int, count: int, names: int, wanted: int) -> int:
@@ -135,7 +125,7 @@ def _contiguous(state: int, args: int, count: int, names: int, wanted: int) -> i
     if load32(array + ARRAY_FLAGS) & wanted:
         call(load64(state + State.TAKE), array)
         return array
-    kind = _moved(state, load64(array + ARRAY_DTYPE))
+    kind = item_bytes(state, load64(array + ARRAY_DTYPE))
     if kind == 0:
         return 0
     store64(layout + KIND, kind)

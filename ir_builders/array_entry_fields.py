@@ -1,10 +1,11 @@
-"""The state of the native entries of arrays, which Python fills, and the block in which they note arguments."""
+"""The blocks of the native entries of arrays: the state and what is known of a solution, which Python fills, and the
+arguments of a call."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from .layout_fields import ARITHMETIC
+from .layout_fields import ARITHMETIC, LAYOUT_BYTES, MAX_RANK, PREPARED_BYTES
 
 MOVED, UNKNOWN, SPENT = 0, 1, 2
 """What became of a call. But for MOVED nothing has moved, and Python has to see to it: SPENT where the layout is to get
@@ -71,3 +72,34 @@ GIVEN_BYTES = 8 * len(Given)
 DTYPES = 8 * len(State)  # behind the words of the state: the dtypes of ARITHMETIC, and the names of arguments
 NAMES = DTYPES + 8 * len(ARITHMETIC)
 STATE_BYTES = NAMES + GIVEN_BYTES
+
+
+class Side(IntEnum):
+    """Offsets of what is known of A or B of a solution."""
+
+    DTYPE = 0  # address, 0 = any that holds no objects
+    SIZE = 8  # bytes of an element
+    IN_F = 16  # 1: contiguous arrays of these extents are its storage
+    IN_C = 24  # 1: those of the extents in reverse are
+    ELEMENTS = 32  # that storage of one dimension has at least
+    RANK = 40
+    OUTER = 48  # extents of its storage
+
+
+SIDE_BYTES = Side.OUTER + 8 * MAX_RANK
+
+
+class Bound(IntEnum):
+    """Offsets of what is known of a solution with given scalars."""
+
+    STATE = 0  # address of the state
+    AXES = 8  # a tuple: the axis of the array A that is each of the array B
+    KIND = 16  # of layouts, where the arrays' strides are not the problem's
+    SCALARS = 24  # address of alpha and beta
+    PREPARED = 32  # its own call; without a kernel Python makes it
+    LAYOUT = PREPARED + PREPARED_BYTES  # its own, KIND apart
+    A = LAYOUT + LAYOUT_BYTES
+    B = A + SIDE_BYTES
+
+
+BOUND_BYTES = Bound.B + SIDE_BYTES

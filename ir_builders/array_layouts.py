@@ -14,14 +14,16 @@ from ttc_llvm.operands.object_fields import (
     COUNT,
     HOME_STATE,
     LIST_ITEMS,
+    REFERENCES,
     TUPLE_ITEMS,
 )  # fmt: skip
+from ttc_llvm.problem.dtypes import MAX_ITEMSIZE
 
 from .array_arguments import integer, is_left, type_of
 from .array_entry_fields import UNKNOWN, State
 from .layout_calls import moved
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK, STRIDE_OF, STRIDE_TO
-from .words import call, load32, load64, local, store64
+from .words import call, load8, load32, load64, local, store64
 
 LONG = 1 << 31  # extents and strides of new results are no longer, so that products do not overflow
 
@@ -32,6 +34,14 @@ def state_of(home: int) -> int:
 
 
 # --- what is read -----------------------------------------------------------------------------------------
+
+
+def item_bytes(state: int, dtype: int) -> int:
+    """Bytes of items that are moved as they are; 0 where they cannot be."""
+    size = load32(dtype + load64(state + State.DTYPE_SIZE))
+    if load8(dtype + load64(state + State.DTYPE_FLAGS)) & REFERENCES or size > MAX_ITEMSIZE:
+        return 0
+    return size
 
 
 def set_source(layout: int, array: int) -> None:

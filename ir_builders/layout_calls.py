@@ -36,7 +36,12 @@ def looked_up(state: int, layout: int) -> int:
 def moved(state: int, layout: int, a: int, b: int, scalars: int) -> int:
     """Look a layout up and run it from address a to address b; UNKNOWN where the two might overlap, too."""
     prepared = looked_up(state, layout)
-    return run(state, prepared, a, b, scalars) if prepared != 0 and _apart(prepared, a, b) else UNKNOWN
+    return run_apart(state, prepared, a, b, scalars) if prepared != 0 else UNKNOWN
+
+
+def run_apart(state: int, prepared: int, a: int, b: int, scalars: int) -> int:
+    """The same of a prepared call."""
+    return run(state, prepared, a, b, scalars) if _apart(prepared, a, b) else UNKNOWN
 
 
 def _apart(prepared: int, a: int, b: int) -> int:

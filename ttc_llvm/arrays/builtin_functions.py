@@ -36,6 +36,7 @@ class Home(ModuleType):
 
 
 _known: dict[str, tuple[_Definition, Home]] = {}
+_natives: dict[str, _Definition] = {}
 
 
 def supported() -> bool:
@@ -64,14 +65,13 @@ def vectorcall() -> int:
 
 
 def native(name: str, address: int, state: Any) -> Any:
-    """A builtin function of native code alone. state: a ctypes object, the address of whose memory the code finds."""
+    """A builtin function of native code alone. name: always of this code; state: a ctypes object, the address of whose
+    memory the code finds, and which the function keeps."""
     home = Home("ttc_llvm")
     home.state = state
-
-    def called() -> None: ...
-
-    called.__name__ = name
-    return _bound(called, home, address)
+    if name not in _natives:
+        _natives[name] = _definition(name, address, "")
+    return _made(_natives[name], home, __name__)
 
 
 def bind(name: str, address: int, state: Any) -> None:
@@ -83,11 +83,19 @@ def bind(name: str, address: int, state: Any) -> None:
 
 def _bound(python: Callable[..., Any], home: Home, code: int) -> Any:
     name = python.__name__
-    definition = _Definition(name.encode(), code, FASTCALL, _text(python).encode())
+    _known[name] = _definition(name, code, _text(python)), home
+    return _made(_known[name][0], home, python.__module__)
+
+
+def _definition(name: str, code: int, text: str) -> _Definition:
+    made = _Definition(name.encode(), code, FASTCALL, text.encode())
+    keep(made)  # others may still have the function when this module's names are gone
+    return made
+
+
+def _made(definition: _Definition, home: Home, module: str) -> Any:
     made = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
-    keep(definition)  # others may still have the function when this module's names are gone
-    _known[name] = definition, home
-    return made(("PyCMethod_New", ctypes.pythonapi))(ctypes.addressof(definition), home, python.__module__, None)
+    return made(("PyCMethod_New", ctypes.pythonapi))(ctypes.addressof(definition), home, module, None)
 
 
 def keep(thing: object) -> None:

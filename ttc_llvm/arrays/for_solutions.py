@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from .. import locks
 from ..errors import ArrayError
+from ..ir_builders.array_entry_fields import BOUND_BYTES, Bound
+from ..ir_builders.layout_fields import RANK
 from ..operands.operand import Operand
 from ..problem import dtypes
 from ..problem.problem import Problem
-from ..runtime.array_arguments import OVERLAP
+from ..runtime.array_arguments import OVERLAP, Storage
+from ..runtime.executable import Executable
+from . import builtin_functions, layout_code
 from .checks import overlaps_itself, share
-from .pairs import Array, Scaling, scaling
+from .layouts import prepared
+from .native_entry import native_moves
+from .pairs import ALIGNED, Array, Scaling, scaling
 from .strided import assign
 
 
@@ -33,6 +41,44 @@ def served(problem: Problem) -> Callable[[Array, Array, int], None]:
     return run
 
 
+class _Block(ctypes.Array[ctypes.c_int64]):
+    """What native code knows of a solution: the words of `Bound`. kept: what they refer to."""
+
+    _type_, _length_ = ctypes.c_int64, BOUND_BYTES // 8
+    kept: tuple[Any, ...]
+
+    def put(self, place: int, *words: int) -> None:
+        """Write words from an offset on."""
+        self[place // 8 : place // 8 + len(words)] = words
+
+
+def native_call(
+    problem: Problem, axes: tuple[int, ...], sides: tuple[Storage, Storage], executable: Executable | None, scalars: int
+) -> Callable[[Any, Any], bool]:
+    """A native function of two arrays, which does at once what a solution does, or returns False.
+
+    problem: whose scalars are meant, and lie at the address `scalars`; axes: the axis of an array A that is each of an
+    array B; executable: what serves arrays that lie as the problem says, if that is to be native, too.
+    """
+    state = native_moves().state
+    if not state:
+        return lambda a, b: False
+    a, b = sides
+    block = _Block()
+    block.kept = axes, sides, executable
+    block.put(Bound.STATE, state, id(axes), _scaling(problem).number or a.dtype.itemsize, scalars)
+    odd_a, odd_b = (min(x.dtype.itemsize, ALIGNED) - 1 for x in sides)
+    block.put(Bound.PREPARED, *prepared(executable, ((0, a.bytes), (0, b.bytes)), (odd_a, odd_b)))
+    loops = zip(b.tensor.shape, (a.tensor.strides[k] for k in axes), b.tensor.strides, strict=True)
+    block.put(Bound.LAYOUT + RANK, len(axes), *chain.from_iterable(loops))
+    block.put(Bound.A, *_words(a))
+    block.put(Bound.B, *_words(b))
+    call: Callable[[Any, Any], bool] = builtin_functions.native(
+        "solution_moved", layout_code.entries()["solution_moved"], block
+    )
+    return call
+
+
 def served_on_device(problem: Problem) -> Callable[[Array, Array, Any, tuple[Operand, ...]], None]:
     """The same on a device, before it has finished: a function of two arrays, the stream, and of the arrays as they
     were read, whose streams matter."""
@@ -47,6 +93,13 @@ def served_on_device(problem: Problem) -> Callable[[Array, Array, Any, tuple[Ope
         gpu.launch(a, b, scale, 1, stream, given)
 
     return run
+
+
+def _words(side: Storage) -> tuple[int, ...]:
+    """Those of `Side`."""
+    dtype, outer = side.dtype, side.tensor.outer
+    orders = side.in_f is not None, side.in_c is not None
+    return (id(dtype) if side.exact else 0, dtype.itemsize, *orders, side.tensor.elements, len(outer), *outer)
 
 
 def _scaling(problem: Problem) -> Scaling:

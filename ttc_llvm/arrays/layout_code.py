@@ -14,12 +14,12 @@ from ..runtime.once import once
 from ..runtime.stored_code import native, revision
 
 # Modules of `ir_builders`, which are loaded only where their functions are compiled.
-_TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY = (
-    "layout_table", "native_planner", "array_entry", "array_layouts", "contiguous_copy",
+_TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS = (
+    "layout_table", "native_planner", "array_entry", "array_layouts", "contiguous_copy", "solution_call",
 )  # fmt: skip
 _SOURCES = (
     "words", "layout_fields", "planner_fields", "canonical_axes", _COPY, _PLANNER, _TABLE, "array_entry_fields",
-    "array_arguments", "layout_calls", _LAYOUTS, _ENTRY,
+    "array_arguments", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
 )  # fmt: skip
 _WORD = ctypes.c_int64
 _LAYOUT = ctypes.c_char_p  # its bytes, which may hold zeros
@@ -34,7 +34,7 @@ _NATIVE: dict[str, tuple[str, Any]] = {  # functions by name: where they are, an
 }
 _ENTRIES = {
     "transpose": _ENTRY, "ascontiguousarray": _ENTRY, "asfortranarray": _ENTRY, "arrays_moved": _LAYOUTS,
-    "memory_moved": _LAYOUTS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
+    "memory_moved": _LAYOUTS, "solution_moved": _SOLUTIONS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
 
 

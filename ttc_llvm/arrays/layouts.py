@@ -157,13 +157,7 @@ class Layouts:
 
         reaches: lowest byte and end of each side, from element 0; odd: address bits of each that must be clear.
         """
-        direct = None if executable is None else executable.direct()
-        call, parts, held = (0, 0, 0, 0, 0), 0, False
-        if direct is not None:
-            call = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
-            parts, held = 1, direct.held
-        owner = 0 if executable is None else id(executable)
-        words = np.array([*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches[0], *reaches[1]], np.int64)
+        words = np.array(prepared(executable, reaches, odd), np.int64)
         return self._kept(layout, words, executable)
 
     def renew(self, layout: bytes, left: int) -> None:
@@ -190,6 +184,17 @@ class Layouts:
 
     def _word(self, offset: int) -> int:
         return int(self._words[offset // 8])
+
+
+def prepared(executable: Executable | None, reaches: tuple[Reach, Reach], odd: Reach) -> tuple[int, ...]:
+    """The words of a prepared call, with the arguments of `Layouts.own`."""
+    direct = None if executable is None else executable.direct()
+    call, parts, held = (0, 0, 0, 0, 0), 0, False
+    if direct is not None:
+        call = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
+        parts, held = 1, direct.held
+    owner = 0 if executable is None else id(executable)
+    return (*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches[0], *reaches[1])
 
 
 # --- layouts --------------------------------------------------------------------------------------------

@@ -36,13 +36,14 @@ _OBJECTS: dict[str, object] = {  # of each there is one in the process
 
 class Moves(NamedTuple):
     """`arrays_moved` and `memory_moved` of `ir_builders/array_layouts.py`: MOVED, or else nothing has moved, and Python
-    has to see to it."""
+    has to see to it. state: the address of native code's state, 0 where there is no such code."""
 
     arrays: Callable[..., int]
     memory: Callable[..., int]
+    state: int = 0
 
 
-NO_MOVES = Moves(*[lambda *_: UNKNOWN] * 2)
+NO_MOVES = Moves(arrays=lambda *_: UNKNOWN, memory=lambda *_: UNKNOWN)
 """What leaves every call to Python."""
 
 
@@ -54,7 +55,8 @@ def native_moves() -> Moves:
     state, addresses = _state(), layout_code.entries()
     for name in public.PYTHON:
         builtin_functions.bind(name, addresses[name], state)
-    return Moves(*(builtin_functions.native(name, addresses[name], state) for name in ("arrays_moved", "memory_moved")))
+    arrays, memory = (builtin_functions.native(x, addresses[x], state) for x in ("arrays_moved", "memory_moved"))
+    return Moves(arrays, memory, ctypes.addressof(state))
 
 
 def _state() -> Any:

@@ -12,6 +12,7 @@ from ..problem.layouts import column_major
 from ..problem.problem import Problem
 from ..problem.readings import Reading
 from ..runtime.array_arguments import Storage
+from ..runtime.executable import Executable
 from ..runtime.user_warnings import warn
 
 KEPT = 64
@@ -27,7 +28,7 @@ _told: set[str] = set()
 class ByStrides:
     """The pairs of arrays that a solution was called with, a bounded number: what they are to its problem."""
 
-    __slots__ = ("_a", "_axes_a", "_axes_b", "_b", "_known", "_own")
+    __slots__ = ("_a", "_axes_a", "_axes_b", "_b", "_cubes", "_known", "_own")
 
     def __init__(self, problem: Problem, a: Storage, b: Storage) -> None:
         self._a, self._b = a, b
@@ -35,6 +36,18 @@ class ByStrides:
         self._axes_a, self._axes_b = tuple(axes[p] for p in problem.perm), problem.axes_b
         self._known: dict[Any, bool] = {}
         self._own = _own_loops(problem)
+        self._cubes = any(t.axes is None and t.shape == t.outer[::-1] for t in (a.tensor, b.tensor))
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axis of an array A that is each axis of an array B."""
+        places = self._axes_b or range(len(self._axes_a))
+        return tuple(axis for _, axis in sorted(zip(places, self._axes_a, strict=True)))
+
+    @property
+    def is_told(self) -> bool:
+        """True where no call is to tell of the change in what cubes mean."""
+        return bool(_told) or not self._cubes
 
     def views(self, a: Place, b: Place) -> tuple[Array, Array, bool]:
         """The arrays of a call, one of which at least is not in place, as arrays of one shape, whose axes are B's
@@ -66,6 +79,20 @@ def _own_loops(problem: Problem) -> Loops:
     steps_a, steps_b = column_major(problem.outer_a), column_major(problem.outer_b)
     strides_a = tuple(steps_a[p] * problem.a.itemsize for p in problem.perm)
     return _loops(problem.size_b, strides_a, tuple(step * problem.b.itemsize for step in steps_b))
+
+
+def native_call(
+    problem: Problem, arrays: ByStrides, executable: Executable | None, scalars: int
+) -> Callable[[Any, Any], bool]:
+    """A native function of two arrays, which does at once what a solution does, or returns False (`for_solutions`)."""
+    sides, axes = (arrays._a, arrays._b), arrays.axes
+    call: Callable[[Any, Any], bool] = _transposition().native_call(problem, axes, sides, executable, scalars)
+    return call
+
+
+def left(a: Any, b: Any) -> bool:
+    """False: Python serves the call."""
+    return False
 
 
 def served(problem: Problem) -> Callable[[Array, Array, int], None]:

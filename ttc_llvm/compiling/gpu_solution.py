@@ -28,7 +28,7 @@ from ..tuning.measurement import Measurement
 from . import stored_plans
 from .by_scalars import ByScalars
 from .by_strides import Place, served_on_device
-from .solution import PICKLED, unmarked
+from .pickles import PICKLED, unmarked
 
 
 @dataclass(frozen=True, slots=True)

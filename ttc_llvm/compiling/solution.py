@@ -7,54 +7,34 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy.typing as npt
-
 from .. import arguments, locks
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
-from ..lazy_dataclasses import dataclass, field
 from ..lowering import items
 from ..lowering.lower import lower
 from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan, check, parse
 from ..machine.target import Target
 from ..operands.addresses import data_address
-from ..operands.operand import Array
-from ..problem import dtypes
 from ..problem.canonical import Beta, Canonical, Kinds
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
 from ..runtime.array_arguments import OVERLAP
-from ..runtime.executable import Executable, check_runs_here
+from ..runtime.executable import Executable
 from ..runtime.kernel import Objects
 from ..tuning.cost.model import model_plan
 from ..tuning.measurement import Measurement
 from . import stored_plans
 from .by_scalars import ByScalars
-from .by_strides import Place, served
+from .by_strides import Place, left
+from .pickles import PICKLED, unmarked
+from .ready import Ready
 
 if TYPE_CHECKING:
     from ..explain import Explanation
     from ..native.artifact import Spec
 
-PICKLED = "ttc_llvm 2"  # what the state in a pickle begins with
 
-
-@dataclass(slots=True)
-class _Ready:
-    """What a call with given scalars needs. problem: with these scalars; values: alpha and beta; scalars: their
-    address, 0 for none; served: serves arrays of other strides, once there were some."""
-
-    executable: Executable
-    problem: Problem
-    values: npt.NDArray[Any] | None
-    scalars: int = field(init=False)
-    served: Callable[[Array, Array, int], None] | None = None
-
-    def __post_init__(self) -> None:
-        self.scalars = 0 if self.values is None else data_address(self.values)
-
-
-class Solution(ByScalars[Executable, _Ready]):
+class Solution(ByScalars[Executable, Ready]):
     """A tuned transposition: call it, inspect it, write it. Safe to call from several threads; pickles.
 
     problem, target, plan, threads: what was solved, for which machine and how many threads;
@@ -76,6 +56,7 @@ class Solution(ByScalars[Executable, _Ready]):
         self._objects = {} if objects is None else objects
         arguments.put(self, _RULES, OptionError)
         super().__init__(problem)
+        self._moves: Callable[[Any, Any], bool] = left
         check(plan, self._canonical)
 
     def __repr__(self) -> str:
@@ -105,35 +86,40 @@ class Solution(ByScalars[Executable, _Ready]):
         beta: by default the problem's; threads: by default the solution's. Raises ArrayError for what does not fit,
         ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
         """
+        if alpha is None and beta is None and threads is None:
+            moves = self._moves
+            if moves(a, b):
+                return b
         ready = self._find(alpha, beta)
-        (address_a, keeps_a), (address_b, keeps_b) = self._a.address(a), self._b.address(b)
         most = self.threads if threads is None else runtime.thread_count(threads)
+        if ready.moves(a, b):
+            return b
+        (address_a, keeps_a), (address_b, keeps_b) = self._a.address(a), self._b.address(b)
         try:
             if address_a < 0 or address_b < 0:
                 self._run_by_strides((address_a, keeps_a), (address_b, keeps_b), ready, most)
             elif address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
                 raise ArrayError(OVERLAP)
             else:
-                ready.executable.run(address_a, address_b, ready.scalars, most)
+                ready.run(address_a, address_b, most)
         except MemoryError as error:
             raise out_of_memory(error, "Solution") from error
+        if alpha is None and beta is None:
+            self._moves = ready.moves
         return b
 
-    def _run_by_strides(self, a: Place, b: Place, ready: _Ready, threads: int) -> None:
+    def _run_by_strides(self, a: Place, b: Place, ready: Ready, threads: int) -> None:
         """A call whose arrays do not both lie as the problem says."""
         view_a, view_b, own = self._by_strides.views(a, b)
         if own:
             addresses = data_address(view_a), data_address(view_b)
             self._check_apart(*addresses)
-            ready.executable.run(*addresses, ready.scalars, threads)
-            return
-        if ready.served is None:
-            check_runs_here(self.target)
-            ready.served = served(ready.problem)
-        ready.served(view_a, view_b, threads)
+            ready.run(*addresses, threads)
+        else:
+            ready.run_strided(view_a, view_b, threads)
 
-    def _bound(self, executable: Executable, problem: Problem) -> _Ready:
-        return _Ready(executable, problem, dtypes.scalars(problem.compute, problem.alpha, problem.beta))
+    def _bound(self, executable: Executable, problem: Problem) -> Ready:
+        return Ready(executable, problem, self._by_strides)
 
     def _executable(self, kinds: Kinds) -> Executable:
         """The code for these kinds of scalars, compiled or linked by its first calls."""
@@ -222,14 +208,6 @@ _RULES = {
     "others": arguments.each(arguments.instance(Target), "targets"),
     "_objects": arguments.texts_to(bytes),
 }
-
-
-def unmarked(given: tuple[Any, ...], count: int, wanted: str = PICKLED) -> tuple[Any, ...]:
-    """The state that a pickle holds, without what later versions add to it; PlanError for pickles of other forms."""
-    match given:
-        case ((str(mark), *state),) if mark == wanted and len(state) >= count:
-            return tuple(state[:count])
-    raise PlanError("this pickle of a solution was made by another version of ttc_llvm: compile its problem anew")
 
 
 def _unpickled(*given: Any) -> Solution:

@@ -11,7 +11,7 @@ from .. import arguments
 from ..arrays import checks
 from ..compiling import solve as loop
 from ..compiling.options import Options, checked
-from ..compiling.solution import unmarked
+from ..compiling.pickles import unmarked
 from ..compiling.trial import Mode
 from ..errors import ArrayError, OptionError, out_of_memory, states_memory
 from ..operands.addresses import data_address

@@ -37,7 +37,8 @@ class Storage:
     """Requirements on the memory of a tensor, and how arrays stand for it.
 
     tensor: shapes and strides of arrays; dtype: of its elements, and exact: no other of that size; bytes: from its
-    first element to its last; written: it must not be read-only; spelled: the dtype as the problem's maker named it.
+    first element to its last; written: it must not be read-only; spelled: the dtype as the problem's maker named it;
+    in_f, in_c: shapes of arrays in F and in C order that are its storage, None where they are not.
     """
 
     name: Literal["A", "B"]
@@ -47,8 +48,8 @@ class Storage:
     written: bool
     spelled: str
     bytes: int = field(init=False)
-    _in_f: tuple[int, ...] | None = field(init=False)  # shapes of arrays in F and in C order that are its storage
-    _in_c: tuple[int, ...] | None = field(init=False)
+    in_f: tuple[int, ...] | None = field(init=False)
+    in_c: tuple[int, ...] | None = field(init=False)
     _known: dict[Any, Reading] = field(init=False)  # by shape and strides, a bounded number
 
     def __post_init__(self) -> None:
@@ -57,8 +58,8 @@ class Storage:
         steps = packed(in_c, itemsize)
         put(self, "bytes", self.tensor.elements * itemsize)
         put(self, "_known", {})
-        put(self, "_in_f", in_f if self.tensor.reading(in_f, steps[::-1], itemsize) is IN_PLACE else None)
-        put(self, "_in_c", in_c if self.tensor.reading(in_c, steps, itemsize) is IN_PLACE else None)
+        put(self, "in_f", in_f if self.tensor.reading(in_f, steps[::-1], itemsize) is IN_PLACE else None)
+        put(self, "in_c", in_c if self.tensor.reading(in_c, steps, itemsize) is IN_PLACE else None)
 
     @classmethod
     def of(cls, problem: Problem, name: Literal["A", "B"]) -> Storage:
@@ -76,7 +77,7 @@ class Storage:
         shape, flags = x.shape, x.flags  # an array is what most calls bring: checked in no time
         if x.dtype != self.dtype or (self.written and not flags.writeable):
             return self._checked(x)
-        if (shape == self._in_f and flags.f_contiguous) or (shape == self._in_c and flags.c_contiguous):
+        if (shape == self.in_f and flags.f_contiguous) or (shape == self.in_c and flags.c_contiguous):
             return data_address(x), x
         if len(shape) == 1 and flags.c_contiguous and shape[0] >= self.tensor.elements:
             return data_address(x), x
