@@ -240,6 +240,8 @@ def test_threads_of_a_block_are_chosen_from_a_list(ttc: Ttc) -> None:
     with pytest.raises(OptionError, match="forced threads 0 is less than 1"):
         ttc_llvm.GpuForced((128, 0))
     assert ttc_llvm.GpuForced((128, 128)) == ttc_llvm.GpuForced(128)
+    shown = str(ttc_llvm.GpuForced()), str(ttc_llvm.GpuForced(128)), str(ttc_llvm.GpuForced((64, 128), (1, 0)))
+    assert shown == ("", "threads=128", "threads=(64, 128) order=(1, 0)")  # what `ttc database list` prints
 
 
 # --- help ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from ..errors import ArrayError
 from ..lazy_dataclasses import replace
 from ..problem.canonical import Kinds
 from ..problem.problem import Problem
-from ..runtime.array_arguments import OVERLAP, Storage, exactly
+from ..runtime.array_arguments import OVERLAP, REALS, Storage, exactly
 from .by_strides import ByStrides
 
 KEPT_SCALARS = 16
@@ -44,7 +44,9 @@ class ByScalars(Generic[E, R]):
 
     def _find(self, alpha: complex | None, beta: complex | None) -> R:
         """What a call needs; None stands for the problem's own scalars. ProblemError where they are none."""
-        key = exactly("alpha", alpha), exactly("beta", beta)
+        key: tuple[Any, Any] = alpha, beta
+        if type(alpha) not in REALS or type(beta) not in REALS:
+            key = exactly("alpha", alpha), exactly("beta", beta)
         return self._ready.get(key) or self._prepare(key, alpha, beta)
 
     def _prepare(self, key: tuple[Any, Any], alpha: complex | None, beta: complex | None) -> R:

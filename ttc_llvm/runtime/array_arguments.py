@@ -28,7 +28,7 @@ KEPT_READINGS = 64
 IN_PLACE = Reading.IN_PLACE  # found faster
 _VALUES = (np.generic, bool, float, complex, str)  # of which some show a buffer
 _OF_ARRAYS = ("dtype", "__array_interface__", "__dlpack__")
-_REALS = frozenset((int, float, type(None)))
+REALS = frozenset((int, float, type(None)))  # of scalars that are keys as they are
 _PARTS = struct.Struct("2d")
 
 
@@ -186,7 +186,7 @@ def exactly(name: str, value: Any) -> Any:
     """An optional scalar as part of a cache's key; ProblemError as `number`. Complex numbers go by their bits: 3 + 0j
     equals 3 - 0j, but makes other zeros. The sign of a real zero changes nothing: zeros are kinds of their own."""
     kind = type(value)
-    if kind in _REALS:
+    if kind in REALS:
         return value
     given = value if kind is complex else number(name, value)
     return _PARTS.pack(given.real, given.imag)

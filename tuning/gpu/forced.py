@@ -28,7 +28,8 @@ class GpuForced:
         arguments.put(self, _RULES, OptionError, "forced ")
 
     def __str__(self) -> str:
-        return "" if self == FREE else repr(self)
+        fields = {"threads": self.threads, "order": self.order}
+        return " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
 
 
 def _counts(name: str, value: object, error: arguments.Error) -> int | tuple[int, ...]:
