@@ -81,7 +81,7 @@ def test_forced_threads_and_order_are_kept() -> None:
 
 
 def test_impossible_wishes_are_refused() -> None:
-    with pytest.raises(PlanError, match=r"no plan for .* fits with GpuForced"):
+    with pytest.raises(PlanError, match=r"no plan for .* fits with threads=4096"):
         next(gpu_candidates.plans(form((1, 0), (64, 64)), H100, GpuForced(threads=4096)))
 
 
