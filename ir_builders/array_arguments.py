@@ -12,13 +12,13 @@ from ttc_llvm.arguments import COUNT as MOST_THREADS
 from ttc_llvm.operands.object_fields import COUNT, IMAG, REAL, TUPLE_ITEMS, TYPE
 from ttc_llvm.problem.problem import FLOAT_MAX
 
-from .array_entry_fields import DTYPES, NAMES, Given, State
+from .array_entry_fields import DTYPES, GIVEN_WORDS, NAMES, Given, State
 from .layout_fields import ALPHA_ANY, ALPHA_ONE, ALPHA_ZERO, ARITHMETIC, BETA_ANY, BETA_ZERO, scaled_kind
 from .words import call, load64, local, rounded32, store32, store64
 
 NONE_SUCH = -1 << 63
 MOST_POSITIONAL = 2
-PARAMETERS, TYPES = len(Given), len(ARITHMETIC)
+PARAMETERS, TYPES = len(GIVEN_WORDS), len(ARITHMETIC)
 
 
 def bits_of(value: float) -> int:

@@ -26,8 +26,8 @@ from .layout_calls import looked_up, moved, run
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK
 from .words import call, load32, load64, local, store64
 
-TRANSPOSE_NAMES = sum(1 << given // 8 for given in Given if given not in (Given.DTYPE, Given.LIKE))
 CONTIGUOUS_NAMES = sum(1 << given // 8 for given in (Given.A, Given.DTYPE, Given.LIKE, Given.THREADS))
+TRANSPOSE_NAMES = sum(1 << k for k in range(GIVEN_BYTES // 8)) & ~sum(1 << k // 8 for k in (Given.DTYPE, Given.LIKE))
 
 
 def transpose(home: int, args: int, count: int, names: int) -> int:
@@ -52,6 +52,8 @@ def asfortranarray(home: int, args: int, count: int, names: int) -> int:
 
 
 def _by_python(state: int, function: int, args: int, count: int, names: int) -> int:
+    if call(load64(state + State.ERROR)) != 0:  # an interrupt, while Python provided a kernel
+        return 0
     return call(load64(state + State.VECTORCALL), load64(state + function), args, count, names)
 
 

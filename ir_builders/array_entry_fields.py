@@ -3,8 +3,6 @@ arguments of a call."""
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from .layout_fields import ARITHMETIC, LAYOUT_BYTES, MAX_RANK, PREPARED_BYTES
 
 MOVED, UNKNOWN, SPENT = 0, 1, 2
@@ -12,7 +10,7 @@ MOVED, UNKNOWN, SPENT = 0, 1, 2
 a kernel of its own."""
 
 
-class State(IntEnum):
+class State:
     """Offsets of the state's words. They are addresses of objects and functions, but for DTYPE_FLAGS and DTYPE_SIZE,
     which say where NumPy keeps these in a dtype."""
 
@@ -46,12 +44,13 @@ class State(IntEnum):
     UNLOCK = 216  # the interpreter
     LOCK = 224
     TABLE = 232  # of layouts
-    TRANSPOSE = 240  # Python's functions, for whatever is not served here
-    ASCONTIGUOUSARRAY = 248
-    ASFORTRANARRAY = 256
+    PROVIDE = 240  # Python's function that adds what the planner lacks of a family
+    TRANSPOSE = 248  # Python's functions, for whatever is not served here
+    ASCONTIGUOUSARRAY = 256
+    ASFORTRANARRAY = 264
 
 
-class Given(IntEnum):
+class Given:
     """Offsets of the arguments that a call gives: objects, which the caller keeps, and 0 for those that it does not."""
 
     A = 0
@@ -68,13 +67,15 @@ class Given(IntEnum):
     LIKE = 88
 
 
-GIVEN_BYTES = 8 * len(Given)
-DTYPES = 8 * len(State)  # behind the words of the state: the dtypes of ARITHMETIC, and the names of arguments
+STATE_WORDS = tuple(name for name in vars(State) if name.isupper())
+GIVEN_WORDS = tuple(name for name in vars(Given) if name.isupper())
+GIVEN_BYTES = 8 * len(GIVEN_WORDS)
+DTYPES = 8 * len(STATE_WORDS)  # behind the words of the state: the dtypes of ARITHMETIC, and the names of arguments
 NAMES = DTYPES + 8 * len(ARITHMETIC)
 STATE_BYTES = NAMES + GIVEN_BYTES
 
 
-class Side(IntEnum):
+class Side:
     """Offsets of what is known of A or B of a solution."""
 
     DTYPE = 0  # address, 0 = any that holds no objects
@@ -89,7 +90,7 @@ class Side(IntEnum):
 SIDE_BYTES = Side.OUTER + 8 * MAX_RANK
 
 
-class Bound(IntEnum):
+class Bound:
     """Offsets of what is known of a solution with given scalars."""
 
     STATE = 0  # address of the state

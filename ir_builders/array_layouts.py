@@ -138,7 +138,7 @@ def arrays_moved(home: int, args: int, count: int, names: int) -> int:
     if set_result(layout, to):
         scalars = integer(state, load64(args + 24))
         outcome = moved(state, layout, load64(of + ARRAY_DATA), load64(to + ARRAY_DATA), scalars)
-    return call(load64(state + State.NEW_INTEGER), outcome)
+    return _told(state, outcome)
 
 
 def memory_moved(home: int, args: int, count: int, names: int) -> int:
@@ -152,7 +152,12 @@ def memory_moved(home: int, args: int, count: int, names: int) -> int:
         store64(layout + KIND, size)
         if _permuted(state, layout, rank, extents, steps, load64(args + 40)) and packed(layout, size, 0):
             outcome = moved(state, layout, integer(state, load64(args)), integer(state, load64(args + 8)), 0)
-    return call(load64(state + State.NEW_INTEGER), outcome)
+    return _told(state, outcome)
+
+
+def _told(state: int, outcome: int) -> int:
+    """An outcome as a Python integer; 0 where there is an exception, which Python raises."""
+    return 0 if call(load64(state + State.ERROR)) != 0 else call(load64(state + State.NEW_INTEGER), outcome)
 
 
 def _numbers(state: int, numbers: int, words: int, unit: int) -> int:

@@ -30,7 +30,23 @@ def looked_up(state: int, layout: int) -> int:
     found = find(table, layout)
     if found == 0:
         found = prepare(table, layout)
-    return found if found != 0 and load64(found + PARTS) == 1 else 0
+        while found < 0 and _provided(state, -1 - found):
+            found = prepare(table, layout)
+    return found if found > 0 and load64(found + PARTS) == 1 else 0
+
+
+def _provided(state: int, family: int) -> int:
+    """1 where Python has added what the planner lacked of a family; 0 with an exception."""
+    arguments = local(8)
+    store64(arguments, call(load64(state + State.NEW_INTEGER), family))
+    if load64(arguments) == 0:
+        return 0
+    result = call(load64(state + State.VECTORCALL), load64(state + State.PROVIDE), arguments, 1, 0)
+    call(load64(state + State.RELEASE), load64(arguments))
+    if result == 0:
+        return 0
+    call(load64(state + State.RELEASE), result)
+    return 1
 
 
 def moved(state: int, layout: int, a: int, b: int, scalars: int) -> int:

@@ -32,11 +32,10 @@ def find(table: int, layout: int) -> int:
 
 def prepare(table: int, layout: int) -> int:
     """The prepared call of a layout that `find` did not find, planned onto its family's kernel and put into the table;
-    0 where Python has to see to it."""
+    0 where Python has to see to it, or minus what `plan` returns where something of its family is not there."""
     prepared, params = local(fields.PREPARED_BYTES), local(known.PARAMS_BYTES)
-    if plan(table, layout, prepared, params, 0) != known.PLANNED:
-        return 0
-    return put(table, layout, prepared)
+    status = plan(table, layout, prepared, params, 0)
+    return put(table, layout, prepared) if status == known.PLANNED else min(0, -status)
 
 
 def put(table: int, layout: int, prepared: int) -> int:

@@ -25,6 +25,7 @@ FAMILY_KERNEL = 0  # address, 0 = not there yet
 BLOCK = 8  # extents of its micro-tile
 GRID = 72  # steps of its task grid, 0 = no loop of the grid
 FAMILY_BYTES = 136
+FAMILY_WORDS = (FAMILY_BYTES - BLOCK) // 8  # behind the kernel's address
 
 # A family's number is ((type * FORMS + form) * 3 + rank). type: 0 to 4 for moves of 1 to 16 bytes, then kinds of
 # arithmetic; form: as follows, one more where A runs backwards; rank: which of RANKS.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 REVISION = 1  # of `dispatch`, with any change of which stored code is another
+SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
+HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
 PARTS_BITS = 16
 STOP = -1  # the word that ends every worker

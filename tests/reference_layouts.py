@@ -15,11 +15,11 @@ from ttc_llvm.arrays.pairs import PLAIN, Scaling
 from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_BYTES, LEAST_FILLED, TASK_BYTES
 from ttc_llvm.ir_builders.planner_fields import RANKS
+from ttc_llvm.ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, Param, Placed, static
-from ttc_llvm.runtime.pool import HELD_BYTES, SERIAL_BYTES
 
 STEP_BYTES = {Form.ROWS: 32, Form.COLUMNS: 512, Form.ELEMENTS: 16}
 

@@ -95,7 +95,9 @@ def layouts(monkeypatch: pytest.MonkeyPatch) -> Layouts:
         provide(number)
 
     monkeypatch.setattr(made.families, "provide", provided)
-    monkeypatch.setattr(family_kernels, "_linked", lambda *_: SimpleNamespace(address=KERNELS + asked[-1]))
+    monkeypatch.setattr(family_kernels, "stored", lambda *_: None)
+    code = SimpleNamespace(address=lambda _: KERNELS + asked[-1])
+    monkeypatch.setattr(family_kernels, "native", lambda *_: code)
     return made
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import atexit
 import gc
-import logging  # noqa: F401 - registers for forks: see below
 import os
 import sys
+from _thread import RLock  # without `threading`, which takes longer to load than this package
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from threading import RLock
 from typing import Any
 
 CODE = RLock()
@@ -44,6 +43,8 @@ def uncollected() -> Iterator[None]:
 
 def imported(name: str, package: str | None = None) -> Any:
     """`importlib.import_module`, for which a fork waits."""
+    if not name.startswith((".", "ttc_llvm")) and name not in sys.stdlib_module_names:
+        import_module("logging")  # which other packages load, and which registers for forks: see below
     with uncollected():
         return import_module(name, package)
 
@@ -96,6 +97,6 @@ def _at_exit() -> None:
 
 
 # What another thread registers while a fork waits here is told of the fork's end only, and opens locks that it never
-# took. So whatever registers is loaded with this module, and not by an import that a fork may have to wait for.
+# took. So whatever registers is loaded before an import that a fork may have to wait for.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

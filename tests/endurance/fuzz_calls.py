@@ -13,6 +13,7 @@ from fuzz_plans import plan
 from guarded_case import GuardedCase, Place
 
 from ttc_llvm.compiling.solution import Solution
+from ttc_llvm.ir_builders import pool_layout
 from ttc_llvm.lowering import fallback
 from ttc_llvm.lowering.items import placed
 from ttc_llvm.lowering.lower import lower
@@ -22,7 +23,6 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, Kinds, canonicalise
 from ttc_llvm.problem.dtypes import to_numpy
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.runtime import pool
 
 TRIES = 40
 CALLS = 4
@@ -32,7 +32,7 @@ THREADS = (1, 2, 3, 4)
 
 def prepare() -> None:
     """Have small tensors served by threads, and by short loads, in this process, as large ones are."""
-    pool.SERIAL_BYTES = 1 << 10
+    pool_layout.SERIAL_BYTES = 1 << 10
     fallback.LONG_CALL = 1 << 10
 
 
@@ -70,7 +70,7 @@ class Served:
         c, item = self.canonical, self.canonical.b.itemsize
         yield f"residue={b % LINE}"
         yield from (f"items={item}",) * (item > self.narrow.b.itemsize)
-        share = max(1, c.bytes_moved // pool.SERIAL_BYTES)
+        share = max(1, c.bytes_moved // pool_layout.SERIAL_BYTES)
         yield f"threads={min(threads, share, max(1, lower(c, self.plan, self.target).tasks))}"
         boundary = resolve(c, self.plan, self.target).alignment
         if boundary > item and b % boundary and b % item == 0:

@@ -1,8 +1,8 @@
 """Builtin functions in front of Python's: one object for good, whose code becomes native when that is there.
 
 CPython calls a builtin function through its method definition. Ours first leads to `PyObject_Vectorcall`, which calls
-what the function is bound to, and that calls the Python function; from `bind` on it leads to native code, which leaves
-to the Python function what it does not serve. Nothing here may take time: programs import it that never call anything.
+what the function is bound to, and that calls a Python function; from `bind` on it leads to native code, which leaves
+to a Python function what it does not serve. Nothing here may take time: programs import it that never call anything.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def supported() -> bool:
     return sys.implementation.name == "cpython" and "free-threading" not in sys.version
 
 
-def builtin(python: F) -> F:
-    """A builtin function that does what a Python function of that name does; the Python function itself where none can
-    be made."""
+def builtin(python: F, called: Callable[..., Any]) -> F:
+    """A builtin function with the name and the signature of a Python function; that function itself where none can be
+    made. called: does what it does until there is native code."""
     if not supported():
         return python
-    kind = type("Home", (Home,), {"__slots__": (), "__call__": staticmethod(python)})
+    kind = type("Home", (Home,), {"__slots__": (), "__call__": staticmethod(called)})
     made: F = _bound(python, kind("ttc_llvm"), vectorcall())
     return made
 

@@ -19,6 +19,7 @@ from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import COPY, Alpha, Axis, Canonical, Kinds
 from ..problem.dtypes import DType
+from ..runtime import backend, kernel
 from .pairs import ALPHAS, BETAS
 
 EDGE_WITHOUT_MASKS = 4  # every edge is then a chain of ever smaller tiles
@@ -60,6 +61,23 @@ def numbered(number: int) -> Family:
     backwards = form in (fields.ROWS + 1, fields.COLUMNS + 1)
     facts = _moves(kind) if kind < fields.MOVE_TYPES else _arithmetic(kind - fields.MOVE_TYPES)
     return Family(*facts, _FORMS[form - backwards], -1 if backwards else 1, RANKS[rank])
+
+
+def compiled(number: int) -> bytes:
+    """Object code of a family's kernel for this machine."""
+    made, target = numbered(number), backend.host_target()
+    return backend.compile_object(kernel.ir_text(canonical_form(made), plan(made, target), target), target)
+
+
+def record(number: int) -> tuple[int, ...]:
+    """The words that planners read of a family on this machine, behind the kernel's address (`planner_fields`)."""
+    made = numbered(number)
+    chosen = plan(made, backend.host_target())
+    words = [0] * fields.FAMILY_WORDS
+    words[: made.rank] = chosen.block
+    for axis, step in chosen.grid(tuple(axis.extent for axis in canonical_form(made).axes)):
+        words[(fields.GRID - fields.BLOCK) // 8 + axis] = step
+    return tuple(words)
 
 
 def _moves(power: int) -> tuple[DType, DType, Kinds, bool]:

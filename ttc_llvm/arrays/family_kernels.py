@@ -5,77 +5,65 @@ They live for ever: there are at most 15 for each type and kind of scalars, and 
 
 from __future__ import annotations
 
-import logging
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import locks
-from ..errors import CompileError
 from ..ir_builders import planner_fields as fields
-from ..lowering.plan import CpuPlan
-from ..machine.target import Target
+from ..logs import Log
 from ..operands.addresses import data_address
-from ..problem.canonical import Canonical
-from ..runtime import kernel
-from ..runtime.kernel import Kernel
-from ..tuning.database.opened import open_database
-from ..tuning.database.records import Record, Request
-from . import family
-from .pairs import Array
+from ..runtime import image
+from ..runtime.mapping import Loaded
+from ..runtime.stored_code import native, stored
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from ..operands.operand import Array
+
+_log = Log(__name__)
+REVISION = 1  # of families' forms, plans and numbers: stored code of another is not run
 
 
 class FamilyKernels:
     """Records of families. address: of the list of their addresses, which planners read. Safe in several threads."""
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    def __init__(self) -> None:
         self._list = np.zeros(fields.FAMILY_COUNT, np.int64)
         self._records: dict[int, Array] = {}
-        self._kernels: dict[int, Kernel] = {}  # keep the code in memory
+        self._kernels: dict[int, Loaded] = {}  # keep the code in memory
         self.address = data_address(self._list)
 
     def provide(self, number: int) -> None:
-        """Add what a planner lacks of a family: first its record, when asked again its kernel."""
+        """Add what a planner lacks of a family: first its record, and its kernel where that is stored; when asked again
+        its kernel."""
         with locks.CODE:
             if number not in self._records:
-                self._describe(number)
-            elif number not in self._kernels:
-                made = family.numbered(number)
-                form, plan = family.canonical_form(made), family.plan(made, self._target)
-                self._kernels[number] = found = _linked(form, plan, self._target)
-                _log.debug("the any-size kernel of %s is ready", made)
-                self._records[number][fields.FAMILY_KERNEL // 8] = found.address
+                code = stored(*_code(number))
+                self._enter(number, _family().record(number) if code is None else code.facts)
+            else:
+                code = _kernel(number)
+            if code is not None and number not in self._kernels:
+                _log.debug("the any-size kernel of family %d is ready", number)
+                self._kernels[number] = code
+                self._records[number][fields.FAMILY_KERNEL // 8] = code.address(image.KERNEL)
 
-    def _describe(self, number: int) -> None:
-        made = family.numbered(number)
-        plan = family.plan(made, self._target)
-        record = np.zeros(fields.FAMILY_BYTES // 8, np.int64)
-        record[fields.BLOCK // 8 :][: made.rank] = plan.block
-        for axis, step in plan.grid(tuple(axis.extent for axis in family.canonical_form(made).axes)):
-            record[fields.GRID // 8 + axis] = step
-        self._records[number] = record
+    def _enter(self, number: int, words: tuple[int, ...]) -> None:
+        self._records[number] = record = np.array((0, *words), np.int64)
         self._list[number] = data_address(record)
 
 
-def _linked(form: Canonical, plan: CpuPlan, target: Target) -> Kernel:
-    """The kernel of a family: from its row of the solutions database, or compiled and stored there. Code of another
-    plan is not used, and what cannot be linked is compiled again, with a warning."""
-    request = Request(str(form), target.key, 1, "hot-ab", "", kernel.versions())
-    store = open_database(None)
-    record = store.find(request, 1).record
-    known = record is not None and record.plan == str(plan)
-    code = dict(record.objects).get(kernel.NAME) if record is not None and known else None
-    if code is not None:
-        try:
-            made = kernel.build(form, plan, target, code)
-        except CompileError as error:
-            _log.warning("stored object code is ignored: %s", error)
-            code = None
-    if code is None:
-        made = kernel.build(form, plan, target)
-    if made.code != code:  # it is new, or an object has become an image
-        fresh = Record(request, 1, str(plan), objects=((kernel.NAME, made.code),))
-        (store.keep if known else store.store)(fresh)
-    return made
+def _kernel(number: int) -> Loaded:
+    """The kernel of a family, stored or compiled."""
+    family = _family()
+    return native(*_code(number), partial(family.compiled, number), partial(family.record, number))
+
+
+def _code(number: int) -> tuple[str, str, tuple[str]]:
+    """Under which name a family's kernel is stored, what it depends on, and its function."""
+    return f"any-size kernel {number}", f"families{REVISION} code{image.REVISION}", (image.KERNEL,)
+
+
+def _family() -> Any:
+    """What only kernels need that are not stored yet."""
+    return locks.imported(".family", __package__)

@@ -8,8 +8,7 @@ from typing import Any
 
 from .. import locks
 from ..operands import object_fields
-from ..runtime import backend
-from ..runtime.linking import Loaded
+from ..runtime.mapping import Loaded
 from ..runtime.once import once
 from ..runtime.stored_code import native, revision
 
@@ -51,17 +50,35 @@ def entries() -> Mapping[str, int]:
     return {name: _loaded().address(name) for name in _ENTRIES}
 
 
+def facts() -> tuple[int, ...]:
+    """The facts of this machine in a table: bytes of the longest row that is moved as one item, 0 = none; 1 where copies
+    may be written past the caches; bytes of L2."""
+    return _loaded().facts
+
+
 @once
 def _loaded() -> Loaded:
     places = " ".join(str(value) for name, value in vars(object_fields).items() if name.isupper())
-    return native("layouts of arrays", f"{revision(*_SOURCES)} {places}", [*_NATIVE, *_ENTRIES], _compiled)
+    return native("layouts of arrays", f"{revision(*_SOURCES)} {places}", [*_NATIVE, *_ENTRIES], _compiled, _facts)
 
 
 def _compiled() -> bytes:
     integer_code, module = (locks.imported(f"..ir_builders.{name}", __package__) for name in ("integer_code", "module"))
-    target = backend.host_target()
+    backend, target = _machine()
     made = module.new_module(target)
     homes = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
     found = [getattr(locks.imported(f"..ir_builders.{home}", __package__), name) for name, home in homes.items()]
     integer_code.add_functions(made, found)
-    return backend.compile_scalar(str(made), target)
+    return bytes(backend.compile_scalar(str(made), target))
+
+
+def _facts() -> tuple[int, ...]:
+    _, target = _machine()
+    past = target.streams and target.line == locks.imported("..ir_builders.contiguous_copy", __package__).LINE
+    return 0 if target.natural else target.vector_bits // 8, int(past), target.l2
+
+
+def _machine() -> tuple[Any, Any]:
+    """What compiles, and for which machine: loaded where it has to."""
+    backend = locks.imported("..runtime.backend", __package__)
+    return backend, backend.host_target()

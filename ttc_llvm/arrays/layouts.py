@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..ir_builders import contiguous_copy
 from ..ir_builders import planner_fields as fields
 from ..ir_builders.layout_fields import LEFT, MAX_RANK, PREPARED_BYTES
+from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ..operands.addresses import data_address
-from ..runtime import backend
 from ..runtime.once import once
-from ..runtime.pool import HELD_BYTES, SERIAL_BYTES
 from .family_kernels import FamilyKernels
-from .layout_code import entries, functions
-from .pairs import Array, Scaling
+from .layout_code import entries, facts, functions
 
 if TYPE_CHECKING:
-    from ..machine.target import Target
+    from ..operands.operand import Array
     from ..runtime.executable import Executable
+    from .pairs import Scaling
 
 CAPACITY = 1 << 15  # layouts remembered
 MOST_BYTES = 40 << 20  # that they take at most: 20,000 of 64 axes; everyday ones take half a KiB
@@ -82,15 +80,14 @@ class Layouts:
     """
 
     def __init__(self) -> None:
-        target = backend.host_target()
         self._native = functions()
-        self.families = FamilyKernels(target)
+        self.families = FamilyKernels()
         self._words = np.zeros(fields.TABLE_BYTES // 8, np.int64)
         self.address = data_address(self._words)
-        row = 0 if target.natural else target.vector_bits // 8
+        row, past, cached = facts()
         self._set(fields.ITEM_BYTES, row)
         self._set(fields.FAMILIES, self.families.address)
-        self._set(fields.COPY, *self._copies(target))
+        self._set(fields.COPY, *self._copies(past, cached))
         python = ctypes.pythonapi
         used = (python.PyMem_RawMalloc, python.PyMem_RawFree, python.Py_IncRef, python.Py_DecRef)
         self._set(fields.ALLOCATE, *map(_address, used), id(None), id(False))
@@ -170,14 +167,15 @@ class Layouts:
         self._native["put"](self.address, layout, data_address(words))  # without memory for it, it is planned each time
         return known
 
-    def _copies(self, target: Target) -> tuple[int, int, int, int]:
-        """What the planner needs for copies that permute nothing."""
+    def _copies(self, past: int, cached: int) -> tuple[int, int, int, int]:
+        """What the planner needs for copies that permute nothing. past: whether they may be written past the caches, of
+        so many bytes."""
         try:
             copy = _address(ctypes.CDLL(None).memcpy)
         except (AttributeError, OSError, TypeError):  # on other systems
             return 0, 0, 0, 0
-        found, streams = entries(), target.streams and target.line == contiguous_copy.LINE
-        return copy, found["copy_bytes"], found["copy_bytes_past"] if streams else 0, target.l2
+        found = entries()
+        return copy, found["copy_bytes"], found["copy_bytes_past"] if past else 0, cached
 
     def _set(self, offset: int, *values: int) -> None:
         self._words[offset // 8 :][: len(values)] = values

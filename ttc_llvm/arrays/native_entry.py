@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ir_builders.array_entry_fields import GIVEN_WORDS, STATE_BYTES, STATE_WORDS, UNKNOWN
 from ..ir_builders.array_entry_fields import MOVED as MOVED
-from ..ir_builders.array_entry_fields import STATE_BYTES, UNKNOWN, Given, State
 from ..ir_builders.layout_fields import ARITHMETIC
 from ..operands import object_fields
 from ..runtime import numpy_api
@@ -47,6 +47,11 @@ NO_MOVES = Moves(arrays=lambda *_: UNKNOWN, memory=lambda *_: UNKNOWN)
 """What leaves every call to Python."""
 
 
+def is_bound() -> bool:
+    """True where the public functions are native; errors as `native_moves`."""
+    return native_moves() is not NO_MOVES
+
+
 @once
 def native_moves() -> Moves:
     """Native code for Python to call. The public functions are native from the first time on."""
@@ -64,10 +69,15 @@ def _state() -> Any:
     values = {name.upper(): id(function) for name, function in public.PYTHON.items()} | _functions()
     values |= {name: id(thing) for name, thing in _OBJECTS.items()}
     values |= {"DTYPE_FLAGS": object_fields.DTYPE_FLAGS, "DTYPE_SIZE": object_fields.DTYPE_SIZE}
-    values |= {"TABLE": layouts().address}
-    others = (*map(np.dtype, ARITHMETIC), *(sys.intern(given.name.lower()) for given in Given))
-    state = (ctypes.c_int64 * (STATE_BYTES // 8))(*(values[word.name] for word in State), *map(id, others))
-    builtin_functions.keep((state, others, layouts(), public.PYTHON, layout_code.functions()))
+    table = layouts()
+
+    def provide(family: int) -> None:
+        table.families.provide(family)
+
+    values |= {"TABLE": table.address, "PROVIDE": id(provide)}
+    others = (*map(np.dtype, ARITHMETIC), *(sys.intern(name.lower()) for name in GIVEN_WORDS))
+    state = (ctypes.c_int64 * (STATE_BYTES // 8))(*(values[name] for name in STATE_WORDS), *map(id, others))
+    builtin_functions.keep((state, others, table, provide, public.PYTHON, layout_code.functions()))
     return state
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-
 from ..compiling import compiler, options
 from ..compiling.trial import Mode
+from ..ir_builders.pool_layout import SERIAL_BYTES
+from ..logs import Log
 from ..problem.canonical import Placed
 from ..runtime.executable import Executable
-from ..runtime.pool import SERIAL_BYTES
 from ..tuning.cost.model import model_plan
 from ..tuning.database.opened import open_database
 from ..tuning.space.choices import FREE, Forced
 from .pairs import Scaling
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
 ORDINARY = Forced(streaming=False)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import locks
 from ..arguments import shown
-from ..errors import ArrayError, out_of_memory, states_memory
+from ..errors import ArrayError, TtcError, out_of_memory, states_memory
 from . import originals as originals
 from .builtin_functions import builtin
 
@@ -214,5 +214,27 @@ PYTHON: dict[str, Callable[..., Any]] = {
     "transpose": transpose, "ascontiguousarray": ascontiguousarray, "asfortranarray": asfortranarray,
 }  # fmt: skip
 """The functions above, which serve what the builtin functions of their names do not (`native_entry`)."""
+
+
+def _first(name: str) -> Callable[..., Any]:
+    """The function of this name until there is native code, which the first call with an array of NumPy's looks for.
+    Where there will be none, Python serves every call."""
+
+    def called(*given: Any, **named: Any) -> Any:
+        if given and type(given[0]) is np.ndarray and _is_native():
+            return globals()[name](*given, **named)
+        return PYTHON[name](*given, **named)
+
+    return called
+
+
+def _is_native() -> bool:
+    """Whether functions are native by now: what native code cannot be had for is said where Python serves a call."""
+    try:
+        return bool(locks.imported(".native_entry", __package__).is_bound())
+    except (TtcError, MemoryError):
+        return False
+
+
 if not TYPE_CHECKING:
-    transpose, ascontiguousarray, asfortranarray = map(builtin, PYTHON.values())
+    transpose, ascontiguousarray, asfortranarray = (builtin(PYTHON[name], _first(name)) for name in PYTHON)

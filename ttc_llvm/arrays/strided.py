@@ -13,11 +13,12 @@ import numpy as np
 
 from .. import locks
 from ..ir_builders.planner_fields import IRREGULAR, OVERLAPS
+from ..ir_builders.pool_layout import SERIAL_BYTES
 from ..lazy_dataclasses import dataclass, replace
 from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..runtime import backend, runtime
-from ..runtime.pool import SERIAL_BYTES, Call
+from ..runtime.pool import Call
 from .checks import check_once, meet
 from .layouts import Known, layout_of, layouts
 from .native_entry import MOVED, native_moves

@@ -6,7 +6,6 @@ It is drawn when it is called only, by the thread that times: one that draws by 
 from __future__ import annotations
 
 import html
-import logging
 import sys
 import threading
 import time
@@ -15,10 +14,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from .. import locks
+from ..logs import INFO, Log
 from ..runtime.interrupts import Undo
 from ..tuning.search.progress import Progress, Report
 
-_log = logging.getLogger("ttc_llvm")
+_log = Log("ttc_llvm")
 _shown = threading.Lock()  # held while there is a display: two at once would write over each other
 SOON = 0.2  # seconds that the cost model's plan takes at most before anything is shown
 
@@ -109,7 +109,7 @@ def reporting(progress: Report | bool | None) -> Iterator[Report | None]:
     if callable(progress):
         yield progress
         return
-    wanted = progress is not False and (is_notebook() or is_terminal()) and not _log.isEnabledFor(logging.INFO)
+    wanted = progress is not False and (is_notebook() or is_terminal()) and not _log.is_enabled_for(INFO)
     if not wanted:
         yield None
         return

@@ -6,12 +6,12 @@ What differs between them is a `Task`, and while plans are timed, its `Bench` (`
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from ..errors import GpuError, PlanError, TargetError
 from ..lazy_dataclasses import replace
+from ..logs import Log
 from ..tuning.database.database import Database
 from ..tuning.database.records import Answer, Record, Request, covers
 from ..tuning.search.leaderboard import K, P
@@ -21,7 +21,7 @@ from .task import Task
 from .trial import Mode
 from .tuned import tell, tuned
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 UNVERIFIED = "unverified"  # of a request's options: the winner was not checked
 
 

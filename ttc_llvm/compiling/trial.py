@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from copy import copy
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from .. import locks
 from ..errors import TargetError
 from ..lazy_dataclasses import dataclass, field, replace
+from ..logs import Log
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem import dtypes
@@ -33,7 +33,7 @@ from ..tuning.space.peak import Ceiling
 from .stored_plans import Circumstances
 from .timed_fallbacks import decided
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
 PROXY_BYTES = 1 << 30  # of both tensors of a proxy: far beyond the caches, and a run ends soon
 LEAST_PROXY_BYTES = 1 << 20  # where there is not even room for this, nothing can be timed

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 from ..lazy_dataclasses import replace
+from ..logs import Log
 from ..runtime.kernel import Objects
 from ..tuning.database.records import TIMED, Record, Request, Timing
 from ..tuning.measurement import GIB, Measurement
@@ -20,7 +20,7 @@ from ..tuning.search.speed import SpeedLog
 from .stored_plans import Circumstances, Planned, named
 from .task import Candidates, Task
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 STORED_TIMINGS = 50
 
 

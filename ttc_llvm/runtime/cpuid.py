@@ -6,11 +6,11 @@ import ctypes
 import platform
 from collections.abc import Iterator
 
-from ..machine.cpu_features import OSXSAVE
 from . import image, mapping
 from .image import Head
 
 _EXTENDED = 0x80000000
+_OSXSAVE = 1 << 27  # of leaf 1's ecx: XGETBV may be asked
 # Leaf, subleaf and registers (0 = eax ... 3 = edx) of what LLVM's getHostCPUName and getHostCPUFeatures read. What
 # differs between cores, such as their numbers, is left out.
 _READ = (
@@ -46,9 +46,9 @@ def _values(loaded: mapping.Loaded) -> Iterator[int]:
         cpuid(leaf, subleaf, ctypes.addressof(found))
         return tuple(found)
 
+    largest = {first: read(first, 0)[0] for first in (0, _EXTENDED)}
     for leaf, subleaf, registers in _READ:
-        largest, *_ = read(leaf & _EXTENDED, 0)
-        values = read(leaf, subleaf) if leaf <= largest else (0,) * 4
+        values = read(leaf, subleaf) if leaf <= largest[leaf & _EXTENDED] else (0,) * 4
         yield from (values[register] for register in registers)
-    if read(OSXSAVE.leaf, OSXSAVE.subleaf)[OSXSAVE.register] >> OSXSAVE.bit & 1:
+    if read(1, 0)[2] & _OSXSAVE:
         yield loaded.function("xgetbv", ctypes.CFUNCTYPE(ctypes.c_uint64))()

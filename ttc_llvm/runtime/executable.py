@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import ctypes
-import logging
 from collections.abc import Callable
 from functools import partial
 
 from ..errors import CompileError, TargetError
+from ..ir_builders import pool_layout
 from ..lazy_dataclasses import dataclass
+from ..logs import Log
 from ..lowering.fallback import Fallback, for_misaligned_a, for_misaligned_b, short_loads
 from ..lowering.plan import CpuPlan
 from ..lowering.writing import resolve
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Placed
-from . import backend, kernel, pool, runtime
+from . import backend, kernel, runtime
 from .kernel import Kernel, Objects
 from .once import attribute
 from .pool import Call
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 _ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
 _RELEASING = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
 _HOLDING = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
@@ -83,7 +84,7 @@ class Executable:
     ) -> None:
         canonical = placed.canonical
         self.placed, self.plan, self.target, self._objects, self._loads = placed, plan, target, objects or {}, loads
-        self.parts = max(1, canonical.bytes_moved // pool.SERIAL_BYTES)
+        self.parts = max(1, canonical.bytes_moved // pool_layout.SERIAL_BYTES)
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         writing = resolve(canonical, plan, target)
         self._alignment = writing.alignment if writing.plan.non_temporal else 0
@@ -117,7 +118,7 @@ class Executable:
             body.entry(a, b, scalars, 0, 0, 0, made.tasks)
         else:
             call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
-            runtime.run(call, min(threads, self.parts), moved=self.parts * pool.SERIAL_BYTES)
+            runtime.run(call, min(threads, self.parts), moved=self.parts * pool_layout.SERIAL_BYTES)
 
     def direct(self) -> Direct | None:
         """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""
@@ -128,7 +129,7 @@ class Executable:
         return Direct(made, *self._offsets, 0, made.tasks, held) if body.alone else None
 
     def _is_held(self) -> bool:
-        return self.placed.canonical.bytes_moved < pool.HELD_BYTES
+        return self.placed.canonical.bytes_moved < pool_layout.HELD_BYTES
 
     def _made_for_b(self) -> Executable:
         """The code of the fallback plan for a misaligned B."""

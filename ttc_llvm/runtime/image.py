@@ -14,6 +14,9 @@ from ..errors import CompileError
 from ..tuning.database.packing import IMAGE
 
 SLOT_BYTES = 8
+KERNEL = "kernel"  # the function of an image that is a kernel
+# Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
+REVISION = 3  # a complex 1 does not multiply
 CODE, CONSTANTS, VARIABLES = range(3)  # the segments, in the order in which they are mapped
 
 Slots = tuple[tuple[int, "str | int"], ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -10,23 +9,24 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__, locks
 from ..errors import CompileError
 from ..lazy_dataclasses import dataclass
+from ..logs import Log
 from ..lowering import plan as plans
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from ..tuning.database.packing import is_image
 from . import backend, linking
+from .image import KERNEL
+from .image import REVISION as REVISION
 from .once import Recent
 
 if TYPE_CHECKING:
     from ..lowering.nest import LoopNest
 
-_log = logging.getLogger(__name__)
-NAME = "kernel"
+_log = Log(__name__)
+NAME = KERNEL
 CAPACITY = 256
 FACTS = 3  # that an image tells: see `_facts`
-# Revision of what kernels compute and expect of a caller: stored code of another is not run. Also of GPU kernels.
-REVISION = 3  # a complex 1 does not multiply
 
 Objects = Mapping[str, bytes]  # images, or object code, by `name_of`
 

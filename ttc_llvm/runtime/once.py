@@ -6,14 +6,14 @@ whoever holds its address would jump there. What threads share is made here, and
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from .. import locks
+from ..logs import DEBUG, Log
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 P = ParamSpec("P")
 H = TypeVar("H", bound=Hashable)
 V = TypeVar("V")
@@ -84,7 +84,7 @@ class Recent(Generic[V]):
             with locks.CODE:  # two at a time would forget a whole generation
                 if len(self._young) >= self._half:
                     gone, self._young, self._old = self._old, {}, self._young
-            if gone and _log.isEnabledFor(logging.DEBUG):
+            if gone and _log.is_enabled_for(DEBUG):
                 count, kind = len(gone.keys() - self._old.keys()), type(next(iter(gone.values()))).__name__
                 _log.debug("%d values of %s that were not used lately are evicted", count, kind)
         self._young[key] = value

@@ -9,7 +9,6 @@ waits for a worker that has taken nothing; what no worker takes in time, the cal
 from __future__ import annotations
 
 import ctypes
-import logging
 import os
 import threading
 import time
@@ -21,6 +20,7 @@ import numpy as np
 from .. import locks
 from ..ir_builders import pool_layout as layout
 from ..lazy_dataclasses import dataclass
+from ..logs import Log
 from . import affinity, backend, stored_code
 from .affinity import Affinity
 from .once import once
@@ -33,10 +33,8 @@ WAKING_BYTES = 4 << 20  # one thread moves less before a worker that sleeps is a
 PAGE = 4096
 GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 NEVER = 1 << 62
-SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
-HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 _ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int64
 _NATIVE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # result and arguments of what `dispatch.build` defines
     "work": (None, (_ADDRESS, _INT)),

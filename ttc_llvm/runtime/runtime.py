@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import logging
 import os
 import threading
 import time
@@ -14,13 +13,14 @@ from .. import arguments
 from ..errors import OptionError
 from ..ir_builders.pool_layout import MAX_PARTICIPANTS
 from ..lazy_dataclasses import dataclass, field
+from ..logs import Log
 from . import affinity
 from .affinity import Affinity
 from .pool import NEVER, Call, Pool, Scratch, cpu_count, native
 
 __all__ = ["Call", "num_threads", "placement", "run", "set_affinity", "set_num_threads", "thread_count"]
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
 
 

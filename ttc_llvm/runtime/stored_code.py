@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import logging
+import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from typing import Any
 
-from .. import ir_builders
+from .. import ir_builders, locks
 from ..errors import CompileError
+from ..logs import Log
 from ..tuning.database.digests import sha256
 from ..tuning.database.opened import open_database
+from ..tuning.database.packing import is_image
 from ..tuning.database.records import Record, Request
-from . import backend, kernel, linking
-from .linking import Loaded
+from . import mapping, told
+from .mapping import Loaded
+from .once import once
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 COMPILER = ("words", "integer_code", "integer_expressions", "integer_operations")  # of functions of integers
 NATIVE = "native code"  # the kind of such rows
 _NAME = "module"
 
 
-def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], bytes]) -> Loaded:
+def native(
+    what: str,
+    how: str,
+    symbols: Sequence[str],
+    compiled: Callable[[], bytes],
+    facts: Callable[[], tuple[int, ...]] = tuple,
+) -> Loaded:
     """Code of this machine by its name: stored by an earlier process, or `compiled()` and stored for later ones.
 
     what, how: the name of the code, and all that it depends on beside this machine and the versions of this program and
@@ -28,30 +37,67 @@ def native(what: str, how: str, symbols: Sequence[str], compiled: Callable[[], b
     structures, choices that were built in.
     symbols: the functions whose addresses will be asked for: `.address(symbol)`, `.function(symbol, prototype)`;
     whoever uses them keeps what is returned. compiled: makes an object, as by
-    `backend.compile_object(str(module), backend.host_target())`; only this should import `ir_builders`.
+    `backend.compile_object(str(module), backend.host_target())`; only this should import `ir_builders`. facts: makes
+    numbers that are stored with it, `.facts`.
 
     The code may call and read whatever this process has under a name, such as memcpy, `PyTuple_New` or
     `_Py_NoneStruct`: code that names symbols of Python is stored for this version of the interpreter. It may have
     variables. Data that is filled with addresses at link time (tables of functions) makes LLVM link it in every
     process: fill such tables when the code runs.
     """
-    request = Request(what, backend.host_target().key, 1, "hot-ab", "", kernel.versions(), NATIVE)
-    store = open_database(None)
-    for _, code in store.native(request, how):
+    loaded = stored(what, how, symbols)
+    if loaded is None:
+        code, told_facts = compiled(), facts()
+        code = _linking().image_of(code, symbols, told_facts) or code
+        loaded = _loaded(code, symbols)
+        open_database(None).keep_native(Record(_request(what), 1, how, objects=((_NAME, code),)))
+    if not loaded.facts:  # of an object
+        loaded.facts = facts()
+    return loaded
+
+
+def stored(what: str, how: str, symbols: Sequence[str]) -> Loaded | None:
+    """The code that an earlier process has stored; None where it cannot be loaded, which is logged."""
+    for _, code in open_database(None).native(_request(what), how):
         try:
-            return linking.load(code, symbols)
+            return _loaded(code, symbols)
         except CompileError as error:
             _log.warning("stored code of %s is ignored: %s", what, error)
-    code = compiled()
-    code = linking.image_of(code, symbols) or code
-    loaded = linking.load(code, symbols)
-    store.keep_native(Record(request, 1, how, objects=((_NAME, code),)))
+    return None
+
+
+def _loaded(code: bytes, symbols: Sequence[str]) -> Loaded:
+    if not is_image(code):
+        return _linking().load(code, symbols)  # type: ignore[no-any-return]
+    loaded = mapping.mapped(code)
+    loaded.check(symbols)
     return loaded
+
+
+def _linking() -> Any:
+    """What only code needs that is no image yet."""
+    return locks.imported(".linking", __package__)
+
+
+def _request(what: str) -> Request:
+    return Request(what, _machine(), 1, "hot-ab", "", told.VERSIONS, NATIVE)
+
+
+@once
+def _machine() -> str:
+    """All of this machine and its LLVM that code depends on."""
+    here = told.here()
+    if here is None:
+        backend = locks.imported(".backend", __package__)
+        here = f"{backend.host_target().key} llvm{backend.llvm_version()}"
+    return here
 
 
 def revision(*sources: str) -> str:
     """The revision of code that is written in these modules of `ir_builders`, which need not be loaded: other sources,
     of these or of the compiler of functions of integers, are another row of the database."""
-    folder = Path(ir_builders.__path__[0])
-    read = (*COMPILER, *sources)
-    return str(sha256(b"".join((folder / f"{name}.py").read_bytes() for name in read)).hexdigest()[:16])
+    read = sha256()
+    for name in (*COMPILER, *sources):
+        with open(os.path.join(ir_builders.__path__[0], f"{name}.py"), "rb", buffering=0) as source:
+            read.update(source.readall())
+    return str(read.hexdigest()[:16])

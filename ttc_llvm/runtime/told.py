@@ -13,7 +13,9 @@ from ..tuning.database.digests import sha256
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Record, Request
 from . import cpuid
+from .once import once
 
+VERSIONS = f"ttc{__version__}"  # of what depends on `here` besides
 _KIND, _NAME = "machine", "told"
 _LIBRARIES = ("libllvmlite.so", "libllvmlite.dylib")
 
@@ -27,16 +29,25 @@ class Told(NamedTuple):
     features: str
 
 
+@once
+def here() -> str | None:
+    """The name of such a processor with this installation of llvmlite; None where that is not known.
+
+    Raises TargetError where the system lets nothing run that a process has made.
+    """
+    where, who = _installation(), cpuid.identity()
+    return None if where is None or who is None else str(sha256(f"{where} {who}".encode()).hexdigest())
+
+
 def told(ask: Callable[[], Told]) -> Told:
     """The answers that a process got before on such a processor from this installation of llvmlite, or `ask()`'s.
 
     They are kept as code is: whoever could change them would have processes run what their processors lack.
     """
-    where, who = _installation(), cpuid.identity()
-    if where is None or who is None:
+    name = here()
+    if name is None:
         return ask()
-    name = str(sha256(f"{where} {who}".encode()).hexdigest())
-    request = Request(name, "host", 1, "cold", "", f"ttc{__version__}", _KIND)
+    request = Request(name, "host", 1, "cold", "", VERSIONS, _KIND)
     store = open_database(None)
     for _, found in store.native(request, _NAME):
         lines = found.decode().split("\n")

@@ -7,7 +7,6 @@ strict.
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import time
 import weakref
@@ -19,6 +18,7 @@ from typing import TypeVar
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
+from ttc_llvm.logs import Log
 from ttc_llvm.tuning.database import schema, trust
 from ttc_llvm.tuning.database.folders import user_folder
 from ttc_llvm.tuning.database.notices import warn_once
@@ -27,7 +27,7 @@ from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, me
 from ttc_llvm.tuning.database.signing import own_secret
 from ttc_llvm.tuning.database.solution_file import IsPlan, SolutionFile
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 T = TypeVar("T")
 
 VARIABLE = "TTC_DATABASE"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
-_LOGGER = logging.getLogger("ttc_llvm")
+from ttc_llvm.logs import Log
+
+_LOGGER = Log("ttc_llvm")
 _warned: set[tuple[Path, str]] = set()
 
 

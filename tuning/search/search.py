@@ -6,17 +6,17 @@ simulated machine can stand in for a real one.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Generic
 
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.lazy_dataclasses import dataclass, replace
+from ttc_llvm.logs import DEBUG, Log
 
 from .leaderboard import K, Leaderboard, P, Subject, Timed
 from .progress import COMPILING, TIMING, VERIFYING, Progress, Report
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 BATCH = 6  # candidates interleaved
 CUTS = ((1.1, 3), (1.05, 2))  # cut-off ratio to the best so far, and survivors, after a batch's first and second
 # run: without a number of survivors, plans that are all about as fast would spend most of the time on second runs
@@ -177,7 +177,7 @@ class _Search(Generic[P, K]):
         self.table.forget(KEPT)
         timings, most = self.table.timings, "all" if self.limits.candidates < 0 else self.limits.candidates
         _log.info("%d of %s candidates timed, best %.4g ms", len(timings), most, self.table.fastest().best * 1e3)
-        for plan in batch if _log.isEnabledFor(logging.DEBUG) else ():
+        for plan in batch if _log.is_enabled_for(DEBUG) else ():
             if plan in timings:
                 _log.debug("%.4g ms, best of %d: %s", timings[plan].best * 1e3, len(timings[plan].seconds), plan)
         self.tell(TIMING)
