@@ -308,6 +308,15 @@ def test_clear_older_leaves_what_these_versions_use(path: Path) -> None:
     assert left is not None and left.objects == (("kernel", b"new"),)
 
 
+def test_clear_older_leaves_native_code_of_these_versions(path: Path) -> None:
+    file = SolutionFile(path)
+    requests = [replace(REQUEST, kind="native code", problem=name, versions=name) for name in ("ttc1", "ttc2")]
+    for request in requests:
+        file.put_native(Record(request, 1, "p", objects=(("module", b"image"),)))
+    assert file.clear_older("cpu2", "ttc2").rows == 0
+    assert [file.native(request, "p") for request in requests] == [(), (("module", b"image"),)]
+
+
 def test_copies_of_a_shared_file_s_code_are_listed_and_removed(path: Path) -> None:
     SolutionFile(path).put([RECORD])
     path.chmod(0o666)

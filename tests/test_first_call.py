@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,3 +59,120 @@ def test_arrays_and_unpickled_solutions_run_without_llvm(tmp_path: Path, folder:
 def test_unpickled_solutions_compile_where_the_database_lacks_their_code(tmp_path: Path) -> None:
     _run(tmp_path)
     assert _run(tmp_path, TTC_DATABASE=str(tmp_path / "other.sqlite3")) == ""
+
+
+# --- the shortest way --------------------------------------------------------------------------------------
+
+CALL = """
+import os, sys, threading
+import numpy as np
+before = {*sys.modules}
+import ttc_llvm
+x = np.arange(2400.0).reshape(40, 60)
+PREPARED
+assert np.array_equal(ttc_llvm.transpose(x), x.T)
+found = {*sys.modules} - before
+assert np.array_equal(ttc_llvm.ascontiguousarray(x.T), x.T)
+assert np.array_equal(ttc_llvm.transpose(x[::-1], (1, 0), alpha=2), 2 * x[::-1].T)
+print(*sorted(found), sep="\\n")
+"""
+AGAINST = {"logging", "threading", "json", "llvmlite", "fcntl", "numpy.typing"}
+
+
+def _called(tmp_path: Path, prepared: str = "", **variables: str) -> set[str]:
+    """The modules that a first call loads in a new process."""
+    home = {"TTC_DATABASE": str(tmp_path / "solutions.sqlite3"), "HOME": str(tmp_path), "XDG_STATE_HOME": ""}
+    command = [sys.executable, "-c", CALL.replace("PREPARED", prepared)]
+    done = subprocess.run(command, env={**os.environ, **home, **variables}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {*done.stdout.split()}
+
+
+def test_a_first_call_with_stored_code_loads_little(tmp_path: Path) -> None:
+    assert "llvmlite.binding" in _called(tmp_path)
+    found = _called(tmp_path)
+    assert not found & AGAINST
+    rooms = {name.split(".")[1] for name in found if name.startswith("ttc_llvm.")}
+    assert not rooms & {"machine", "problem", "lowering", "compiling"}
+    assert not found & {"ttc_llvm.runtime.backend", "ttc_llvm.runtime.pool", "ttc_llvm.arrays.transposing"}
+    assert len(found) < 64
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
+
+
+def _changed(statement: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            assert connection.execute(statement).rowcount > 0
+
+    return change
+
+
+def _shared(path: Path) -> None:
+    path.chmod(0o666)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        Path.unlink, _garbage, _shared, _changed("UPDATE code_v2 SET image = substr(image, 1, 400)"),
+        _changed("UPDATE code_v2 SET image = zeroblob(length(image))"), _changed("DELETE FROM code_v2 WHERE rowid = 2"),
+        _changed("UPDATE code_v2 SET plan = 'another'"), _changed("UPDATE code_v2 SET digest = zeroblob(32)"),
+    ],
+)  # fmt: skip
+def test_what_is_stored_is_not_run_where_it_may_be_wrong(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+    _called(tmp_path)
+    spoil(tmp_path / "solutions.sqlite3")
+    assert "llvmlite.binding" in _called(tmp_path, "import sys, io; sys.stderr = io.StringIO()")
+
+
+OTHERS = {
+    "processor": "import ttc_llvm.runtime.cpuid as cpuid; cpuid.identity = lambda: 'another'",
+    "llvmlite": "import ttc_llvm.runtime.here as here; here._installation = lambda: 'another'",
+    "sources": "import ttc_llvm.arrays.layout_code as code; code._SOURCES = code._SOURCES[1:]",
+    "places": "import ttc_llvm.operands.object_fields as fields; fields.MORE = 7",
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_code_for_another_machine_or_program_is_not_run(tmp_path: Path, what: str) -> None:
+    _called(tmp_path)
+    assert "llvmlite.binding" in _called(tmp_path, OTHERS[what])
+    assert "llvmlite.binding" not in _called(tmp_path, OTHERS[what])  # it has code of its own by now
+
+
+THREADS = """
+import threading
+gate, wrong = threading.Barrier(8), []
+def work():
+    y = np.random.default_rng().random((30, 20))
+    gate.wait()
+    if not np.array_equal(ttc_llvm.transpose(y), y.T): wrong.append(y)
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads: thread.start()
+if FORKS:
+    child = os.fork()
+    if child == 0: os._exit(0 if np.array_equal(ttc_llvm.transpose(x), x.T) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+for thread in threads: thread.join()
+assert not wrong
+"""
+
+
+@pytest.mark.parametrize("forks", [False, True])
+def test_first_calls_of_many_threads(tmp_path: Path, forks: bool) -> None:
+    for _ in range(3):
+        _called(tmp_path, THREADS.replace("FORKS", str(forks)))
+
+
+def test_a_database_that_cannot_be_written_serves(tmp_path: Path) -> None:
+    _called(tmp_path)
+    path = tmp_path / "solutions.sqlite3"
+    path.chmod(0o400)
+    tmp_path.chmod(0o500)
+    try:
+        assert "llvmlite.binding" not in _called(tmp_path)
+    finally:
+        tmp_path.chmod(0o700)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,16 @@ from known_layouts import forget, forgotten, served_by
 from tiers import examples
 
 import ttc_llvm
-from ttc_llvm.arrays import family, pairs, strided
+from ttc_llvm.arrays import family, family_kernels, pairs, strided
 from ttc_llvm.arrays.checks import overlaps_itself
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES, Layouts, layouts
 from ttc_llvm.arrays.native_entry import NO_MOVES
+from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.ir_builders.native_planner import LEAST_BYTES
 from ttc_llvm.ir_builders.pool_layout import SERIAL_BYTES
 from ttc_llvm.lowering.lower import lower
+from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, from_axes
 from ttc_llvm.problem.dtypes import dtype
@@ -272,6 +275,16 @@ def test_kernels_of_families_are_stored_for_later_processes(
     anew()
     monkeypatch.setattr(backend, "compile_object", lambda *_: pytest.fail("compiled"))
     assign(x)
+
+
+def test_what_is_stored_of_families_has_a_revision() -> None:
+    """Their code is found by their number alone: raise `family_kernels.REVISION` with the digest below."""
+    told = sha256()
+    for number in range(fields.MOVE_TYPES * fields.FORMS * len(fields.RANKS) + 60):
+        made = family.numbered(number)
+        plans = [str(family.plan(made, lookup.find(name))) for name in ("sse2", "avx", "avx2", "avx512", "neon", "sve")]
+        told.update(f"{number} {family.canonical_form(made)} {plans}\n".encode())
+    assert (family_kernels.REVISION, told.hexdigest()[:16]) == (1, "bcef02925c81f34f")
 
 
 def test_stored_code_that_cannot_be_linked_is_made_again(

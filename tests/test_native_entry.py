@@ -20,7 +20,10 @@ from processes import PATIENCE
 import ttc_llvm
 from ttc_llvm.arrays import builtin_functions, public, transposing
 from ttc_llvm.arrays.call import ORDERS
+from ttc_llvm.arrays.layouts import layouts
+from ttc_llvm.ir_builders import planner_fields
 from ttc_llvm.operands import object_fields
+from ttc_llvm.operands.addresses import data_address
 
 RNG = np.random.default_rng(34)
 NAMES = ("transpose", "ascontiguousarray", "asfortranarray")
@@ -153,6 +156,25 @@ def test_usual_calls_are_native(spelling: str, native: Callable[[], None]) -> No
         assert (calls[spelling]() == x.T).all()
     y = filled((8, 10), "f8")
     assert (transpose(y) == y.T).all()  # a new layout of a known family
+
+
+def test_interrupts_while_python_provides_a_kernel_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, families = filled((30, 20), "f8"), layouts().families
+    out, none = np.zeros((20, 30)), np.zeros(planner_fields.FAMILY_COUNT, np.int64)
+    transpose(x)
+
+    def struck(_: int) -> None:
+        raise KeyboardInterrupt
+
+    for call in (transpose, lambda x: transpose(x, out=out), ttc_llvm.asfortranarray):
+        layouts().reset()
+        layouts()._set(planner_fields.FAMILIES, data_address(none))
+        with monkeypatch.context() as patch:
+            patch.setattr(type(families), "provide", lambda self, number: struck(number))
+            with pytest.raises(KeyboardInterrupt):
+                call(x)
+        layouts()._set(planner_fields.FAMILIES, families.address)
+        assert (transpose(x) == x.T).all()
 
 
 def test_results_are_distinct() -> None:

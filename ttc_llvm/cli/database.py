@@ -13,7 +13,7 @@ from ..errors import OptionError
 from ..lowering.plan_text import modern
 from ..problem.tables import wrapped
 from ..problem.wording import count
-from ..runtime import kernel
+from ..runtime import here, kernel
 from ..tuning.database import exchange
 from ..tuning.database.database import choose_path
 from ..tuning.database.exchange import lines_of
@@ -178,7 +178,7 @@ def _clear(file: SolutionFile, args: argparse.Namespace) -> int:
 def _cleared(file: SolutionFile, args: argparse.Namespace) -> Cleared:
     if args.all:
         return file.clear()
-    return file.clear_older(kernel.versions()) if args.older else file.delete(args.ids)
+    return file.clear_older(kernel.versions(), here.VERSIONS) if args.older else file.delete(args.ids)
 
 
 def _outcome(file: SolutionFile, cleared: Cleared) -> str:

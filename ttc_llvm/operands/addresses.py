@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 HEAD = object.__basicsize__  # where NumPy's ABI has an array's data pointer: right behind the object's head
 

@@ -13,7 +13,8 @@ from ..tuning.database.digests import sha256
 from ..tuning.database.opened import open_database
 from ..tuning.database.packing import is_image
 from ..tuning.database.records import Record, Request
-from . import mapping, told
+from . import mapping
+from .here import VERSIONS, here
 from .mapping import Loaded
 from .once import once
 
@@ -80,17 +81,17 @@ def _linking() -> Any:
 
 
 def _request(what: str) -> Request:
-    return Request(what, _machine(), 1, "hot-ab", "", told.VERSIONS, NATIVE)
+    return Request(what, _machine(), 1, "hot-ab", "", VERSIONS, NATIVE)
 
 
 @once
 def _machine() -> str:
     """All of this machine and its LLVM that code depends on."""
-    here = told.here()
-    if here is None:
+    known = here()
+    if known is None:
         backend = locks.imported(".backend", __package__)
-        here = f"{backend.host_target().key} llvm{backend.llvm_version()}"
-    return here
+        known = f"{backend.host_target().key} llvm{backend.llvm_version()}"
+    return known
 
 
 def revision(*sources: str) -> str:

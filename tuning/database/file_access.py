@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
@@ -16,11 +16,6 @@ from ttc_llvm.tuning.database import schema, trust
 from ttc_llvm.tuning.database.connection import connect
 from ttc_llvm.tuning.database.notices import one_line
 from ttc_llvm.tuning.database.schema import Transaction
-
-try:
-    import fcntl
-except ImportError:  # Windows, where `choose_path` refuses files
-    fcntl: Any = None  # type: ignore[no-redef]
 
 T = TypeVar("T")
 
@@ -78,6 +73,7 @@ class FileAccess:
                     raise schema.foreign(self.path)
                 if not self._is_damaged():
                     return None
+                fcntl = locks.imported("fcntl")
                 with suppress(OSError):  # others that move it wait; not every file system can do this
                     fcntl.flock(held, fcntl.LOCK_EX)
                 return _renamed(place) if os.path.samestat(os.fstat(held.fileno()), os.stat(place)) else None

@@ -6,11 +6,6 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
 
-try:
-    from _json import encode_basestring_ascii as _quoted
-except ImportError:
-    from json.encoder import py_encode_basestring_ascii as _quoted
-
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.lazy_dataclasses import dataclass, field, replace
@@ -71,6 +66,13 @@ def digits(*key: str | int) -> str:
     """32 hexadecimal digits that name a key."""
     text = ", ".join(str(one) if isinstance(one, int) else _quoted(one) for one in key)  # as JSON's list
     return str(sha256(f"[{text}]".encode()).hexdigest()[:32])
+
+
+def _quoted(text: str) -> str:
+    """A text as JSON has it."""
+    if text.isascii() and text.isprintable() and not {"\\", '"'} & {*text}:  # nearly always: `json` takes long to load
+        return f'"{text}"'
+    return str(locks.imported("json").dumps(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,16 +144,17 @@ class SolutionFile(FileAccess):
 
         return Cleared(self._remove(remove))
 
-    def clear_older(self, versions: str) -> Cleared:
+    def clear_older(self, versions: str, native: str = "") -> Cleared:
         """Remove what is of use to other versions of the program only: their solutions that these versions have no code
-        of, their code, code without a solution, tables of older schemas."""
+        of, their code, code without a solution, tables of older schemas. native: of code that belongs to no solution,
+        where it has versions of its own."""
 
         def remove(s: Transaction) -> int:
             count = self._drop_older(s)
             used = f"SELECT id FROM {CODE} WHERE versions = ?"  # another version's plan, and in daily use
             count += s.change(f"DELETE FROM {SOLUTIONS} WHERE versions != ? AND id NOT IN ({used})", versions, versions)
             lost = f"extra IS NOT '{ALONE}' AND id NOT IN (SELECT id FROM {SOLUTIONS})"
-            s.change(f"DELETE FROM {CODE} WHERE versions != ? OR ({lost})", versions)
+            s.change(f"DELETE FROM {CODE} WHERE versions NOT IN (?, ?) OR ({lost})", versions, native)
             return count
 
         return Cleared(self._remove(remove))
