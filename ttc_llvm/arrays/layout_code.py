@@ -51,8 +51,8 @@ def entries() -> Mapping[str, int]:
 
 
 def facts() -> tuple[int, ...]:
-    """The facts of this machine in a table: bytes of the longest row that is moved as one item, or 0; 1 where copies may
-    be written past the caches; bytes of L2."""
+    """The facts of this machine in a table: bytes of the longest row that is moved as one item, or 0; 1 where copies
+    may be written past the caches; bytes of L2."""
     return _loaded().facts
 
 
