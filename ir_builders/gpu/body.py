@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 
 from llvmlite import ir
 
@@ -13,7 +12,6 @@ from ttc_llvm.lowering.gpu.trace import Round
 from ttc_llvm.problem.canonical import Beta
 
 from .. import scale
-from ..values import guarded
 from . import words
 from .sums import Addresses
 from .tile import ADDRESS, BlockTile, batches
@@ -94,8 +92,7 @@ class StorePhase:
         for batch in batches(self.walk.rounds(), held, self.walk.own_addresses):
             found = [self._element_of_a(turn, place) if place else None for turn in batch]
             old = [self._old(turn) for turn in batch] if self.reads_old else [None] * len(batch)
-            for turn, value, before in zip(batch, found, old, strict=True):
-                self._write(turn, value, before)
+            self._write(batch, found, old)
 
     def old_elements(self) -> list[ir.Value] | None:
         """B's elements, loaded before any use of A's, so that both latencies overlap; None where they and their
@@ -118,8 +115,7 @@ class StorePhase:
             old: list[ir.Value | None] = [None] * len(batch)
             if self.reads_old:
                 old = [self._old(turn) if ready is None else next(ready) for turn in batch]
-            for turn, value, before in zip(batch, found, old, strict=True):
-                self._write(turn, value, before)
+            self._write(batch, found, old)
 
     def _element_of_a(self, turn: Round, place: Addresses) -> list[ir.Value]:
         """A's elements of one vector of B: one access where they are neighbours, else one for each."""
@@ -157,12 +153,21 @@ class StorePhase:
     def _align(self) -> int:
         return self.target.itemsize * self.target.count
 
-    def _write(self, turn: Round, value: list[ir.Value] | None, old: ir.Value | None) -> None:
-        result = self._result(value, old)
-        address = self.place.at(self.walk.store_offset(turn, self.strides, self.place.sums))
-        exists = self.walk.exists(turn)
-        with nullcontext() if exists is None else guarded(self.b, exists, "store"):
-            self.b.store(result, address, align=self._align)
+    def _write(
+        self, batch: Sequence[Round], found: Sequence[list[ir.Value] | None], old: Sequence[ir.Value | None]
+    ) -> None:
+        """Store the vectors of a batch, once all that was loaded for them is here."""
+        machine, size = self.tile.machine, self._align
+        results = [self._result(value, before) for value, before in zip(found, old, strict=True)]
+        conditions = [self.walk.exists(turn) for turn in batch]
+        if any(conditions):
+            machine.await_all(self.b, results, size)
+        for turn, result, exists in zip(batch, results, conditions, strict=True):
+            address = self.place.at(self.walk.store_offset(turn, self.strides, self.place.sums))
+            if exists is None:
+                self.b.store(result, address, align=size)
+            else:
+                machine.store_where(self.b, exists, result, address, size)
 
     def _result(self, value: list[ir.Value] | None, old: ir.Value | None) -> ir.Value:
         """The value to store: the very words of a plain move, else the result of the arithmetic as B's carrier."""

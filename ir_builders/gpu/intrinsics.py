@@ -15,9 +15,9 @@ from ttc_llvm.lowering.gpu.launch import KernelParameter, Slot
 from ttc_llvm.machine.gpu_target import GpuTarget
 
 from ..llvmlite_extensions import attribute, external
-from ..values import F32, F64, I32
+from ..values import F32, F64, I32, guarded
 
-VOID = ir.VoidType()
+VOID, I16 = ir.VoidType(), ir.IntType(16)
 _SLOTS = {Slot.F32: F32, Slot.F64: F64}
 
 
@@ -27,7 +27,8 @@ class Intrinsics:
     convention: how kernels are called; device, shared: address spaces; tile: the function that returns shared
     memory, "" = it is a variable; scope: of the fences beside the barrier, "" = the barrier orders memory itself;
     limit: string attributes of a kernel, `{}` being the threads
-    of a block; flags: of the module: behaviour, name and value."""
+    of a block; flags: of the module: behaviour, name and value; predicated: stores take a predicate, in PTX's
+    syntax; register: the constraint of a register in inline assembly, where that is not so."""
 
     thread: str
     block: str
@@ -39,6 +40,8 @@ class Intrinsics:
     scope: str = ""
     limit: tuple[tuple[str, str], ...] = ()
     flags: tuple[tuple[int, str, int], ...] = ()
+    predicated: bool = False
+    register: str = ""
 
 
 ROWS = {
@@ -49,6 +52,7 @@ ROWS = {
         "ptx_kernel",
         device=1,
         shared=3,
+        predicated=True,
     ),
     "amdgcn": Intrinsics(
         "llvm.amdgcn.workitem.id.x",
@@ -58,6 +62,7 @@ ROWS = {
         device=1,
         shared=3,
         scope="workgroup",
+        register="v",
         limit=(("amdgpu-flat-work-group-size", "1,{}"), ("uniform-work-group-size", "true")),
         flags=((1, "amdhsa_code_object_version", 500),),  # 5: ROCm 5.2 and later load it
     ),
@@ -120,6 +125,28 @@ class Machine:
         if self.row.scope:
             b.fence("acquire", self.row.scope)
 
+    def await_all(self, b: ir.IRBuilder, values: Sequence[ir.Value], size: int) -> None:
+        """Have all values, of so many bytes each, before the next instruction, where stores stand behind branches:
+        there LLVM would load what only a store needs, and each of them would wait for memory anew."""
+        if self.row.register:
+            words = [word for value in values for word in _registers(b, value, size)]
+            kind = ir.FunctionType(VOID, [word.type for word in words])
+            b.asm(kind, "", ",".join([self.row.register] * len(words)), words, True)
+
+    def store_where(self, b: ir.IRBuilder, exists: ir.Value, value: ir.Value, pointer: ir.Value, size: int) -> None:
+        """Write a value of so many bytes to device memory, aligned to them, if the condition holds."""
+        if not self.row.predicated:
+            with guarded(b, exists, "store"):
+                b.store(value, pointer, align=size)
+            return
+        words = _registers(b, value, size)
+        names = ", ".join(f"${k + 2}" for k in range(len(words)))
+        what, source = (f"v{len(words)}.b32", f"{{{names}}}") if len(words) > 1 else (f"b{8 * size}", names)
+        arguments = [exists, pointer, *words]
+        letters = ["b", "l", *("r" if word.type == I32 else "h" for word in words), "~{memory}"]
+        kind = ir.FunctionType(VOID, [argument.type for argument in arguments])
+        b.asm(kind, f"@$0 st.global.{what} [$1], {source};", ",".join(letters), arguments, True)
+
     def tile(self, b: ir.IRBuilder, size: int) -> ir.Value:
         """Shared memory of so many bytes, aligned to 16."""
         if self.row.tile:
@@ -143,6 +170,16 @@ def machine(target: GpuTarget, entry: str, threads: int, blocks: int = 0) -> Mac
     module = ir.Module(entry, context=ir.Context())
     module.triple = target.triple
     return Machine(ROWS[target.intrinsics], module, threads, blocks)
+
+
+def _registers(b: ir.IRBuilder, value: ir.Value, size: int) -> list[ir.Value]:
+    """A value of so many bytes as registers of 32 bits, or as one of 16 where it has less than 4."""
+    if size < 4:
+        return [b.zext(b.bitcast(value, ir.IntType(8 * size)), I16)]
+    if size == 4:
+        return [b.bitcast(value, I32)]
+    words = b.bitcast(value, ir.VectorType(I32, size // 4))
+    return [b.extract_element(words, ir.Constant(I32, k)) for k in range(size // 4)]
 
 
 def scalar(function: ir.Function, name: str) -> tuple[ir.Argument, ...]:

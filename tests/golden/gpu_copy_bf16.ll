@@ -259,18 +259,18 @@ entry:
   %".241" = insertelement <4 x i32> %".240", i32 %".232", i32 1
   %".242" = insertelement <4 x i32> %".241", i32 %".233", i32 2
   %".243" = insertelement <4 x i32> %".242", i32 %".234", i32 3
-  %".244" = mul nsw i32 %".18", 16
-  %".245" = mul nsw i32 %".19", 384
-  %".246" = add nsw i32 %".244", %".245"
-  %".247" = zext i32 %".246" to i64
-  %".248" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".247"
-  store <4 x i32> %".243", ptr addrspace(1) %".248", align 16
-  %".250" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".236", i32 0
-  %".251" = insertelement <4 x i32> %".250", i32 %".237", i32 1
-  %".252" = insertelement <4 x i32> %".251", i32 %".238", i32 2
-  %".253" = insertelement <4 x i32> %".252", i32 %".239", i32 3
-  %".254" = getelementptr inbounds i8, ptr addrspace(1) %".248", i64 12288
-  store <4 x i32> %".253", ptr addrspace(1) %".254", align 16
+  %".244" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".236", i32 0
+  %".245" = insertelement <4 x i32> %".244", i32 %".237", i32 1
+  %".246" = insertelement <4 x i32> %".245", i32 %".238", i32 2
+  %".247" = insertelement <4 x i32> %".246", i32 %".239", i32 3
+  %".248" = mul nsw i32 %".18", 16
+  %".249" = mul nsw i32 %".19", 384
+  %".250" = add nsw i32 %".248", %".249"
+  %".251" = zext i32 %".250" to i64
+  %".252" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".251"
+  store <4 x i32> %".243", ptr addrspace(1) %".252", align 16
+  %".254" = getelementptr inbounds i8, ptr addrspace(1) %".252", i64 12288
+  store <4 x i32> %".247", ptr addrspace(1) %".254", align 16
   ret void
 }
 

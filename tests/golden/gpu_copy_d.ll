@@ -75,16 +75,16 @@ entry:
   %".63" = extractelement <2 x i64> %"s.1", i32 1
   %".64" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".59", i32 0
   %".65" = insertelement <2 x i64> %".64", i64 %".60", i32 1
-  %".66" = mul nsw i32 %".18", 16
-  %".67" = mul nsw i32 %".19", 768
-  %".68" = add nsw i32 %".66", %".67"
-  %".69" = zext i32 %".68" to i64
-  %".70" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".69"
-  store <2 x i64> %".65", ptr addrspace(1) %".70", align 16
-  %".72" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".62", i32 0
-  %".73" = insertelement <2 x i64> %".72", i64 %".63", i32 1
-  %".74" = getelementptr inbounds i8, ptr addrspace(1) %".70", i64 12288
-  store <2 x i64> %".73", ptr addrspace(1) %".74", align 16
+  %".66" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".62", i32 0
+  %".67" = insertelement <2 x i64> %".66", i64 %".63", i32 1
+  %".68" = mul nsw i32 %".18", 16
+  %".69" = mul nsw i32 %".19", 768
+  %".70" = add nsw i32 %".68", %".69"
+  %".71" = zext i32 %".70" to i64
+  %".72" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".71"
+  store <2 x i64> %".65", ptr addrspace(1) %".72", align 16
+  %".74" = getelementptr inbounds i8, ptr addrspace(1) %".72", i64 12288
+  store <2 x i64> %".67", ptr addrspace(1) %".74", align 16
   ret void
 }
 

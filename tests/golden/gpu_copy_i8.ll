@@ -192,29 +192,29 @@ entry:
   %".176" = insertelement <4 x i32> %".175", i32 %".157", i32 1
   %".177" = insertelement <4 x i32> %".176", i32 %".158", i32 2
   %".178" = insertelement <4 x i32> %".177", i32 %".159", i32 3
-  %".179" = mul nsw i32 %".19", 384
-  %".180" = add nsw i32 %".147", %".179"
-  %".181" = zext i32 %".180" to i64
-  %".182" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".181"
-  store <4 x i32> %".178", ptr addrspace(1) %".182", align 16
-  %".184" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".161", i32 0
-  %".185" = insertelement <4 x i32> %".184", i32 %".162", i32 1
-  %".186" = insertelement <4 x i32> %".185", i32 %".163", i32 2
-  %".187" = insertelement <4 x i32> %".186", i32 %".164", i32 3
-  %".188" = getelementptr inbounds i8, ptr addrspace(1) %".182", i64 12288
-  store <4 x i32> %".187", ptr addrspace(1) %".188", align 16
-  %".190" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".166", i32 0
-  %".191" = insertelement <4 x i32> %".190", i32 %".167", i32 1
-  %".192" = insertelement <4 x i32> %".191", i32 %".168", i32 2
-  %".193" = insertelement <4 x i32> %".192", i32 %".169", i32 3
-  %".194" = getelementptr inbounds i8, ptr addrspace(1) %".182", i64 24576
-  store <4 x i32> %".193", ptr addrspace(1) %".194", align 16
-  %".196" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".171", i32 0
-  %".197" = insertelement <4 x i32> %".196", i32 %".172", i32 1
-  %".198" = insertelement <4 x i32> %".197", i32 %".173", i32 2
-  %".199" = insertelement <4 x i32> %".198", i32 %".174", i32 3
-  %".200" = getelementptr inbounds i8, ptr addrspace(1) %".182", i64 36864
-  store <4 x i32> %".199", ptr addrspace(1) %".200", align 16
+  %".179" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".161", i32 0
+  %".180" = insertelement <4 x i32> %".179", i32 %".162", i32 1
+  %".181" = insertelement <4 x i32> %".180", i32 %".163", i32 2
+  %".182" = insertelement <4 x i32> %".181", i32 %".164", i32 3
+  %".183" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".166", i32 0
+  %".184" = insertelement <4 x i32> %".183", i32 %".167", i32 1
+  %".185" = insertelement <4 x i32> %".184", i32 %".168", i32 2
+  %".186" = insertelement <4 x i32> %".185", i32 %".169", i32 3
+  %".187" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".171", i32 0
+  %".188" = insertelement <4 x i32> %".187", i32 %".172", i32 1
+  %".189" = insertelement <4 x i32> %".188", i32 %".173", i32 2
+  %".190" = insertelement <4 x i32> %".189", i32 %".174", i32 3
+  %".191" = mul nsw i32 %".19", 384
+  %".192" = add nsw i32 %".147", %".191"
+  %".193" = zext i32 %".192" to i64
+  %".194" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".193"
+  store <4 x i32> %".178", ptr addrspace(1) %".194", align 16
+  %".196" = getelementptr inbounds i8, ptr addrspace(1) %".194", i64 12288
+  store <4 x i32> %".182", ptr addrspace(1) %".196", align 16
+  %".198" = getelementptr inbounds i8, ptr addrspace(1) %".194", i64 24576
+  store <4 x i32> %".186", ptr addrspace(1) %".198", align 16
+  %".200" = getelementptr inbounds i8, ptr addrspace(1) %".194", i64 36864
+  store <4 x i32> %".190", ptr addrspace(1) %".200", align 16
   ret void
 }
 

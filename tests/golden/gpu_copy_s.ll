@@ -125,30 +125,30 @@ entry:
   %".109" = insertelement <4 x i32> %".108", i32 %".90", i32 1
   %".110" = insertelement <4 x i32> %".109", i32 %".91", i32 2
   %".111" = insertelement <4 x i32> %".110", i32 %".92", i32 3
-  %".112" = mul nsw i32 %".18", 16
-  %".113" = mul nsw i32 %".19", 768
-  %".114" = add nsw i32 %".112", %".113"
-  %".115" = zext i32 %".114" to i64
-  %".116" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".115"
-  store <4 x i32> %".111", ptr addrspace(1) %".116", align 16
-  %".118" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".94", i32 0
-  %".119" = insertelement <4 x i32> %".118", i32 %".95", i32 1
-  %".120" = insertelement <4 x i32> %".119", i32 %".96", i32 2
-  %".121" = insertelement <4 x i32> %".120", i32 %".97", i32 3
-  %".122" = getelementptr inbounds i8, ptr addrspace(1) %".116", i64 12288
-  store <4 x i32> %".121", ptr addrspace(1) %".122", align 16
-  %".124" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".99", i32 0
-  %".125" = insertelement <4 x i32> %".124", i32 %".100", i32 1
-  %".126" = insertelement <4 x i32> %".125", i32 %".101", i32 2
-  %".127" = insertelement <4 x i32> %".126", i32 %".102", i32 3
-  %".128" = getelementptr inbounds i8, ptr addrspace(1) %".116", i64 24576
-  store <4 x i32> %".127", ptr addrspace(1) %".128", align 16
-  %".130" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".104", i32 0
-  %".131" = insertelement <4 x i32> %".130", i32 %".105", i32 1
-  %".132" = insertelement <4 x i32> %".131", i32 %".106", i32 2
-  %".133" = insertelement <4 x i32> %".132", i32 %".107", i32 3
-  %".134" = getelementptr inbounds i8, ptr addrspace(1) %".116", i64 36864
-  store <4 x i32> %".133", ptr addrspace(1) %".134", align 16
+  %".112" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".94", i32 0
+  %".113" = insertelement <4 x i32> %".112", i32 %".95", i32 1
+  %".114" = insertelement <4 x i32> %".113", i32 %".96", i32 2
+  %".115" = insertelement <4 x i32> %".114", i32 %".97", i32 3
+  %".116" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".99", i32 0
+  %".117" = insertelement <4 x i32> %".116", i32 %".100", i32 1
+  %".118" = insertelement <4 x i32> %".117", i32 %".101", i32 2
+  %".119" = insertelement <4 x i32> %".118", i32 %".102", i32 3
+  %".120" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".104", i32 0
+  %".121" = insertelement <4 x i32> %".120", i32 %".105", i32 1
+  %".122" = insertelement <4 x i32> %".121", i32 %".106", i32 2
+  %".123" = insertelement <4 x i32> %".122", i32 %".107", i32 3
+  %".124" = mul nsw i32 %".18", 16
+  %".125" = mul nsw i32 %".19", 768
+  %".126" = add nsw i32 %".124", %".125"
+  %".127" = zext i32 %".126" to i64
+  %".128" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".127"
+  store <4 x i32> %".111", ptr addrspace(1) %".128", align 16
+  %".130" = getelementptr inbounds i8, ptr addrspace(1) %".128", i64 12288
+  store <4 x i32> %".115", ptr addrspace(1) %".130", align 16
+  %".132" = getelementptr inbounds i8, ptr addrspace(1) %".128", i64 24576
+  store <4 x i32> %".119", ptr addrspace(1) %".132", align 16
+  %".134" = getelementptr inbounds i8, ptr addrspace(1) %".128", i64 36864
+  store <4 x i32> %".123", ptr addrspace(1) %".134", align 16
   ret void
 }
 

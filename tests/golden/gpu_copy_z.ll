@@ -92,23 +92,23 @@ entry:
   %".76" = extractelement <2 x i64> %"s.3", i32 1
   %".77" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".66", i32 0
   %".78" = insertelement <2 x i64> %".77", i64 %".67", i32 1
-  %".79" = mul nsw i32 %".19", 1536
-  %".80" = add nsw i32 %".61", %".79"
-  %".81" = zext i32 %".80" to i64
-  %".82" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".81"
-  store <2 x i64> %".78", ptr addrspace(1) %".82", align 16
-  %".84" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".69", i32 0
-  %".85" = insertelement <2 x i64> %".84", i64 %".70", i32 1
-  %".86" = getelementptr inbounds i8, ptr addrspace(1) %".82", i64 12288
-  store <2 x i64> %".85", ptr addrspace(1) %".86", align 16
-  %".88" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".72", i32 0
-  %".89" = insertelement <2 x i64> %".88", i64 %".73", i32 1
-  %".90" = getelementptr inbounds i8, ptr addrspace(1) %".82", i64 24576
-  store <2 x i64> %".89", ptr addrspace(1) %".90", align 16
-  %".92" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".75", i32 0
-  %".93" = insertelement <2 x i64> %".92", i64 %".76", i32 1
-  %".94" = getelementptr inbounds i8, ptr addrspace(1) %".82", i64 36864
-  store <2 x i64> %".93", ptr addrspace(1) %".94", align 16
+  %".79" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".69", i32 0
+  %".80" = insertelement <2 x i64> %".79", i64 %".70", i32 1
+  %".81" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".72", i32 0
+  %".82" = insertelement <2 x i64> %".81", i64 %".73", i32 1
+  %".83" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".75", i32 0
+  %".84" = insertelement <2 x i64> %".83", i64 %".76", i32 1
+  %".85" = mul nsw i32 %".19", 1536
+  %".86" = add nsw i32 %".61", %".85"
+  %".87" = zext i32 %".86" to i64
+  %".88" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".87"
+  store <2 x i64> %".78", ptr addrspace(1) %".88", align 16
+  %".90" = getelementptr inbounds i8, ptr addrspace(1) %".88", i64 12288
+  store <2 x i64> %".80", ptr addrspace(1) %".90", align 16
+  %".92" = getelementptr inbounds i8, ptr addrspace(1) %".88", i64 24576
+  store <2 x i64> %".82", ptr addrspace(1) %".92", align 16
+  %".94" = getelementptr inbounds i8, ptr addrspace(1) %".88", i64 36864
+  store <2 x i64> %".84", ptr addrspace(1) %".94", align 16
   ret void
 }
 

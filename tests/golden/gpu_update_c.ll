@@ -200,118 +200,130 @@ entry.endif.if:
   %".189" = fadd <4 x float> %".169", %".188"
   %".190" = bitcast <4 x float> %".189" to <2 x double>
   %".191" = icmp ult i32 %"thread", 32
+  %".192" = bitcast <2 x double> %".190" to <4 x i32>
+  %".193" = extractelement <4 x i32> %".192", i32 0
+  %".194" = extractelement <4 x i32> %".192", i32 1
+  %".195" = extractelement <4 x i32> %".192", i32 2
+  %".196" = extractelement <4 x i32> %".192", i32 3
+  call void asm sideeffect "", "v,v,v,v"(i32 %".193", i32 %".194", i32 %".195", i32 %".196")
   br i1 %".191", label %"store.then", label %"store.end"
 entry.endif.else:
-  %".196" = udiv i32 %".69", 2
-  %".197" = udiv i32 %".85", 1
-  %".198" = urem i32 %"thread", 4
-  %".199" = udiv i32 %"thread", 4
-  %".200" = icmp ult i32 %".199", 8
-  %".201" = select  i1 %".200", i32 %".199", i32 7
-  %".202" = sub nsw nuw i32 %".196", 1
-  %".203" = icmp ult i32 %".198", %".202"
-  %".204" = select  i1 %".203", i32 %".198", i32 %".202"
-  %".205" = mul nsw i32 %".204", 16
-  %".206" = sub nsw nuw i32 %".197", 1
-  %".207" = icmp ult i32 %".201", %".206"
-  %".208" = select  i1 %".207", i32 %".201", i32 %".206"
-  %".209" = mul nsw i32 %".208", 208
-  %".210" = add nsw i32 %".205", %".209"
-  %".211" = zext i32 %".210" to i64
-  %".212" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".211"
-  %"b.2" = load <2 x double>, ptr addrspace(1) %".212", align 16
-  %".213" = udiv i32 %".85", 2
-  %".214" = udiv i32 %".69", 2
-  %".215" = urem i32 %"thread", 4
-  %".216" = udiv i32 %"thread", 4
-  %".217" = icmp ult i32 %".216", 4
-  %".218" = select  i1 %".217", i32 %".216", i32 3
-  %".219" = sub nsw nuw i32 %".213", 1
-  %".220" = icmp ult i32 %".215", %".219"
-  %".221" = select  i1 %".220", i32 %".215", i32 %".219"
-  %".222" = mul nsw i32 %".221", 16
-  %".223" = sub nsw nuw i32 %".214", 1
-  %".224" = icmp ult i32 %".218", %".223"
-  %".225" = select  i1 %".224", i32 %".218", i32 %".223"
-  %".226" = mul nsw i32 %".225", 320
-  %".227" = add nsw i32 %".222", %".226"
-  %".228" = zext i32 %".227" to i64
-  %".229" = getelementptr inbounds i8, ptr addrspace(1) %"a", i64 %".228"
-  %".230" = getelementptr inbounds i8, ptr addrspace(1) %".229", i64 160
-  %"a.3" = load <2 x i64>, ptr addrspace(1) %".229", align 16, !invariant.load !3
-  %".231" = extractelement <2 x i64> %"a.3", i32 0
-  %".232" = extractelement <2 x i64> %"a.3", i32 1
-  %"a.4" = load <2 x i64>, ptr addrspace(1) %".230", align 16, !invariant.load !3
-  %".233" = extractelement <2 x i64> %"a.4", i32 0
-  %".234" = extractelement <2 x i64> %"a.4", i32 1
-  %".235" = mul nsw i32 %".215", 18
-  %".236" = mul nsw i32 %".218", 2
-  %".237" = mul nsw i32 %".235", 8
-  %".238" = mul nsw i32 %".236", 8
-  %".239" = add nsw i32 %".237", %".238"
-  %".240" = zext i32 %".239" to i64
-  %".241" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".240"
-  %".242" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".231", i32 0
-  %".243" = insertelement <2 x i64> %".242", i64 %".233", i32 1
-  store <2 x i64> %".243", ptr addrspace(3) %".241", align 16
-  %".245" = getelementptr inbounds i8, ptr addrspace(3) %".241", i64 64
-  %".246" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".232", i32 0
-  %".247" = insertelement <2 x i64> %".246", i64 %".234", i32 1
-  store <2 x i64> %".247", ptr addrspace(3) %".245", align 16
+  %".202" = udiv i32 %".69", 2
+  %".203" = udiv i32 %".85", 1
+  %".204" = urem i32 %"thread", 4
+  %".205" = udiv i32 %"thread", 4
+  %".206" = icmp ult i32 %".205", 8
+  %".207" = select  i1 %".206", i32 %".205", i32 7
+  %".208" = sub nsw nuw i32 %".202", 1
+  %".209" = icmp ult i32 %".204", %".208"
+  %".210" = select  i1 %".209", i32 %".204", i32 %".208"
+  %".211" = mul nsw i32 %".210", 16
+  %".212" = sub nsw nuw i32 %".203", 1
+  %".213" = icmp ult i32 %".207", %".212"
+  %".214" = select  i1 %".213", i32 %".207", i32 %".212"
+  %".215" = mul nsw i32 %".214", 208
+  %".216" = add nsw i32 %".211", %".215"
+  %".217" = zext i32 %".216" to i64
+  %".218" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".217"
+  %"b.2" = load <2 x double>, ptr addrspace(1) %".218", align 16
+  %".219" = udiv i32 %".85", 2
+  %".220" = udiv i32 %".69", 2
+  %".221" = urem i32 %"thread", 4
+  %".222" = udiv i32 %"thread", 4
+  %".223" = icmp ult i32 %".222", 4
+  %".224" = select  i1 %".223", i32 %".222", i32 3
+  %".225" = sub nsw nuw i32 %".219", 1
+  %".226" = icmp ult i32 %".221", %".225"
+  %".227" = select  i1 %".226", i32 %".221", i32 %".225"
+  %".228" = mul nsw i32 %".227", 16
+  %".229" = sub nsw nuw i32 %".220", 1
+  %".230" = icmp ult i32 %".224", %".229"
+  %".231" = select  i1 %".230", i32 %".224", i32 %".229"
+  %".232" = mul nsw i32 %".231", 320
+  %".233" = add nsw i32 %".228", %".232"
+  %".234" = zext i32 %".233" to i64
+  %".235" = getelementptr inbounds i8, ptr addrspace(1) %"a", i64 %".234"
+  %".236" = getelementptr inbounds i8, ptr addrspace(1) %".235", i64 160
+  %"a.3" = load <2 x i64>, ptr addrspace(1) %".235", align 16, !invariant.load !3
+  %".237" = extractelement <2 x i64> %"a.3", i32 0
+  %".238" = extractelement <2 x i64> %"a.3", i32 1
+  %"a.4" = load <2 x i64>, ptr addrspace(1) %".236", align 16, !invariant.load !3
+  %".239" = extractelement <2 x i64> %"a.4", i32 0
+  %".240" = extractelement <2 x i64> %"a.4", i32 1
+  %".241" = mul nsw i32 %".221", 18
+  %".242" = mul nsw i32 %".224", 2
+  %".243" = mul nsw i32 %".241", 8
+  %".244" = mul nsw i32 %".242", 8
+  %".245" = add nsw i32 %".243", %".244"
+  %".246" = zext i32 %".245" to i64
+  %".247" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".246"
+  %".248" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".237", i32 0
+  %".249" = insertelement <2 x i64> %".248", i64 %".239", i32 1
+  store <2 x i64> %".249", ptr addrspace(3) %".247", align 16
+  %".251" = getelementptr inbounds i8, ptr addrspace(3) %".247", i64 64
+  %".252" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".238", i32 0
+  %".253" = insertelement <2 x i64> %".252", i64 %".240", i32 1
+  store <2 x i64> %".253", ptr addrspace(3) %".251", align 16
   fence syncscope("workgroup") release
   call void @"llvm.amdgcn.s.barrier"()
   fence syncscope("workgroup") acquire
-  %".252" = mul nsw i32 %".198", 2
-  %".253" = udiv i32 %".201", 2
-  %".254" = urem i32 %".201", 2
-  %".255" = mul nsw i32 %".253", 18
-  %".256" = mul nsw i32 %".254", 8
-  %".257" = mul nsw i32 %".252", 8
-  %".258" = mul nsw i32 %".255", 8
-  %".259" = mul nsw i32 %".256", 8
-  %".260" = add nsw i32 %".257", %".258"
-  %".261" = add nsw i32 %".260", %".259"
-  %".262" = zext i32 %".261" to i64
-  %".263" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".262"
-  %"s.1" = load <2 x i64>, ptr addrspace(3) %".263", align 16
-  %".264" = extractelement <2 x i64> %"s.1", i32 0
-  %".265" = extractelement <2 x i64> %"s.1", i32 1
-  %".266" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".264", i32 0
-  %".267" = insertelement <2 x i64> %".266", i64 %".265", i32 1
-  %".268" = bitcast <2 x i64> %".267" to <2 x double>
-  %".269" = bitcast <2 x double> %".268" to <4 x float>
-  %".270" = bitcast <4 x float> %".269" to <4 x i32>
-  %".271" = xor <4 x i32> %".270", <i32 0, i32 2147483648, i32 0, i32 2147483648>
-  %".272" = bitcast <4 x i32> %".271" to <2 x double>
-  %".273" = bitcast <2 x double> %".272" to <4 x float>
-  %".274" = fmul <4 x float> %".273", %".153"
-  %".275" = shufflevector <4 x float> %".273", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".276" = icmp ne <4 x i32> %".163", <i32 0, i32 0, i32 0, i32 0>
-  %".277" = fmul <4 x float> %".275", %".157"
-  %".278" = select  <4 x i1> %".276", <4 x float> %".277", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
-  %".279" = fsub <4 x float> %".274", %".278"
-  %".280" = bitcast <2 x double> %"b.2" to <4 x float>
-  %".281" = fmul <4 x float> %".280", %".172"
-  %".282" = shufflevector <4 x float> %".280", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
-  %".283" = icmp ne <4 x i32> %".182", <i32 0, i32 0, i32 0, i32 0>
-  %".284" = fmul <4 x float> %".282", %".176"
-  %".285" = select  <4 x i1> %".283", <4 x float> %".284", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
-  %".286" = fsub <4 x float> %".281", %".285"
-  %".287" = fadd <4 x float> %".279", %".286"
-  %".288" = bitcast <4 x float> %".287" to <2 x double>
-  %".289" = mul nsw i32 %".198", 16
-  %".290" = mul nsw i32 %".201", 208
-  %".291" = add nsw i32 %".289", %".290"
-  %".292" = zext i32 %".291" to i64
-  %".293" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".292"
-  %".294" = sub nsw i32 %".196", %".198"
-  %".295" = sub nsw i32 %".197", %".201"
-  %".296" = icmp ult i32 %"thread", 32
-  %".297" = select  i1 %".296", i32 %".295", i32 0
-  %".298" = icmp sgt i32 %".297", 0
-  %".299" = select  i1 %".298", i32 %".294", i32 0
-  %".300" = icmp sgt i32 %".299", 0
-  br i1 %".300", label %"store.then.1", label %"store.end.1"
+  %".258" = mul nsw i32 %".204", 2
+  %".259" = udiv i32 %".207", 2
+  %".260" = urem i32 %".207", 2
+  %".261" = mul nsw i32 %".259", 18
+  %".262" = mul nsw i32 %".260", 8
+  %".263" = mul nsw i32 %".258", 8
+  %".264" = mul nsw i32 %".261", 8
+  %".265" = mul nsw i32 %".262", 8
+  %".266" = add nsw i32 %".263", %".264"
+  %".267" = add nsw i32 %".266", %".265"
+  %".268" = zext i32 %".267" to i64
+  %".269" = getelementptr inbounds i8, ptr addrspace(3) @"tile", i64 %".268"
+  %"s.1" = load <2 x i64>, ptr addrspace(3) %".269", align 16
+  %".270" = extractelement <2 x i64> %"s.1", i32 0
+  %".271" = extractelement <2 x i64> %"s.1", i32 1
+  %".272" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".270", i32 0
+  %".273" = insertelement <2 x i64> %".272", i64 %".271", i32 1
+  %".274" = bitcast <2 x i64> %".273" to <2 x double>
+  %".275" = bitcast <2 x double> %".274" to <4 x float>
+  %".276" = bitcast <4 x float> %".275" to <4 x i32>
+  %".277" = xor <4 x i32> %".276", <i32 0, i32 2147483648, i32 0, i32 2147483648>
+  %".278" = bitcast <4 x i32> %".277" to <2 x double>
+  %".279" = bitcast <2 x double> %".278" to <4 x float>
+  %".280" = fmul <4 x float> %".279", %".153"
+  %".281" = shufflevector <4 x float> %".279", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".282" = icmp ne <4 x i32> %".163", <i32 0, i32 0, i32 0, i32 0>
+  %".283" = fmul <4 x float> %".281", %".157"
+  %".284" = select  <4 x i1> %".282", <4 x float> %".283", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
+  %".285" = fsub <4 x float> %".280", %".284"
+  %".286" = bitcast <2 x double> %"b.2" to <4 x float>
+  %".287" = fmul <4 x float> %".286", %".172"
+  %".288" = shufflevector <4 x float> %".286", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 1, i32 0, i32 3, i32 2>
+  %".289" = icmp ne <4 x i32> %".182", <i32 0, i32 0, i32 0, i32 0>
+  %".290" = fmul <4 x float> %".288", %".176"
+  %".291" = select  <4 x i1> %".289", <4 x float> %".290", <4 x float> <float 0.0, float 0.0, float 0.0, float 0.0>
+  %".292" = fsub <4 x float> %".287", %".291"
+  %".293" = fadd <4 x float> %".285", %".292"
+  %".294" = bitcast <4 x float> %".293" to <2 x double>
+  %".295" = sub nsw i32 %".202", %".204"
+  %".296" = sub nsw i32 %".203", %".207"
+  %".297" = icmp ult i32 %"thread", 32
+  %".298" = select  i1 %".297", i32 %".296", i32 0
+  %".299" = icmp sgt i32 %".298", 0
+  %".300" = select  i1 %".299", i32 %".295", i32 0
+  %".301" = icmp sgt i32 %".300", 0
+  %".302" = bitcast <2 x double> %".294" to <4 x i32>
+  %".303" = extractelement <4 x i32> %".302", i32 0
+  %".304" = extractelement <4 x i32> %".302", i32 1
+  %".305" = extractelement <4 x i32> %".302", i32 2
+  %".306" = extractelement <4 x i32> %".302", i32 3
+  call void asm sideeffect "", "v,v,v,v"(i32 %".303", i32 %".304", i32 %".305", i32 %".306")
+  %".308" = mul nsw i32 %".204", 16
+  %".309" = mul nsw i32 %".207", 208
+  %".310" = add nsw i32 %".308", %".309"
+  %".311" = zext i32 %".310" to i64
+  %".312" = getelementptr inbounds i8, ptr addrspace(1) %"b", i64 %".311"
+  br i1 %".301", label %"store.then.1", label %"store.end.1"
 entry.endif.endif:
   ret void
 store.then:
@@ -320,7 +332,7 @@ store.then:
 store.end:
   br label %"entry.endif.endif"
 store.then.1:
-  store <2 x double> %".288", ptr addrspace(1) %".293", align 16
+  store <2 x double> %".294", ptr addrspace(1) %".312", align 16
   br label %"store.end.1"
 store.end.1:
   br label %"entry.endif.endif"
