@@ -61,11 +61,11 @@ def degree(nest: GpuNest, phase: Phase) -> float:
 
 
 @pytest.mark.parametrize("dtype", ["s", "d", "z", "c", "i32"])
-def test_elements_of_words_hardly_wait_for_each_other(dtype: str) -> None:
+def test_elements_of_words_wait_for_each_other_at_most_once(dtype: str) -> None:
     found = {str(c): (degree(n, n.full.load or n.full.store), degree(n, n.full.store)) for c, n in nests(dtype)}
     assert len(found) >= 4
     assert Counter(found.values())[1.0, 1.0] >= len(found) // 2, found
-    assert max(max(pair) for pair in found.values()) <= 1.35, found
+    assert max(max(pair) for pair in found.values()) <= 2.0, found
 
 
 @pytest.mark.parametrize(("dtype", "most"), [("i8", 4.5), ("bf16", 2.0)])
@@ -75,7 +75,7 @@ def test_packed_elements_wait_on_their_way_in_only(dtype: str, most: float) -> N
     assert sum(n.full.load is not None and n.full.load.rows > 1 for _, n in found) >= 3
     into = [degree(n, n.full.load) for _, n in found if n.full.load is not None]
     assert max(into) <= most and sorted(into)[len(into) // 2] <= 2, into
-    assert max(degree(n, n.full.store) for _, n in found) <= 1.35
+    assert max(degree(n, n.full.store) for _, n in found) <= 2.0
 
 
 def test_without_gaps_columns_would_wait() -> None:

@@ -140,13 +140,13 @@ def test_what_does_not_fit_is_tuned_on_a_stand_in(gpu: FakeGpu, caplog: pytest.L
 
 
 def test_a_search_times_plans_that_the_model_does_not_like(gpu: FakeGpu) -> None:
-    """It likes one strategy class alone for this problem; a diversity seed of another is timed beside it."""
+    """It likes one strategy class alone for this problem; diversity seeds of others are timed beside it."""
     c, machine = canonicalise(PROBLEM).canonical, gpu_target.find("sm_90")
     first = {strategy(plan) for plan in islice(gpu_candidates.plans(c, machine), 12)}
     assert len(first) == 1
     measured = tuned(PROBLEM, 12).measurement
     assert measured is not None and len(measured.timings) == 12
-    assert len({strategy(gpu_plan.parse(text)) for text, _ in measured.timings}) == 2
+    assert len({strategy(gpu_plan.parse(text)) for text, _ in measured.timings}) > 1
 
 
 def test_without_pycuda(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:

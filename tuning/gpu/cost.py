@@ -25,22 +25,23 @@ from .passes import lines_touched, wavefronts
 
 CLOCK = 1.5e9  # Hz
 ISSUE = 3.0  # instructions of a warp that a multiprocessor issues per clock, in such kernels
-LATENCY = 1200e-9  # seconds until a load from memory arrives, under load
+LATENCY = 1150e-9  # seconds until a load from memory arrives, under load
 LAUNCH = 3e-6  # seconds
 REACH = 0.9  # of the nominal bandwidth that a copy reaches
-OVERLAP = 8.0  # exponent: the higher, the better different units work at the same time
-SHORT = 18  # bytes: a run costs memory as much as so many more
+OVERLAP = 5.0  # exponent: the higher, the better different units work at the same time
+SHORT = 15  # bytes: a run costs memory as much as so many more
 PARTIAL = 1.6  # how much of a sector that two tiles share is moved beside what is wanted
 LINE = 128  # bytes that tensors' runs are cut at
-LINE_A, LINE_B_READ = 22, 33  # bytes that a run costs besides whose tiles share a line of A, or of a B that is read, too
-MISSES = 0.03  # how often the rest of a sector is gone from the cache when a later instruction wants it
+# bytes that a run costs besides whose tiles share a line of A, or of a B that is read, too
+LINE_A, LINE_B_READ = 20, 31
+MISSES = 0.06  # how often the rest of a sector is gone from the cache when a later instruction wants it
 TOUCHED = 0.5  # passes through the cache of a line that an access touches
 FIXED = 40  # instructions of a thread that do not depend on the tile: indices of block and thread
-DIRECT = 1.06  # what one walk for both tensors costs, beside one in the order of each through shared memory
 ORDER_OF_A = 1.07  # what it costs that neighbouring blocks are neighbours in A and not in B
-WAITING = 0.15  # by how much longer a multiprocessor with a single block takes, which loads nothing while it stores,
-WAITING_AT = 36e9  # where memory gives a multiprocessor so many bytes a second: in proportion to that, and to the blocks
-CROWDED = 0.13  # exponent of the share of a tile that a thread holds, in batches of loads
+# By how much longer a multiprocessor with a single block takes, which loads nothing while it stores, where memory gives
+# it so many bytes a second: in proportion to that, and to the blocks.
+WAITING, WAITING_AT = 0.11, 36e9
+CROWDED = 0.125  # exponent of the share of a tile that a thread holds, in batches of loads
 TAIL = 0.25  # of a last, incomplete wave of blocks that is lost
 GROUPED = 1.005  # what decoding panels costs
 EDGE = 2.0  # how much longer a ragged tile takes than a full one
@@ -131,9 +132,9 @@ def _waiting(nest: GpuNest, target: GpuTarget, blocks: int) -> float:
     """How much longer a tile takes since it is loaded before it is stored: other blocks of the multiprocessor load
     meanwhile, if there are any."""
     if nest.shared is None:
-        return DIRECT
+        return 1.0
     share = target.bandwidth * 1e9 / target.multiprocessors / WAITING_AT
-    return 1 + WAITING * min(2.0, share) / blocks
+    return 1 + WAITING * min(max(share, 0.5), 2.0) / blocks
 
 
 def _order(nest: GpuNest) -> float:
