@@ -18,13 +18,17 @@ enum { DEVICES = 2, STACK = 64, BLOCKS = 4096, PAGE = 1 << 20 };
 
 typedef struct { size_t length; char *image; uintptr_t context; } Module;
 typedef struct { Module *module; char name[512]; } Function;
-typedef struct { uintptr_t start, size; int device; uintptr_t owner; } Block;
+typedef struct { uintptr_t start, size; int device; uintptr_t owner; int kind; } Block;
+typedef struct { double time; uintptr_t context; } Event;
+typedef struct { uintptr_t handle, context; } Stream;
 typedef int (*Launcher)(const char *image, size_t length, const char *entry, unsigned grid, unsigned block,
                         uintptr_t stream, void **parameters);
 
 static int initialised, count = 1, major = 9, minor = 0, init_status;
 static size_t memory = (size_t)1 << 32, taken, l2 = 1 << 16;
 static Block blocks[BLOCKS];
+static Stream streams[STACK];
+static uint64_t contexts_made;
 static Launcher launcher;
 static char journal[PAGE];
 static size_t written;
@@ -59,10 +63,24 @@ int fake_register(uintptr_t start, size_t size, int device, uintptr_t owner)
 {
     for (int k = 0; k < BLOCKS; k++)
         if (!blocks[k].start) {
-            blocks[k] = (Block){start, size, device, owner};
+            blocks[k] = (Block){start, size, device, owner, 2};
             return OK;
         }
     return OUT_OF_MEMORY;
+}
+void fake_kind(uintptr_t start, int kind) /* 1 = pinned memory of the host, 2 = of the device, 3 = managed */
+{
+    for (int k = 0; k < BLOCKS; k++)
+        if (blocks[k].start == start)
+            blocks[k].kind = kind;
+}
+void fake_stream(uintptr_t handle, uintptr_t context)
+{
+    for (int k = 0; k < STACK; k++)
+        if (!streams[k].handle || streams[k].handle == handle) {
+            streams[k] = (Stream){handle, context};
+            return;
+        }
 }
 void fake_unregister(uintptr_t start)
 {
@@ -92,6 +110,7 @@ static const struct { int status; const char *name, *text; } words[] = {
     {NO_BINARY, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
     {INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}, {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"}, {LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {34, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
 };
 int cuGetErrorName(int status, const char **found)
@@ -144,9 +163,11 @@ int cuCtxCreate_v2(uintptr_t *context, unsigned flags, int device)
 {
     (void)flags;
     *context = stack[depth++] = 0x2000 + (uintptr_t)device;
+    contexts_made++; /* a later context of the same handle is another one */
     return OK;
 }
 int cuCtxDestroy_v2(uintptr_t context) { return (void)context, OK; }
+int cuCtxGetId(uintptr_t context, uint64_t *found) { return *found = context < 0x2000 ? context : context + (contexts_made << 32), OK; }
 int cuCtxGetCurrent(uintptr_t *context) { return *context = depth ? stack[depth - 1] : 0, initialised ? OK : NOT_INITIALIZED; }
 int cuCtxGetDevice(int *found)
 {
@@ -170,6 +191,7 @@ int cuCtxPopCurrent_v2(uintptr_t *context)
 int cuCtxSynchronize(void)
 {
     NEED_CONTEXT;
+    note("wait for the context\n");
     return OK;
 }
 int cuPointerGetAttribute(void *found, int which, uintptr_t address)
@@ -179,6 +201,10 @@ int cuPointerGetAttribute(void *found, int which, uintptr_t address)
         return INVALID_VALUE;
     if (which == 1)
         *(uintptr_t *)found = block->owner;
+    else if (which == 2)
+        *(int *)found = block->kind == 1 ? 1 : 2;
+    else if (which == 8)
+        *(int *)found = block->kind == 3;
     else if (which == 9)
         *(int *)found = block->device;
     else
@@ -318,8 +344,26 @@ int cuMemsetD8_v2(uintptr_t address, unsigned char value, size_t size)
     NEED_CONTEXT;
     return holding(address) ? (memset((void *)address, value, size), OK) : INVALID_VALUE;
 }
+int cuMemsetD8Async(uintptr_t address, unsigned char value, size_t size, uintptr_t stream)
+{
+    note("set %zu stream %#lx\n", size, (unsigned long)stream);
+    return cuMemsetD8_v2(address, value, size);
+}
 
 /* --- streams and events --- */
+
+static uintptr_t of_stream(uintptr_t stream)
+{
+    for (int k = 0; k < STACK; k++)
+        if (stream && streams[k].handle == stream)
+            return streams[k].context;
+    return stack[depth - 1];
+}
+int cuStreamGetCtx(uintptr_t stream, uintptr_t *context)
+{
+    NEED_CONTEXT;
+    return *context = of_stream(stream), OK;
+}
 
 int cuStreamCreate(uintptr_t *stream, unsigned flags)
 {
@@ -336,23 +380,27 @@ int cuStreamWaitEvent(uintptr_t stream, void *event, unsigned flags)
     note("wait stream %#lx\n", (unsigned long)stream);
     return event && !flags ? OK : INVALID_VALUE;
 }
-int cuEventCreate(double **event, unsigned flags)
+int cuEventCreate(Event **event, unsigned flags)
 {
     NEED_CONTEXT;
     (void)flags;
-    return *event = calloc(1, sizeof **event), OK;
+    *event = calloc(1, sizeof **event);
+    (*event)->context = stack[depth - 1];
+    return OK;
 }
-int cuEventDestroy_v2(double *event) { return free(event), OK; }
-int cuEventRecord(double *event, uintptr_t stream)
+int cuEventDestroy_v2(Event *event) { return free(event), OK; }
+int cuEventRecord(Event *event, uintptr_t stream)
 {
     struct timespec now;
     NEED_CONTEXT;
+    if (event->context != of_stream(stream))
+        return INVALID_HANDLE;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    *event = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    event->time = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
     note("record stream %#lx\n", (unsigned long)stream);
     return OK;
 }
-int cuEventSynchronize(double *event) { return event ? OK : INVALID_HANDLE; }
-int cuEventQuery(double *event) { return event ? OK : INVALID_HANDLE; }
-int cuEventElapsedTime(float *found, const double *start, const double *end) { return *found = (float)(*end - *start), OK; }
-int cuEventElapsedTime_v2(float *found, const double *start, const double *end) { return cuEventElapsedTime(found, start, end); }
+int cuEventSynchronize(Event *event) { return event ? OK : INVALID_HANDLE; }
+int cuEventQuery(Event *event) { return event ? OK : INVALID_HANDLE; }
+int cuEventElapsedTime(float *found, const Event *start, const Event *end) { return *found = (float)(end->time - start->time), OK; }
+int cuEventElapsedTime_v2(float *found, const Event *start, const Event *end) { return cuEventElapsedTime(found, start, end); }

@@ -61,6 +61,8 @@ def library() -> ctypes.CDLL:
     found.fake_reset.argtypes = [ctypes.c_int] * 3 + [ctypes.c_size_t] * 2 + [ctypes.c_int]
     found.fake_register.argtypes = [ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_size_t]
     found.fake_unregister.argtypes = [ctypes.c_size_t]
+    found.fake_kind.argtypes = [ctypes.c_size_t, ctypes.c_int]
+    found.fake_stream.argtypes = [ctypes.c_size_t] * 2
     return found
 
 
@@ -218,10 +220,18 @@ class _Tensor(ctypes.Structure):
     )  # fmt: skip
 
 
-class DLPack:
-    """An array with `__dlpack__` only. offset: bytes of the data pointer that the description adds itself."""
+class _Versioned(ctypes.Structure):
+    _fields_ = (
+        ("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64), ("tensor", _Tensor),
+    )  # fmt: skip
 
-    def __init__(self, gpu: FakeGpu, array: Array, offset: int = 0, kind: int = 2) -> None:
+
+class DLPack:
+    """An array with `__dlpack__` only. offset: bytes of the data pointer that the description adds itself; flags: of
+    version 1, -1 = it is older."""
+
+    def __init__(self, gpu: FakeGpu, array: Array, offset: int = 0, kind: int = 2, flags: int = -1) -> None:
         self.array, self.streams = gpu.on_device(array), []  # type: ignore[var-annotated]
         steps = [s // array.itemsize for s in array.strides]
         code = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}[array.dtype.kind]
@@ -229,13 +239,18 @@ class DLPack:
         self.tensor = _Tensor(
             array.ctypes.data - offset, kind, 0, array.ndim, code, array.itemsize * 8, 1, self.shape, self.steps, offset
         )
-        self.kind = kind
+        self.kind, self.flags = kind, flags
+        self.versioned = _Versioned((1, 0), None, None, max(0, flags), self.tensor)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.kind, 0
 
-    def __dlpack__(self, stream: int | None = None) -> Any:
+    def __dlpack__(self, stream: int | None = None, **options: Any) -> Any:
+        if options and self.flags < 0:
+            raise TypeError("max_version is unknown")
         self.streams.append(stream)
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        if self.flags >= 0:
+            return make(ctypes.addressof(self.versioned), b"dltensor_versioned", None)
         return make(ctypes.addressof(self.tensor), b"dltensor", None)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ctypes
 import gc
 import pickle
+import sys
 import threading
 import time
+import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -194,18 +197,108 @@ def test_kernels_go_where_the_memory_is(gpu: FakeGpu) -> None:
     assert driver.driver().current() == 0, "the caller's thread has no context, as before"
 
 
-def test_memory_of_the_host_is_refused(gpu: FakeGpu) -> None:
+@pytest.mark.parametrize("hosts", ["a", "b", "ab"])
+def test_memory_of_the_host_is_refused(gpu: FakeGpu, hosts: str) -> None:
+    """A kernel that reads there would cost the context, and all that is in it."""
     a, b, _ = tensors()
-    with pytest.raises(GpuError, match="is no address of a CUDA device"):
+    for name, x in (("a", a), ("b", b)):
+        if name not in hosts:
+            gpu.on_device(x)
+    address = (b if "b" in hosts else a).ctypes.data
+    with pytest.raises(ArrayError, match=f"address {address:#x} is no address of a CUDA device's memory"):
         solved()(a.ctypes.data, b.ctypes.data)
+    assert not launches(gpu)
 
 
-def test_modules_go_with_their_solution(gpu: FakeGpu) -> None:
+def test_both_tensors_are_on_one_device(gpu: FakeGpu) -> None:
+    """Or in memory that all devices reach: pinned, or managed."""
+    gpu.set(devices=2)
+    a, b, wanted = tensors()
+    gpu.on_device(a, 1), gpu.on_device(b, 0)
+    with pytest.raises(ArrayError, match="A is on CUDA device 1 and B on device 0: both have to be on the same"):
+        solved()(a.ctypes.data, b.ctypes.data)
+    assert not launches(gpu)
+    for kind in (1, 3):
+        gpu.lib.fake_kind(a.ctypes.data, kind)
+        old = b.copy()
+        solved()(a.ctypes.data, b.ctypes.data)
+        assert reference.same(b, wanted, PROBLEM.b, False)
+        b[:] = old
+
+
+def retired() -> int:
+    """Modules that nobody launches any more."""
+    return sum(map(len, driver.driver()._retired.values()))
+
+
+def test_modules_go_with_their_solution(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When others are loaded, and many: nobody waits for the device before."""
+    monkeypatch.setattr(driver, "RETIRED", 3)
     a, b, _ = tensors()
-    solution = solved()
-    solution(Interface(gpu, a), Interface(gpu, b))
-    del solution
-    assert gpu.journal[-1] == "unload"
+    for number in range(1, 5):
+        solution = solved()
+        solution(Interface(gpu, a), Interface(gpu, b))
+        del solution
+        gc.collect()
+        assert retired() == (number if number < 4 else 1)
+        assert count(gpu, "wait for the context") == (number == 4)
+    assert count(gpu, "unload") == 3
+
+
+def test_a_context_of_the_same_handle_is_another(gpu: FakeGpu) -> None:
+    """Code of one that is gone would be launched in it."""
+    a, b, _ = tensors()
+    solution, made = solved(), ctypes.c_size_t()
+    for _ in range(2):
+        gpu.lib.cuCtxCreate_v2(ctypes.byref(made), 0, 0)
+        gpu.on_device(a, 0, made.value), gpu.on_device(b, 0, made.value)
+        gpu.forget()
+        solution(a.ctypes.data, b.ctypes.data)
+        assert count(gpu, "load 8192") == 1
+        gpu.lib.cuCtxPopCurrent_v2(ctypes.byref(made))
+        gpu.release()
+
+
+def test_streams_of_another_context_are_awaited_by_an_event_of_theirs(gpu: FakeGpu) -> None:
+    gpu.set(devices=2)
+    a, b, wanted = tensors()
+    gpu.lib.fake_stream(0x30, 0x1001)
+    gpu.lib.fake_kind(gpu.on_device(a, 1).ctypes.data, 3)
+    x = Interface(gpu, a, stream=0x30)
+    solved()(x, Interface(gpu, b), stream=0x50)
+    assert [line for line in gpu.journal if "stream 0x30" in line or "wait" in line] == [
+        "record stream 0x30", "wait stream 0x50"
+    ]  # fmt: skip
+    assert reference.same(b, wanted, PROBLEM.b, False)
+
+
+def test_the_default_stream_has_two_handles(gpu: FakeGpu) -> None:
+    a, b, _ = tensors()
+    for how in ({"stream": 0}, {"stream": 1}, {}):
+        gpu.forget()
+        solved()(Interface(gpu, a, stream=1), Interface(gpu, b, stream=1), **how)
+        assert launches(gpu) == ["0"] and count(gpu, "wait") == 0
+
+
+def test_of_two_errors_the_first_is_told(gpu: FakeGpu) -> None:
+    found = driver.driver()
+    with pytest.raises(ZeroDivisionError), found.using(found.primary(0)):
+        found._handle("cuCtxPopCurrent_v2")  # so that it cannot be popped once more
+        raise ZeroDivisionError
+
+
+def test_facts_of_a_device_are_asked_for_once(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[int] = []
+    found = Driver.name
+
+    def name(self: Driver, ordinal: int) -> str:
+        names.append(ordinal)
+        return found(self, ordinal)
+
+    monkeypatch.setattr(Driver, "name", name)
+    for _ in range(3):
+        ttc_llvm.transpose(Interface(gpu, np.ones((3, 4), np.float32)), out=Interface(gpu, np.ones((4, 3), np.float32)))
+    assert names == [0]
 
 
 # --- what does not fit ----------------------------------------------------------------------------------------
@@ -233,14 +326,46 @@ def test_more_that_is_refused(gpu: FakeGpu) -> None:
     for first, second, words in (
         (a, y, "A is a ndarray: an array on a CUDA device is expected"),
         (x, read_only, "B is read-only"),
+        (x, DLPack(gpu, b, flags=1), "B is read-only, as its DLPack export says"),
+        (x, DLPack(gpu, b, flags=2), "B is exported by DLPack as a copy"),
         (x, x, "overlap"),
         (0, y, "A is the integer 0"),
         (DLPack(gpu, a, kind=1), y, "A is a DLPack: an array on a CUDA device is expected"),
     ):
         with pytest.raises(ArrayError, match=words):
             solved()(first, second)
+    with pytest.raises(ArrayError, match="out is read-only, as its DLPack export says"):
+        ttc_llvm.transpose(x, out=DLPack(gpu, b, flags=1))
     with pytest.raises(ProblemError, match="alpha"):
         solved()(x, y, alpha="two")
+
+
+def test_results_of_a_library_whose_arrays_are_immutable(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX's: its own new array, which is whole when the call returns, since nobody would wait; never `out`."""
+    made: list[Any] = []
+
+    class Array(Interface):
+        __module__ = "jaxlib"
+        dtype = np.dtype(np.float32)
+
+        def devices(self) -> set[int]:
+            return {7}
+
+        def block_until_ready(self) -> Array:
+            return self
+
+    def empty(shape: tuple[int, ...], dtype: Any, device: int) -> Array:
+        made.append((shape, dtype, device))
+        return Array(gpu, np.full(shape, np.nan, dtype))
+
+    jax = types.SimpleNamespace(enable_x64=lambda on: nullcontext(), numpy=types.SimpleNamespace(empty=empty))
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    x = np.random.default_rng(0).random((3, 4, 5), np.float32)
+    found = ttc_llvm.transpose(Array(gpu, x), (2, 0, 1))
+    assert made == [((5, 3, 4), np.float32, 7)] and np.array_equal(found.array, x.transpose(2, 0, 1))
+    assert gpu.journal[-1] == "sync 0"
+    with pytest.raises(ArrayError, match="out is an array of JAX, which are immutable: take the result"):
+        ttc_llvm.transpose(Array(gpu, x), (2, 0, 1), out=found)
 
 
 def test_a_dlpack_type_without_a_dtype(gpu: FakeGpu) -> None:
@@ -287,6 +412,7 @@ def test_amd_code_does_not_run(gpu: FakeGpu) -> None:
     [
         ({"devices": 0}, "there is no CUDA device"),
         ({"status": 803}, "cannot be started: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"),
+        ({"status": 34}, "cannot be started: the CUDA toolkit's stub of it is found first"),
     ],
 )
 def test_machines_without_a_device(gpu: FakeGpu, machine: dict[str, Any], words: str) -> None:
@@ -384,7 +510,7 @@ def test_cold_threads_load_a_solution_s_code_once(slow: FakeGpu) -> None:
         assert reference.same(arrays[k][1].array, expected(Case.of(problem), a, tensors()[1]), PROBLEM.b, False)
     kept.clear()
     gc.collect()
-    assert count(slow, "unload") == 2
+    assert retired() == 2
 
 
 def test_cold_threads_load_a_layout_s_code_once(slow: FakeGpu) -> None:
@@ -394,11 +520,12 @@ def test_cold_threads_load_a_layout_s_code_once(slow: FakeGpu) -> None:
     forget_driver()
     together(lambda k: ttc_llvm.transpose(arrays[k][0], (2, 0, 1), out=arrays[k][1]))
     assert all(np.array_equal(y, x.transpose(2, 0, 1)) for x, y in zip(sources, results, strict=True))
-    assert count(slow, "load") == 1 and count(slow, "unload") == 0
+    assert count(slow, "load") == 1 and retired() == 0
 
 
-def test_code_stays_while_any_thread_launches_it(slow: FakeGpu) -> None:
+def test_code_stays_while_any_thread_launches_it(slow: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     """Solutions go while others are made; the fake driver refuses functions whose module is unloaded."""
+    monkeypatch.setattr(driver, "RETIRED", 2)
     given = [tensors() for _ in range(8)]
     arrays = [(Interface(slow, a), Interface(slow, b)) for a, b, _ in given]
 
@@ -409,7 +536,7 @@ def test_code_stays_while_any_thread_launches_it(slow: FakeGpu) -> None:
 
     together(made_and_dropped)
     gc.collect()
-    assert count(slow, "unload") == 8 * 4
+    assert count(slow, "unload") + retired() == 8 * 4 and count(slow, "unload") > 8
 
 
 def test_a_module_without_the_kernel_is_unloaded(gpu: FakeGpu) -> None:
@@ -418,4 +545,4 @@ def test_a_module_without_the_kernel_is_unloaded(gpu: FakeGpu) -> None:
     with pytest.raises(GpuError, match="NOT_FOUND"):
         Loaded(found, found.primary(0), replace(image, launch=replace(image.launch, entry="nothing")))
     gc.collect()
-    assert gpu.journal[-1] == "unload"
+    assert retired() == 1

@@ -112,6 +112,17 @@ def test_a_measurement_is_many_runs_without_a_pause(gpu: FakeGpu) -> None:
     assert words[start : start + 15] == ["record", "launch", "record"] * 5
 
 
+def test_short_runs_are_enqueued_behind_other_work(gpu: FakeGpu) -> None:
+    """The device would be idle between them, which counts as theirs."""
+    session = Session(device())
+    with session.active():
+        trial = Trial(canonicalise(PROBLEM).canonical, gpu_target.find("sm_90"), session, Mode.COLD, 2.0, 0.5)
+        gpu.forget()
+        assert len(trial.runs(lambda tensors: None)) == 50
+    words = [line.split()[0] for line in gpu.journal]
+    assert words.count("set") > 2 and words[-102:] == ["set", *["record"] * 100, "sync"]
+
+
 def test_too_little_memory(gpu: FakeGpu) -> None:
     """Nor for a stand-in that any plan fits."""
     gpu.set(memory=64 << 20)

@@ -13,7 +13,7 @@ from ..gpu.executable import Executable
 from ..operands.addresses import data_address
 from ..operands.device import empty_like
 from ..operands.operand import Array, Operand
-from ..operands.reading import result_place
+from ..operands.reading import operand, result_place
 from ..operands.streams import stream_for
 from ..problem.canonical import Placed
 from ..problem.dtypes import NATIVE
@@ -40,7 +40,7 @@ def transpose(
     if out is None:
         check_beta(scale[1])
     result = empty_like(a, source, view.shape) if out is None else out
-    target = result_place(result, "out")
+    target = operand(result, "the result") if out is None else result_place(out, "out")
     if not target.on_device:
         raise ArrayError(f"out is a {type(out).__name__}: an array on a CUDA device is expected")
     if out is not None:
@@ -49,18 +49,21 @@ def transpose(
     scaling = scaled(view.dtype, target.view.dtype, *scale, source.conjugated)
     if not view.size or (out is not None and _is_there(view, target.view, scaling)):
         return result
-    launch(view, target.view, scaling, effort, stream, (source, target))
+    queue = launch(view, target.view, scaling, effort, stream, (source, target))
     if target.written is not None and out is not None:
         target.written()
+    if target.locked:  # nothing of an immutable array's library would wait for us
+        driver().finish(queue, data_address(target.view))
     return result
 
 
-def launch(of: Array, to: Array, scaling: Scaling, effort: int, stream: Any, given: tuple[Operand, ...]) -> None:
-    """`to <- alpha * of + beta * to` for arrays of one shape that have nothing in common. given: what they are views
-    of, whose streams matter."""
+def launch(of: Array, to: Array, scaling: Scaling, effort: int, stream: Any, given: tuple[Operand, ...]) -> int:
+    """`to <- alpha * of + beta * to` for arrays of one shape that have nothing in common; the stream's handle. given:
+    what they are views of, whose streams matter."""
     executable = _executable(of, to, scaling, effort)
     queue, after = stream_for(stream, *given)
     executable.run(data_address(of), data_address(to), scaling.alpha, scaling.beta, queue, after)
+    return queue
 
 
 def _is_there(view: Array, to: Array, scale: Scaling) -> bool:

@@ -28,6 +28,7 @@ from .trial import Mode
 
 LEAST_RUNS, MOST_RUNS = 5, 50
 RUNS_SECONDS = 3e-3  # of one measurement, which is the median of its runs
+ENQUEUED = 40e-6  # seconds in which a run is enqueued, at most: shorter ones the device would wait for
 COPY_NAME, SAXPY_NAME = "device copy", "device SAXPY"
 CEILING_PLANS = 3
 CEILING_SCALARS = (2.0, 0.5)
@@ -122,12 +123,17 @@ class Trial:
     def runs(self, run: Callable[[tuple[DeviceTensor, DeviceTensor]], None]) -> tuple[float, ...]:
         """Seconds of at least LEAST_RUNS runs, after one that sets things up."""
         self.session.seconds([self._on_next(run)], self._events)
-        first = self.session.seconds([self._on_next(run) for _ in range(LEAST_RUNS)], self._events)
+        first = self._timed(run, LEAST_RUNS)
         more = round(RUNS_SECONDS / max(median(first), 1e-9)) - LEAST_RUNS
         if more < 1:
             return first
-        rest = [self._on_next(run) for _ in range(min(more, MOST_RUNS - LEAST_RUNS))]
-        return first + self.session.seconds(rest, self._events)
+        if median(first) < ENQUEUED:
+            self.session.occupy(MOST_RUNS * ENQUEUED)
+            return self._timed(run, MOST_RUNS)
+        return first + self._timed(run, min(more, MOST_RUNS - LEAST_RUNS))
+
+    def _timed(self, run: Callable[[tuple[DeviceTensor, DeviceTensor]], None], count: int) -> tuple[float, ...]:
+        return self.session.seconds([self._on_next(run) for _ in range(count)], self._events)
 
     def _on_next(self, run: Callable[[tuple[DeviceTensor, DeviceTensor]], None]) -> Work:
         return partial(run, self.tensors.next())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..errors import GpuError, TargetError
 from ..lazy_dataclasses import dataclass
 from ..machine import gpu_target as gpu_target
@@ -48,6 +50,7 @@ def present() -> tuple[Device, ...]:
     return tuple(_described(found, ordinal) for ordinal in range(found.count))
 
 
+@lru_cache(maxsize=64)
 def _described(found: Driver, ordinal: int) -> Device:
     capability = found.attribute(ordinal, MAJOR), found.attribute(ordinal, MINOR)
     l2 = found.attribute(ordinal, L2_BYTES)

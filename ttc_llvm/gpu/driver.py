@@ -8,17 +8,20 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..errors import GpuError
+from ..errors import ArrayError, GpuError
 from ..runtime.once import obtain, once
 
 LIBRARIES = {"win32": ("nvcuda.dll",)}
 DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
-NO_DEVICE = 100  # of CUresult
+STUB, NO_DEVICE = 34, 100  # of CUresult
 MAJOR, MINOR, L2_BYTES = 75, 76, 38  # of CUdevice_attribute
-OWNER, ORDINAL = 1, 9  # of CUpointer_attribute: the context that allocated, the device
+OWNER, KIND, MANAGED, ORDINAL = 1, 2, 8, 9  # of CUpointer_attribute: the context that allocated, ..., the device
+HOST = 1  # of CUmemorytype
+NAMED_STREAMS = 2  # handles up to here are the default streams of the context that is current
+RETIRED = 64  # modules of a context that wait to be unloaded
 LOG_BYTES = 4096
 LOG_BUFFER, LOG_SIZE = 5, 6  # of CUjit_option: where the assembler's complaints go
 NO_TIMING = 2  # of CUevent_flags
@@ -27,6 +30,8 @@ _HANDLE, _OUT, _INT, _UINT, _SIZE = (
     ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
 )  # fmt: skip
 _INT_OUT, _SIZE_OUT, _DEVICE_POINTER = ctypes.POINTER(_INT), ctypes.POINTER(_SIZE), ctypes.c_uint64
+
+Context = tuple[int, int]  # handle and number, 0 where the driver gives none
 
 ENTRIES: dict[str, tuple[Any, ...]] = {
     "cuInit": (_UINT,),
@@ -53,7 +58,10 @@ ENTRIES: dict[str, tuple[Any, ...]] = {
     "cuEventRecord": (_HANDLE, _HANDLE),
     "cuEventDestroy_v2": (_HANDLE,),
     "cuStreamWaitEvent": (_HANDLE, _HANDLE, _UINT),
+    "cuStreamGetCtx": (_HANDLE, _OUT),
+    "cuStreamSynchronize": (_HANDLE,),
 }
+OPTIONAL: dict[str, tuple[Any, ...]] = {"cuCtxGetId": (_HANDLE, ctypes.POINTER(ctypes.c_uint64))}  # CUDA 12
 
 
 class Driver:
@@ -61,11 +69,12 @@ class Driver:
 
     def __init__(self, library: Any) -> None:
         self._entries = {}
-        for name, types in ENTRIES.items():
+        for name, types in (ENTRIES | {name: OPTIONAL[name] for name in OPTIONAL if hasattr(library, name)}).items():
             entry = getattr(library, name)
             entry.argtypes, entry.restype = types, ctypes.c_int
             self._entries[name] = entry
         self._primary: dict[int, int] = {}
+        self._retired: dict[Context, list[int]] = {}
         self.launch_entry = self._entries["cuLaunchKernel"]
 
     def call(self, name: str, *arguments: Any) -> None:
@@ -146,6 +155,13 @@ class Driver:
         """The device of the calling thread's context."""
         return self._integer("cuCtxGetDevice") if self.current() else None
 
+    def identified(self, context: int) -> Context:
+        """A context, told from a later one of the same handle."""
+        number = ctypes.c_uint64()
+        if "cuCtxGetId" in self._entries:
+            self.call("cuCtxGetId", context, ctypes.byref(number))
+        return context, number.value
+
     @contextmanager
     def using(self, context: int) -> Iterator[None]:
         """The calling thread's context is this one inside; what it was before comes back."""
@@ -155,23 +171,44 @@ class Driver:
         self.call("cuCtxPushCurrent_v2", context)
         try:
             yield
-        finally:
-            self._handle("cuCtxPopCurrent_v2")
+        except BaseException:
+            with suppress(GpuError):  # of two errors the first counts
+                self._handle("cuCtxPopCurrent_v2")
+            raise
+        self._handle("cuCtxPopCurrent_v2")
+
+    # --- memory ---
 
     def home(self, address: int) -> int:
-        """The context in which memory at a device address can be used; GpuError for memory of the host."""
-        owner = ctypes.c_void_p()
-        if not self._entries["cuPointerGetAttribute"](ctypes.byref(owner), OWNER, address) and owner.value:
-            return owner.value
-        ordinal = ctypes.c_int()
-        if self._entries["cuPointerGetAttribute"](ctypes.byref(ordinal), ORDINAL, address):
-            raise GpuError(f"address {address:#x} is no address of a CUDA device's memory")
-        return self.primary(ordinal.value)  # a memory pool's: it belongs to the device
+        """The context in which memory at a device address can be used; ArrayError for memory of the host."""
+        found = self._of_memory(OWNER, address, ctypes.c_void_p)
+        return found or self.primary(self._device_of(address))  # a memory pool's: it belongs to the device
+
+    def check_reach(self, a: int, b: int) -> None:
+        """ArrayError unless a kernel that runs where b is can read at address a: a wrong address would cost the context
+        and everything in it."""
+        of_a, of_b = self._device_of(a), self._device_of(b)
+        if of_a == of_b or self._of_memory(MANAGED, a, ctypes.c_int) or self._of_memory(KIND, a, ctypes.c_int) == HOST:
+            return
+        raise ArrayError(f"A is on CUDA device {of_a} and B on device {of_b}: both have to be on the same")
+
+    def _device_of(self, address: int) -> int:
+        found: int | None = self._of_memory(ORDINAL, address, ctypes.c_int)
+        if found is None:
+            raise ArrayError(f"address {address:#x} is no address of a CUDA device's memory")
+        return found
+
+    def _of_memory(self, which: int, address: int, kind: Any) -> Any:
+        """An attribute of the memory at an address; None for memory that the driver does not know."""
+        found = kind()
+        return None if self._entries["cuPointerGetAttribute"](ctypes.byref(found), which, address) else found.value
 
     # --- code ---
 
     def load(self, image: bytes) -> int:
-        """A module from PTX text or a cubin, in the calling thread's context."""
+        """A module from PTX text or a cubin, in the calling thread's context. Where many of it have been retired, they
+        are unloaded, and all streams of the context are waited for."""
+        self._unload_retired()
         module, log = ctypes.c_void_p(), ctypes.create_string_buffer(LOG_BYTES)
         options = (ctypes.c_int * 2)(LOG_BUFFER, LOG_SIZE)
         values = (ctypes.c_void_p * 2)(ctypes.addressof(log), LOG_BYTES)
@@ -188,10 +225,19 @@ class Driver:
         """A kernel of a module."""
         return self._handle("cuModuleGetFunction", module, name.encode())
 
-    def unload(self, module: int) -> None:
-        """Forget a module of the calling thread's context, once nothing of it runs any more."""
+    def retire(self, context: Context, module: int) -> None:
+        """A module that nobody will launch any more. It is unloaded later: kernels of it may run, and a stream may be
+        captured, which no wait survives. Calls no entry, so that finalizers may call it anywhere."""
+        self._retired.setdefault(context, []).append(module)
+
+    def _unload_retired(self) -> None:
+        context = self.identified(self.current())
+        if len(self._retired.get(context, ())) < RETIRED:
+            return
+        modules = self._retired.pop(context, [])
         self.call("cuCtxSynchronize")
-        self.call("cuModuleUnload", module)
+        for module in modules:
+            self.call("cuModuleUnload", module)
 
     def launch(self, function: int, grid: int, block: int, stream: int, values: Sequence[Any]) -> None:
         """Enqueue a kernel: grid blocks of `block` threads along x. values: ctypes values of its parameters."""
@@ -201,15 +247,29 @@ class Driver:
             raise self.error("cuLaunchKernel", status)
 
     def order(self, before: int, after: int) -> None:
-        """Make all that is enqueued on stream `after` from now on wait for what is on `before`."""
+        """Make all that is enqueued on stream `after` from now on wait for what is on `before`, be it of another
+        context than the current one."""
         if before == after:
             return
-        event = self._handle("cuEventCreate", NO_TIMING)
+        own = self.current() if before <= NAMED_STREAMS else self._context_of(before)
+        with self.using(own):
+            event = self._handle("cuEventCreate", NO_TIMING)
         try:
-            self.call("cuEventRecord", event, before)
+            with self.using(own):
+                self.call("cuEventRecord", event, before)
             self.call("cuStreamWaitEvent", after, event, 0)
         finally:
             self.call("cuEventDestroy_v2", event)
+
+    def finish(self, stream: int, address: int) -> None:
+        """Wait until all is done that is enqueued on a stream of the context that owns the memory at an address."""
+        with self.using(self.home(address)):
+            self.call("cuStreamSynchronize", stream)
+
+    def _context_of(self, stream: int) -> int:
+        found = ctypes.c_void_p()
+        self.call("cuStreamGetCtx", stream, ctypes.byref(found))
+        return found.value or 0
 
 
 @once
@@ -221,6 +281,11 @@ def driver() -> Driver:
     except AttributeError as error:
         raise GpuError(f"NVIDIA's driver is too old: {error}") from None
     status = library.cuInit(0)
+    if status == STUB:
+        raise GpuError(
+            "NVIDIA's driver cannot be started: the CUDA toolkit's stub of it is found first, by LD_LIBRARY_PATH or the"
+            " loader's configuration"
+        )
     if status not in (0, NO_DEVICE):
         raise GpuError(f"NVIDIA's driver cannot be started: {found.words(status)}")
     if status == NO_DEVICE or not found.count:

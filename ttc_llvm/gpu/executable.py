@@ -5,21 +5,19 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from ..errors import GpuError
 from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage, Launch, Slot
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget
-from ..problem.canonical import Placed
+from ..problem.canonical import Alpha, Placed
 from ..runtime import kernel
 from ..runtime.once import obtain
 from . import kernel as gpu_kernel
 from .devices import running
-from .driver import Driver, driver
+from .driver import Context, Driver, driver
 
 ENTRY = kernel.NAME
 _TYPES: dict[Slot, Callable[[float], Any]] = {Slot.F32: ctypes.c_float, Slot.F64: ctypes.c_double}
@@ -42,7 +40,7 @@ class Loaded:
     def __init__(self, found: Driver, context: int, image: GpuImage) -> None:
         with found.using(context):
             module = found.load(image.code)
-            weakref.finalize(self, _unload, found, context, module).atexit = False
+            weakref.finalize(self, found.retire, found.identified(context), module).atexit = False
             self.function = found.function(module, image.launch.entry)
         self.launch = image.launch
 
@@ -50,11 +48,6 @@ class Loaded:
         """Launch it in its context, which is current; nothing where there is nothing to do."""
         if self.launch.grid:
             found.launch(self.function, self.launch.grid, self.launch.block, stream, parameters)
-
-
-def _unload(found: Driver, context: int, module: int) -> None:
-    with suppress(GpuError), found.using(context):  # or the context has gone, and the module with it
-        found.unload(module)
 
 
 class Executable:
@@ -67,8 +60,9 @@ class Executable:
         canonical = placed.canonical
         self.placed, self.plan, self.target = placed, plan, target
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
+        self.reads_a = canonical.kinds.alpha is not Alpha.ZERO
         self._images = {True: image} if image is not None else {}
-        self._loaded: dict[tuple[int, bool], Loaded] = {}
+        self._loaded: dict[tuple[Context, bool], Loaded] = {}
 
     @property
     def launch(self) -> Launch:
@@ -90,7 +84,8 @@ class Executable:
         """Enqueue the transposition from device address a to device address b on a stream, and return at once.
 
         after: streams whose work it waits for, on the device. The caller keeps the memory until the stream has come so
-        far. Raises GpuError where the driver refuses, TargetError where the device is older than the target.
+        far. Raises ArrayError for memory of the host or of different devices, GpuError where the driver refuses,
+        TargetError where the device is older than the target.
         """
         found = driver()
         a += self._offsets[0]
@@ -98,6 +93,8 @@ class Executable:
         if not self.placed.canonical.elements:
             return
         context = found.home(b)
+        if self.reads_a:
+            found.check_reach(a, b)
         with found.using(context):
             loaded = self._in(found, context, self.launch.fits(a, b))
             for other in after:
@@ -105,7 +102,8 @@ class Executable:
             loaded.enqueue(found, stream, values(loaded.launch, a, b, alpha, beta))
 
     def _in(self, found: Driver, context: int, aligned: bool) -> Loaded:
-        return obtain(self._loaded, (context, aligned), partial(self._load, found, context, aligned))
+        key = found.identified(context), aligned
+        return obtain(self._loaded, key, partial(self._load, found, context, aligned))
 
     def _load(self, found: Driver, context: int, aligned: bool) -> Loaded:
         running(self.target, found.current_ordinal())

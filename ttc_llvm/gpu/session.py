@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .driver import Driver, driver
 
 Bytes = npt.NDArray[np.uint8]
 MIB = 1 << 20
+FILLER_BYTES, MOST_FILLS = 256 * MIB, 100  # of work that keeps the device busy
 
 
 _contexts = threading.local()
@@ -54,6 +56,7 @@ class Session:
         self._context = _retained(self._cuda, device.ordinal)
         with self.active():
             self._stream = self._cuda.Stream()
+        self._filler: Any = None  # memory, its bytes, and the seconds in which the device fills it
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -129,6 +132,22 @@ class Session:
         self.finish()
 
     # --- time ---
+
+    def occupy(self, seconds: float) -> None:
+        """Enqueue work of about so many seconds, so that what is enqueued next is there before the device gets to it:
+        between short kernels it would wait for us."""
+        if self._filler is None:
+            size = max(MIB, min(FILLER_BYTES, self.free // 8))
+            self._filler = self.allocate(size), size, 0.0
+            events = self.events(2)
+            self.seconds([self._fill], events)
+            self._filler = *self._filler[:2], self.seconds([self._fill], events)[0]
+        for _ in range(min(MOST_FILLS, ceil(seconds / max(self._filler[2], 1e-6)))):
+            self._fill()
+
+    def _fill(self) -> None:
+        address, size, _ = self._filler
+        self._cuda.memset_d8_async(address, 0, size, self._stream)
 
     def finish(self) -> None:
         """Wait for everything that was enqueued."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import ArrayError
 from ..locks import imported
 from . import dlpack, streams
+from .host import immutable
 from .operand import Operand, Shape, described, library_of, packed
 
 CUDA = (dlpack.CUDA, dlpack.CUDA_MANAGED)
@@ -28,10 +29,15 @@ def is_on_device(x: Any) -> bool:
 
 def read(x: Any, name: str) -> Operand | None:
     """An array on a device by what it says of itself; None for what is none. Nothing is copied."""
+    if immutable(x) and hasattr(x, "block_until_ready"):
+        x.block_until_ready()  # its description does not say on which stream it is computed
     found = getattr(x, "__cuda_array_interface__", None)
     if found is not None:
         return _from_interface(x, found, name)
-    return dlpack.read(x, name, True) if is_on_device(x) else None
+    if not is_on_device(x):
+        return None
+    given = dlpack.read(x, name, True)
+    return given._replace(locked=immutable(x) or given.locked)
 
 
 def _from_interface(x: Any, found: dict[str, Any], name: str) -> Operand:
@@ -45,7 +51,8 @@ def _from_interface(x: Any, found: dict[str, Any], name: str) -> Operand:
     stream = found.get("stream")
     known = streams.current(x) if stream is None else int(stream)
     view = described(int(address or 0), shape, steps, dtype, x)
-    return Operand(view, library_of(x), True, known, "is read-only" if read_only else "", keep=x)
+    locked = immutable(x) or ("is read-only" if read_only else "")
+    return Operand(view, library_of(x), True, known, locked, keep=x)
 
 
 # --- new arrays -------------------------------------------------------------------------------------------
@@ -54,7 +61,7 @@ def _from_interface(x: Any, found: dict[str, Any], name: str) -> Operand:
 def empty_like(x: Any, given: Operand, shape: Shape) -> Any:
     """An uninitialised C-contiguous array of this shape, of x's type, dtype and device.
 
-    ArrayError for a library whose arrays cannot be made, or not be written to.
+    ArrayError for a library whose arrays cannot be made.
     """
     make = _MAKERS.get(given.library)
     if make is None:
@@ -82,6 +89,13 @@ def _numba(x: Any, shape: Shape) -> Any:
     return imported("numba.cuda").device_array(shape, x.dtype)
 
 
+def _jax(x: Any, shape: Shape) -> Any:
+    """Memory that JAX has finished with: it takes arrays for immutable, and we write to this one once."""
+    jax = imported("jax")
+    with jax.enable_x64(True):
+        return jax.numpy.empty(shape, x.dtype, device=next(iter(x.devices()))).block_until_ready()
+
+
 _MAKERS: dict[str, Callable[[Any, Shape], Any]] = {
-    "pycuda": _pycuda, "cupy": _cupy, "torch": _torch, "numba": _numba
+    "pycuda": _pycuda, "cupy": _cupy, "torch": _torch, "numba": _numba, "jax": _jax, "jaxlib": _jax
 }  # fmt: skip

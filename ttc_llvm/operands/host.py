@@ -54,7 +54,7 @@ def exported(x: Any, name: str) -> Operand | None:
     if dlpack.kind_of(x) not in (dlpack.CPU, dlpack.CUDA_PINNED):
         return None
     found = dlpack.read(x, name, False)
-    return Operand(found.view, found.library, locked=_locked(x) or found.locked, back=_back(x), keep=found.keep)
+    return Operand(found.view, found.library, locked=immutable(x) or found.locked, back=_back(x), keep=found.keep)
 
 
 def array_like(x: Any, name: str) -> Operand:
@@ -76,11 +76,11 @@ def array_like(x: Any, name: str) -> Operand:
 
 def _of(x: Any, array: Array) -> Operand:
     strided = not hasattr(x, "__array_namespace__")
-    locked = _locked(x) or ("" if array.flags.writeable else READ_ONLY)
+    locked = immutable(x) or ("" if array.flags.writeable else READ_ONLY)
     return Operand(array, library_of(x), locked=locked, back=_back(x), strided=strided, keep=(x, array))
 
 
-def _locked(x: Any) -> str:
+def immutable(x: Any) -> str:
     """Why arrays of a library can never be written to; "" for others."""
     name = _IMMUTABLE.get(library_of(x))
     return f"is an array of {name}, which are immutable: take the result" if name else ""

@@ -13,12 +13,14 @@ from ..errors import ArrayError
 from ..locks import imported
 from .operand import Operand, library_of
 
+DEFAULT, LEGACY = 0, 1  # two handles of one stream
+
 
 def stream_for(given: Any, *arrays: Operand) -> tuple[int, tuple[int, ...]]:
     """The stream to launch on, and those that it has to wait for: by default the one on which the arrays' libraries
     work, which need not wait. given: `stream=` of a call, None = that default."""
-    known = tuple(x.stream for x in arrays if x.stream is not None)
-    chosen = stream_handle(given) if given is not None else known[-1] if known else 0
+    known = tuple(DEFAULT if x.stream == LEGACY else x.stream for x in arrays if x.stream is not None)
+    chosen = stream_handle(given) if given is not None else known[-1] if known else DEFAULT
     return chosen, tuple(dict.fromkeys(stream for stream in known if stream != chosen))
 
 
@@ -44,7 +46,8 @@ def stream_handle(stream: Any) -> int:
     """The driver's handle of a stream of any library, or an integer as it is (0 and 1 = the legacy default stream,
     2 = that of the thread). ArrayError for anything else."""
     try:
-        return _integer(_handle(stream), stream)
+        found = _integer(_handle(stream), stream)
+        return DEFAULT if found == LEGACY else found
     except ArrayError:
         raise
     except Exception as error:  # whatever the stream itself raises

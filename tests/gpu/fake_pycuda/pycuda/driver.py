@@ -158,3 +158,11 @@ def memcpy_dtod_async(to: Any, of: Any, size: int, stream: Stream | None = None)
 def memset_d8(address: Any, value: int, size: int) -> None:
     """Set bytes."""
     _call("cuMemsetD8_v2", ctypes.c_uint64(int(address)), ctypes.c_ubyte(value), ctypes.c_size_t(size))
+
+
+def memset_d8_async(to: Any, value: int, count: int, stream: Stream) -> None:
+    """Every byte, when the stream has come so far."""
+    _call(
+        "cuMemsetD8Async", ctypes.c_uint64(int(to)), ctypes.c_ubyte(value), ctypes.c_size_t(count),
+        _HANDLE(stream.handle),
+    )  # fmt: skip
