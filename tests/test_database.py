@@ -21,10 +21,12 @@ from tiers import examples
 
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.tuning.database import exchange, packing, rows, schema
-from ttc_llvm.tuning.database.database import Database, choose_path, default_path
+from ttc_llvm.tuning.database.database import Database
 from ttc_llvm.tuning.database.field_rules import EXHAUSTIVE
+from ttc_llvm.tuning.database.folders import choose_path, default_path
+from ttc_llvm.tuning.database.outcomes import Stored
 from ttc_llvm.tuning.database.records import MODES, Record, Request, Timing, covers, merge
-from ttc_llvm.tuning.database.solution_file import SolutionFile, Stored
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 REQUEST = Request("s 8:1:256,16:8:1 one-zero", "x86_64 haswell +avx2", 2, "cold", "", "cpu1 llvm22.1")
 RECORD = Record(

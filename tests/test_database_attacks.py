@@ -322,7 +322,7 @@ def test_copies_of_a_shared_file_s_code_are_listed_and_removed(path: Path) -> No
     path.chmod(0o666)
     database = Database(path)
     database.keep(RECORD)
-    own = SolutionFile(ttc_llvm.tuning.database.database.user_path())
+    own = SolutionFile(ttc_llvm.tuning.database.folders.user_path())
     (row,) = own.rows()
     assert row.packed_bytes and Database(path).find(REQUEST, 20).record == RECORD
     assert own.delete([REQUEST.id]).rows == 1

@@ -28,7 +28,8 @@ from ttc_llvm.errors import DatabaseError
 from ttc_llvm.runtime import backend, kernel, linking
 from ttc_llvm.tuning.database import notices, packing, schema, signing, trust
 from ttc_llvm.tuning.database.connection import connect
-from ttc_llvm.tuning.database.database import Database, user_path
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.folders import user_path
 from ttc_llvm.tuning.database.records import Record, Request, Timing
 from ttc_llvm.tuning.database.solution_file import SolutionFile
 
@@ -426,14 +427,14 @@ def test_no_home_is_one_line_and_makes_no_folder_of_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: Callable[[], list[str]]
 ) -> None:
     monkeypatch.delenv("TTC_DATABASE")
-    monkeypatch.setattr(ttc_llvm.tuning.database.database, "user_folder", lambda kind: "~/.cache/ttc_llvm")
+    monkeypatch.setattr(ttc_llvm.tuning.database.folders, "user_folder", lambda kind: "~/.cache/ttc_llvm")
     monkeypatch.chdir(tmp_path)
     assert solved(monkeypatch)
     (message,) = lines()
     assert "no home directory" in message
     assert not (tmp_path / "~").exists()
     with pytest.raises(DatabaseError, match="no home directory"):
-        ttc_llvm.tuning.database.database.choose_path(None)
+        ttc_llvm.tuning.database.folders.choose_path(None)
 
 
 @needs_root

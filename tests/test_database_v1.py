@@ -29,8 +29,9 @@ from ttc_llvm.lowering.plan_text import modern
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.outcomes import Cleared, Stored
 from ttc_llvm.tuning.database.records import Request
-from ttc_llvm.tuning.database.solution_file import Cleared, SolutionFile, Stored
+from ttc_llvm.tuning.database.solution_file import SolutionFile
 
 V1 = Path(__file__).parent / "golden" / "solutions_v1.sqlite3"
 TUNED, PLANNED = Problem((1, 0), (48, 40), "s"), Problem((2, 1, 0), (8, 6, 10), "d")

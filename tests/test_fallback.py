@@ -8,7 +8,7 @@ import pytest
 from case import Case
 from machine import Run, check, runnable
 
-from ttc_llvm.lowering import plan as plans
+from ttc_llvm.lowering import plan_checks
 from ttc_llvm.lowering.fallback import AHEAD, LONG_READ, LONG_RUN, Fallback, fallbacks, for_misaligned_b
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Store
@@ -143,7 +143,7 @@ def test_rows_of_a_that_are_rows_of_b(name: str, apart: int, wanted: dict[int, s
             assert (found.prefetch, found.block, found.tile[0]) == (0, (16, 1, 1), row)
             assert (resolve(c, found, machine).store is Store.JOINED) is (name == "avx512")
             assert found.tile[1] == 1 if name == "avx512" else 512 <= row * found.tile[1] * 4 <= 1024
-        assert plans.check(found, c) is found
+        assert plan_checks.check(found, c) is found
 
 
 def test_a_panel_goes_with_the_tiles_it_holds() -> None:
@@ -161,7 +161,7 @@ def test_a_plan_decides_for_a_fallback(store: Store) -> None:
     assert found.store is store
     assert found.plan.store is (Store.COMBINED if store is Store.BUFFERED else store)
     assert found.plan.fallback is None
-    assert plans.check(found.plan, c) is found.plan
+    assert plan_checks.check(found.plan, c) is found.plan
 
 
 def test_the_first_fallback_that_pays_goes_where_the_wanted_one_cannot() -> None:

@@ -24,7 +24,8 @@ from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.lowering import items
 from ttc_llvm.lowering.bodies import choose, default_plan
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.plan import CpuPlan, Store, check
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import COPY, Axis, Placed, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype

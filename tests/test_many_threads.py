@@ -21,7 +21,8 @@ from ttc_llvm.lowering.division import Division
 from ttc_llvm.lowering.fallback import fallbacks, for_misaligned_b
 from ttc_llvm.lowering.grids import grid_of_b, with_grid
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.plan import CpuPlan, Store, check
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.sharing import PAGE, shared, units
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup

@@ -19,8 +19,9 @@ import ttc_llvm
 from ttc_llvm import Problem
 from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.peeling import following
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store, parse
-from ttc_llvm.lowering.writing import following, resolve
+from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise

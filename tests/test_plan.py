@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ttc_llvm.errors import PlanError
 from ttc_llvm.lowering import plan
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Store
+from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import COPY, Axis, Canonical, Param
@@ -46,7 +47,7 @@ def forms_and_plans(draw: st.DrawFn) -> tuple[Canonical, CpuPlan]:
 def test_every_plan_survives_its_text(drawn: tuple[Canonical, CpuPlan]) -> None:
     c, p = drawn
     assert plan.parse(str(p)) == p
-    assert plan.check(p, c) is p
+    assert check(p, c) is p
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_unreadable_texts_are_refused(text: str, sentence: str) -> None:
 )
 def test_plans_that_do_not_fit_are_refused(changed: CpuPlan, sentence: str) -> None:
     with pytest.raises(PlanError) as refusal:
-        plan.check(changed, FORM)
+        check(changed, FORM)
     assert sentence in str(refusal.value)
 
 
@@ -112,27 +113,27 @@ def test_rows_of_huge_tiles_are_not_prefetched() -> None:
     wide = Canonical((Axis(64, 1 << 20, 1), Axis(1 << 20, 1, 64)), F32, F32, COPY)
     text = "cpu3 tile=64,{} block=16,16 order=1,0 inner=1,0 parallel=1 prefetch={} store=cached fetch={} panel=none"
     for extent, prefetch, fetch in ((1 << 16, 2, "rows"), (1 << 20, 0, "rows"), (1 << 20, 2, "blocks")):
-        plan.check(plan.parse(text.format(extent, prefetch, fetch)), wide)
+        check(plan.parse(text.format(extent, prefetch, fetch)), wide)
     with pytest.raises(PlanError) as refusal:
-        plan.check(plan.parse(text.format(1 << 17, 2, "rows")), wide)
+        check(plan.parse(text.format(1 << 17, 2, "rows")), wide)
     assert str(refusal.value) == "plan tile=64,131072 has 33554432 bytes: fetch=rows takes tiles of 16777216 at most"
 
 
 def test_a_tile_over_the_whole_axis_needs_no_multiple() -> None:
-    assert plan.check(replace(PLAN, tile=(100, 64)), FORM)
-    assert plan.check(replace(PLAN, tile=(1000, 70)), FORM)
+    assert check(replace(PLAN, tile=(100, 64)), FORM)
+    assert check(replace(PLAN, tile=(1000, 70)), FORM)
 
 
 @pytest.mark.parametrize("store", [Store.CACHED, Store.ALIGNED])
 def test_run_time_extents_are_never_spanned_and_not_staged(store: Store) -> None:
     form = replace(FORM, axes=(Axis(Param(0, "n"), 64, 1), FORM.axes[1]))
     direct = replace(PLAN, store=store)
-    assert plan.check(direct, form) is direct
+    assert check(direct, form) is direct
     for other in (Store.PEELED, Store.COMBINED):
         with pytest.raises(PlanError, match=f"store={other.value} needs extents that are known"):
-            plan.check(replace(PLAN, store=other), form)
+            check(replace(PLAN, store=other), form)
     with pytest.raises(PlanError, match="tile 100 is not a multiple"):
-        plan.check(replace(direct, tile=(100, 64)), form)
+        check(replace(direct, tile=(100, 64)), form)
 
 
 def test_threads_share_no_axis_twice() -> None:

@@ -13,7 +13,8 @@ import ttc_llvm
 from ttc_llvm import Problem
 from ttc_llvm.errors import PlanError
 from ttc_llvm.lowering import plan_text
-from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Fetch, Store, check, parse
+from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Fetch, Store, parse
+from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.plan_text import Change
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.runtime import backend, kernel

@@ -19,7 +19,7 @@ ORDER = (
     "machine", "operands", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu",
     "compiling", "arrays", "contractions", "torch", "bench", "compare", "report", "cli",
 )  # fmt: skip
-LOOSE = ("interpreter", "locks", "logs", "errors", "arguments", "lazy_dataclasses")  # which need no room
+LOOSE = ("interpreter", "locks", "logs", "errors", "arguments", "paths", "lazy_dataclasses")  # which need no room
 # What is asked for by its name in a call, from a room that its own room is built on.
 BY_NAME = {
     ("ttc_llvm.compiling.by_strides", "ttc_llvm.arrays.for_solutions"),

@@ -23,8 +23,8 @@ from ttc_llvm.cli.options import SUBCOMMANDS
 from ttc_llvm.compiling.stored_plans import open_database
 from ttc_llvm.problem import tables
 from ttc_llvm.problem.tables import aligned, folded, labelled, wrapped
+from ttc_llvm.tuning.database.outcomes import Listed
 from ttc_llvm.tuning.database.records import Record, Request
-from ttc_llvm.tuning.database.solution_file import Listed
 
 ROOT = Path(__file__).parent.parent
 WIDE = ("--perm=5,3,1,0,2,4", "--size=4,6,2,8,3,12", "--dataType=d")

@@ -14,12 +14,13 @@ from machine import ROWS, parametrised
 from tiers import examples
 
 from ttc_llvm.ir_builders import module
-from ttc_llvm.lowering import writing
+from ttc_llvm.lowering import peeling, writing
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import Micro, OpenSlots, Peeled, Row, Stage, every
 from ttc_llvm.lowering.operands import Buffer, PartialLine, Space
-from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Store, check
+from ttc_llvm.lowering.plan import DECISIONS, CpuPlan, Store
+from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
@@ -159,7 +160,7 @@ def test_what_is_asked_once_is_remembered() -> None:
 @pytest.mark.parametrize("machine", ["x86-64", "rvv", "sve256"])
 def test_machines_that_cannot_peel_or_join(machine: str) -> None:
     c, wanted = canonicalise(SQUARE).canonical, lookup.find(machine)
-    assert writing.peeled_grain(c, TILED, wanted) == 0 or machine == "sve256"
+    assert peeling.peeled_grain(c, TILED, wanted) == 0 or machine == "sve256"
     assert resolve(c, replace(TILED, store=Store.COMBINED), wanted).store is not Store.JOINED
 
 

@@ -15,10 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .errors import OptionError, ProblemError, TtcError
-from .locks import imported
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 Error = type[TtcError]
 Rule = Callable[[str, Any, Error], Any]
@@ -26,7 +25,6 @@ Rule = Callable[[str, Any, Error], Any]
 SHOWN = 80  # characters of a value in a message
 DIGITS = 40  # of an integer, as on the command line
 MOST = 1 << 20  # items of a sequence: what has more may never end
-LONGEST_NAME, LONGEST_PATH = 255, 4096  # bytes, of Linux: NAME_MAX and PATH_MAX
 COUNT = (1 << 31) - 1  # of whatever is counted
 _BEYOND = 10**DIGITS
 _UNORDERED = (str, bytes, bytearray, memoryview, Set, Mapping)
@@ -144,22 +142,6 @@ def one_of(name: str, value: Any, choices: Iterable[str], error: Error = OptionE
     if isinstance(value, str) and value in known:
         return value
     raise error(f"{name} {shown(value)} is unknown: the choices are {', '.join(known)}")
-
-
-def path(name: str, value: Any, error: Error = OptionError) -> Path:
-    """A path of str or os.PathLike that a file system can know."""
-    try:
-        spelled = os.fspath(value)
-    except Exception:
-        spelled = None
-    if not isinstance(spelled, str):
-        raise error(f"{name} {shown(value)} is no path: a str or a pathlib.Path is expected")
-    data = os.fsencode(word(name, spelled, error))
-    if len(data) >= LONGEST_PATH or max(map(len, data.split(b"/"))) > LONGEST_NAME:
-        most = f"at most {LONGEST_NAME} bytes a name, {LONGEST_PATH - 1} in all"
-        raise error(f"{name} {shown(spelled)} is too long: {most}")
-    found: Path = imported("pathlib").Path(spelled)  # which would double the time that `ttc_llvm.transpose` takes
-    return found
 
 
 # --- what is made of others ------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from ttc_llvm.lowering.gpu import plan as gpu_plan
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
-from ttc_llvm.tuning.database.database import default_path
+from ttc_llvm.tuning.database.folders import default_path
 from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 from ttc_llvm.tuning.gpu.diversity import strategy
 from ttc_llvm.tuning.search.speed import SpeedLog

@@ -15,12 +15,13 @@ from ..problem.tables import wrapped
 from ..problem.wording import count
 from ..runtime import here, kernel
 from ..tuning.database import exchange
-from ..tuning.database.database import choose_path
 from ..tuning.database.exchange import lines_of
 from ..tuning.database.field_rules import EXHAUSTIVE
+from ..tuning.database.folders import choose_path
 from ..tuning.database.notices import printable
+from ..tuning.database.outcomes import Cleared, Listed
 from ..tuning.database.records import Record
-from ..tuning.database.solution_file import Cleared, Listed, SolutionFile
+from ..tuning.database.solution_file import SolutionFile
 from ..tuning.measurement import WAS_BUSY
 from ..tuning.search.leaderboard import CHOICE
 from . import database_list

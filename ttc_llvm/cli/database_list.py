@@ -13,8 +13,8 @@ from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
 from ..tuning.database.field_rules import EXHAUSTIVE
 from ..tuning.database.notices import printable
+from ..tuning.database.outcomes import Listed
 from ..tuning.database.records import Record
-from ..tuning.database.solution_file import Listed
 from ..tuning.measurement import WAS_BUSY
 
 ID_DIGITS, LONGEST = 10, 60

@@ -16,6 +16,7 @@ from ..explain.explanation import RANKED
 from ..explain.text import STAGES
 from ..lazy_dataclasses import replace
 from ..lowering import plan as plans
+from ..lowering.plan_checks import check
 from ..machine.gpu_target import is_gpu
 from ..native import marks, whole_file
 from ..tuning.cost.model import model_plan
@@ -129,7 +130,7 @@ def _solution(job: CheckedCommand) -> Solution:
     store = open_database(job.command.database, job.command.ignore_database)
     known = stored(CpuTask(canonical, options), store)
     if options.plan is not None:
-        plan = plans.check(plans.parse(options.plan), canonical)
+        plan = check(plans.parse(options.plan), canonical)
     elif known is not None:
         plan = known.plan
     else:

@@ -21,7 +21,7 @@ from ..problem.canonical import canonicalise
 from ..problem.problem import Problem
 from ..problem.wording import target_fields
 from ..runtime import affinity, backend, runtime
-from ..tuning.database.database import choose_path
+from ..tuning.database.folders import choose_path
 from ..tuning.database.solution_file import SolutionFile
 from ..tuning.measurement import BUSY
 from ..tuning.search.available import available_memory

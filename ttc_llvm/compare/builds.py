@@ -21,7 +21,7 @@ from ..lazy_dataclasses import dataclass
 from ..runtime import children, interrupts
 from ..runtime.pool import cpu_count
 from ..tuning.database import trust
-from ..tuning.database.database import user_path
+from ..tuning.database.folders import user_path
 from ..tuning.search.crew import spread
 from .compilers import Compiler
 

@@ -11,6 +11,7 @@ from ..lowering import items
 from ..lowering import plan as plans
 from ..lowering.fallback import for_numpy_arrays
 from ..lowering.plan import CpuPlan
+from ..lowering.plan_checks import check
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
 from ..runtime import backend, kernel
@@ -59,7 +60,7 @@ class CpuTask:
 
     def parsed(self, text: str) -> CpuPlan:
         """The plan of this text; PlanError where it does not fit."""
-        return plans.check(plans.parse(text), self.canonical)
+        return check(plans.parse(text), self.canonical)
 
     def modelled(self) -> CpuPlan:
         """The cost model's first choice."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .. import arguments
+from .. import arguments, paths
 from ..errors import DatabaseError, OptionError, os_errors, states_memory
 from ..lazy_dataclasses import dataclass
 from ..native import marks
 from ..native.whole_file import whole_file
 from ..runtime import kernel
 from ..tuning.database import exchange
-from ..tuning.database.database import choose_path
 from ..tuning.database.exchange import lines_of
-from ..tuning.database.solution_file import SolutionFile, Stored
+from ..tuning.database.folders import choose_path
+from ..tuning.database.outcomes import Stored
+from ..tuning.database.solution_file import SolutionFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def export_solutions(
     alone; overwrite: replace a file that is no export. Raises DatabaseError where the database cannot be read or the
     file not written, OptionError where the file is the database itself or somebody else's.
     """
-    place, file = arguments.path("path", path), stored_in(database)
+    place, file = paths.checked("path", path), stored_in(database)
     coded, forced = arguments.flag("with_code", with_code), arguments.flag("overwrite", overwrite)
     if os.path.exists(place) and file.path.exists() and os.path.samefile(place, file.path):
         raise OptionError(f"{place} is the database itself: export to another file")
@@ -61,11 +62,11 @@ def import_solutions(path: str | Path, *, database: str | Path | None = None, wi
     database: as for `export_solutions`; with_code: machine code, too, which will run here as yours; without it, code is
     built anew from the plans. Raises DatabaseError, which names the line, where the file is no export.
     """
-    place, file, coded = arguments.path("path", path), stored_in(database), arguments.flag("with_code", with_code)
+    place, file, coded = paths.checked("path", path), stored_in(database), arguments.flag("with_code", with_code)
     with os_errors(f"import of {place} failed", DatabaseError), open(place, "rb") as stream:
         return Imported.of(file.import_(lines_of(stream), str(place), objects=coded))
 
 
 def stored_in(database: str | Path | None) -> SolutionFile:
     """The file of solutions that a caller means; DatabaseError where there is no place for one."""
-    return SolutionFile(choose_path(arguments.optional(arguments.path)("database", database or None, OptionError)))
+    return SolutionFile(choose_path(arguments.optional(paths.checked)("database", database or None, OptionError)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .. import arguments, locks
+from .. import arguments, locks, paths
 from ..errors import OptionError, ProblemError, states_memory
 from ..lowering.gpu.plan import GpuPlan
 from ..lowering.plan import CpuPlan
@@ -151,7 +151,7 @@ def compile(
         arguments.instance(Problem)("problem", problem, ProblemError)
     mode = Mode.of(arguments.flag("hot_a", hot_a), arguments.flag("hot_b", hot_b))
     if database is not None:
-        database = None if isinstance(database, str) and not database else arguments.path("database", database)
+        database = None if isinstance(database, str) and not database else paths.checked("database", database)
     ignore_database = arguments.flag("ignore_database", ignore_database)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise OptionError(f"progress is a {type(progress).__name__}: it must be a function, True, False or None")

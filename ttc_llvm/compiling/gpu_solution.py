@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import arguments, locks
+from .. import arguments, locks, paths
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, states_memory
 from ..gpu import kernel as gpu_kernel
 from ..gpu.executable import ENTRY, Executable
@@ -163,7 +163,7 @@ class GpuSolution(ByScalars[Executable, _Ready]):
         with locks.LLVM:
             from ..gpu.artifact import write
 
-        given = arguments.path("directory", directory)
+        given = paths.checked("directory", directory)
         return write(self, given, emit, arguments.flag("overwrite", overwrite))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import arguments
+from .. import arguments, paths
 from ..errors import ArtifactError, OptionError, TargetError, states_memory
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
@@ -80,7 +80,7 @@ class Library:
         symbols clash, OptionError for unknown kinds, where the directory cannot be written, and without `overwrite`
         where a file of another's has one of the names.
         """
-        wanted, folder = checked_kinds(emit), arguments.path("directory", directory)
+        wanted, folder = checked_kinds(emit), paths.checked("directory", directory)
         check_target(self.target, wanted)
         names = file_names(self.name, [one.problem for one in self.solutions], wanted)
         marks.check(folder, names, arguments.flag("overwrite", overwrite))

@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import arguments, locks
+from .. import arguments, locks, paths
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
 from ..lowering import items
 from ..lowering.lower import lower
 from ..lowering.nest import LoopNest
-from ..lowering.plan import CpuPlan, check, parse
+from ..lowering.plan import CpuPlan, parse
+from ..lowering.plan_checks import check
 from ..machine.target import Target
 from ..operands.addresses import data_address
 from ..problem.canonical import Beta, Canonical, Kinds
@@ -183,7 +184,7 @@ class Solution(ByScalars[Executable, Ready]):
         with locks.LLVM:
             from ..native import artifact
 
-        folder = arguments.path("directory", directory)
+        folder = paths.checked("directory", directory)
         return artifact.write(self.spec, folder, emit, arguments.flag("overwrite", overwrite))
 
     @property

@@ -12,6 +12,7 @@ from ..lowering import items
 from ..lowering import plan as plans
 from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan
+from ..lowering.plan_checks import check
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
@@ -131,6 +132,6 @@ def _expected(text: str, canonical: Canonical, model: Model | None) -> float | N
     if model is None:
         return None
     try:
-        return model(plans.check(plans.parse(text), canonical))
+        return model(check(plans.parse(text), canonical))
     except PlanError:
         return None

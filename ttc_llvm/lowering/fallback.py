@@ -13,10 +13,11 @@ from ..problem.canonical import Canonical
 from .chain import run_of_b
 from .chain_plans import chained_plan, joined_plan, line_block
 from .grids import grid_of_b, with_grid
+from .peeling import following
 from .plan import CpuPlan, Fetch, Store
 from .shared_run import is_mirrored, shared_run
 from .tile_sizes import cover, fitted, merge
-from .writing import LEAST_ROW, following, has_room, overwrites, resolve
+from .writing import LEAST_ROW, has_room, overwrites, resolve
 
 # Bytes of the shortest run that pays, by strategy: the partial lines at both ends of shorter runs cost as much as
 # ordinary stores, those of separate rows more than those of rows that leave scratch.
@@ -208,10 +209,9 @@ def _least(canonical: Canonical, target: Target) -> int:
 
 def _buffered(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """The plan through scratch, with long runs of B."""
-    size = canonical.b.itemsize
     long = _lengthened(canonical, plan, "b", LONG_RUN, target)
     found = replace(long, panel=(), store=Store.COMBINED, prefetch=1, fetch=Fetch.ROWS)
-    run = prod(found.box(canonical.extents)[k] for k in run_of_b(canonical, found)) * size
+    run = prod(found.box(canonical.extents)[k] for k in run_of_b(canonical, found)) * canonical.b.itemsize
     rows = has_room(canonical, found, target) and resolve(canonical, found, target).by_rows
     return Fallback(Store.BUFFERED, found, run=run) if rows else None
 

@@ -8,7 +8,8 @@ from ..machine.target import Target
 from ..problem.canonical import Canonical, Param
 from .nest import LoopNest
 from .nodes import Bind, Fence, Loop, Node, OpenSlots, Stage, every
-from .plan import CpuPlan, Store, check
+from .plan import CpuPlan, Store
+from .plan_checks import check
 from .stores.buffered import buffered
 from .stores.direct import micro_tiles, rows
 from .stores.joined import joined

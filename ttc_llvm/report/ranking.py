@@ -11,6 +11,7 @@ from ..compiling.trial import Mode
 from ..errors import PlanError, ProblemError, TargetError
 from ..lazy_dataclasses import dataclass
 from ..lowering import plan as plans
+from ..lowering.plan_checks import check
 from ..machine.lookup import find as find_target
 from ..machine.target import Target
 from ..problem import canonical as forms
@@ -104,7 +105,7 @@ def _pair(text: str, seconds: Sequence[float], canonical: Canonical, model: Mode
     if best <= 0:
         return None
     try:
-        return model(plans.check(plans.parse(text), canonical)), best
+        return model(check(plans.parse(text), canonical)), best
     except PlanError:
         return None
 

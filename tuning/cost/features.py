@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import log2
 
+from ttc_llvm.lowering.peeling import has_aligned_rows
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.lowering.writing import has_aligned_rows, resolve, writes_vectors
+from ttc_llvm.lowering.writing import resolve, writes_vectors
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Beta, Canonical
 

@@ -10,7 +10,7 @@ import atexit
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.logs import Log
 from ttc_llvm.tuning.database import schema, trust
-from ttc_llvm.tuning.database.folders import user_folder
+from ttc_llvm.tuning.database.folders import user_path
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.packing import Objects, fits
 from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, merge
@@ -30,37 +30,8 @@ from ttc_llvm.tuning.database.solution_file import IsPlan, SolutionFile
 _log = Log(__name__)
 T = TypeVar("T")
 
-VARIABLE = "TTC_DATABASE"
-FILE_NAME = "solutions.sqlite3"
 MAX_UNWRITTEN = 256  # records kept in memory where there is no usable file
 RETRY_SECONDS = 30.0  # how long a file that failed is left alone
-
-
-def default_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """The default path of the solutions: $TTC_DATABASE (empty = unset), or the user's cache directory.
-
-    Raises DatabaseError where neither is known.
-    """
-    given = environ.get(VARIABLE, "")
-    return _expand(Path(given)) if given else user_path()
-
-
-def user_path() -> Path:
-    """The user's own database, wherever $TTC_DATABASE is; DatabaseError where there is no home directory."""
-    folder = Path(user_folder("CACHE"))
-    if not folder.is_absolute():
-        raise DatabaseError(f"there is no home directory to keep solutions in: {VARIABLE} names another place")
-    return folder / FILE_NAME
-
-
-def choose_path(explicit: str | Path | None, environ: Mapping[str, str] = os.environ) -> Path:
-    """The path given to a command or a call, else `default_path`; a leading ~ is the home directory.
-
-    DatabaseError where the system has no owners of files, which tell whose machine code may run.
-    """
-    if not hasattr(os, "geteuid"):
-        raise DatabaseError("solutions are kept on POSIX systems only, whose files have owners")
-    return _expand(Path(explicit)) if explicit else default_path(environ)
 
 
 class Database:
@@ -248,10 +219,3 @@ def _close_all(pid: int = os.getpid()) -> None:
 @lru_cache(maxsize=8)
 def _file(path: Path) -> SolutionFile:
     return SolutionFile(path)
-
-
-def _expand(path: Path) -> Path:
-    try:
-        return path.expanduser()
-    except RuntimeError:  # no home directory: a file of that very name is the best guess
-        return path

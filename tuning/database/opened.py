@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.tuning.database.database import Database, choose_path
+from ttc_llvm.tuning.database.database import Database
+from ttc_llvm.tuning.database.folders import choose_path
 from ttc_llvm.tuning.database.notices import warn_once
 
 

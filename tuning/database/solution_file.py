@@ -6,16 +6,16 @@ import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
-from ttc_llvm.lazy_dataclasses import dataclass, replace
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.tuning.database import rows, schema
 from ttc_llvm.tuning.database.code import ALONE, linkable, signed
 from ttc_llvm.tuning.database.file_access import FileAccess
 from ttc_llvm.tuning.database.notices import warn_once
+from ttc_llvm.tuning.database.outcomes import Cleared, Listed, Stored
 from ttc_llvm.tuning.database.packing import Objects
 from ttc_llvm.tuning.database.records import Record, Request, merge
 from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Transaction
@@ -23,30 +23,6 @@ from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Transaction
 MAX_HINTS = 8
 _ID_DIGITS = 32
 IsPlan = Callable[[str], bool]  # whether a row's text, of today or earlier, is that of the plan in question
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """One line of a listing: a record without its objects, and the bytes that all of its code takes in the file."""
-
-    record: Record
-    packed_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """The fate of a record. changed: it changed what is stored; coded: its code was signed and stored."""
-
-    changed: bool
-    coded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """The result of a clear. rows: solutions removed; moved: where a damaged file went, None if it was sound."""
-
-    rows: int
-    moved: Path | None = None
 
 
 def _exchange() -> Any:

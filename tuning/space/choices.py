@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, SupportsIndex
 from ttc_llvm import arguments
 from ttc_llvm.errors import OptionError
 from ttc_llvm.lazy_dataclasses import dataclass, replace
+from ttc_llvm.lowering.peeling import has_aligned_rows
 from ttc_llvm.lowering.plan import Fetch, Store
-from ttc_llvm.lowering.writing import has_aligned_rows, writes_vectors
+from ttc_llvm.lowering.writing import writes_vectors
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, static
 

@@ -11,7 +11,8 @@ from ...errors import PlanError
 from ...lazy_dataclasses import dataclass
 from ...machine.gpu_target import GpuTarget
 from ...problem.canonical import Canonical, static
-from ..plan import AXES, COUNT, SHAPE, Decisions, Plan, check_shape
+from ..plan import AXES, COUNT, SHAPE, Decisions, Plan
+from ..plan_checks import check_shape
 from ..plan_text import read, shown, tuple_of
 
 VERSION = "gpu1"

@@ -12,9 +12,10 @@ from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..nodes import Micro, Node, Peeled
+from ..peeling import following, peeled_axis
 from ..shared_run import is_mirrored
 from ..tile_loops import TileSpec, loops
-from ..writing import Writing, following, peeled_axis
+from ..writing import Writing
 from .leaves import direct_leaf
 
 

@@ -1,0 +1,78 @@
+"""The rules that a plan has to keep to fit a canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from ..errors import PlanError
+from ..problem.canonical import Canonical, Param
+from .plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Plan, Store, spans
+from .plan_text import shown
+
+MAX_EXTENT = (1 << 63) - 1  # as sizes of tensors have
+MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
+MAX_ROWS = 1 << 24  # bytes of a tile whose rows are prefetched: more than caches keep until they are read
+
+
+def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
+    """The plan itself if it fits this canonical form, else PlanError with the first rule broken."""
+    rank = len(canonical.axes)
+    check_shape(plan, plan.panel, {"order": plan.order, "inner": plan.inner}, rank)
+    _check_multiples(plan, canonical, ("tile", "block"))
+    _check_multiples(plan, canonical, ("panel", "tile"))
+    if plan.block_elements > MAX_BLOCK:
+        raise PlanError(
+            f"plan block={shown(plan.block)} has {plan.block_elements} elements, more than {MAX_BLOCK}"
+        )
+    if not 0 <= plan.parallel <= rank:
+        raise PlanError(f"plan parallel={plan.parallel} exceeds the {rank} loops")
+    if plan.prefetch < 0:
+        raise PlanError(f"plan prefetch={plan.prefetch} is negative")
+    for name, value, choices in (("store", plan.store, DECISIONS), ("fallback", plan.fallback, (None, *FALLBACKS))):
+        if value not in choices:
+            words = ", ".join(choice.value for choice in choices if choice)
+            raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
+    _check_static(plan, canonical)
+    if plan.fetch is Fetch.ROWS and plan.prefetch:
+        _check_rows(plan, canonical)
+    return plan
+
+
+def check_shape(plan: Plan, panel: tuple[int, ...], orders: Mapping[str, tuple[int, ...]], rank: int) -> None:
+    """PlanError where extents and orders are not those of so many axes."""
+    for name, values in (("tile", plan.tile), ("block", plan.block)):
+        if len(values) != rank or min(values) < 1:
+            raise PlanError(f"plan {name}={shown(values)} needs {rank} positive extents")
+    for name, values in (("tile", plan.tile), ("panel", panel)):
+        if max(values, default=0) > MAX_EXTENT:
+            raise PlanError(f"plan {name}={shown(values)} has an extent above 2^63 - 1")
+    for name, values in orders.items():
+        if sorted(values) != list(range(rank)):
+            raise PlanError(f"plan {name}={shown(values)} is not a permutation of {rank} axes")
+    if len(panel) not in (0, rank):
+        raise PlanError(f"plan panel={shown(panel)} needs {rank} extents, or none")
+
+
+def _check_multiples(plan: CpuPlan, canonical: Canonical, names: tuple[str, str]) -> None:
+    outer, inner = (getattr(plan, name) for name in names)
+    for axis, whole, part in zip(canonical.axes, outer, inner, strict=False):
+        if not spans(whole, axis.extent) and (whole < 1 or whole % part):
+            raise PlanError(f"plan {names[0]} {whole} is not a multiple of its {names[1]} {part}")
+
+
+def _check_static(plan: CpuPlan, canonical: Canonical) -> None:
+    sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
+    if not any(isinstance(size, Param) for size in sizes):
+        return
+    if plan.store not in (Store.CACHED, Store.ALIGNED):
+        raise PlanError(f"plan store={plan.store.value} needs extents that are known when compiling")
+
+
+def _check_rows(plan: CpuPlan, canonical: Canonical) -> None:
+    """PlanError for tiles of more rows than tables in the code should list."""
+    sizes = [t if isinstance(one.extent, Param) else min(t, one.extent)
+             for t, one in zip(plan.tile, canonical.axes, strict=True)]  # fmt: skip
+    size = prod(sizes) * max(canonical.a.itemsize, canonical.b.itemsize)
+    if size > MAX_ROWS:
+        raise PlanError(f"plan tile={shown(plan.tile)} has {size} bytes: fetch=rows takes tiles of {MAX_ROWS} at most")
