@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from ttc_llvm import Contraction, PlanError, ProblemError
-from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space, splitting
+from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space, splitting, traffic
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
 from ttc_llvm.contractions.merged import Merged, merge
@@ -167,9 +167,34 @@ def test_only_long_products_are_cut() -> None:
     assert cuts(24864, 24, 168) == [("rows", 192, 129, 96)]
     assert cuts(24, 24864, 168) == [("columns", 192, 129, 96)]
     assert cuts(48, 44, 2112) == [("depth", 352, 6, 0)]
-    assert cuts(300, 60, 300) == [("rows", 32, 9, 12), ("depth", 32, 9, 12)]
+    assert cuts(300, 60, 300) == [("depth", 32, 9, 12)]
     for sizes in ((1000, 300, 300), (96, 96, 96), (0, 5, 5), (5, 5, 10**4)):
         assert cuts(*sizes) == []
+
+
+def test_cuts_leave_lines_together() -> None:
+    """Rows are not cut across many columns of the result, nor sums across many lines of an operand."""
+    for transposed, sides in ((("N", "N"), ["columns"]), (("N", "T"), ["columns", "depth"]), (("T", "T"), ["columns"])):
+        call = Gemm(False, transposed, (1, 1, 1), 288, 280, 50)
+        assert [cut.side for cut in splitting.cuts(call)] == [side for side in sides if side != "depth"]
+        deep = Gemm(False, transposed, (1, 1, 1), 70, 70, 900)
+        assert [cut.side for cut in splitting.cuts(deep)] == [side for side in sides if side == "depth"]
+
+
+def test_traffic_counts_what_inner_loops_do_not_keep() -> None:
+    def moved(spec: str, **size: int) -> list[tuple[int, bool]]:
+        stated = Contraction(spec, size, "d")
+        products = next(space.plans(merge(stated)))
+        return [tuple(one) for one in traffic.traffic(products, gemm(products), None)]
+
+    assert moved("ij,jk->ik", i=50, j=60, k=70) == [(0, False)] * 3  # all is in the caches
+    assert moved("ij,jk->ik", i=500, j=600, k=700) == [(2400000, False), (3360000, False), (2800000, False)]
+    a, b, c = moved("lij,jk->ilk", l=300, i=80, j=60, k=70)  # rows of C, 80 at a time, lie apart
+    assert (a, b, c) == ((300 * 80 * 60 * 8, False), (60 * 70 * 8, False), (300 * 80 * 70 * 8, True))
+    a, b, c = moved("lij,ljk->ik", l=300, i=80, j=60, k=70)  # C stays where it is
+    assert (a[0], b[0], c[0]) == (300 * 80 * 60 * 8, 300 * 60 * 70 * 8, 80 * 70 * 8)
+    a, b, c = moved("mlij,jk->lmik", m=40, l=300, i=80, j=600, k=70)  # B comes again with each product
+    assert b[0] == 600 * 70 * 8
 
 
 @pytest.mark.parametrize("seed", range(250, 310))
@@ -267,7 +292,8 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 def test_rates_rank_copies_behind_products_in_place() -> None:
     every = (*rates.SHORT.corners, *rates.LONG.corners)
     speed = rates.Speed(*[{sizes: min(1e10, 1e7 * max(sizes) * min(sizes)) for sizes in every}] * 2)
-    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, (1e-10, 1e-10), 1e-8, (2e10, 1e10), 1e-6, {})
+    fetched = (1e-10, 1e-10), 1e-8, (1e-11, 1e-10)
+    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, *fetched, (2e10, 1e10), 1e-6, {})
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=speeds.seconds)
     assert ranked[0].plan.copies == (None, None, None)

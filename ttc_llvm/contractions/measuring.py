@@ -31,13 +31,14 @@ from .space import plans
 from .splitting import COLUMNS, DEPTH, GAIN, NO_GAINS, ROWS, Gains
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds7"  # raised when what is measured, or its text, changes
+REVISION = "speeds10"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY, THIN, EDGE = 4, 16, 256
-TALL, FLAT = 1536, 64  # extents of a product that is cut
+TALL, WAIST = 1536, 64  # extents of a product that is cut
 WIDE = 2048  # of a result that is larger than the caches next to a core
-APART, VISITS = 1024, 256  # rows of a result that lie apart, so many times 16 elements each
-ROUNDS, ENOUGH = 3, 5e-3  # runs of each, and the seconds after which there are no more
+FLAT, DEEP, APART = 12, 120, 480  # extents of short products
+VISITED = 48 << 20  # bytes that they come to together
+ROUNDS, ENOUGH = 3, 2e-2  # runs of each, and the seconds after which there are no more
 TRIALS, STRANGE = 3, 4  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many multiplications together
 
@@ -78,25 +79,32 @@ def _measured(dtype: str) -> Rates:
     tiny = _product(dtype, LAYOUTS["N", "N"], (TINY,) * 3)
     many = _product(dtype, "lik,lkj->lij", (TINY,) * 3)
     speeds = {kind: _speed(dtype, spec, tiny) for kind, spec in LAYOUTS.items()}
-    wide = WIDE, WIDE, THIN
-    size = dtypes.dtype(dtype).itemsize * WIDE**2
+    itemsize, short = dtypes.dtype(dtype).itemsize, speeds["N", "N"]
     near = _product(dtype, LAYOUTS["N", "N"], (EDGE, EDGE, THIN)) - tiny  # the same products in the caches
-    beyond = _product(dtype, LAYOUTS["N", "N"], wide) - near * (WIDE // EDGE) ** 2
-    thin = APART, THIN, THIN
-    apart, together = (_product(dtype, spec, thin, repeats=VISITS) for spec in ("lik,lkj->ilj", "lik,lkj->lij"))
-    short = together - VISITS * speeds["N", "N"].seconds(thin)
-    bytes_apart = VISITS * APART * THIN * dtypes.dtype(dtype).itemsize
+    long = _product(dtype, LAYOUTS["N", "N"], (WIDE, WIDE, THIN)) - near * (WIDE // EDGE) ** 2
+    together, apart = _visits(dtype, short, (APART, FLAT, FLAT), APART * FLAT, "lik,lkj->lij", "lik,lkj->ilj")
+    read = _visits(dtype, speeds["N", "T"], (DEEP, FLAT, DEEP), DEEP**2, "lki,lkj->lij", "kli,lkj->lij")
+    written = max(0.0, together - read[0]), max(0.0, long / (WIDE**2 * itemsize))  # as much is read there
     start = _copy(dtype, TINY)
-    small, large = (2 * dtypes.dtype(dtype).itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (EDGE, WIDE))
-    call, strided = max(many - tiny, 0.0) / REPEATS, max(apart - together, 0.0) / bytes_apart
-    gains = {key: _gain(dtype, *key) for key in CUTS}
-    written = max(0.0, short / bytes_apart), max(0.0, beyond / size)
-    return Rates(speeds, call, written, strided, (small, large), start, gains)
+    small, large = (2 * itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (EDGE, WIDE))
+    return Rates(
+        speeds, max(many - tiny, 0.0) / REPEATS, written, max(apart - together, 0.0), read, (small, large), start,
+        {key: _gain(dtype, *key) for key in CUTS},
+    )  # fmt: skip
+
+
+def _visits(dtype: str, speed: Speed, sizes: Sizes, moved: int, *specs: str) -> tuple[float, float]:
+    """Seconds that short products take more, by each byte of `moved` elements that they bring from memory, where these
+    lie in one way and in another."""
+    itemsize = dtypes.dtype(dtype).itemsize
+    visits, near = VISITED // (moved * itemsize), speed.seconds(sizes)
+    one, other = (_product(dtype, spec, sizes, repeats=visits) / visits - near for spec in specs)
+    return max(one, 0.0) / (moved * itemsize), max(other, 0.0) / (moved * itemsize)
 
 
 def _gain(dtype: str, left: str, right: str, side: str) -> float:
     """Times as fast as one long product its parts are."""
-    sizes = {COLUMNS: (TALL, FLAT, FLAT), ROWS: (FLAT, TALL, FLAT), DEPTH: (FLAT, FLAT, TALL)}[side]
+    sizes = {COLUMNS: (TALL, WAIST, WAIST), ROWS: (WAIST, TALL, WAIST), DEPTH: (WAIST, WAIST, TALL)}[side]
     whole, parts = (
         _product(dtype, LAYOUTS[left, right], sizes, {(left, right, side): gain}) for gain in (0.0, 2 * GAIN)
     )

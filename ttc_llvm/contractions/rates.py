@@ -13,12 +13,11 @@ from typing import Any
 from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
-from .gemm import gemm, passes
-from .merged import C
+from .gemm import Gemm, gemm, passes
 from .plan import Products
-from .splitting import SIDES, Gains, kind, split
+from .splitting import SIDES, Gains, Split, kind, split
+from .traffic import traffic
 
-STREAMS = 96  # runs of a result that the processor follows at a time
 MILLION = 1_000_000
 CACHE_BYTES = 4 << 20  # results up to this size are in the caches while they are summed up
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
@@ -53,7 +52,7 @@ class Grid:
 
 
 EDGE = 0.01
-SHORT, LONG = Grid((4, 12, 40, 120), 0, MILLION), Grid((16, 144, 1000), MILLION, 25 * MILLION)
+SHORT, LONG = Grid((4, 12, 40, 120, 480), 0, MILLION), Grid((16, 144, 480), MILLION, 120 * MILLION)
 """BLAS has other kernels for products of up to a million multiplications."""
 
 
@@ -84,16 +83,17 @@ class Rates:
     """Speeds of one data type.
 
     products: by how BLAS takes its operands, transposed or not; call: seconds of a product of nothing; written: seconds
-    that each byte of a result takes beside that, where the result is larger than the caches, of short products and of
-    long ones; strided: what it takes more where the rows of a product are many and lie apart; copied: bytes read and
-    written a second by copies, small ones and large ones; start: seconds of a copy of nothing; gains: of cutting long
-    products.
+    that each byte of a result beyond the caches takes, of short products and of long ones; strided: what it takes more
+    where short products write many pieces with gaps; read: seconds that each byte of an operand takes which is fetched
+    from beyond the caches, in few pieces and in many; copied: bytes read and written a second by copies, small ones and
+    large ones; start: seconds of a copy of nothing; gains: of cutting long products.
     """
 
     products: Mapping[tuple[str, str], Speed]
     call: float
     written: tuple[float, float]
     strided: float
+    read: tuple[float, float]
     copied: tuple[float, float]
     start: float
     gains: Gains
@@ -101,24 +101,28 @@ class Rates:
     def seconds(self, products: Products) -> float:
         """The predicted time of a plan."""
         piece = products.piece
-        total = products.pieces * (self._products(piece) + self._beyond_caches(piece))
+        total = products.pieces * self._products(piece)
         return total + sum(self._pass(products, tensor) for tensor in passes(products))
 
     def _products(self, products: Products) -> float:
         made = gemm(products)
         if made is None:
-            return products.repeats * (self.call + self.products["N", "N"].seconds(products.sizes))
-        speed, cut = self.products[kind(made)], split(made, self.gains)
-        if cut is None:
-            return products.repeats * (self.call + speed.seconds((made.columns, made.rows, made.depth)))
-        parts, one = products.repeats * (cut.parts + cut.rest / cut.size), cut.part(made, cut.size)
-        return parts * (self.call + speed.seconds((one.columns, one.rows, one.depth)))
+            one, cut = self.products["N", "N"].seconds(products.sizes), None
+            return products.repeats * (self.call + one) + self._fetched(products, made, cut, products.sizes)
+        cut = split(made, self.gains)
+        parts, part = 1.0, made
+        if cut is not None:
+            parts, part = cut.parts + cut.rest / cut.size, cut.part(made, cut.size)
+        sizes = part.columns, part.rows, part.depth
+        one = self.call + self.products[kind(made)].seconds(sizes)
+        return products.repeats * parts * one + self._fetched(products, made, cut, sizes)
 
-    def _beyond_caches(self, products: Products) -> float:
-        if _bytes(products, C) <= CACHE_BYTES:
-            return 0.0
-        written = self.written[prod(products.sizes) > MILLION]
-        return _bytes(products, C) * (written + (self.strided if _runs(products) > STREAMS else 0.0))
+    def _fetched(self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes) -> float:
+        """What the products take more as their matrices are not in the caches; long ones fetch them in whole blocks."""
+        a, b, c = traffic(products, call, cut)
+        is_long = prod(sizes) > MILLION
+        read = sum(moved.bytes * self.read[moved.apart and not is_long] for moved in (a, b))
+        return read + c.bytes * (self.written[is_long] + (self.strided if c.apart and not is_long else 0.0))
 
     def _pass(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
@@ -126,15 +130,6 @@ class Rates:
         near, far = self.copied
         ways = (near if piece <= CACHE_BYTES else far, near if whole <= CACHE_BYTES else far)
         return self.start * max(1, whole // max(piece, 1)) + sum(whole / way for way in ways)
-
-
-def _runs(products: Products) -> int:
-    """Rows or columns of C between which there are gaps."""
-    rows, columns, _ = products.sizes
-    matrix = products.matrices[C]
-    if matrix.columns == 1 or columns == 1:
-        return rows if matrix.rows > columns else 0
-    return columns if matrix.columns > rows else 0
 
 
 def _bytes(products: Products, tensor: int) -> int:
@@ -151,17 +146,19 @@ def to_text(rates: Rates) -> str:
         for kind, speed in rates.products.items()
     }
     gains = [rates.gains[key] for key in CUTS]
-    return json.dumps([products, rates.call, *rates.written, rates.strided, *rates.copied, rates.start, gains])
+    fetched = *rates.written, rates.strided, *rates.read
+    return json.dumps([products, rates.call, *fetched, *rates.copied, rates.start, gains])
 
 
 def from_text(text: str) -> Rates:
     """The inverse of `to_text`. PlanError for other texts."""
     try:
-        products, call, short, long, strided, near, far, start, gains = json.loads(text)
+        products, call, short, long, strided, read, apart, near, far, start, gains = json.loads(text)
         speeds = {kind: _speed(*products["".join(kind)]) for kind in LAYOUTS}
         call, short, long, strided, start = map(_number, (call, short, long, strided, start))
+        fetched = _number(read), _number(apart)
         copied, cuts = (_positive(near), _positive(far)), dict(zip(CUTS, map(_positive, gains), strict=True))
-        return Rates(speeds, call, (short, long), strided, copied, start, cuts)
+        return Rates(speeds, call, (short, long), strided, fetched, copied, start, cuts)
     except (ValueError, TypeError, KeyError):
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

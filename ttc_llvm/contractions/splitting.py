@@ -13,6 +13,8 @@ from .gemm import Gemm
 SIDES = ROWS, COLUMNS, DEPTH = "rows", "columns", "depth"
 SMALL = 786_432  # multiplications of a part, at most; OpenBLAS has such kernels up to a million
 LEAST = 32  # rows, columns or terms of a part
+STREAMS = 64  # lines of a matrix that the processor reads side by side in time
+WRITTEN = 32  # columns of a result that it writes so
 GAIN = 1.05  # the parts together must be so much faster than the whole
 Gains = Mapping[tuple[str, str, str], float]
 """Times as fast as the whole: by how BLAS takes the left and the right operand, and the side that is cut."""
@@ -39,14 +41,22 @@ def kind(call: Gemm) -> tuple[str, str]:
 
 
 def cuts(call: Gemm) -> Iterator[Split]:
-    """The cuts of a large product, along each side whose parts are neither too large nor too thin."""
+    """The cuts of a large product, along each side whose parts are neither too large nor too thin, nor lie in pieces of
+    too many lines of a matrix."""
     extents = dict(zip(SIDES, (call.rows, call.columns, call.depth), strict=True))
     everything = prod(extents.values())
     for side, extent in extents.items() if everything > 2 * SMALL else ():
         most = SMALL * extent // everything
-        if most >= LEAST:
+        if most >= LEAST and _is_close(call, side):
             size = most - most % LEAST
             yield Split(side, size, extent // size, extent % size)
+
+
+def _is_close(call: Gemm, side: str) -> bool:
+    """True where a cut of this side goes across few columns of the result, or lines of an operand."""
+    left, right = kind(call)
+    lines = max(call.rows if left == "T" else 0, call.columns if right == "N" else 0)
+    return {ROWS: call.columns <= WRITTEN, COLUMNS: True, DEPTH: lines <= STREAMS}[side]
 
 
 def split(call: Gemm, gains: Gains) -> Split | None:
