@@ -182,10 +182,10 @@ def test_cuts_leave_lines_together() -> None:
 
 
 def test_traffic_counts_what_inner_loops_do_not_keep() -> None:
-    def moved(spec: str, **size: int) -> list[tuple[int, bool]]:
+    def moved(spec: str, **size: int) -> list[traffic.Moved]:
         stated = Contraction(spec, size, "d")
         products = next(space.plans(merge(stated)))
-        return [tuple(one) for one in traffic.traffic(products, gemm(products), None)]
+        return [*traffic.traffic(products, gemm(products), None)]
 
     assert moved("ij,jk->ik", i=50, j=60, k=70) == [(0, False)] * 3  # all is in the caches
     assert moved("ij,jk->ik", i=500, j=600, k=700) == [(2400000, False), (3360000, False), (2800000, False)]

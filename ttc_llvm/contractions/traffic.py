@@ -1,4 +1,4 @@
-"""What the products of a plan fetch from beyond the caches next to a core, and whether the processor can follow."""
+"""The bytes that products of a plan fetch from beyond the caches next to a core, and whether these lie together."""
 
 from __future__ import annotations
 
