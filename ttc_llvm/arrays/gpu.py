@@ -79,15 +79,14 @@ def _is_there(view: Array, to: Array, scale: Scaling) -> bool:
 
 def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable:
     """The kernel of a layout, planned when the layout is new. Addresses matter by their lowest bits only."""
-    address_of, address_to = (int(x.__array_interface__["data"][0]) for x in (of, to))
-    odd = (address_of | address_to) & _mask(max(of.dtype.itemsize, to.dtype.itemsize))
-    found = driver()
-    with found.using(found.home(address_to)):
-        here = device()
-    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.number, odd, effort, here.ordinal)
+    address = data_address(to)
+    odd = (data_address(of) | address) & _mask(max(of.dtype.itemsize, to.dtype.itemsize))
+    ordinal = driver().ordinal(address)
+    key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.number, odd, effort, ordinal)
     known = recent.find(key)
     if known is not None:
         return known
+    here = device(ordinal)
     placed = _placed(of, to, scale, odd)
     planned = compiling.plan(placed.canonical, here.target, (scale.alpha, scale.beta), effort, here)
     image = gpu_kernel.stored(placed.canonical, planned.plan, here.target, planned.objects)

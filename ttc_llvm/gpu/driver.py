@@ -182,17 +182,18 @@ class Driver:
     def home(self, address: int) -> int:
         """The context in which memory at a device address can be used; ArrayError for memory of the host."""
         found = self._of_memory(OWNER, address, ctypes.c_void_p)
-        return found or self.primary(self._device_of(address))  # a memory pool's: it belongs to the device
+        return found or self.primary(self.ordinal(address))  # a memory pool's: it belongs to the device
 
     def check_reach(self, a: int, b: int) -> None:
         """ArrayError unless a kernel that runs where b is can read at address a: a wrong address would cost the context
         and everything in it."""
-        of_a, of_b = self._device_of(a), self._device_of(b)
+        of_a, of_b = self.ordinal(a), self.ordinal(b)
         if of_a == of_b or self._of_memory(MANAGED, a, ctypes.c_int) or self._of_memory(KIND, a, ctypes.c_int) == HOST:
             return
         raise ArrayError(f"A is on CUDA device {of_a} and B on device {of_b}: both have to be on the same")
 
-    def _device_of(self, address: int) -> int:
+    def ordinal(self, address: int) -> int:
+        """The device that the memory at an address belongs to; ArrayError for memory of the host."""
         found: int | None = self._of_memory(ORDINAL, address, ctypes.c_int)
         if found is None:
             raise ArrayError(f"address {address:#x} is no address of a CUDA device's memory")

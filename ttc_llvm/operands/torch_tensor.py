@@ -28,7 +28,7 @@ _GRADIENT = (
 def shared(x: Any) -> Array | None:
     """The memory of a tensor on the host as an array of its own type, which PyTorch makes in no time; None for anything
     else, and where PyTorch refuses: tensors with gradients, lazy views, sparse ones."""
-    if type(x).__module__ != "torch" or type(x).__name__ != "Tensor":
+    if type(x).__module__ != "torch" or type(x).__name__ != "Tensor" or x.is_cuda:
         return None
     dtype = _dtype(x.dtype)
     if dtype is None:
