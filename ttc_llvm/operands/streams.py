@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from ..arguments import reason
 from ..errors import ArrayError
-from ..locks import imported
 from .operand import Operand, library_of
 
 DEFAULT, LEGACY = 0, 1  # two handles of one stream
@@ -31,11 +31,11 @@ def current(x: Any) -> int | None:
 
 
 def _cupy(x: Any) -> int:
-    return int(imported("cupy").cuda.get_current_stream().ptr)
+    return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
 
 
 def _torch(x: Any) -> int:
-    return int(imported("torch").cuda.current_stream(x.device).cuda_stream)
+    return int(sys.modules["torch"].cuda.current_stream(x.device).cuda_stream)
 
 
 _CURRENT: dict[str, Callable[[Any], int]] = {"cupy": _cupy, "torch": _torch}
