@@ -12,12 +12,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import OptionError, ProblemError, TtcError
-
-if TYPE_CHECKING:
-    pass
 
 Error = type[TtcError]
 Rule = Callable[[str, Any, Error], Any]

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import ArrayError, GpuError
 from ..runtime.once import obtain, once
+from .driver_entries import entries, loaded
 
 LIBRARIES = {"win32": ("nvcuda.dll",)}
 DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
@@ -26,66 +27,22 @@ LOG_BYTES = 4096
 LOG_BUFFER, LOG_SIZE = 5, 6  # of CUjit_option: where the assembler's complaints go
 NO_TIMING = 2  # of CUevent_flags
 
-_HANDLE, _OUT, _INT, _UINT, _SIZE = (
-    ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
-)  # fmt: skip
-_INT_OUT, _SIZE_OUT, _DEVICE_POINTER = ctypes.POINTER(_INT), ctypes.POINTER(_SIZE), ctypes.c_uint64
-
 Context = tuple[int, int]  # handle and number, 0 where the driver gives none
-
-ENTRIES: dict[str, tuple[Any, ...]] = {
-    "cuInit": (_UINT,),
-    "cuDriverGetVersion": (_INT_OUT,),
-    "cuGetErrorName": (_INT, ctypes.POINTER(ctypes.c_char_p)),
-    "cuGetErrorString": (_INT, ctypes.POINTER(ctypes.c_char_p)),
-    "cuDeviceGetCount": (_INT_OUT,),
-    "cuDeviceGet": (_INT_OUT, _INT),
-    "cuDeviceGetName": (ctypes.c_char_p, _INT, _INT),
-    "cuDeviceGetAttribute": (_INT_OUT, _INT, _INT),
-    "cuDeviceTotalMem_v2": (_SIZE_OUT, _INT),
-    "cuDevicePrimaryCtxRetain": (_OUT, _INT),
-    "cuCtxGetCurrent": (_OUT,),
-    "cuCtxGetDevice": (_INT_OUT,),
-    "cuCtxPushCurrent_v2": (_HANDLE,),
-    "cuCtxPopCurrent_v2": (_OUT,),
-    "cuCtxSynchronize": (),
-    "cuPointerGetAttribute": (ctypes.c_void_p, _INT, _DEVICE_POINTER),
-    "cuModuleLoadDataEx": (_OUT, _HANDLE, _UINT, ctypes.c_void_p, ctypes.c_void_p),
-    "cuModuleGetFunction": (_OUT, _HANDLE, ctypes.c_char_p),
-    "cuModuleUnload": (_HANDLE,),
-    "cuLaunchKernel": (_HANDLE, *[_UINT] * 7, _HANDLE, ctypes.c_void_p, ctypes.c_void_p),
-    "cuEventCreate": (_OUT, _UINT),
-    "cuEventRecord": (_HANDLE, _HANDLE),
-    "cuEventDestroy_v2": (_HANDLE,),
-    "cuStreamWaitEvent": (_HANDLE, _HANDLE, _UINT),
-    "cuStreamGetCtx": (_HANDLE, _OUT),
-    "cuStreamSynchronize": (_HANDLE,),
-}
-OPTIONAL: dict[str, tuple[Any, ...]] = {"cuCtxGetId": (_HANDLE, ctypes.POINTER(ctypes.c_uint64))}  # CUDA 12
 
 
 class Driver:
     """The driver's entries; each method raises GpuError with the driver's own words. Safe in several threads."""
 
     def __init__(self, library: Any) -> None:
-        self._entries = {}
-        for name, types in (ENTRIES | {name: OPTIONAL[name] for name in OPTIONAL if hasattr(library, name)}).items():
-            entry = getattr(library, name)
-            entry.argtypes, entry.restype = types, ctypes.c_int
-            self._entries[name] = entry
+        self._entries = entries(library)
         self._primary: dict[int, int] = {}
         self._retired: dict[Context, list[int]] = {}
-        self.launch_entry = self._entries["cuLaunchKernel"]
 
     def call(self, name: str, *arguments: Any) -> None:
         """One entry; GpuError where it does not succeed."""
         status = self._entries[name](*arguments)
         if status:
-            raise self.error(name, status)
-
-    def error(self, name: str, status: int) -> GpuError:
-        """The error that the driver describes for a status."""
-        return GpuError(f"the CUDA driver refuses {name}: {self.words(status)}")
+            raise GpuError(f"the CUDA driver refuses {name}: {self.words(status)}")
 
     def words(self, status: int) -> str:
         """A status in the driver's words."""
@@ -120,24 +77,19 @@ class Driver:
 
     def memory(self, ordinal: int) -> int:
         """Bytes of a device's memory."""
-        size = ctypes.c_size_t()
-        self.call("cuDeviceTotalMem_v2", ctypes.byref(size), self._device(ordinal))
-        return size.value
+        return self._integer("cuDeviceTotalMem_v2", self._device(ordinal), kind=ctypes.c_size_t)
 
     def _device(self, ordinal: int) -> int:
-        found = ctypes.c_int()
-        self.call("cuDeviceGet", ctypes.byref(found), ordinal)
-        return found.value
+        return self._integer("cuDeviceGet", ordinal)
 
-    def _integer(self, name: str, *arguments: int) -> int:
-        found = ctypes.c_int()
-        self.call(name, ctypes.byref(found), *arguments)
-        return found.value
-
-    def _handle(self, name: str, *arguments: Any) -> int:
-        found = ctypes.c_void_p()
+    def _integer(self, name: str, *arguments: Any, kind: Any = ctypes.c_int) -> int:
+        """The value that an entry writes to its first argument."""
+        found = kind()
         self.call(name, ctypes.byref(found), *arguments)
         return found.value or 0
+
+    def _handle(self, name: str, *arguments: Any) -> int:
+        return self._integer(name, *arguments, kind=ctypes.c_void_p)
 
     # --- contexts ---
 
@@ -243,9 +195,7 @@ class Driver:
     def launch(self, function: int, grid: int, block: int, stream: int, values: Sequence[Any]) -> None:
         """Enqueue a kernel: grid blocks of `block` threads along x. values: ctypes values of its parameters."""
         pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
-        status = self.launch_entry(function, grid, 1, 1, block, 1, 1, 0, stream, pointers, None)
-        if status:
-            raise self.error("cuLaunchKernel", status)
+        self.call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, stream, pointers, None)
 
     def order(self, before: int, after: int) -> None:
         """Make all that is enqueued on stream `after` from now on wait for what is on `before`, be it of another
@@ -276,7 +226,7 @@ class Driver:
 @once
 def driver() -> Driver:
     """The driver, started; one for all threads. GpuError where there is none, or no device."""
-    library = _library()
+    library = loaded(LIBRARIES.get(sys.platform, DEFAULT_LIBRARIES))
     try:
         found = Driver(library)
     except AttributeError as error:
@@ -292,13 +242,3 @@ def driver() -> Driver:
     if status == NO_DEVICE or not found.count:
         raise GpuError("there is no CUDA device: NVIDIA's driver finds none that this process may use")
     return found
-
-
-def _library() -> Any:
-    names = LIBRARIES.get(sys.platform, DEFAULT_LIBRARIES)
-    for name in names:
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            continue
-    raise GpuError(f"there is no NVIDIA driver on this machine: {names[0]} cannot be loaded")

@@ -60,7 +60,7 @@ class Executable:
         canonical = placed.canonical
         self.placed, self.plan, self.target = placed, plan, target
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
-        self.reads_a = canonical.kinds.alpha is not Alpha.ZERO
+        self._reads_a = canonical.kinds.alpha is not Alpha.ZERO
         self._images = {True: image} if image is not None else {}
         self._loaded: dict[tuple[Context, bool], Loaded] = {}
 
@@ -93,7 +93,7 @@ class Executable:
         if not self.placed.canonical.elements:
             return
         context = found.home(b)
-        if self.reads_a:
+        if self._reads_a:
             found.check_reach(a, b)
         with found.using(context):
             loaded = self._in(found, context, self.launch.fits(a, b))

@@ -6,6 +6,7 @@ import atexit
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from math import ceil
 from typing import Any
@@ -56,7 +57,8 @@ class Session:
         self._context = _retained(self._cuda, device.ordinal)
         with self.active():
             self._stream = self._cuda.Stream()
-        self._filler: Any = None  # memory, its bytes, and the seconds in which the device fills it
+        self._fill: Callable[[], None] | None = None  # of memory of ours, in so many seconds
+        self._fill_seconds = 0.0
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -136,18 +138,12 @@ class Session:
     def occupy(self, seconds: float) -> None:
         """Enqueue work of about so many seconds, so that what is enqueued next is there before the device gets to it:
         between short kernels it would wait for us."""
-        if self._filler is None:
+        if self._fill is None:
             size = max(MIB, min(FILLER_BYTES, self.free // 8))
-            self._filler = self.allocate(size), size, 0.0
-            events = self.events(2)
-            self.seconds([self._fill], events)
-            self._filler = *self._filler[:2], self.seconds([self._fill], events)[0]
-        for _ in range(min(MOST_FILLS, ceil(seconds / max(self._filler[2], 1e-6)))):
+            self._fill = partial(self._cuda.memset_d8_async, self.allocate(size), 0, size, self._stream)
+            self._fill_seconds = self.seconds([self._fill] * 2, self.events(4))[-1]  # the first sets things up
+        for _ in range(min(MOST_FILLS, ceil(seconds / max(self._fill_seconds, 1e-6)))):
             self._fill()
-
-    def _fill(self) -> None:
-        address, size, _ = self._filler
-        self._cuda.memset_d8_async(address, 0, size, self._stream)
 
     def finish(self) -> None:
         """Wait for everything that was enqueued."""

@@ -29,15 +29,14 @@ def is_on_device(x: Any) -> bool:
 
 def read(x: Any, name: str) -> Operand | None:
     """An array on a device by what it says of itself; None for what is none. Nothing is copied."""
-    if immutable(x) and hasattr(x, "block_until_ready"):
+    locked = immutable(x)
+    if locked and hasattr(x, "block_until_ready"):
         x.block_until_ready()  # its description does not say on which stream it is computed
     found = getattr(x, "__cuda_array_interface__", None)
-    if found is not None:
-        return _from_interface(x, found, name)
-    if not is_on_device(x):
+    if found is None and not is_on_device(x):
         return None
-    given = dlpack.read(x, name, True)
-    return given._replace(locked=immutable(x) or given.locked)
+    given = dlpack.read(x, name, True) if found is None else _from_interface(x, found, name)
+    return given._replace(locked=locked) if locked else given
 
 
 def _from_interface(x: Any, found: dict[str, Any], name: str) -> Operand:
@@ -51,8 +50,7 @@ def _from_interface(x: Any, found: dict[str, Any], name: str) -> Operand:
     stream = found.get("stream")
     known = streams.current(x) if stream is None else int(stream)
     view = described(int(address or 0), shape, steps, dtype, x)
-    locked = immutable(x) or ("is read-only" if read_only else "")
-    return Operand(view, library_of(x), True, known, locked, keep=x)
+    return Operand(view, library_of(x), True, known, "is read-only" if read_only else "", keep=x)
 
 
 # --- new arrays -------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ def choose_path(explicit: str | Path | None, environ: Mapping[str, str] = os.env
         raise DatabaseError("solutions are kept on POSIX systems only, whose files have owners")
     return _expand(Path(explicit)) if explicit else default_path(environ)
 
+
 def _expand(path: Path) -> Path:
     try:
         return path.expanduser()

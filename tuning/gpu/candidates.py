@@ -13,7 +13,7 @@ from ttc_llvm.errors import PlanError
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.gpu.lower import register_block
 from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
-from ttc_llvm.lowering.gpu.runs import by_stride, run_axes, run_of, sides, widest
+from ttc_llvm.lowering.gpu.runs import beyond, memory_order, run_axes, run_of, sides, widest
 from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.problem.canonical import Alpha, Canonical
 
@@ -135,8 +135,7 @@ def _threads(c: Canonical, tile: tuple[int, ...], target: GpuTarget, forced: Gpu
 
 def block_order(c: Canonical, side: str) -> tuple[int, ...]:
     """Loops over tiles, outermost first, so that neighbouring blocks are neighbours in a tensor."""
-    found = by_stride(tuple(2 for _ in c.axes), sides(c, side))
-    return tuple(reversed(found))
+    return memory_order(c, side)[::-1]
 
 
 def _vectors(c: Canonical, tile: tuple[int, ...], target: GpuTarget) -> tuple[int, int]:
@@ -210,10 +209,8 @@ def _panel(c: Canonical, plan: GpuPlan) -> tuple[int, ...]:
     """A few tiles along the axes on which runs of A and of B go on."""
     panel = list(plan.tile)
     for side in "ab":
-        for k in by_stride(tuple(2 for _ in c.axes), sides(c, side)):
-            if plan.tile[k] < c.extents[k]:
-                panel[k] = min(PANEL, -(-c.extents[k] // plan.tile[k])) * plan.tile[k]
-                break
+        for k in itertools.islice(beyond(c, plan.tile, side), 1):
+            panel[k] = min(PANEL, -(-c.extents[k] // plan.tile[k])) * plan.tile[k]
     return tuple(panel)
 
 

@@ -7,7 +7,6 @@ problems that were timed on an H200 (2026-11-26), where fits to parts of the pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import ceil, prod
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from ttc_llvm.lowering.gpu.lower import lower
 from ttc_llvm.lowering.gpu.nest import BlockBody, GpuNest, Phase
 from ttc_llvm.lowering.gpu.plan import GpuPlan
 from ttc_llvm.lowering.gpu.residency import BATCH, held, resident
-from ttc_llvm.lowering.gpu.runs import by_stride, run_axes, sides
+from ttc_llvm.lowering.gpu.runs import beyond, run_axes, sides
 from ttc_llvm.lowering.gpu.trace import accesses
 from ttc_llvm.machine.gpu_target import SECTOR, GpuTarget
 from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
@@ -140,15 +139,8 @@ def _waiting(nest: GpuNest, target: GpuTarget, blocks: int) -> float:
 def _order(nest: GpuNest) -> float:
     """What it costs that neighbouring blocks do not complete the lines of B."""
     inner = next((loop.axis for loop in reversed(nest.loops) if loop.count > 1), -1)
-    goes_on = {side: next(_beyond(nest, side), inner) for side in "ab"}
+    goes_on = {side: next(beyond(nest.canonical, nest.tile, side), inner) for side in "ab"}
     return ORDER_OF_A if goes_on["a"] == inner != goes_on["b"] else 1.0
-
-
-def _beyond(nest: GpuNest, side: str) -> Iterator[int]:
-    """Axes along which a tensor is longer than a tile, fastest first."""
-    extents = nest.canonical.extents
-    order = by_stride(tuple(2 for _ in extents), sides(nest.canonical, side))
-    return (k for k in order if nest.tile[k] < extents[k])
 
 
 def _overhead(c: Canonical, nest: GpuNest, side: str, line: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from math import gcd, log, prod
 
-from ttc_llvm.lowering.gpu.runs import by_stride, sides
+from ttc_llvm.lowering.gpu.runs import memory_order
 from ttc_llvm.problem.canonical import Canonical
 
 RUNS = (128, 256, 512, 64)  # bytes of a tile along A and along B
@@ -40,9 +40,9 @@ def _tile(c: Canonical, run_a: int, run_b: int, size: int) -> tuple[int, ...]:
     """Runs of these bytes, then axes in B's and A's order until the tile has its size."""
     tile = [1] * len(c.axes)
     for side, wanted, item in (("b", run_b, c.b.itemsize), ("a", run_a, c.a.itemsize)):
-        grow(c, tile, _order(c, side), max(1, wanted // item), max(1, VECTOR // item))
+        grow(c, tile, memory_order(c, side), max(1, wanted // item), max(1, VECTOR // item))
     room = size // max(c.a.itemsize, c.b.itemsize)
-    both = [k for pair in zip(_order(c, "a"), _order(c, "b"), strict=True) for k in pair]
+    both = [k for pair in zip(memory_order(c, "a"), memory_order(c, "b"), strict=True) for k in pair]
     for k in both:
         spare = room // prod(tile)
         if spare >= 2 and tile[k] < c.extents[k]:
@@ -75,8 +75,3 @@ def cut(extent: int, wanted: int, grain: int) -> int:
         return WASTE * waste + abs(log(length / wanted)) + odd
 
     return min(range(max(1, wanted // 2), wanted * 2 + 1), key=price)
-
-
-def _order(c: Canonical, side: str) -> tuple[int, ...]:
-    """All axes in a tensor's order."""
-    return by_stride(tuple(max(2, extent) for extent in c.extents), sides(c, side))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import gcd, prod
 
 from ...lazy_dataclasses import dataclass
@@ -21,6 +22,16 @@ def by_stride(tile: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...
     """The axes along which the tile extends, in a tensor's order: shortest stride first, broadcast axes last."""
     found = [k for k, extent in enumerate(tile) if extent > 1]
     return tuple(sorted(found, key=lambda k: (strides[k] == 0, abs(strides[k]), k)))
+
+
+def memory_order(c: Canonical, side: str) -> tuple[int, ...]:
+    """All axes in a tensor's order."""
+    return by_stride((2,) * len(c.axes), sides(c, side))
+
+
+def beyond(c: Canonical, tile: tuple[int, ...], side: str) -> Iterator[int]:
+    """The axes along which a tensor is longer than a tile, in its order."""
+    return (k for k in memory_order(c, side) if tile[k] < c.extents[k])
 
 
 def run_axes(c: Canonical, tile: tuple[int, ...], side: str) -> tuple[int, ...]:
