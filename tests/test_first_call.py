@@ -57,8 +57,14 @@ def test_arrays_and_unpickled_solutions_run_without_llvm(tmp_path: Path, folder:
 
 
 def test_unpickled_solutions_compile_where_the_database_lacks_their_code(tmp_path: Path) -> None:
+    """And store what they compile, which is no solution."""
     _run(tmp_path)
-    assert _run(tmp_path, TTC_DATABASE=str(tmp_path / "other.sqlite3")) == ""
+    other = str(tmp_path / "other.sqlite3")
+    assert _run(tmp_path, TTC_DATABASE=other) == ""
+    assert _run(tmp_path, TTC_DATABASE=other) == "no LLVM"
+    with closing(sqlite3.connect(other)) as connection:
+        kinds = "SELECT count(*) FROM code_v2 WHERE plan = 'kernels'", "SELECT count(*) FROM solutions_v2"
+        assert [connection.execute(query).fetchone() for query in kinds] == [(1,), (0,)]
 
 
 # --- the shortest way --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ..problem.canonical import Beta, Canonical, Kinds
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
 from ..runtime.array_arguments import OVERLAP
-from ..runtime.executable import Executable
+from ..runtime.executable import Executable, Keep
 from ..runtime.kernel import Objects
 from ..tuning.cost.model import model_plan
 from ..tuning.measurement import Measurement
@@ -58,6 +58,7 @@ class Solution(ByScalars[Executable, Ready]):
         arguments.put(self, _RULES, OptionError)
         super().__init__(problem)
         self._moves: Callable[[Any, Any], bool] = left
+        self._keep: Keep | None = None
         check(plan, self._canonical)
 
     def __repr__(self) -> str:
@@ -127,7 +128,8 @@ class Solution(ByScalars[Executable, Ready]):
         plan = self.plan_for(kinds)
         own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
         placed = items.placed(self.problem, self.target, kinds)
-        return Executable(placed, plan, self.target, self._objects if own else None)
+        objects, keep = (self._objects, self._keep) if own else (None, None)
+        return Executable(placed, plan, self.target, objects, keep=keep)
 
     def plan_for(self, kinds: Kinds) -> CpuPlan:
         """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
@@ -220,5 +222,8 @@ def _unpickled(*given: Any) -> Solution:
         plan = check(parse(text), canonical)
     except PlanError:
         return Solution(problem, target, model_plan(canonical, target, threads), threads, None, None, others)
-    objects = stored_plans.code(str(canonical), plan, target.key, kernel.versions())
-    return Solution(problem, target, plan, threads, measurement, objects, others)
+    key = str(canonical), target.key, kernel.versions()
+    objects = stored_plans.code(key[0], plan, *key[1:])
+    made = Solution(problem, target, plan, threads, measurement, objects, others)
+    made._keep = partial(stored_plans.keep_code, *key)
+    return made

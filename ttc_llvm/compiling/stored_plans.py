@@ -13,11 +13,12 @@ from ..problem.problem import Problem
 from ..runtime import kernel
 from ..tuning.database.opened import open_database as open_database
 from ..tuning.database.packing import Objects
-from ..tuning.database.records import Record
+from ..tuning.database.records import Record, Request
 from ..tuning.measurement import GIB, Measurement
 from ..tuning.search.leaderboard import P
 
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
+_UNPICKLED, _CODE = "unpickled solution", "kernels"  # the kind of rows of code alone, and their plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,22 @@ def asked_for(problem: Problem | None) -> str:
 
 
 def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objects:
-    """The object code that the user's database has of a plan, whatever asked for it, in whichever words."""
-    name = str(plan)
-    return by_plan(plan, open_database(None).code(canonical, target, lambda text: modern(text) == name, versions))
+    """The code that the user's database has of a plan, whatever asked for it, in whichever words."""
+    name, store = str(plan), open_database(None)
+    found = store.code(canonical, target, lambda text: modern(text) == name, versions)
+    return by_plan(plan, found) if found else dict(store.native(_without_row(canonical, target, versions), _CODE))
+
+
+def keep_code(canonical: str, target: str, versions: str, name: str, made: bytes) -> None:
+    """Store code, by `kernel.name_of`, for later processes whose database has no row of its plan, either."""
+    request, store = _without_row(canonical, target, versions), open_database(None)
+    known = dict(store.native(request, _CODE))
+    if name not in known:
+        store.keep_native(Record(request, 1, _CODE, objects=(*known.items(), (name, made))))
+
+
+def _without_row(canonical: str, target: str, versions: str) -> Request:
+    return Request(canonical, target, 1, "hot-ab", "", versions, _UNPICKLED)
 
 
 def by_plan(plan: object, objects: Objects) -> dict[str, bytes]:

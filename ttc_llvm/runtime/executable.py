@@ -25,6 +25,7 @@ _ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
 _RELEASING = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
 _HOLDING = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 
+Keep = Callable[[str, bytes], None]
 Entry = Callable[[int, int, int, int, int, int, int], None]
 
 
@@ -71,19 +72,27 @@ class Executable:
     """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
 
     placed, plan, target, loads: what runs (`lower`); objects: object code of its plan and of its fallbacks, where it is
-    known: linked, not compiled; parts: threads that are worth their while.
+    known: linked, not compiled; keep: takes the names and the code of what is compiled; parts: threads that are worth
+    their while.
     """
 
     __slots__ = (
-        "_alignment", "_for_misaligned_a", "_for_misaligned_b", "_items", "_line", "_loads", "_non_temporal",
+        "_alignment", "_for_misaligned_a", "_for_misaligned_b", "_items", "_keep", "_line", "_loads", "_non_temporal",
         "_objects", "_offsets", "_ordinary", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
     def __init__(
-        self, placed: Placed, plan: CpuPlan, target: Target, objects: Objects | None = None, loads: int = 0
+        self,
+        placed: Placed,
+        plan: CpuPlan,
+        target: Target,
+        objects: Objects | None = None,
+        loads: int = 0,
+        keep: Keep | None = None,
     ) -> None:
         canonical = placed.canonical
         self.placed, self.plan, self.target, self._objects, self._loads = placed, plan, target, objects or {}, loads
+        self._keep = keep
         self.parts = max(1, canonical.bytes_moved // pool_layout.SERIAL_BYTES)
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
         writing = resolve(canonical, plan, target)
@@ -142,7 +151,7 @@ class Executable:
     def _other(self, fallback: Callable[[Canonical, CpuPlan, Target], Fallback]) -> Executable:
         placed = Placed(self.placed.canonical, 0, 0)
         found = fallback(placed.canonical, self.plan, self.target)
-        return Executable(placed, found.plan, self.target, self._objects, found.loads)
+        return Executable(placed, found.plan, self.target, self._objects, found.loads, self._keep)
 
     def _made(self, streams: bool) -> _Body:
         """The body with streaming stores or without."""
@@ -156,11 +165,14 @@ class Executable:
     def _kernel(self, streams: bool) -> Kernel:
         """Where B is not aligned, the plan without its streaming stores serves."""
         plan = self.plan if streams else self.plan.ordinary
-        stored = self._objects.get(kernel.name_of(plan, self._loads))
-        canonical = self.placed.canonical
+        name, canonical = kernel.name_of(plan, self._loads), self.placed.canonical
+        stored = self._objects.get(name)
         if stored is not None:
             try:
                 return kernel.cache.obtain(canonical, plan, self.target, stored, self._loads)
             except CompileError as error:
                 _log.warning("stored object code is ignored: %s", error)
-        return kernel.cache.obtain(canonical, plan, self.target, None, self._loads)
+        made = kernel.cache.obtain(canonical, plan, self.target, None, self._loads)
+        if self._keep is not None:
+            self._keep(name, made.code)
+        return made
