@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -182,3 +183,94 @@ def test_a_database_that_cannot_be_written_serves(tmp_path: Path) -> None:
         assert "llvmlite.binding" not in _called(tmp_path)
     finally:
         tmp_path.chmod(0o700)
+
+
+# --- the system's ways ---------------------------------------------------------------------------------------
+
+NO_EXECUTION = """
+import mmap, os
+try:  # as in libraries of this folder
+    with open(os.path.join(os.environ["TMPDIR"], "code"), "w+b") as file:
+        file.write(bytes(4096)); file.flush()
+        mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+    sys.exit("the folder allows execution")
+except PermissionError:
+    pass
+"""
+
+
+def _without_execution(folder: Path, program: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program where no folder that everybody may write to, nor this one, allows execution."""
+    needed = sys.prefix, sys.base_prefix, str(Path(__file__))
+    writable = [path for path in ("/tmp", "/var/tmp", "/dev/shm") if Path(path).is_dir()]
+    places = [str(folder), *(path for path in writable if not any(one.startswith(f"{path}/") for one in needed))]
+    mounts = " && ".join(f"mount --bind {p} {p} && mount -o remount,bind,noexec {p}" for p in places)
+    command = ["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$@"', "sh", sys.executable, "-c", program]
+    home = {"TTC_DATABASE": str(folder / "solutions.sqlite3"), "HOME": str(folder), "TMPDIR": str(folder)}
+    environ = {**os.environ, **home, **variables}
+    return subprocess.run(command, env=environ, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def namespaces() -> None:
+    tried = ["unshare", "--mount", "sh", "-c", "mount --bind /tmp /tmp && mount -o remount,bind,noexec /tmp"]
+    if shutil.which("unshare") is None or subprocess.run(tried, capture_output=True, check=False).returncode:
+        pytest.skip("this machine cannot run programs without folders that allow execution")
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_code_runs_where_temporary_folders_allow_no_execution(tmp_path: Path) -> None:
+    program = CALL.replace("PREPARED", NO_EXECUTION)
+    for llvm in (True, False):
+        done = _without_execution(tmp_path, program)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        assert ("llvmlite.binding" in done.stdout.split()) == llvm
+
+
+PERF = """
+import os, sys, re
+import numpy as np
+import ttc_llvm
+x = np.arange(2400.0).reshape(40, 60)
+assert np.array_equal(ttc_llvm.transpose(x), x.T)
+def named():
+    path = f"/tmp/perf-{os.getpid()}.map"
+    try:
+        lines = open(path).read().splitlines()
+    except FileNotFoundError:
+        return print("none")
+    os.unlink(path)
+    runs = [line.split()[0] for line in open("/proc/self/maps") if " r-xp" in line]
+    spans = [[int(text, 16) for text in span.split("-")] for span in runs]
+    for line in lines:
+        start, size, name = line.split(" ", 2)
+        start, size = int(start, 16), int(size, 16)
+        assert size > 0 and any(low <= start and start + size <= high for low, high in spans), line
+        print(name)
+named()
+child = os.fork()
+if child == 0:
+    solution = ttc_llvm.compile(ttc_llvm.Problem((1, 0), (40, 60), "d"), max_implementations=1)
+    solution(np.asfortranarray(x), np.empty((60, 40), order="F"))
+    print("in the child")
+    named()
+    sys.stdout.flush()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_functions_are_named_for_perf_where_the_environment_asks(tmp_path: Path) -> None:
+    home = {"TTC_DATABASE": str(tmp_path / "solutions.sqlite3"), "HOME": str(tmp_path)}
+    for asked in ("1", "1", ""):  # compiled, stored, stored
+        environ = {**os.environ, **home, "TTC_PERF_MAP": asked}
+        done = subprocess.run([sys.executable, "-c", PERF], env=environ, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        own, _, childs = done.stdout.partition("in the child\n")
+        if not asked:
+            assert own == childs == "none\n"
+            continue
+        wanted = ("ttc_llvm:transpose layouts of arrays\n", "ttc_llvm:kernel any-size kernel ")
+        assert all(name in own and name in childs for name in wanted)
+        assert "ttc_llvm:kernel i64>i64 one-zero 60:40:1 40:1:60: cpu" in childs  # of the solution

@@ -90,7 +90,7 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
         _log.debug("loaded %d stored bytes for %s: %s", len(code), canonical, plan)
     facts = () if is_image(code) else _facts(_lower(canonical, plan, target, loads))
     code = (linking.image_of(code, (NAME,), facts) if facts else None) or code
-    loaded = linking.load(code, (NAME,))
+    loaded = linking.load(code, (NAME,), f"{canonical}: {name_of(plan, loads)}")
     facts = loaded.facts or facts
     if len(facts) != FACTS:
         raise CompileError("an image of a kernel lacks the facts about it")

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 LIBRARIES_PER_LINKER = 8
 
 
-def load(code: bytes, symbols: Sequence[str]) -> Loaded:
+def load(code: bytes, symbols: Sequence[str], title: str = "") -> Loaded:
     """Code of this machine, an image or an object, as functions of this process; nothing is optimised.
 
-    symbols: the functions whose addresses will be asked for. Undefined symbols, such as memcpy, are looked up in the
-    process. Raises CompileError where the bytes are no code of this machine or lack a symbol, TargetError where nothing
-    runs that a process has made.
+    symbols: the functions whose addresses will be asked for; title: what it is, for profilers. Undefined symbols, such
+    as memcpy, are looked up in the process. Raises CompileError where the bytes are no code of this machine or lack a
+    symbol, TargetError where nothing runs that a process has made.
     """
     ready = code if is_image(code) else image_of(code, symbols)
     if ready is None:
         return _linked(code, symbols)
-    loaded = mapped(ready)
+    loaded = mapped(ready, title)
     loaded.check(symbols)
     return loaded
 

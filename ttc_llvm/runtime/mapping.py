@@ -10,11 +10,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from .. import locks
 from ..errors import CompileError, OutOfMemoryError, TargetError
 from .image import CODE, CONSTANTS, Head, interpreter, parsed, up
 from .once import once
 
 F = TypeVar("F", bound=Callable[..., Any])
+PERF_MAP = "TTC_PERF_MAP"  # set: functions are named for `perf`
 MACHINES = {"x86_64": 62, "aarch64": 183}  # ELF's numbers, by the system's names
 
 
@@ -57,8 +59,9 @@ def _keep() -> None:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.memory))
 
 
-def mapped(code: bytes) -> Loaded:
-    """An image in memory of its own, its functions ready to be called.
+def mapped(code: bytes, title: str = "") -> Loaded:
+    """An image in memory of its own, its functions ready to be called. title: what it is, for profilers, "" = nothing
+    that stays.
 
     Raises CompileError for an image that is damaged, of another machine or interpreter, or needs what this process
     lacks; TargetError where the system lets nothing run that a process has made; OutOfMemoryError.
@@ -75,7 +78,10 @@ def mapped(code: bytes) -> Loaded:
         ctypes.c_uint64.from_address(start + place).value = start + to if isinstance(to, int) else _address(to)
     for segment, access in ((CODE, mmap.PROT_READ | mmap.PROT_EXEC), (CONSTANTS, mmap.PROT_READ)):
         protect(start + head.starts[segment], up(head.sizes[segment], head.page), access)
-    return Loaded(memory, {name: start + at for name, at in head.symbols.items()}, head.facts)
+    functions = {name: start + at for name, at in head.symbols.items()}
+    if title and os.environ.get(PERF_MAP):
+        locks.imported(".perf_map", __package__).tell(title, functions, start + head.sizes[CODE])
+    return Loaded(memory, functions, head.facts)
 
 
 def protect(start: int, size: int, access: int) -> None:

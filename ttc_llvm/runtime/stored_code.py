@@ -50,7 +50,7 @@ def native(
     if loaded is None:
         code, told_facts = compiled(), facts()
         code = _linking().image_of(code, symbols, told_facts) or code
-        loaded = _loaded(code, symbols)
+        loaded = _loaded(code, symbols, what)
         open_database(None).keep_native(Record(_request(what), 1, how, objects=((_NAME, code),)))
     if not loaded.facts:  # of an object
         loaded.facts = facts()
@@ -61,16 +61,16 @@ def stored(what: str, how: str, symbols: Sequence[str]) -> Loaded | None:
     """The code that an earlier process has stored; None where it cannot be loaded, which is logged."""
     for _, code in open_database(None).native(_request(what), how):
         try:
-            return _loaded(code, symbols)
+            return _loaded(code, symbols, what)
         except CompileError as error:
             _log.warning("stored code of %s is ignored: %s", what, error)
     return None
 
 
-def _loaded(code: bytes, symbols: Sequence[str]) -> Loaded:
+def _loaded(code: bytes, symbols: Sequence[str], what: str) -> Loaded:
     if not is_image(code):
         return _linking().load(code, symbols)  # type: ignore[no-any-return]
-    loaded = mapping.mapped(code)
+    loaded = mapping.mapped(code, what)
     loaded.check(symbols)
     return loaded
 
