@@ -20,12 +20,13 @@ project = "ttc_llvm"
 author = "The ttc_llvm developers"
 version = release = ttc_llvm.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_argparse_cli"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_argparse_cli", "sphinx_design"]
 exclude_patterns = [] if (ROOT / "CONTRIBUTING.md").exists() else ["project/contributing.md"]
 smartquotes = False
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-html_theme = "alabaster"
-html_theme_options = {"description": "Tensor transpositions, compiled", "body_max_width": "none"}
+html_theme = "furo"
+html_title = "ttc_llvm"
 html_show_copyright = html_show_sphinx = False
 html_copy_source = False
 

@@ -21,12 +21,13 @@ from ttc_llvm.cli import explain as explain_cli
 from ttc_llvm.cli import options as cli_options
 
 ROOT = Path(__file__).parent.parent
+PACKAGES = ("sphinx", "myst_parser", "sphinx_argparse_cli", "sphinx_design", "furo")
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built site."""
-    for package in ("sphinx", "myst_parser", "sphinx_argparse_cli"):
+    for package in PACKAGES:
         pytest.importorskip(package)
     built = tmp_path_factory.mktemp("site")
     done = sphinx(ROOT / "docs", built)
@@ -115,7 +116,7 @@ def test_every_page_is_built(site: Path) -> None:
 )
 def test_what_leads_nowhere_fails_the_build(tmp_path: Path, text: str, complaint: str) -> None:
     """With the settings of the site, and two pages of our own."""
-    for package in ("sphinx", "myst_parser", "sphinx_argparse_cli"):
+    for package in PACKAGES:
         pytest.importorskip(package)
     source = tmp_path / "docs"
     source.mkdir()

@@ -1,4 +1,4 @@
-"""What README.rst shows works as shown: commands, the Python example, the C example, the table of options."""
+"""What docs/start.md and README.rst show works as shown; and README.rst is as a package index wants it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ import pytest
 from native_build import compiler
 from processes import PATIENCE
 
-from ttc_llvm.cli import options as cli_options
-
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.rst").read_text()
+PAGE = (ROOT / "docs" / "start.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
-    """The code blocks of one language, in order, without their indentation."""
+    """The page's code blocks of one language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def shown(language: str) -> str:
+    """The code that README.rst shows in one language."""
     found = re.findall(rf"\.\. code-block:: {language}\n\n((?:    .*\n|\n)+)", README)
-    return [re.sub(r"^    ", "", block, flags=re.MULTILINE).rstrip() + "\n" for block in found]
+    return "\n".join(re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in found)
 
 
-def commands() -> list[str]:
+def commands(text: str) -> list[str]:
     """Every command shown after a `$`."""
-    return [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ ")]
+    return [line[2:] for line in text.splitlines() if line.startswith("$ ")]
 
 
 def run(folder: Path, *command: str) -> str:
@@ -50,25 +54,25 @@ def test_the_python_example(tmp_path: Path) -> None:
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    shown = [command.split() for command in commands() if command.startswith("ttc ")]
-    assert [command[:2] for command in shown] == [["ttc", "--perm=2,1,0"], ["ttc", "info"], ["ttc", "--perm=2,1,0"]]
-    assert shown[0] == shown[2]
-    for command in shown[:2]:
+    found = [line.split() for block in blocks("console") for line in commands(block) if line.startswith("ttc ")]
+    assert [command[:2] for command in found] == [["ttc", "--perm=2,1,0"], ["ttc", "info"], ["ttc", "--perm=2,1,0"]]
+    assert found[0] == found[2]
+    for command in found[:2]:
         assert run(tmp_path, sys.executable, "-m", "ttc_llvm", *command[1:])
     assert (tmp_path / "build" / "sTranspose210_8x16x16_lda32x32x32.o").exists()
 
 
-def test_three_commands_lead_to_a_linked_program(tmp_path: Path) -> None:
+def test_four_commands_lead_to_a_linked_program(tmp_path: Path) -> None:
     """As a stranger would: a fresh virtual environment, packages from the index, no trace of this checkout."""
     compiler("cc")
     checkout = tmp_path / "checkout"
     keep = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "tests")
     shutil.copytree(ROOT, checkout, ignore=keep, symlinks=True)
     (checkout / "example.c").write_text(blocks("c")[0])
-    (block,) = (block for block in blocks("console") if "pip install" in block and "cc " in block)
-    *shown, expected = block.splitlines()
+    (block,) = (block for block in blocks("console") if "cc " in block)
+    expected = block.splitlines()[-1]
     environment = fresh(tmp_path / "venv")
-    install, *rest = (command.removeprefix("$ ") for command in shown)
+    install, rest = commands(blocks("console")[0])[-1], commands(block)
     installed = subprocess.run(install, shell=True, cwd=checkout, env=environment, capture_output=True, text=True)
     if "Could not find a version that satisfies" in installed.stderr:
         pytest.skip("no package index can be reached")
@@ -88,19 +92,29 @@ def fresh(folder: Path) -> dict[str, str]:
     return kept | {"PATH": path, "HOME": str(folder), "PIP_CACHE_DIR": cache.strip()}
 
 
-def test_the_table_lists_every_option() -> None:
-    table = README[README.index("\nOptions\n") : README.index("\nWhere solutions are stored\n")]
-    missing = [o.flag for o in cli_options.OPTIONS if not re.search(rf"{o.flag}\b", table)]
-    assert not missing
-    known = {flag for option in cli_options.OPTIONS for flag in cli_options.spellings_of(option.flag)}
-    known |= {"--help", "--version", "--option", "--cmake-dir"}
-    assert set(re.findall(r"(?<!-)--[A-Za-z][A-Za-z-]*", table)) <= known
+def test_the_readme_s_lines(tmp_path: Path) -> None:
+    install, command = commands(shown("console"))
+    assert install == commands(blocks("console")[0])[-1]
+    run(tmp_path, sys.executable, "-m", "ttc_llvm", *command.split()[1:])
+    called = re.findall(r"(\w+)\(a, b", shown("c"))
+    assert called == ["sTranspose210_8x16x16"]
+    assert f"{called[0]}(const float" in (tmp_path / "build" / f"{called[0]}.h").read_text()
+    (tmp_path / "lines.py").write_text(f"import numpy as np, ttc_llvm\nx = np.ones((3, 4, 5))\n{shown('python')}")
+    run(tmp_path, sys.executable, "lines.py")
+
+
+def test_the_readme_renders_on_a_package_index() -> None:
+    """By docutils alone, without what only Sphinx knows and without files: any complaint is an error."""
+    core = pytest.importorskip("docutils.core")
+    settings = {"halt_level": 2, "report_level": 2, "file_insertion_enabled": False, "raw_enabled": False}
+    page = core.publish_string(README, writer="html5", settings_overrides=settings).decode()
+    assert "<h1" in page and "system-message" not in page
+    assert len(README.splitlines()) <= 75, "one screen"
 
 
 def test_files_that_the_readme_names_exist() -> None:
-    pages = ("performance.md", "measurements.md", "design.md", "native.md", "cmake.md")
-    for name in (*(f"docs/{page}" for page in pages), "CHANGELOG.rst", "LICENSE", "Makefile", "examples"):
-        assert (ROOT / name).stat().st_size
+    for name in re.findall(r"``(docs/[\w./]*|[A-Z]+\.\w+)``", README):
+        assert (ROOT / name).exists(), name
     targets = (ROOT / "Makefile").read_text()
     for target in re.findall(r"``make ([a-z]+)``", README):
         assert re.search(rf"^{target}:", targets, re.MULTILINE), target
