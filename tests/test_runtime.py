@@ -22,6 +22,7 @@ from forks import forked
 from machine import part_range
 from processes import PATIENCE
 
+from ttc_llvm import locks
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import pool_layout
 from ttc_llvm.runtime import affinity, backend, linking, pool, runtime
@@ -338,6 +339,35 @@ def test_a_child_forked_while_the_pool_is_busy_is_free(fresh: None) -> None:
         stop.set()
         caller.join()
     assert codes == [0] * 10
+
+
+@needs_fork
+@quiet_fork
+def test_a_child_forked_while_another_thread_makes_a_property_can_make_it() -> None:
+    """`functools.cached_property` holds a lock meanwhile, before Python 3.12."""
+    begun, forks_done = threading.Event(), threading.Event()
+
+    class Made:
+        @locks.cached_property
+        def value(self) -> int:
+            begun.set()
+            assert forks_done.wait(PATIENCE)
+            return 3
+
+    def made_in_the_child() -> bool:
+        forks_done.set()
+        return Made().value == 3
+
+    one = Made()
+    maker = threading.Thread(target=lambda: one.value)
+    maker.start()
+    try:
+        assert begun.wait(PATIENCE)
+        assert forked(made_in_the_child) == 0
+    finally:
+        forks_done.set()
+        maker.join()
+    assert one.value == 3 and vars(one) == {"value": 3}
 
 
 def once_more(b: np.ndarray) -> bool:

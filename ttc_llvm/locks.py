@@ -12,8 +12,9 @@ import sys
 from _thread import RLock  # without `threading`, which takes longer to load than this package
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property as _cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 CODE = RLock()
 """Held while machine code that threads share is looked for or made (`once`)."""
@@ -47,6 +48,23 @@ def imported(name: str, package: str | None = None) -> Any:
         import_module("logging")  # which other packages load, and which registers for forks: see below
     with uncollected():
         return import_module(name, package)
+
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(_cached_property):
+        """The same without the lock of all objects of a class that Python 3.11's holds while it makes a value, which no
+        fork can take: two threads may each make an equal value."""
+
+        def __get__(self, owner: Any, cls: Any = None) -> Any:
+            if owner is None:
+                return self
+            values = owner.__dict__
+            if self.attrname not in values:
+                values[self.attrname] = self.func(owner)
+            return values[self.attrname]
 
 
 PATIENCE = 5.0  # seconds that the end of the process waits for each, longer than modules take

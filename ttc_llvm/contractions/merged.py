@@ -6,10 +6,10 @@ Letters and the order of axes are forgotten; a matrix product is two or three in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import prod
 
 from ..lazy_dataclasses import dataclass, field, replace
+from ..locks import cached_property
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 
 A, B, C = range(len(OPERANDS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import pairwise
 from math import prod
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from ..arguments import shown
 from ..errors import PlanError
 from ..lazy_dataclasses import dataclass, replace
+from ..locks import cached_property
 from .merged import A, B, C, Merged
 
 VERSION = "gemm1"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Mapping
-from functools import cached_property
 from itertools import product
 from math import exp, isfinite, log, prod
 from typing import Any
 
 from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
+from ..locks import cached_property
 from ..problem import dtypes
 from .gemm import Gemm, gemm, passes
 from .plan import Products

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 
 from ..compiling.options import Options
 from ..compiling.task import Candidates
 from ..lazy_dataclasses import dataclass
+from ..locks import cached_property
 from ..problem import wording
 from ..problem.contraction import Contraction
 from ..runtime.kernel import Objects

@@ -7,11 +7,11 @@ anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from math import prod
 
 from ..lazy_dataclasses import dataclass
+from ..locks import cached_property
 from ..problem.canonical import Canonical
 from .plan import Loops
 

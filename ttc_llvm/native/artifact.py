@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.metadata
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 from .. import arguments, locks
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass
+from ..locks import cached_property
 from ..lowering.bodies import PlanFor, Version, choose
 from ..lowering.plan import CpuPlan
 from ..machine.cpu_features import by_demand, checkable

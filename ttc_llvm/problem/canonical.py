@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from functools import cached_property
 from math import prod
 
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
+from ..locks import cached_property
 from . import dtypes
 from .dtypes import DType
 from .layouts import column_major

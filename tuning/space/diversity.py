@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from functools import cached_property
 from typing import Generic
+
+from ttc_llvm.locks import cached_property
 
 from ..search.leaderboard import P
 
