@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ import tiers
 from hypothesis import HealthCheck, settings
 
 from ttc_llvm import cli
+from ttc_llvm.contractions import measuring
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.search.speed import SpeedLog
 
@@ -73,11 +75,35 @@ def _never_busy() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _speeds_of_doubles() -> Iterator[None]:
+    """Measuring products takes a second for each data type: doubles are measured, and stand for all."""
+    measured = lru_cache(measuring._measured)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measuring, "_measured", lambda dtype: measured("d"))
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected lives to the end: nothing of it is garbage, and nobody looks for garbage there again."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """`make quick` does not read files all of whose tests it leaves out."""
+    return True if tiers.QUICK and tiers.is_slow_file(collection_path.relative_to(Path(__file__).parent)) else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked `full` run where they are asked for: `-m full`, or TTC_FULL=1 in the environment."""
+    beyond = tiers.beyond_shares([item.nodeid for item in items])
     for item in items:
-        if tiers.is_slow(item.nodeid):
+        if tiers.is_slow(item.nodeid) or item.nodeid in beyond:
             item.add_marker("slow")
     if "full" in config.option.markexpr or tiers.FULL:
         return

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
 
 from hypothesis import settings
 
@@ -157,10 +160,42 @@ SLOW = {
     "test_wrong_calls.py::test_a_slice": "seconds",
 }
 
+# Of how many of a test's cases `make quick` runs a random sample, always the same one; `make test` runs all of them.
+SHARES = {
+    "gpu/test_gpu_candidates.py::test_the_57": 12,
+    "gpu/test_gpu_ir.py::test_every_access": 10,
+    "test_arithmetic.py::test_entries": 4,
+    "test_arithmetic.py::test_solutions": 8,
+    "test_arithmetic.py::test_transpose": 4,
+    "test_chain.py::test_a_long_run": 3,
+    "test_compare.py::test_llvm_computes": 15,
+    "test_contraction_solutions.py::test_random": 8,
+    "test_contractions.py::test_every_plan": 50,
+    "test_explain.py::test_every_problem": 8,
+    "test_kernels.py::test_elements_with_gaps": 20,
+    "test_kernels.py::test_mirrored": 12,
+    "test_loads.py::test_no_load": 12,
+    "test_many_threads.py::test_threads_have": 25,
+}
+
 
 def is_slow(test: str) -> bool:
     """Whether `make quick` leaves a test out, by pytest's name of it."""
     return test.removeprefix("tests/").startswith(tuple(SLOW))
+
+
+def beyond_shares(tests: Sequence[str]) -> set[str]:
+    """Of these tests those that `make quick` leaves out because others of `SHARES` are enough."""
+    found: set[str] = set()
+    for share, most in SHARES.items():
+        cases = [test for test in tests if test.removeprefix("tests/").startswith(share)]
+        found |= {*cases} - {*Random(share).sample(cases, min(most, len(cases)))}
+    return found
+
+
+def is_slow_file(file: Path) -> bool:
+    """Whether `make quick` leaves out every test of a file, by its path below tests/."""
+    return file.suffix == ".py" and str(file).startswith(tuple(x for x in SLOW if "::" not in x))
 
 
 def count(usual: int) -> int:
