@@ -216,11 +216,34 @@ def test_scalars_have_calls_of_their_own_in_any_thread() -> None:
     assert failures == []
 
 
+def test_scalars_that_change_in_place_count_as_they_are(native: Any) -> None:
+    """The last scalars are known again by being the same object: only numbers of Python's are the same for good."""
+    solution = ttc_llvm.compile(Problem((1, 0), (9, 11), "d"), 1, threads=1)
+    x, y, alpha = filled((9, 11), "f8"), np.empty((11, 9)), np.array(2.0)
+    warmed(solution, x, y, alpha)
+    for value in (3.0, 0.0, -1.0):
+        alpha[...] = value
+        assert np.array_equal(solution(x, y, alpha), value * x.T)
+    fixed = 2.5
+    warmed(solution, x, y, fixed)
+    native()
+    assert np.array_equal(solution(x, y, alpha=fixed, threads=1), 2.5 * x.T)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1 << 31, 1.5, "2"])
+def test_bad_threads_are_refused_however_often_it_was_called(threads: Any) -> None:
+    solution = ttc_llvm.compile(Problem((1, 0), (9, 11), "d"), 1, threads=1)
+    x, y = filled((9, 11), "f8"), np.empty((11, 9))
+    warmed(solution, x, y)
+    with pytest.raises(ttc_llvm.OptionError, match="threads"):
+        solution(x, y, threads=threads)
+
+
 def test_a_solution_that_is_gone_leaves_nothing() -> None:
     solution = ttc_llvm.compile(Problem((1, 0), (9, 11), "s"), 1, threads=1)
     warmed(solution, filled((9, 11), "f4"), np.empty((11, 9), "f4"))
     known = weakref.ref(solution)
-    moves = solution._moves
+    moves = solution._last[2]
     assert moves is not by_strides.left
     before = len(builtin_functions._natives)
     del solution
