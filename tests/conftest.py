@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, settings
 from ttc_llvm import cli
 from ttc_llvm.contractions import measuring
 from ttc_llvm.runtime import backend
+from ttc_llvm.tuning.database import connection
 from ttc_llvm.tuning.search.speed import SpeedLog
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -72,6 +73,14 @@ def _never_busy() -> Iterator[None]:
     """Other work beside the tests makes no difference to them: `test_speed.py` shows when a machine is busy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SpeedLog, "is_busy", lambda self, gibs: False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_outlives_a_power_cut() -> Iterator[None]:
+    """Databases of this process wait for no disk: a transaction takes three waits of some milliseconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "_PRAGMAS", (*connection._PRAGMAS, "synchronous = OFF"))
         yield
 
 
