@@ -219,7 +219,8 @@ def test_scalars_have_calls_of_their_own_in_any_thread() -> None:
 def test_scalars_that_change_in_place_count_as_they_are(native: Any) -> None:
     """The last scalars are known again by being the same object: only numbers of Python's are the same for good."""
     solution = ttc_llvm.compile(Problem((1, 0), (9, 11), "d"), 1, threads=1)
-    x, y, alpha = filled((9, 11), "f8"), np.empty((11, 9)), np.array(2.0)
+    x, y = filled((9, 11), "f8"), np.empty((11, 9))
+    alpha: Any = np.array(2.0)
     warmed(solution, x, y, alpha)
     for value in (3.0, 0.0, -1.0):
         alpha[...] = value
