@@ -9,7 +9,9 @@ from llvmlite import ir
 from ttc_llvm.machine.target import Target
 
 from .llvmlite_extensions import attribute
+from .values import i32
 
+_FLAGS, _MINIMUM = "llvm.module.flags", 8  # linked modules have a flag that all of them have
 GROUP_BITS = 128  # of which an AArch64 vector register holds so many
 
 
@@ -31,3 +33,14 @@ def compiled_for(functions: Iterable[ir.Function], target: Target) -> None:
             attribute(function, f'"target-cpu"="{target.cpu}"')
             if target.features:
                 attribute(function, f'"target-features"="{target.features}"')
+
+
+def traceable(module: ir.Module, target: Target) -> None:
+    """Have unwinding tables for all functions of an object, by which profilers and debuggers find their callers, and on
+    x86-64 code that programs with indirect-branch tracking and shadow stacks (IBT, SHSTK) can be linked with."""
+    for function in module.functions:
+        if function.blocks and "naked" not in function.attributes:
+            function.attributes.add("uwtable")
+    if target.family == "x86" and target.is_elf:
+        for name in ("cf-protection-branch", "cf-protection-return"):
+            module.add_named_metadata(_FLAGS, [i32(_MINIMUM), ir.MetaDataString(module, name), i32(1)])

@@ -7,6 +7,7 @@ kept in one word: threads that choose at the same time find and write the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from llvmlite import ir
 
@@ -19,6 +20,7 @@ from ttc_llvm.problem.problem import Problem
 from . import attributes, selection
 from .frame import internal, reserved
 from .llvmlite_extensions import encoded, prefixed
+from .selection import Runs
 from .values import I32, PTR, at, guarded, i32
 
 # cpuid(words, leaf, subleaf): eax, ebx, ecx and edx to memory; rbx belongs to the caller.
@@ -37,29 +39,33 @@ _EXTENDED = 0x80000000  # leaves from here on are counted on their own
 _STRUCTURED = 7  # the leaf whose eax counts its subleaves
 
 
-def add_run(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> ir.Function:
-    """Add the function that entries call: it runs one of all versions, the most demanding first, the last for all
+def add_runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
+    """Add the functions that entries call: they run one of all versions, the most demanding first, the last for all
     CPUs."""
     found = [_version(module, problem, version) for version in versions]
-    return _add_switch(module, add_choose(module, [version.target for version in versions]), found)
+    choose = add_choose(module, [version.target for version in versions])
+    chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
+    chosen.linkage, chosen.initializer = "internal", i32(UNKNOWN)
+    switch = partial(_add_switch, module, choose, chosen)
+    return Runs(switch("run", [runs.plain for runs in found]), switch("run.i64", [runs.wide for runs in found]))
 
 
-def _version(module: ir.Module, problem: Problem, version: Version) -> ir.Function:
+def _version(module: ir.Module, problem: Problem, version: Version) -> Runs:
     """All functions of one version, named and compiled for its CPU."""
     known = set(module.globals)
     with prefixed(module, f"{version.target.cpu}."):
-        run = selection.add_run(module, problem, version.bodies, version.target)
+        runs = selection.add_runs(module, problem, version.bodies, version.target)
     added = [function for function in module.functions if function.name not in known]
     attributes.compiled_for(added, version.target)
-    return run
+    return runs
 
 
-def _add_switch(module: ir.Module, choose: ir.Function, versions: Sequence[ir.Function]) -> ir.Function:
+def _add_switch(
+    module: ir.Module, choose: ir.Function, chosen: ir.GlobalVariable, name: str, versions: Sequence[ir.Function]
+) -> ir.Function:
     """`run`, which jumps to the chosen version, and `run.first`, which chooses: all arguments stay where they are."""
     signature, labels = versions[0].ftype, [argument.name for argument in versions[0].args]
-    chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
-    chosen.linkage, chosen.initializer = "internal", i32(UNKNOWN)
-    run, first = (internal(module, signature, name, labels) for name in ("run", "run.first"))
+    run, first = (internal(module, signature, full, labels) for full in (name, f"{name}.first"))
     b = ir.IRBuilder(first.append_basic_block("entry"))
     b.store_atomic(b.call(choose, []), chosen, "monotonic", 4)
     _leave_for(b, run)

@@ -3,8 +3,9 @@
     name(A, B, alpha, lda, ldb)             name_beta(A, B, alpha, beta, lda, ldb)
     name_part(..., part, parts)             name_beta_part(..., part, parts)
     name_any(A, B, alpha, size, lda, ldb)   and so on: run-time extents
+    name_i64(A, B, alpha, size, strides_a, strides_b)   and so on: the same in 64 bits, with any strides
 
-All of them store the scalars in memory and call one internal function, which chooses the body. Plain moves
+All of them store the scalars in memory and call one of two internal functions, which choose the body. Plain moves
 have no scalars, hence no entries with `_beta`. Nothing outside the module is called.
 """
 
@@ -18,14 +19,15 @@ from ttc_llvm.lowering.bodies import Version
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import interface, names
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.problem.interface import Entry, Role
+from ttc_llvm.problem.interface import Entry, Role, Sizes
 from ttc_llvm.problem.problem import Problem
 
 from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
-from .llvmlite_extensions import protected
+from .llvmlite_extensions import prefixed, protected
 from .module import new_module
 from .scale import parts_per_element
+from .selection import Runs
 from .values import I32, NULL, PTR, at, i32
 
 
@@ -36,19 +38,21 @@ def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
     that needs no feature last.
     """
     module = new_module(versions[-1].target, names.stem(problem))
-    run = _run(module, problem, versions)
+    with prefixed(module, f"{names.stem(problem)}."):  # tools such as perf show the names of local functions, too
+        runs = _runs(module, problem, versions)
     for entry in interface.entries(problem):
-        _add(module, entry, run, versions[-1].target)
+        _add(module, entry, runs.wide if entry.sizes is Sizes.WIDE else runs.plain, versions[-1].target)
+    attributes.traceable(module, versions[-1].target)
     return module
 
 
-def _run(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> ir.Function:
+def _runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> Runs:
     if len(versions) > 1:
-        return cpu_select.add_run(module, problem, versions)
+        return cpu_select.add_runs(module, problem, versions)
     (only,) = versions
-    run = selection.add_run(module, problem, only.bodies, only.target)
+    runs = selection.add_runs(module, problem, only.bodies, only.target)
     attributes.length_known(module.functions, only.target)
-    return vector_length.guarded_run(module, run, only.target)
+    return Runs(*(vector_length.guarded_run(module, run, only.target) for run in (runs.plain, runs.wide)))
 
 
 def declared(module: ir.Module, described: Entry) -> ir.Function:
@@ -80,7 +84,8 @@ def _add(module: ir.Module, described: Entry, run: ir.Function, target: Target) 
     given: dict[str, ir.Value] = {argument.name: argument for argument in entry.args}
     b = ir.IRBuilder(entry.append_basic_block("entry"))
     scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
-    sizes = [given.get(label, NULL) for label in ("size", "lda", "ldb")]
+    wide = described.sizes is Sizes.WIDE
+    sizes = [given.get(label, NULL) for label in (selection.WIDE_CALL if wide else selection.CALL)[3:6]]
     which = [given.get("part", i32(0)), given.get("parts", i32(1))]
     b.call(run, [given["A"], given["B"], scalars, *sizes, *which])
     b.ret_void()

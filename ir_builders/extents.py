@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.any_size import Slots
+from ttc_llvm.problem.interface import MAX_INT
 from ttc_llvm.problem.problem import Problem
 
 from .frame import internal, opaque, reserved
@@ -37,9 +38,9 @@ def of_generated_size(
 ) -> Shape:
     """The problem's extents with the outer sizes behind these pointers; NULL stands for the generated ones."""
     known = generated(problem)
-    outer_a = _loaded(b, _or_table(b, module, lda, known.lda, "lda"), len(known.lda), "lda")
-    outer_b = _loaded(b, _or_table(b, module, ldb, known.ldb, "ldb"), len(known.ldb), "ldb")
-    return Shape(known.size, outer_a, outer_b)
+    sides = ((lda, known.lda, "lda"), (ldb, known.ldb, "ldb"))
+    outer = [_loaded(b, _or_table(b, module, given, sizes, name), len(sizes), name) for given, sizes, name in sides]
+    return Shape(known.size, *(_exact(b, *side[:2], loads) for side, loads in zip(sides, outer, strict=True)))
 
 
 def of_any_size(b: ir.IRBuilder, problem: Problem, size: ir.Value, lda: ir.Value, ldb: ir.Value) -> Shape:
@@ -70,8 +71,16 @@ def _or_table(
     table = ir.GlobalVariable(module, array, f"generated.{name}")
     table.linkage = "internal"
     table.global_constant = True
-    table.initializer = ir.Constant(array, list(known))
+    table.initializer = ir.Constant(array, [min(size, MAX_INT) if isinstance(size, int) else 0 for size in known])
     return _unless_null(b, pointer, opaque(table), name)
+
+
+def _exact(b: ir.IRBuilder, pointer: ir.Value, known: Sequence[Int], loads: Sequence[ir.Value]) -> tuple[Int, ...]:
+    """What was loaded, or where the pointer is NULL the known sizes, which an int may not hold."""
+    if all(isinstance(size, int) and size <= MAX_INT for size in known):
+        return tuple(loads)
+    null = b.icmp_unsigned("==", pointer, NULL)
+    return tuple(b.select(null, i64(size), load) for size, load in zip(known, loads, strict=True))
 
 
 def _loaded(b: ir.IRBuilder, pointer: ir.Value, count: int, name: str) -> tuple[ir.Value, ...]:

@@ -14,14 +14,15 @@ from llvmlite import ir
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import interface, names
-from ttc_llvm.problem.interface import BYTES_PER_THREAD, Entry
+from ttc_llvm.problem.interface import BYTES_PER_THREAD, Entry, Sizes
 from ttc_llvm.problem.problem import Problem
 
+from . import attributes, wide_shapes
 from .entries import declared, defined
 from .frame import internal, reserved
 from .llvmlite_extensions import external
 from .module import new_module
-from .values import F64, I32, PTR, at, i32
+from .values import F64, I32, I64, NULL, PTR, at, i32
 
 REGION_TYPE = ir.FunctionType(ir.VoidType(), [PTR])
 SLOT = 8  # bytes per argument in the region's record
@@ -32,6 +33,7 @@ def build(problem: Problem, target: Target) -> ir.Module:
     module = new_module(target, f"{names.stem(problem)}_omp")
     for entry in interface.threaded(problem):
         _add(module, entry, target)
+    attributes.traceable(module, target)
     return module
 
 
@@ -72,13 +74,17 @@ def _region(module: ir.Module, entry: Entry, function: ir.Function) -> ir.Functi
 def _threads(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Function) -> ir.Value:
     """As many threads as OpenMP would use, but no more than pay."""
     most = b.call(external(module, "omp_get_max_threads", I32), [], name="most")
-    if not entry.any_size:
+    if entry.sizes is Sizes.OWN:
         pay: ir.Value = i32(entry.most_threads)
         return b.select(b.icmp_signed("<", most, pay), most, pay)
-    size = next(x for x in function.args if x.name == "size")
+    size: ir.Value = next(x for x in function.args if x.name == "size")
+    kind = I64 if entry.sizes is Sizes.WIDE else I32
+    if entry.sizes is Sizes.WIDE:
+        own = wide_shapes.table(module, entry.problem.size, "size")
+        size = b.select(b.icmp_unsigned("==", size, NULL), own, size)
     worth: ir.Value = ir.Constant(F64, entry.bytes_per_element / BYTES_PER_THREAD)
     for k in range(len(entry.problem.size)):
-        extent = b.load(at(b, size, 4 * k), typ=I32, align=4)
+        extent = b.load(at(b, size, kind.width // 8 * k), typ=kind, align=kind.width // 8)
         worth = b.fmul(worth, b.sitofp(extent, F64))
     fewer = b.fcmp_ordered("<", worth, b.sitofp(most, F64))
     bounded = b.select(fewer, worth, ir.Constant(F64, 1.0))

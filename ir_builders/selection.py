@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 
-from ttc_llvm.lazy_dataclasses import dataclass
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.any_size import Slots
 from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO, Bodies, Body, possible_kinds
 from ttc_llvm.lowering.nest import LoopNest
@@ -15,7 +15,7 @@ from ttc_llvm.problem.canonical import COPY, UPDATE
 from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.problem import Problem
 
-from . import extents
+from . import extents, wide_shapes
 from .extents import Shape
 from .frame import internal, real_type, reserved
 from .module import add_kernel
@@ -25,18 +25,28 @@ from .values import I32, I64, NULL, PTR, Int, at, guarded, i32, i64
 
 SCRATCH_ALIGN = 64
 CALL = ("a", "b", "scalars", "size", "lda", "ldb", "part", "parts")
+WIDE_CALL = ("a", "b", "scalars", "size", "strides_a", "strides_b", "part", "parts")
 GENERAL = ("a", "b", "scalars", "params", "part", "parts")
 
 
 @dataclass(frozen=True, slots=True)
+class Runs:
+    """The functions that entries call. plain: sizes and outer sizes are ints; wide: sizes and strides have 64 bits."""
+
+    plain: ir.Function
+    wide: ir.Function
+
+
+@dataclass(frozen=True, slots=True)
 class _Object:
-    """What all functions of one object share. general: runs any-size bodies on a parameter array."""
+    """What all functions of one object share."""
 
     module: ir.Module
     problem: Problem
     bodies: Bodies
     target: Target
     edge: ir.Function
+    merge: ir.Function
 
     def function(self, name: str, labels: Sequence[str]) -> tuple[ir.IRBuilder, dict[str, ir.Value]]:
         """A new internal function: a builder at its start, and its arguments."""
@@ -45,15 +55,23 @@ class _Object:
         return ir.IRBuilder(made.append_basic_block("entry")), dict(zip(labels, made.args, strict=True))
 
 
-def add_run(module: ir.Module, problem: Problem, bodies: Bodies, target: Target) -> ir.Function:
-    """`run(A, B, scalars, size, lda, ldb, part, parts)`, which all entries call, and all bodies behind it.
+def add_runs(module: ir.Module, problem: Problem, bodies: Bodies, target: Target) -> Runs:
+    """The functions that all entries call, and all bodies behind them."""
+    merge = extents.add_merge(module, len(problem.perm))
+    shared = _Object(module, problem, bodies, target, add_edge(module), merge)
+    general = _add_general(shared, "general", BodySet("any", bodies.any_size, {}))
+    plain = _add_run(shared, general)
+    return Runs(plain, _add_wide_run(shared, plain, general))
+
+
+def _add_run(shared: _Object, general: ir.Function) -> ir.Function:
+    """`run(A, B, scalars, size, lda, ldb, part, parts)`.
 
     size NULL: the generated extents, and NULL for lda or ldb the generated outer sizes. Elsewhere NULL for lda or ldb
     means no padding. Runs nothing for a part outside of [0, parts), nor where an extent is 0 or less. The specialised
     bodies' own shape is recognised by a few branches, however it is spelled.
     """
-    shared = _Object(module, problem, bodies, target, add_edge(module))
-    general = _add_general(shared)
+    problem, bodies = shared.problem, shared.bodies
     b, given = shared.function("run", CALL)
     with guarded(b, _is_part(b, given), "valid"):
         other, done = b.append_basic_block("general"), b.append_basic_block("done")
@@ -67,6 +85,37 @@ def add_run(module: ir.Module, problem: Problem, bodies: Bodies, target: Target)
         _run_general(b, shared, general, given)
         b.branch(done)
         b.position_at_end(done)
+    b.ret_void()
+    return b.function
+
+
+def _add_wide_run(shared: _Object, plain: ir.Function, general: ir.Function) -> ir.Function:
+    """`run.i64(A, B, scalars, size, strides_a, strides_b, part, parts)`, NULL as in `wide_shapes.given_shape`."""
+    problem, module = shared.problem, shared.module
+    b, given = shared.function("run.i64", WIDE_CALL)
+    sizes = [given[label] for label in ("size", "strides_a", "strides_b")]
+    own, other, done = (b.append_basic_block(name) for name in ("own", "other", "done"))
+    absent = extents.every(b, [b.icmp_unsigned("==", pointer, NULL) for pointer in sizes])
+    b.cbranch(absent if problem.perm else extents.ALWAYS, own, other)
+    b.position_at_end(own)
+    b.call(plain, [given["a"], given["b"], given["scalars"], NULL, NULL, NULL, given["part"], given["parts"]])
+    b.branch(done)
+    b.position_at_end(other)
+    if problem.perm:
+        strided = _add_general(shared, "strided", BodySet("strided", shared.bodies.strided, {}))
+        shape, differs = wide_shapes.given_shape(b, module, problem, *sizes), b.append_basic_block("differs")
+        b.cbranch(wide_shapes.is_generated(b, problem, shape), own, differs)
+        b.position_at_end(differs)
+        positive = extents.every(b, [b.icmp_signed(">", extent, i64(0)) for extent in shape.size])
+        with guarded(b, b.and_(positive, _is_part(b, given)), "valid"):
+            params = wide_shapes.stored_params(b, problem, shape, shared.bodies.factor)
+            call = [(given | {"params": params})[label] for label in GENERAL]
+            with b.if_else(wide_shapes.are_dense(b, problem, shape)) as (dense, sparse):
+                for branch, function in ((dense, general), (sparse, strided)):
+                    with branch:
+                        b.call(function, call)
+    b.branch(done)
+    b.position_at_end(done)
     b.ret_void()
     return b.function
 
@@ -97,14 +146,14 @@ def _call_general(
     b.call(general, [(given | {"params": params})[label] for label in GENERAL])
 
 
-def _add_general(shared: _Object) -> ir.Function:
-    """The any-size body of the kinds at hand, on a parameter array that it may change."""
+def _add_general(shared: _Object, name: str, unbound: BodySet) -> ir.Function:
+    """The any-size or strided body of the kinds at hand, on a parameter array that it may change."""
     rank = len(shared.problem.perm)
-    b, given = shared.function("general", GENERAL)
-    b.call(extents.add_merge(shared.module, rank), [given["params"]])
+    b, given = shared.function(name, GENERAL)
+    b.call(shared.merge, [given["params"]])
     slots = [Slots(rank).extent(k).index for k in range(rank)]
     known = {slot: b.load(at(b, given["params"], 8 * slot), typ=I64, align=8) for slot in slots}
-    bodies = BodySet("any", shared.bodies.any_size, known)
+    bodies = replace(unbound, extents=known)
     done = b.append_basic_block("done")
     _switch(b, _Call(shared, given, given["params"], NULL, bodies), done, done)
     b.position_at_end(done)

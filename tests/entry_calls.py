@@ -11,8 +11,10 @@ import numpy as np
 from case import Case
 from guarded_case import GuardedCase, Place
 
+from ttc_llvm.problem.canonical import Axis
 from ttc_llvm.problem.dtypes import Kind
-from ttc_llvm.problem.interface import Entry
+from ttc_llvm.problem.interface import Entry, Sizes
+from ttc_llvm.problem.layouts import column_major
 from ttc_llvm.problem.problem import Problem
 
 Addresses = Callable[[str], int]
@@ -25,8 +27,9 @@ BETAS = (0.0, -1.5)
 class Call:
     """One use of an object. lda, ldb: as passed, None = NULL; parts: how many `_part` calls do the work,
     0 = the entry without `_part`; flush_a, flush_b: which guard page each tensor touches; size: run-time extents
-    for the entries of any size, None = the other entries; residue: bytes from a line to B,
-    which then lies near its page."""
+    for the entries of any size, None = the other entries; wide: the same through entries of 64 bits, by strides;
+    steps: strides of A and of B in their own orders, for these entries; residue: bytes from a line to B, which then
+    lies near its page."""
 
     alpha: complex = 1.0
     beta: complex = 0.0
@@ -39,6 +42,24 @@ class Call:
     seed: int = 0
     size: tuple[int, ...] | None = None
     residue: int | None = None
+    wide: bool = False
+    steps: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+
+    def entry(self, generated: Problem) -> Entry:
+        """The entry that is called."""
+        sizes = Sizes.WIDE if self.wide else Sizes.OWN if self.size is None else Sizes.ANY
+        return Entry(generated, self.through_beta, self.parts > 0, sizes)
+
+    def case(self, generated: Problem) -> Case:
+        """What the call moves, of an object generated for this problem."""
+        size = generated.size if self.size is None else self.size
+        known = generated if self.size is None else replace(generated, size=size, lda=None, ldb=None)
+        lda, ldb = self.lda or known.lda, self.ldb or known.ldb
+        case = Case.of(replace(known, alpha=self.alpha, beta=self.beta, lda=lda, ldb=ldb), self.seed)
+        if self.steps is None:
+            return case
+        steps_a, steps_b = self.steps
+        return replace(case, axes=tuple(Axis(size[q], steps_a[q], steps_b[k]) for k, q in enumerate(known.perm)))
 
 
 def every_kind(problem: Problem) -> list[tuple[complex, complex, bool]]:
@@ -58,11 +79,7 @@ def other_outer(extents: tuple[int, ...], by: int) -> tuple[int, ...]:
 
 def check(addresses: Addresses, generated: Problem, call: Call) -> None:
     """Run a call of the object generated for a problem; AssertionError names what was wrong with it."""
-    known = generated if call.size is None else replace(generated, size=call.size, lda=None, ldb=None)
-    actual = replace(
-        known, alpha=call.alpha, beta=call.beta, lda=call.lda or known.lda, ldb=call.ldb or known.ldb
-    )
-    made = GuardedCase.of(Case.of(actual, call.seed), Place(call.flush_a), Place(call.flush_b, call.residue))
+    made = GuardedCase.of(call.case(generated), Place(call.flush_a), Place(call.flush_b, call.residue))
     a, b = made.origins
     invoke(addresses, generated, call, None if call.alpha == 0 else a, b)
     made.check(f"\n{generated}\n{call}")
@@ -70,10 +87,8 @@ def check(addresses: Addresses, generated: Problem, call: Call) -> None:
 
 def invoke(addresses: Addresses, problem: Problem, call: Call, a: int | None, b: int) -> None:
     """Call the entry that the call asks for; parts run backwards, with invalid ones in between."""
-    name = Entry(problem, call.through_beta, call.parts > 0, call.size is not None).name
-    scalars = _scalars(problem, call)
-    outer = [_int_array(sizes) for sizes in (call.size, call.lda, call.ldb)[call.size is None :]]
-    arguments: list[Any] = [ctypes.c_void_p(a), ctypes.c_void_p(b), *scalars, *outer]
+    name = call.entry(problem).name
+    arguments: list[Any] = [ctypes.c_void_p(a), ctypes.c_void_p(b), *_scalars(problem, call), *_shape(call)]
     if not call.parts:
         _function(addresses(name), arguments)(*arguments)
         return
@@ -98,7 +113,14 @@ def _scalars(problem: Problem, call: Call) -> list[Any]:
     return [(real * 2)(complex(x).real, complex(x).imag) for x in given]
 
 
-def _int_array(values: tuple[int, ...] | None) -> Any:
+def _shape(call: Call) -> list[Any]:
+    if call.wide:
+        strides = call.steps or [outer and column_major(outer) for outer in (call.lda, call.ldb)]
+        return [_array(values, np.int64) for values in (call.size, *strides)]
+    return [_array(values, np.intc) for values in (call.size, call.lda, call.ldb)[call.size is None :]]
+
+
+def _array(values: tuple[int, ...] | None, kind: type[np.integer[Any]]) -> Any:
     if values is None:
         return ctypes.c_void_p(None)
-    return np.ctypeslib.as_ctypes(np.array(values or (0,), np.intc))
+    return np.ctypeslib.as_ctypes(np.array(values or (0,), kind))

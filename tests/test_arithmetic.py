@@ -25,7 +25,7 @@ from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import dtypes, interface
 from ttc_llvm.problem.canonical import canonicalise
-from ttc_llvm.problem.interface import Entry
+from ttc_llvm.problem.interface import Entry, Sizes
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, kernel
 from ttc_llvm.tuning.search import verify
@@ -192,18 +192,18 @@ def test_entries_of_objects(row: str, dtype: str) -> None:
     target, problem = machine.found(row), square(dtype, conjugate=dtype == "z")
     linked = compiled(problem, target, plain_plan(problem, target))
     a, before = numbers(problem)
-    ways = itertools.product(scalars(), (None, problem.size), (0, 3))
-    for (alpha, beta), size, parts in ways:
+    ways = itertools.product(scalars(), ((None, False), (problem.size, False), (problem.size, True)), (0, 3))
+    for (alpha, beta), (size, wide), parts in ways:
         for through_beta in (True, False)[: 1 + (beta == 0)]:
             b = before.copy()
-            call = Call(alpha, beta, parts=parts, through_beta=through_beta, size=size)
+            call = Call(alpha, beta, parts=parts, through_beta=through_beta, size=size, wide=wide)
             invoke(linked.address, problem, call, a.ctypes.data, b.ctypes.data)
             agree(problem, alpha, beta, b)
 
 
 def test_the_entries_tested_are_all_of_an_object() -> None:
-    ways = itertools.product((False, True), repeat=3)
-    names = {Entry(square("c"), beta, part, any_size).name for beta, part, any_size in ways}
+    ways = itertools.product((False, True), (False, True), Sizes)
+    names = {Entry(square("c"), beta, part, sizes).name for beta, part, sizes in ways}
     assert names == {entry.name for entry in interface.entries(square("c"))}
 
 

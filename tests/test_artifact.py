@@ -81,23 +81,6 @@ def test_failed_replacement_leaves_no_temporary(tmp_path: Path) -> None:
     assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] == []
 
 
-@pytest.mark.parametrize(
-    ("problem", "fact"),
-    [
-        (Problem((1, 0), (1 << 31, 2), "i8"), r"lda\[0\] = 2147483648"),
-        (Problem((1, 0), (4, 5), "s", (4, 1 << 40)), r"lda\[1\] = 1099511627776"),
-        (Problem((1, 0), (4, 5), "s", None, (1 << 31, 4)), r"ldb\[0\] = 2147483648"),
-    ],
-)
-def test_outer_sizes_beyond_int_are_refused(problem: Problem, fact: str) -> None:
-    with pytest.raises(OptionError, match=fact + " exceeds 2147483647: C entries take it as int"):
-        module_text(spec(problem))
-
-
-def test_outer_sizes_that_are_never_read_may_be_large() -> None:
-    assert "define" in module_text(spec(Problem((0,), (1 << 33,), "i8")))
-
-
 # --- the header -----------------------------------------------------------------------------------------
 
 

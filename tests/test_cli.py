@@ -98,6 +98,11 @@ def test_json_holds_what_the_summary_says(ttc: Ttc) -> None:
         (("--dataType=z", "--alpha=1+2j", "--beta", "-1,.5"), {"alpha": [1.0, 2.0], "beta": [-1.0, 0.5]}),
         (("--alpha=inf",), {"alpha": "inf"}),
         (("--lda", "50,40", "--ldb=64,64"), {"lda": [50, 40], "ldb": [64, 64]}),
+        (("--strides-a=1,50", "--strides-b", "1,64"), {"perm": [1, 0], "lda": [50, 32], "ldb": [64, 48]}),
+        (("--strides-a=32,1",), {"perm": [0, 1], "size": [32, 48], "lda": None, "ldb": None}),
+        (("--strides-b=64,1",), {"perm": [0, 1], "size": [48, 32], "lda": None, "ldb": [64, 32]}),
+        (("--order=C", "--strides-a=50,1"), {"perm": [1, 0], "size": [32, 48], "lda": [50, 48]}),
+        (("--order=C", "--strides-a=1,50"), {"perm": [0, 1], "size": [48, 32], "lda": [50, 32]}),
     ],
 )
 def test_options_of_the_problem(ttc: Ttc, arguments: tuple[str, ...], expected: dict[str, Any]) -> None:
@@ -487,7 +492,10 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--hota"), "near matches are --hotA"),
     ((*TINY, "--versio"), "near matches are --version"),
     ((*TINY, "--max=3"), "near matches are --maxImplementations"),
-    (("--perm=1,0", "--size=2,3", "--lda=4294967296,3"), "C entries take it as int"),
+    ((*TINY, "--strides-a=2,200"), "strides_a 2,200 of extents 48,32 is stated by no outer sizes"),
+    ((*TINY, "--strides-b=1,31"), "strides_b 1,31 of extents 32,48"),
+    ((*TINY, "--strides-a=1"), "strides_a 1 has 1 entries, but perm has 2 indices"),
+    ((*TINY, "--strides-a=1,48", "--lda=48,32"), "--lda and --strides-a both say where A lies"),
     ((*TINY, "--zzzzzz"), "ttc --help lists all"),
     ((*TINY, "extra"), "unexpected argument 'extra'"),
     ((*TINY, "--json=yes"), "--json"),
@@ -717,14 +725,6 @@ def test_closed_streams_lose_no_result(tmp_path: Path, closed: tuple[int, ...]) 
     done = subprocess.run(["sh", "-c", line], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(list(tmp_path.glob("*.o"))) == 1
-
-
-def test_what_cannot_be_written_is_refused_before_tuning(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cli_compile, "compile", lambda *_, **__: pytest.fail("tuned"))
-    assert cli.main(["--perm=1,0", "--size=2,3", "--lda=4294967296,3"]) == 2
-    assert "lda[0] = 4294967296 exceeds" in capsys.readouterr().err
 
 
 def test_a_stand_in_is_small_and_its_speeds_are_its_own(

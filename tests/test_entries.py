@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import math
 import re
@@ -86,13 +87,15 @@ def check_all(problem: Problem, target: Target, plan: CpuPlan, seed: int = 0) ->
                 flush = "start" if (seed + number + parts) % 2 else "end"
                 call = Call(alpha, beta, lda, ldb, parts, through_beta, "end", flush, seed)
                 check(loaded.address, problem, call)
+            check(loaded.address, problem, Call(alpha, beta, lda, ldb, number % 3, through_beta, seed=seed, wide=True))
         for size in other_sizes(problem, seed + number):
             parts = (seed + number) % 4
             permuted = tuple(size[p] for p in problem.perm)
             own = [(problem.outer_a, problem.outer_b), (problem.outer_a, None)] if size == problem.size else []
             for lda, ldb in ((None, None), (other_outer(size, 1), other_outer(permuted, 2)), *own):
-                call = Call(alpha, beta, lda, ldb, parts, through_beta, "end", "end", seed, size)
-                check(loaded.address, problem, call)
+                for wide in (False, True):
+                    call = Call(alpha, beta, lda, ldb, parts, through_beta, "end", "end", seed, size, wide=wide)
+                    check(loaded.address, problem, call)
 
 
 def other_sizes(problem: Problem, seed: int) -> list[tuple[int, ...]]:
@@ -202,6 +205,41 @@ def test_the_specialised_body_runs_at_its_own_shape_however_that_is_spelled(name
     for call in others[: 1 if len(size) == 1 else 3]:  # with one index, no outer size is ever read
         with pytest.raises(AssertionError, match="B is wrong"):
             check(loaded.address, problem, call)
+
+
+# Strides of A and of B: sparse, dense in one of them only, negative, not nested, of A 0, dense again.
+STEPS = (
+    ((2, 11, 90), (3, 25, 200)), ((1, 7, 61), (5, 50, 310)), ((3, 40, 400), (1, 9, 80)), ((-1, 9, 80), (1, 9, -80)),
+    ((1, 6, 37), (1, 11, 71)), ((1, 0, 9), (1, 9, 81)), ((72, 1, 9), (81, 9, 1)), ((1, 8, 64), (1, 9, 72)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("dtype", ["s", "z", "v3"])
+def test_entries_of_64_bits_take_any_strides(dtype: str, steps: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    """Whole and in parts; strides along extents of 1 mean nothing."""
+    problem = Problem((2, 0, 1), (5, 6, 7), dtype)
+    loaded = strided_object(dtype)
+    for number, (alpha, beta, through_beta) in enumerate(every_kind(problem)):
+        for size in (None, (3, 8, 9), (1, 8, 5), (1, 3, 1), (4, 1, 1)):
+            call = Call(alpha, beta, None, None, number % 3, through_beta, size=size, wide=True, steps=steps)
+            check(loaded.address, problem, call)
+
+
+@functools.cache
+def strided_object(dtype: str) -> linking.Loaded:
+    problem, target = Problem((2, 0, 1), (5, 6, 7), dtype), backend.host_target()
+    return compiled(problem, target, plain_plan(problem, target))
+
+
+def test_extents_beyond_int() -> None:
+    """Generated for more elements than an int counts, called for few."""
+    target = backend.resolve("sse2")
+    large = Problem((1, 0), (3_000_000_000, 2), "i8")
+    loaded = compiled(large, target, plain_plan(large, target))
+    for wide in (False, True):
+        check(loaded.address, large, Call(size=(40, 3), wide=wide))
+    check(loaded.address, large, Call(size=(1, 2), wide=True, steps=((3_000_000_000, 1), (1, 1))))
 
 
 def test_rows_of_panels_are_copied_whole() -> None:

@@ -160,7 +160,7 @@ TEXT_FAULTS: list[tuple[str, int, str]] = [
     ("--perm=1,0 --size=3,4 --loopPerm=0\n", 1, "not a permutation"),
     (f"{GOOD}--perm=1,0 --size=3,4 --beta=2\n", 2, "beta = 2 clashes with line 1, where sTranspose10_3x4 has 0:"),
     (f"{GOOD}--perm=1,0 --size=3,4 --maxImplementations=5\n", 2, "maxImplementations = 5 clashes with line 1"),
-    ("--perm=1,0 --size=4294967296,3 --lda=4294967296,3\n", 1, "C entries take it as int"),
+    ("--perm=1,0 --size=4,3 --strides-a=2,8\n", 1, "strides_a 2,8 of extents 4,3 is stated by no outer sizes"),
 ]  # fmt: skip
 JSON_FAULTS: list[tuple[str, int, str]] = [
     ("[]", 0, "there is no problem in this manifest"),

@@ -54,12 +54,13 @@ ENDS = ("", "_part", "_beta", "_beta_part")
 
 def test_entries() -> None:
     found = [entry.name for entry in interface.entries(Problem((1, 0), (3, 4)))]
-    assert found == [f"sTranspose10_3x4{size}{end}" for size in ("", "_any") for end in ENDS]
+    assert found == [f"sTranspose10_3x4{size}{end}" for size in ("", "_any", "_i64") for end in ENDS]
 
 
 def test_plain_moves_have_no_entry_with_beta() -> None:
     found = interface.entries(Problem((1, 0), (3, 4), "i8"))
-    assert [entry.name for entry in found] == [f"i8Transpose10_3x4{end}" for end in ("", "_part", "_any", "_any_part")]
+    ends = ("", "_part", "_any", "_any_part", "_i64", "_i64_part")
+    assert [entry.name for entry in found] == [f"i8Transpose10_3x4{end}" for end in ends]
 
 
 def test_long_names_are_cut_and_stay_distinct() -> None:

@@ -13,7 +13,8 @@ import pytest
 from conftest import Golden
 from emissions import PAPER, PROGRAMS, spec
 from entry_calls import Call, check, every_kind, other_outer
-from native_build import STRICT, compiler, needs_openmp, openmp_library, run
+from native_build import STRICT, compiler, has_openmp, needs_openmp, openmp_library, run
+from tiers import FULL
 
 from ttc_llvm.native import artifact, fortran
 from ttc_llvm.native.header import Described
@@ -124,6 +125,95 @@ def test_objects_need_nothing_and_export_the_entries_only(tmp_path: Path) -> Non
             exported = re.findall(r" T (\w+)", run(nm, "-g", "--defined-only", made))
             wanted = [entry.name for entry in interface.entries(problem)]
             assert sorted(exported) == sorted(wanted)
+
+
+def test_tools_know_what_functions_are(tmp_path: Path) -> None:
+    """Local symbols are named after the problem, each has an unwinding table, and objects can be linked for IBT."""
+    problem = Problem((1, 0), (600, 700), "zc")
+    made = artifact.write(spec(problem), tmp_path, ("obj", "omp"))
+    for one in made:
+        symbols = run(compiler("nm"), one)
+        functions = re.findall(r" [tT] (.+)", symbols)
+        local = [name for name in re.findall(r" t (.+)", symbols)]
+        assert local and all(name.startswith(names.stem(problem)) for name in local)
+        tables = run(compiler("readelf"), "--debug-dump=frames", one).count(" FDE ")
+        assert tables >= len(functions) - 2  # but for two that are a few bytes of machine code
+        assert "IBT, SHSTK" in run(compiler("readelf"), "-n", one)
+
+
+def test_code_as_text_says_what_functions_are(tmp_path: Path) -> None:
+    stem = names.stem(PAPER)
+    for made, sign in zip(artifact.write(spec(PAPER), tmp_path, ("asm", "llvm")), "#;", strict=True):
+        text = made.read_text()
+        assert text.startswith(f"{sign} {stem}: entries for C") and f"\n{sign}   own.ALPHA-BETA " in text
+        defined = rf'^(?:define internal .*@"|\t\.type\t"?){re.escape(stem)}\.([\w.-]+)'
+        local = set(re.findall(defined, text, re.MULTILINE))
+        assert {"run", "run.i64", "general", "strided", "own.one-zero", "any.any-any", "strided.zero-any"} <= local
+
+
+# --- the header -----------------------------------------------------------------------------------------
+
+C, CPP = ("c99", "c2x", "c11", "c17"), ("c++98", "c++2b", "c++11", "c++14", "c++17", "c++20")
+STANDARDS = [
+    (driver, language, standard)
+    for drivers, language, standards in ((("gcc", "clang"), "c", C), (("g++", "clang++"), "c++", CPP))
+    for standard in standards[: None if FULL else 2]
+    for driver in drivers
+]
+USE = """
+#include "{0}.h"
+#include "{1}.h"
+#include "{2}.h"
+#include "{3}.h"
+#include <stddef.h>
+static float a[{0}_ELEMENTS_A], b[{0}_ELEMENTS_B];
+static const int64_t size[{0}_RANK] = {0}_SIZE, perm[] = {0}_PERM, strides[] = {0}_STRIDES_A;
+#ifdef __cplusplus
+static std::complex<double> x[{1}_ELEMENTS_A], alpha(1, 2);
+static std::complex<float> y[{1}_ELEMENTS_B];
+#define ALPHA alpha
+#else
+static double _Complex x[{1}_ELEMENTS_A], alpha = 2;
+static float _Complex y[{1}_ELEMENTS_B];
+#define ALPHA &alpha
+#endif
+int run(void);
+int run(void)
+{{
+    int part;
+    {0}_i64_beta(a, b, 1.0f, 2.0f, size, strides, NULL);
+    for (part = 0; part < {0}_PARTS; ++part)
+        {0}_part(a, b, 1.0f, NULL, NULL, part, {0}_PARTS);
+    {1}_beta(x, y, ALPHA, ALPHA, NULL, NULL);
+    {1}_i64_omp(x, y, ALPHA, NULL, NULL, NULL);
+    return (int)perm[0] + TTC_ABI + {0}_STACK + {3}_RANK + (int)sizeof({0}_GENERATOR);
+}}
+"""
+
+
+def test_headers_under_every_standard_without_a_warning(tmp_path: Path) -> None:
+    problems = [Problem((2, 1, 0), (80, 16, 16), "s", (80, 32, 32)), Problem((1, 0), (300, 200), "zc")]
+    problems += [Problem((1, 0), (9_000_000_000, 5), "uint8"), Problem((), (), "z")]
+    for problem in problems:
+        artifact.write(spec(problem), tmp_path, ["header"])
+    (tmp_path / "use.c").write_text(USE.format(*map(names.stem, problems)))
+    strict = (*STRICT, "-Wconversion", "-Wshadow", f"-I{tmp_path}", "-fsyntax-only")
+    for number, (driver, language, standard) in enumerate(STANDARDS):
+        found = compiler(driver)
+        threads = ["-fopenmp"] if number % 2 and has_openmp(found, tmp_path) else []
+        run(found, f"-std={standard}", *strict, *threads, "-x", language, tmp_path / "use.c")
+
+
+def test_a_compiler_without_the_header_of_openmp(tmp_path: Path) -> None:
+    """As clang is where another compiler's OpenMP alone is installed."""
+    problem = Problem((1, 0), (300, 200), "s")
+    artifact.write(spec(problem), tmp_path, ["header"])
+    for driver, language in (("gcc", "c"), ("g++", "c++")):
+        text = f'#define __has_include(name) 0\n#include "{names.stem(problem)}.h"\n'
+        (tmp_path / "use.c").write_text(text)
+        options = ("-fopenmp", "-Wall", "-Wextra", "-Wno-builtin-macro-redefined", "-fsyntax-only", "-x", language)
+        assert "TTC_NO_OMP_H" in run(compiler(driver), *options, "-dM", "-E", tmp_path / "use.c")
+        run(compiler(driver), *options, tmp_path / "use.c")
 
 
 # --- the second object ----------------------------------------------------------------------------------

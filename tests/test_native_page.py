@@ -80,7 +80,7 @@ def test_fortran_code(tmp_path: Path) -> None:
 def test_the_table_names_the_entries() -> None:
     problem = Problem((2, 1, 0), (8, 16, 16), "s")
     stem = "sTranspose210_8x16x16"
-    named = {stem + end for end in re.findall(r"`\.\.\.(_[a-z_]+)`", PAGE)} | {stem}
+    named = {stem + end for end in re.findall(r"`\.\.\.(_[a-z0-9_]+)`", PAGE)} | {stem}
     entries = {entry.name for entry in (*interface.entries(problem), *interface.threaded(problem))}
     assert entries <= named
 

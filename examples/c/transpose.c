@@ -5,6 +5,7 @@
 #include "sTranspose210_48x30x40.h"
 #include "zTranspose10_65x33_conj.h"
 
+#include <complex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,23 +65,26 @@ static int real_tensors(void)
     return failed;
 }
 
-/* Complex scalars are passed by pointer and tensors as void pointers, as in CBLAS. */
+/* Complex tensors are C99's, scalars are passed by pointer, as in CBLAS. */
 static int complex_matrix(void)
 {
     enum { N = 65, M = 33 };
-    static double a[M][N][2], b[N][M][2]; /* column-major: a[j][i] is element (i, j) */
-    const double i_unit[2] = {0.0, 1.0};
+    static double complex a[M][N], b[N][M]; /* column-major: a[j][i] is element (i, j) */
+    static const int64_t size[] = {N, M}, strides_b[] = {-1, -M}; /* from the last element of b to its first */
+    const double complex factor = I;
     int i, j, count = 0;
     for (j = 0; j < M; ++j)
-        for (i = 0; i < N; ++i) {
-            a[j][i][0] = i;
-            a[j][i][1] = j;
-        }
-    zTranspose10_65x33_conj(a, b, i_unit, NULL, NULL);
+        for (i = 0; i < N; ++i)
+            a[j][i] = i + j * I;
+    zTranspose10_65x33_conj(&a[0][0], &b[0][0], &factor, NULL, NULL);
     for (j = 0; j < M; ++j)
         for (i = 0; i < N; ++i)
-            count += b[i][j][0] != a[j][i][1] || b[i][j][1] != a[j][i][0]; /* i * conj(x + i y) = y + i x */
-    return report("complex, conjugated", count);
+            count += creal(b[i][j]) != j || cimag(b[i][j]) != i; /* i * conj(x + i y) = y + i x */
+    zTranspose10_65x33_conj_i64(&a[0][0], &b[N - 1][M - 1], &factor, size, NULL, strides_b);
+    for (j = 0; j < M; ++j)
+        for (i = 0; i < N; ++i)
+            count += creal(b[N - 1 - i][M - 1 - j]) != j || cimag(b[N - 1 - i][M - 1 - j]) != i;
+    return report("complex, conjugated, by any strides", count);
 }
 
 int main(void)

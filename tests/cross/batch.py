@@ -20,7 +20,6 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
 from ttc_llvm.problem import names
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.problem.interface import Entry
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.cost.model import model_plan
 
@@ -57,7 +56,7 @@ class Job:
     @property
     def name(self) -> str:
         """The entry that is called."""
-        return Entry(self.problem, self.call.through_beta, self.call.parts > 0, self.call.size is not None).name
+        return self.call.entry(self.problem).name
 
     @property
     def sizes(self) -> dict[str, tuple[int, ...] | None]:

@@ -5,6 +5,9 @@
 ! selects the values given at generation time.
 ! _any takes the extents as well: size, one per index of A; there an absent lda or ldb means no
 ! padding.
+! _i64 takes extents and, in place of outer sizes, the strides of every index in elements, all as
+! integer(c_int64_t), which integer(8) is; absent ones are the generated ones or, beside a size, those
+! of an array without padding.
 ! _part runs one of `parts` parts, 0 <= part < parts: parts write disjoint elements and may run at the
 ! same time.
 ! _omp runs all parts on OpenMP's threads; the object of --emit=omp holds it.
@@ -20,16 +23,25 @@ module ttc_transposes
   public :: sTranspose210_8x16x16_lda32x32x32_any_part
   public :: sTranspose210_8x16x16_lda32x32x32_any_beta
   public :: sTranspose210_8x16x16_lda32x32x32_any_beta_part
+  public :: sTranspose210_8x16x16_lda32x32x32_i64
+  public :: sTranspose210_8x16x16_lda32x32x32_i64_part
+  public :: sTranspose210_8x16x16_lda32x32x32_i64_beta
+  public :: sTranspose210_8x16x16_lda32x32x32_i64_beta_part
   public :: sTranspose210_8x16x16_lda32x32x32_omp
   public :: sTranspose210_8x16x16_lda32x32x32_beta_omp
   public :: sTranspose210_8x16x16_lda32x32x32_any_omp
   public :: sTranspose210_8x16x16_lda32x32x32_any_beta_omp
+  public :: sTranspose210_8x16x16_lda32x32x32_i64_omp
+  public :: sTranspose210_8x16x16_lda32x32x32_i64_beta_omp
   public :: i8Transpose10_300x500
   public :: i8Transpose10_300x500_part
   public :: i8Transpose10_300x500_any
   public :: i8Transpose10_300x500_any_part
+  public :: i8Transpose10_300x500_i64
+  public :: i8Transpose10_300x500_i64_part
   public :: i8Transpose10_300x500_omp
   public :: i8Transpose10_300x500_any_omp
+  public :: i8Transpose10_300x500_i64_omp
   public :: zcTranspose10_3x5
   public :: zcTranspose10_3x5_part
   public :: zcTranspose10_3x5_beta
@@ -38,10 +50,16 @@ module ttc_transposes
   public :: zcTranspose10_3x5_any_part
   public :: zcTranspose10_3x5_any_beta
   public :: zcTranspose10_3x5_any_beta_part
+  public :: zcTranspose10_3x5_i64
+  public :: zcTranspose10_3x5_i64_part
+  public :: zcTranspose10_3x5_i64_beta
+  public :: zcTranspose10_3x5_i64_beta_part
   public :: zcTranspose10_3x5_omp
   public :: zcTranspose10_3x5_beta_omp
   public :: zcTranspose10_3x5_any_omp
   public :: zcTranspose10_3x5_any_beta_omp
+  public :: zcTranspose10_3x5_i64_omp
+  public :: zcTranspose10_3x5_i64_beta_omp
 
   interface
   ! sTranspose210_8x16x16_lda32x32x32
@@ -155,6 +173,56 @@ module ttc_transposes
       integer(c_int), value :: part
       integer(c_int), value :: parts
     end subroutine sTranspose210_8x16x16_lda32x32x32_any_beta_part
+    subroutine sTranspose210_8x16x16_lda32x32x32_i64( &
+        A, B, alpha, size, strides_a, strides_b) &
+        bind(c, name="sTranspose210_8x16x16_lda32x32x32_i64")
+      import :: c_float, c_int64_t
+      real(c_float), intent(in) :: A(*)
+      real(c_float), intent(inout) :: B(*)
+      real(c_float), value :: alpha
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine sTranspose210_8x16x16_lda32x32x32_i64
+    subroutine sTranspose210_8x16x16_lda32x32x32_i64_part( &
+        A, B, alpha, size, strides_a, strides_b, part, parts) &
+        bind(c, name="sTranspose210_8x16x16_lda32x32x32_i64_part")
+      import :: c_float, c_int, c_int64_t
+      real(c_float), intent(in) :: A(*)
+      real(c_float), intent(inout) :: B(*)
+      real(c_float), value :: alpha
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+      integer(c_int), value :: part
+      integer(c_int), value :: parts
+    end subroutine sTranspose210_8x16x16_lda32x32x32_i64_part
+    subroutine sTranspose210_8x16x16_lda32x32x32_i64_beta( &
+        A, B, alpha, beta, size, strides_a, strides_b) &
+        bind(c, name="sTranspose210_8x16x16_lda32x32x32_i64_beta")
+      import :: c_float, c_int64_t
+      real(c_float), intent(in) :: A(*)
+      real(c_float), intent(inout) :: B(*)
+      real(c_float), value :: alpha
+      real(c_float), value :: beta
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine sTranspose210_8x16x16_lda32x32x32_i64_beta
+    subroutine sTranspose210_8x16x16_lda32x32x32_i64_beta_part( &
+        A, B, alpha, beta, size, strides_a, strides_b, part, parts) &
+        bind(c, name="sTranspose210_8x16x16_lda32x32x32_i64_beta_part")
+      import :: c_float, c_int, c_int64_t
+      real(c_float), intent(in) :: A(*)
+      real(c_float), intent(inout) :: B(*)
+      real(c_float), value :: alpha
+      real(c_float), value :: beta
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+      integer(c_int), value :: part
+      integer(c_int), value :: parts
+    end subroutine sTranspose210_8x16x16_lda32x32x32_i64_beta_part
     subroutine sTranspose210_8x16x16_lda32x32x32_omp( &
         A, B, alpha, lda, ldb) &
         bind(c, name="sTranspose210_8x16x16_lda32x32x32_omp")
@@ -199,6 +267,29 @@ module ttc_transposes
       integer(c_int), intent(in), optional :: lda(*)
       integer(c_int), intent(in), optional :: ldb(*)
     end subroutine sTranspose210_8x16x16_lda32x32x32_any_beta_omp
+    subroutine sTranspose210_8x16x16_lda32x32x32_i64_omp( &
+        A, B, alpha, size, strides_a, strides_b) &
+        bind(c, name="sTranspose210_8x16x16_lda32x32x32_i64_omp")
+      import :: c_float, c_int64_t
+      real(c_float), intent(in) :: A(*)
+      real(c_float), intent(inout) :: B(*)
+      real(c_float), value :: alpha
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine sTranspose210_8x16x16_lda32x32x32_i64_omp
+    subroutine sTranspose210_8x16x16_lda32x32x32_i64_beta_omp( &
+        A, B, alpha, beta, size, strides_a, strides_b) &
+        bind(c, name="sTranspose210_8x16x16_lda32x32x32_i64_beta_omp")
+      import :: c_float, c_int64_t
+      real(c_float), intent(in) :: A(*)
+      real(c_float), intent(inout) :: B(*)
+      real(c_float), value :: alpha
+      real(c_float), value :: beta
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine sTranspose210_8x16x16_lda32x32x32_i64_beta_omp
 
   ! i8Transpose10_300x500
   !
@@ -256,6 +347,28 @@ module ttc_transposes
       integer(c_int), value :: part
       integer(c_int), value :: parts
     end subroutine i8Transpose10_300x500_any_part
+    subroutine i8Transpose10_300x500_i64( &
+        A, B, size, strides_a, strides_b) &
+        bind(c, name="i8Transpose10_300x500_i64")
+      import :: c_int64_t, c_int8_t
+      integer(c_int8_t), intent(in) :: A(*)
+      integer(c_int8_t), intent(inout) :: B(*)
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine i8Transpose10_300x500_i64
+    subroutine i8Transpose10_300x500_i64_part( &
+        A, B, size, strides_a, strides_b, part, parts) &
+        bind(c, name="i8Transpose10_300x500_i64_part")
+      import :: c_int, c_int64_t, c_int8_t
+      integer(c_int8_t), intent(in) :: A(*)
+      integer(c_int8_t), intent(inout) :: B(*)
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+      integer(c_int), value :: part
+      integer(c_int), value :: parts
+    end subroutine i8Transpose10_300x500_i64_part
     subroutine i8Transpose10_300x500_omp( &
         A, B, lda, ldb) &
         bind(c, name="i8Transpose10_300x500_omp")
@@ -275,6 +388,16 @@ module ttc_transposes
       integer(c_int), intent(in), optional :: lda(*)
       integer(c_int), intent(in), optional :: ldb(*)
     end subroutine i8Transpose10_300x500_any_omp
+    subroutine i8Transpose10_300x500_i64_omp( &
+        A, B, size, strides_a, strides_b) &
+        bind(c, name="i8Transpose10_300x500_i64_omp")
+      import :: c_int64_t, c_int8_t
+      integer(c_int8_t), intent(in) :: A(*)
+      integer(c_int8_t), intent(inout) :: B(*)
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine i8Transpose10_300x500_i64_omp
 
   ! zcTranspose10_3x5
   !
@@ -387,6 +510,56 @@ module ttc_transposes
       integer(c_int), value :: part
       integer(c_int), value :: parts
     end subroutine zcTranspose10_3x5_any_beta_part
+    subroutine zcTranspose10_3x5_i64( &
+        A, B, alpha, size, strides_a, strides_b) &
+        bind(c, name="zcTranspose10_3x5_i64")
+      import :: c_double_complex, c_float_complex, c_int64_t
+      complex(c_double_complex), intent(in) :: A(*)
+      complex(c_float_complex), intent(inout) :: B(*)
+      complex(c_double_complex), intent(in) :: alpha
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine zcTranspose10_3x5_i64
+    subroutine zcTranspose10_3x5_i64_part( &
+        A, B, alpha, size, strides_a, strides_b, part, parts) &
+        bind(c, name="zcTranspose10_3x5_i64_part")
+      import :: c_double_complex, c_float_complex, c_int, c_int64_t
+      complex(c_double_complex), intent(in) :: A(*)
+      complex(c_float_complex), intent(inout) :: B(*)
+      complex(c_double_complex), intent(in) :: alpha
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+      integer(c_int), value :: part
+      integer(c_int), value :: parts
+    end subroutine zcTranspose10_3x5_i64_part
+    subroutine zcTranspose10_3x5_i64_beta( &
+        A, B, alpha, beta, size, strides_a, strides_b) &
+        bind(c, name="zcTranspose10_3x5_i64_beta")
+      import :: c_double_complex, c_float_complex, c_int64_t
+      complex(c_double_complex), intent(in) :: A(*)
+      complex(c_float_complex), intent(inout) :: B(*)
+      complex(c_double_complex), intent(in) :: alpha
+      complex(c_double_complex), intent(in) :: beta
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine zcTranspose10_3x5_i64_beta
+    subroutine zcTranspose10_3x5_i64_beta_part( &
+        A, B, alpha, beta, size, strides_a, strides_b, part, parts) &
+        bind(c, name="zcTranspose10_3x5_i64_beta_part")
+      import :: c_double_complex, c_float_complex, c_int, c_int64_t
+      complex(c_double_complex), intent(in) :: A(*)
+      complex(c_float_complex), intent(inout) :: B(*)
+      complex(c_double_complex), intent(in) :: alpha
+      complex(c_double_complex), intent(in) :: beta
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+      integer(c_int), value :: part
+      integer(c_int), value :: parts
+    end subroutine zcTranspose10_3x5_i64_beta_part
     subroutine zcTranspose10_3x5_omp( &
         A, B, alpha, lda, ldb) &
         bind(c, name="zcTranspose10_3x5_omp")
@@ -431,6 +604,29 @@ module ttc_transposes
       integer(c_int), intent(in), optional :: lda(*)
       integer(c_int), intent(in), optional :: ldb(*)
     end subroutine zcTranspose10_3x5_any_beta_omp
+    subroutine zcTranspose10_3x5_i64_omp( &
+        A, B, alpha, size, strides_a, strides_b) &
+        bind(c, name="zcTranspose10_3x5_i64_omp")
+      import :: c_double_complex, c_float_complex, c_int64_t
+      complex(c_double_complex), intent(in) :: A(*)
+      complex(c_float_complex), intent(inout) :: B(*)
+      complex(c_double_complex), intent(in) :: alpha
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine zcTranspose10_3x5_i64_omp
+    subroutine zcTranspose10_3x5_i64_beta_omp( &
+        A, B, alpha, beta, size, strides_a, strides_b) &
+        bind(c, name="zcTranspose10_3x5_i64_beta_omp")
+      import :: c_double_complex, c_float_complex, c_int64_t
+      complex(c_double_complex), intent(in) :: A(*)
+      complex(c_float_complex), intent(inout) :: B(*)
+      complex(c_double_complex), intent(in) :: alpha
+      complex(c_double_complex), intent(in) :: beta
+      integer(c_int64_t), intent(in), optional :: size(*)
+      integer(c_int64_t), intent(in), optional :: strides_a(*)
+      integer(c_int64_t), intent(in), optional :: strides_b(*)
+    end subroutine zcTranspose10_3x5_i64_beta_omp
 
   end interface
 end module ttc_transposes

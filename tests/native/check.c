@@ -2,7 +2,8 @@
  *
  * Compile with -DHEADER='"name.h"' -DNAME=name -DPERM=2,1,0 -DSIZE=8,16,16 -DLDA=... -DLDB=... (all generated),
  * -DTA=float -DTB=float -DSCALAR=float: types of the parts of A, B and alpha; -DPARTS=1: 2 for complex numbers,
- * 0 for plain moves, which have no alpha and beta; -DANY_SIZE: call the entries that take the extents.
+ * 0 for plain moves, which have no alpha and beta; -DANY_SIZE: call the entries that take the extents, in ints and in
+ * 64 bits.
  * All values are small integers, so that every result is exact. Exit status 0 = all is right.
  */
 #include HEADER
@@ -15,10 +16,10 @@
 #define CAT(a, b) JOIN(a, b)
 #ifdef ANY_SIZE
 #define ENTRY CAT(NAME, _any)
-#define OUTER size, lda, ldb
+#define OUTER size COMMA lda COMMA ldb
 #else
 #define ENTRY NAME
-#define OUTER lda, ldb
+#define OUTER lda COMMA ldb
 #endif
 #define LANES (PARTS == 2 ? 2 : 1)
 
@@ -100,43 +101,78 @@ static void expected(const TA *a, TB *b, enum kind kind)
 
 enum way { WHOLE, IN_PARTS, THREADED };
 
+/* Complex tensors and scalars are _Complex in C and void in C++. */
+#if PARTS == 2
+#define IN(pointer) (const void *)(pointer)
+#define OUT(pointer) (void *)(pointer)
+typedef const SCALAR *scalar;
+#else
+#define IN(value) value
+#define OUT(pointer) pointer
+#if PARTS == 1
+typedef SCALAR scalar;
+#endif
+#endif
+
+/* One operation through the entries of a name; passed: all between B and part, with COMMA between them. */
+#define THROUGH(name, passed)                                        \
+    do {                                                             \
+        int part;                                                    \
+        if (way == WHOLE) name(IN(a), OUT(b), passed);               \
+        if (way == THREADED) CAT(name, _omp)(IN(a), OUT(b), passed); \
+        for (part = -1; way == IN_PARTS && part <= THREADS; ++part)  \
+            CAT(name, _part)(IN(a), OUT(b), passed, part, THREADS);  \
+    } while (0)
+#define COMMA ,
+
 static void run(const TA *a, TB *b, const int *lda, const int *ldb, enum kind kind, enum way way)
 {
-    int part;
 #if PARTS == 0
     (void)kind;
-    if (way == WHOLE) ENTRY(a, b, OUTER);
-    if (way == THREADED) CAT(ENTRY, _omp)(a, b, OUTER);
-    for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-        CAT(ENTRY, _part)(a, b, OUTER, part, THREADS);
+    THROUGH(ENTRY, OUTER);
 #else
-    if (kind == UPDATE) {
-        if (way == WHOLE) CAT(ENTRY, _beta)(a, b, alpha, beta, OUTER);
-        if (way == THREADED) CAT(ENTRY, _beta_omp)(a, b, alpha, beta, OUTER);
-        for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-            CAT(ENTRY, _beta_part)(a, b, alpha, beta, OUTER, part, THREADS);
-    } else if (kind == SCALE) {
-        if (way == WHOLE) ENTRY(a, b, alpha, OUTER);
-        if (way == THREADED) CAT(ENTRY, _omp)(a, b, alpha, OUTER);
-        for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-            CAT(ENTRY, _part)(a, b, alpha, OUTER, part, THREADS);
-    } else {
-        if (way == WHOLE) ENTRY(a, b, one, OUTER);
-        if (way == THREADED) CAT(ENTRY, _omp)(a, b, one, OUTER);
-        for (part = -1; way == IN_PARTS && part <= THREADS; ++part)
-            CAT(ENTRY, _part)(a, b, one, OUTER, part, THREADS);
+    const scalar scale = kind == SCALE ? alpha : one;
+    if (kind == UPDATE)
+        THROUGH(CAT(ENTRY, _beta), IN(alpha) COMMA IN(beta) COMMA OUTER);
+    else
+        THROUGH(ENTRY, IN(scale) COMMA OUTER);
+#endif
+}
+
+#ifdef ANY_SIZE
+static void run_wide(const TA *a, TB *b, const int *lda, const int *ldb, enum kind kind, enum way way)
+{
+    int64_t wide[RANK], strides_a[RANK], strides_b[RANK];
+    int k;
+    for (k = 0; k < RANK; ++k) {
+        wide[k] = size[k];
+        strides_a[k] = k == 0 ? 1 : strides_a[k - 1] * lda[k - 1];
+        strides_b[k] = k == 0 ? 1 : strides_b[k - 1] * ldb[k - 1];
+    }
+#if PARTS == 0
+    (void)kind;
+    THROUGH(CAT(NAME, _i64), wide COMMA strides_a COMMA strides_b);
+#else
+    {
+        const scalar scale = kind == SCALE ? alpha : one;
+        if (kind == UPDATE)
+            THROUGH(CAT(NAME, _i64_beta), IN(alpha) COMMA IN(beta) COMMA wide COMMA strides_a COMMA strides_b);
+        else
+            THROUGH(CAT(NAME, _i64), IN(scale) COMMA wide COMMA strides_a COMMA strides_b);
     }
 #endif
 }
+#endif
 
 static int check(const int *outer_a, const int *outer_b, int as_null, enum kind kind, enum way way)
 {
     const size_t na = elements(outer_a), nb = elements(outer_b);
     TA *a = (TA *)malloc(na * LANES * sizeof(TA));
     TB *b = (TB *)malloc(nb * LANES * sizeof(TB)), *want = (TB *)malloc(nb * LANES * sizeof(TB));
+    TB *old = (TB *)malloc(nb * LANES * sizeof(TB));
     int index[RANK] = {0}, wrong;
     size_t i;
-    if (!a || !b || !want)
+    if (!a || !b || !want || !old)
         return 1;
     for (i = 0; i < na * LANES; ++i)
         a[i] = (TA)(i % 61);
@@ -150,13 +186,20 @@ static int check(const int *outer_a, const int *outer_b, int as_null, enum kind 
     do {
         expected(a + offset_a(index, outer_a) * LANES, want + offset_b(index, outer_b) * LANES, kind);
     } while (next(index));
+    memcpy(old, b, nb * LANES * sizeof(TB));
     run(a, b, as_null ? NULL : outer_a, as_null ? NULL : outer_b, kind, way);
     wrong = memcmp(b, want, nb * LANES * sizeof(TB)) != 0;
+#ifdef ANY_SIZE
+    memcpy(b, old, nb * LANES * sizeof(TB));
+    run_wide(a, b, outer_a, outer_b, kind, way);
+    wrong += memcmp(b, want, nb * LANES * sizeof(TB)) != 0;
+#endif
     if (wrong)
         printf("wrong: null %d kind %d way %d\n", as_null, (int)kind, (int)way);
     free(a);
     free(b);
     free(want);
+    free(old);
     return wrong;
 }
 

@@ -21,6 +21,7 @@ from ..machine import lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..native import artifact, marks, publish
+from ..problem import of_strides
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
 from ..runtime import affinity as affinities
@@ -94,8 +95,6 @@ def prepare(command: Command) -> CheckedCommand:
     )
     if command.plan is not None:
         CpuTask(canonical, chosen).parsed(command.plan)
-    if not {"obj", "header", "static", "shared"}.isdisjoint(command.emit):
-        artifact.check_int(problem)
     return CheckedCommand(command, problem, canonical, chosen, _affinity(command))
 
 
@@ -114,7 +113,27 @@ def problem_of(command: Command) -> Problem:
         command.beta,
         command.conjugate,
     )
-    return stated.row_major if command.order == "C" else stated
+    stated = stated.row_major if command.order == "C" else stated
+    return stated if command.strides_a is None and command.strides_b is None else _by_strides(command, stated)
+
+
+def _by_strides(command: Command, plain: Problem) -> Problem:
+    """A problem with strides in place of outer sizes. OptionError where both are given for a tensor."""
+    strides = []
+    sides = (
+        ("a", command.lda, command.strides_a, plain.size, plain.lda),
+        ("b", command.ldb, command.strides_b, plain.size_b, plain.ldb),
+    )
+    for side, given, wanted, extents, outer in sides:
+        if given is not None and wanted is not None:
+            raise OptionError(f"--ld{side} and --strides-{side} both say where {side.upper()} lies: give one of them")
+        turned = wanted[::-1] if wanted is not None and command.order == "C" else wanted
+        strides.append(of_strides.packed(extents, outer) if turned is None else turned)
+    found = of_strides.stated(plain.perm, plain.size, *strides)
+    same = found.perm == plain.perm and found.size == plain.size
+    axes = plain.axes_a if same else None
+    f = found
+    return replace(plain, perm=f.perm, size=f.size, lda=f.lda, ldb=f.ldb, axes_a=axes, axes_b=axes)
 
 
 # --- the machine -----------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from .report import Compilation
 
 _log = logging.getLogger(__name__)
 
-IN_MANIFEST = ("perm", "size", "lda", "ldb", "plan")  # what every problem has of its own
+IN_MANIFEST = ("perm", "size", "lda", "ldb", "strides_a", "strides_b", "plan")  # what every problem has of its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,8 +105,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--beta", "beta", "X", "default 0: B is not read", values.scalar, 0.0),
         Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", values.integers),
         Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", values.integers),
-        Option("--order", "order", "ORDER", "F (default): perm, size, lda, ldb and loopPerm are column-major, index 0"
-               " of A has stride 1; C: row-major, the last one has, as in np.transpose(a, perm)", values.order, "F"),
+        Option("--strides-a", "strides_a", "N,..", "strides of A's indices in elements, in place of --lda",
+               values.integers),
+        Option("--strides-b", "strides_b", "N,..", "strides of B's indices in elements, in place of --ldb",
+               values.integers),
+        Option("--order", "order", "ORDER", "F (default): perm, size, lda, ldb, strides and loopPerm are column-major,"
+               " index 0 of A has stride 1; C: row-major, the last one has, as in np.transpose(a, perm)",
+               values.order, "F"),
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
     ),
     "the search": (

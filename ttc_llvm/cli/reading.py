@@ -33,6 +33,8 @@ class Command:
     beta: complex
     lda: tuple[int, ...] | None
     ldb: tuple[int, ...] | None
+    strides_a: tuple[int, ...] | None
+    strides_b: tuple[int, ...] | None
     order: str
     conjugate: bool
     max_implementations: int

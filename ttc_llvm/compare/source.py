@@ -31,7 +31,7 @@ def entry(problem: Problem) -> str:
 
 def prototype(problem: Problem) -> str:
     """That function's declaration in our headers, without its semicolon."""
-    return declarations.signature(Entry(problem, beta=problem.beta != 0))
+    return declarations.cpp_signature(Entry(problem, beta=problem.beta != 0))
 
 
 def reference(problem: Problem, traverse: Traverse) -> str:

@@ -77,6 +77,22 @@ def canonical(problem: Problem, kinds: Kinds) -> Canonical:
     return Canonical(tuple(axes) or (Axis(1, 1, 1),), a, b, kinds, conjugate)
 
 
+def strided(problem: Problem, kinds: Kinds) -> Canonical:
+    """The canonical form of any extents and any strides: nothing is known to be contiguous but units of an item."""
+    form = canonical(problem, kinds)
+    slots, first = Slots(len(problem.perm)), len(form.axes) - len(problem.perm)
+    axes = [Axis(slots.extent(k), slots.stride_a(k), slots.stride_b(k)) for k in range(len(problem.perm))]
+    if kinds.alpha is Alpha.ZERO:
+        axes = [replace(axis, stride_a=axis.stride_b) for axis in axes]
+    return replace(form, axes=(*form.axes[:first], *axes)) if axes else form
+
+
+def strided_plan(form: Canonical, target: Target) -> CpuPlan:
+    """A plan of `form`, one of `strided`: element by element, whole rows in a task."""
+    usual = plan(form, target)
+    return replace(usual, parallel=max(1, min(usual.parallel, len(usual.order) - 1)))
+
+
 def plan(form: Canonical, target: Target) -> CpuPlan:
     """A plan of `form`, an any-size canonical form, for any extents and strides.
 

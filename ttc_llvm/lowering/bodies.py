@@ -46,10 +46,12 @@ class Body:
 @dataclass(frozen=True, slots=True)
 class Bodies:
     """All bodies of one object. specialised: for the generated shape, of the kinds that read A; any_size: for all
-    shapes and kinds. factor: units per item, by which the any-size bodies' strides are scaled."""
+    extents and outer sizes, and all kinds; strided: the same for all strides. factor: units per item, by which the
+    strides of the latter two are scaled."""
 
     specialised: tuple[Body, ...]
     any_size: tuple[Body, ...]
+    strided: tuple[Body, ...]
     factor: int
 
     @property
@@ -79,8 +81,9 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     """
     kinds = possible_kinds(problem)
     factor = any_size.units(problem, COPY)[2]
+    strided = tuple(_strided(problem, k, target) for k in kinds) if problem.perm else ()
     if problem.elements == 0:
-        return Bodies((), tuple(_any_size(problem, k, target) for k in kinds), factor)
+        return Bodies((), tuple(_any_size(problem, k, target) for k in kinds), strided, factor)
     own = items.placed(problem, target).canonical
     others = plan_for or default_plan
     read = [k for k in kinds if k.alpha is not Alpha.ZERO or k == own.kinds]
@@ -89,7 +92,8 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     specialised = tuple(_body(forms[k], plans[k], target) for k in read)
     counts = {k: forms[k].a.itemsize // any_size.units(problem, k)[0].itemsize for k in read}
     rows = {k: items.as_rows(plans[k], count) for k, count in counts.items()}
-    return Bodies(specialised, tuple(_any_size(problem, k, target, rows.get(k)) for k in kinds), factor)
+    any_sizes = tuple(_any_size(problem, k, target, rows.get(k)) for k in kinds)
+    return Bodies(specialised, any_sizes, strided, factor)
 
 
 def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
@@ -115,6 +119,11 @@ def _body(canonical: Canonical, plan: CpuPlan, target: Target) -> Body:
     if found.plan.non_temporal:
         return Body(canonical.kinds, ordinary, (nest, other))
     return Body(canonical.kinds, other, (nest,))
+
+
+def _strided(problem: Problem, kinds: Kinds, target: Target) -> Body:
+    form = any_size.strided(problem, kinds)
+    return _body(form, any_size.strided_plan(form, target), target)
 
 
 def _any_size(problem: Problem, kinds: Kinds, target: Target, own: CpuPlan | None = None) -> Body:

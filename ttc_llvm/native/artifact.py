@@ -16,12 +16,12 @@ from ..lowering.bodies import PlanFor, Version, choose
 from ..lowering.plan import CpuPlan
 from ..machine.cpu_features import by_demand, checkable
 from ..machine.target import Target
-from ..problem import names
-from ..problem.interface import MAX_INT
+from ..problem import names, wording
 from ..problem.problem import Problem
 from ..runtime import backend
 from . import fortran, header, marks
 from .publish import publish
+from .whole_file import filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ def write(
     """Write the wanted files, named after the problem, and return their paths in the order of `emit`.
 
     emit: any of `kinds()`; overwrite: also files of others. The directory is made where it is missing. OptionError for
-    an unknown kind, a directory that cannot be written, another's file in the place of one of these, or outer sizes
-    beyond C's int; PlanError where the plan does not fit.
+    an unknown kind, a directory that cannot be written, or another's file in the place of one of these; PlanError
+    where the plan does not fit.
     """
     wanted, folder = checked_kinds(emit), Path(directory)
     marks.check(folder, file_names(spec.problem, wanted), overwrite)
@@ -117,6 +117,13 @@ class _Made:
         return marks.marked(module_text(self.spec, self.versions))
 
 
+def _commented(text: str, sign: str, made: _Made) -> bytes:
+    """Code as text, behind a comment that says which function is what."""
+    values = {"STEM": names.stem(made.spec.problem), "DESCRIBED": wording.problem_line(made.spec.problem)}
+    lines = filled(Path(__file__).with_name("functions.txt.in"), values).splitlines()
+    return "".join([*(f"{sign} {line}".rstrip() + "\n" for line in lines), text]).encode()
+
+
 def _omp_object(made: _Made) -> bytes:
     with locks.LLVM:
         from ..ir_builders import omp
@@ -135,8 +142,8 @@ _KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
     "header": (".h", partial(_declared, header.text)),
     "fortran": (".f90", partial(_declared, fortran.text)),
     "omp": ("_omp.o", _omp_object),
-    "asm": (".s", lambda made: backend.assembly(made.module, made.spec.base).encode()),
-    "llvm": (".ll", lambda made: made.module.encode()),
+    "asm": (".s", lambda made: _commented(backend.assembly(made.module, made.spec.base), "#", made)),
+    "llvm": (".ll", lambda made: _commented(made.module, ";", made)),
     "bitcode": (".bc", lambda made: backend.bitcode(made.module, made.spec.base)),
 }
 
@@ -161,7 +168,6 @@ def _contents(
 
 def _versions(spec: Spec) -> tuple[Version, ...]:
     """The code for every machine of the object, the most demanding one first."""
-    check_int(spec.problem)
     if not spec.others:
         return (Version(spec.target, choose(spec.problem, spec.target, spec.plan, spec.plan_for)),)
     plans = {checkable(machine): plan for machine, plan in ((spec.target, spec.plan), *spec.others)}
@@ -182,15 +188,3 @@ def version() -> str:
         return importlib.metadata.version("ttc_llvm")
     except importlib.metadata.PackageNotFoundError:
         return "(not installed)"
-
-
-def check_int(problem: Problem) -> None:
-    """lda and ldb as given must be ints; of the extents that stand in for them, the last never matters."""
-    outer = {
-        "lda": problem.lda or problem.size[:-1],
-        "ldb": problem.ldb or problem.size_b[:-1],
-    }
-    for name, sizes in outer.items():
-        for k, size in enumerate(sizes):
-            if size > MAX_INT:
-                raise OptionError(f"{name}[{k}] = {size} exceeds {MAX_INT}: C entries take it as int")

@@ -1,44 +1,72 @@
-"""C declarations of entries, and inline functions that spread them over OpenMP's threads.
+"""C declarations of entries, inline functions that spread them over OpenMP's threads, overloads for C++.
 
-C99 and C++98. Complex scalars and arrays are `void` pointers, as in CBLAS; f16 and bf16 are their bits.
+C99 and C++98. Complex elements and scalars are C99's `_Complex` in C, and `void` in C++, beside overloads for
+`std::complex`; f16 and bf16 are their bits, items of other sizes `void`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..lazy_dataclasses import replace
-from ..problem import interface, type_names
+from ..problem import interface, names, type_names
 from ..problem.dtypes import DType, Kind
-from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role
+from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role, Sizes
+from ..problem.layouts import column_major
 from ..problem.problem import Problem
 
 _C_TYPES = {
     "s": "float", "d": "double", "c": "void", "z": "void", "f16": "uint16_t", "bf16": "uint16_t",
     "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
 }  # fmt: skip
+_COMPLEX = {"c": "ttc_complex_float", "z": "ttc_complex_double"}
+_CPP_TYPES = {"c": "std::complex<float>", "z": "std::complex<double>"}
 
 
 STRONG = "TTC_OMP_OBJECT"  # defined where a program links the second object
+# clang has OpenMP without its header, where only the run time of another compiler is installed.
+_OPENMP_HEADER = """\
+#ifdef _OPENMP
+#  if defined(__has_include)
+#    if !__has_include(<omp.h>)
+#      define TTC_NO_OMP_H
+#    endif
+#  endif
+#  ifdef TTC_NO_OMP_H
+#    ifdef __cplusplus
+extern "C"
+#    endif
+int omp_get_max_threads(void);
+#  else
+#    include <omp.h>
+#  endif
+#endif
+"""
 
 
 def c_type(t: DType) -> str:
-    """The C type of elements, or of a real scalar."""
+    """The C++ type of elements or of a scalar, C's as well but for complex ones."""
     return _C_TYPES.get(t.name, "void")
 
 
 def element_type(problem: Problem, t: DType) -> str:
-    """The C type of A's or B's elements: unsigned where the problem's data type was written so."""
+    """The same of A's or B's elements: unsigned where the problem's data type was written so."""
     plain = c_type(t)
     return f"u{plain}" if type_names.read(problem.dtype).unsigned else plain
 
 
 def includes(problems: Sequence[Problem]) -> str:
-    """The #include lines that the declarations of these problems need, "" for none."""
-    fixed_width = any(c_type(t).endswith("_t") for p in problems for t in (p.a, p.b))
+    """The #include lines that the declarations of these problems need."""
     threaded = any(entry.may_thread for p in problems for entry in interface.threaded(p))
-    standard = "#include <stdint.h>\n" if fixed_width else ""
-    return standard + ("#ifdef _OPENMP\n#include <omp.h>\n#endif\n" if threaded else "")
+    has_complex = any(map(is_complex, problems))
+    cpp = "#ifdef __cplusplus\n#include <complex>\n#endif\n" if has_complex else ""
+    return "#include <stdint.h>\n" + cpp + (_OPENMP_HEADER if threaded else "")
+
+
+def is_complex(problem: Problem) -> bool:
+    """True where alpha and beta are complex, as A and B are."""
+    return problem.compute.kind is Kind.COMPLEX
 
 
 def prototype(entry: Entry) -> str:
@@ -47,9 +75,14 @@ def prototype(entry: Entry) -> str:
 
 
 def signature(entry: Entry) -> str:
-    """The entry's result, name and parameters."""
+    """The entry's result, name and parameters, in terms of the header."""
     taken = ", ".join(_kind(entry.problem, p) + p.name for p in entry.parameters)
     return f"void {entry.name}({taken})"
+
+
+def cpp_signature(entry: Entry) -> str:
+    """The same in C++ alone."""
+    return re.sub("TTC_RESTRICT ", "", re.sub("|".join(_COMPLEX.values()), "void", signature(entry)))
 
 
 def arguments(entry: Entry) -> str:
@@ -59,14 +92,35 @@ def arguments(entry: Entry) -> str:
 
 def _kind(problem: Problem, parameter: Parameter) -> str:
     """The type of a parameter, with its star or a blank behind."""
-    by_pointer = problem.compute.kind is Kind.COMPLEX
+    a, b = (_COMPLEX.get(t.name, element_type(problem, t)) for t in (problem.a, problem.b))
+    scalar = _COMPLEX.get(problem.compute.name, c_type(problem.compute))
     return {
-        Role.A: f"const {element_type(problem, problem.a)} *",
-        Role.B: f"{element_type(problem, problem.b)} *",
-        Role.SCALAR: "const void *" if by_pointer else f"{c_type(problem.compute)} ",
+        Role.A: f"const {a} *TTC_RESTRICT ",
+        Role.B: f"{b} *TTC_RESTRICT ",
+        Role.SCALAR: f"const {scalar} *" if is_complex(problem) else f"{scalar} ",
         Role.SIZES: "const int *",
+        Role.WIDE: "const int64_t *",
         Role.NUMBER: "int ",
     }[parameter.role]
+
+
+# --- facts ----------------------------------------------------------------------------------------------
+
+
+def macros(problem: Problem, stack: int, version: str) -> str:
+    """Definitions of what programs can ask of the problem's entries when they are compiled."""
+    lists = {
+        "PERM": problem.perm, "SIZE": problem.size,
+        "STRIDES_A": column_major(problem.outer_a), "STRIDES_B": column_major(problem.outer_b),
+    }  # fmt: skip
+    facts: dict[str, object] = {"RANK": len(problem.perm)}
+    if problem.perm:
+        facts |= {name: f"{{{', '.join(map(str, values))}}}" for name, values in lists.items()}
+    facts |= {
+        "ELEMENTS_A": problem.storage("a"), "ELEMENTS_B": problem.storage("b"),
+        "PARTS": Entry(problem).most_threads, "STACK": stack, "GENERATOR": f'"ttc_llvm {version}"',
+    }  # fmt: skip
+    return "".join(f"#define {names.stem(problem)}_{name} {value}\n" for name, value in facts.items())
 
 
 # --- threads --------------------------------------------------------------------------------------------
@@ -78,7 +132,7 @@ def with_threads(entry: Entry) -> str:
 
 
 def _inline(entry: Entry) -> str:
-    whole, part = (Entry(entry.problem, entry.beta, parted, entry.any_size) for parted in (False, True))
+    whole, part = (replace(entry, part=parted, threaded=False) for parted in (False, True))
     given = arguments(entry)
     serial = [f"    {whole.name}({given});"]
     threaded = [
@@ -98,30 +152,46 @@ def _inline(entry: Entry) -> str:
 
 def _bounded(entry: Entry) -> list[str]:
     """No more threads than pay: a number that is known, or follows from the extents."""
-    if not entry.any_size:
-        return [f"    if (parts > {entry.most_threads}) parts = {entry.most_threads};"]
-    return [
-        f"    double pay = {entry.bytes_per_element}.0 / {BYTES_PER_THREAD};",
-        *(f"    pay *= size[{k}];" for k in range(len(entry.problem.size))),
-        "    while (parts > 1 && parts > pay) --parts;",
+    known = f"    if (parts > {entry.most_threads}) parts = {entry.most_threads};"
+    if entry.sizes is Sizes.OWN:
+        return [known]
+    moved = " * ".join(f"(double)size[{k}]" for k in range(len(entry.problem.size)))
+    bounded = [
+        f"    double pay = {moved} * {entry.bytes_per_element}.0 / {BYTES_PER_THREAD};",
+        "    if (parts > pay) parts = pay < 1 ? 1 : (int)pay;",
     ]
+    if entry.sizes is Sizes.ANY:
+        return bounded
+    return ["    if (size) {", *(f"    {line}" for line in bounded), f"    }} else {known.strip()}"]
 
 
 # --- C++ ------------------------------------------------------------------------------------------------
 
 
-def templates(problem: Problem) -> str:
-    """The paper's spelling, extents as template arguments: the specialised kernel at its own, else that for any."""
-    if not problem.size:
-        return ""
-    ways = [e for e in (*interface.entries(problem), *interface.threaded(problem)) if not e.any_size]
-    return "\n".join(['#ifdef __cplusplus\nextern "C++" {', *map(_template, ways), "}\n#endif\n"])
+def cpp(problem: Problem) -> str:
+    """Declarations for C++ alone: overloads for std::complex, and the paper's spelling, extents as template arguments,
+    which stands for the specialised kernel at its own extents and else for that of any."""
+    every = (*interface.entries(problem), *interface.threaded(problem))
+    overloads = [_overload(entry) for entry in every] if is_complex(problem) else []
+    templates = [_template(entry) for entry in every if entry.sizes is Sizes.OWN] if problem.size else []
+    found = [*overloads, *templates]
+    return "\n".join(['#ifdef __cplusplus\nextern "C++" {', *found, "}\n#endif\n"]) if found else ""
+
+
+def _overload(entry: Entry) -> str:
+    problem = entry.problem
+    a, b, compute = (_CPP_TYPES[t.name] for t in (problem.a, problem.b, problem.compute))
+    kinds = {Role.A: f"const {a} *TTC_RESTRICT ", Role.B: f"{b} *TTC_RESTRICT ", Role.SCALAR: f"{compute} "}
+    passed = {Role.A: "static_cast<const void *>({})", Role.B: "static_cast<void *>({})", Role.SCALAR: "&{}"}
+    taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(problem, p)) + p.name for p in entry.parameters)
+    given = ", ".join(passed.get(p.role, "{}").format(p.name) for p in entry.parameters)
+    return f"static inline void {entry.name}({taken})\n{{\n    {entry.name}({given});\n}}"
 
 
 def _template(entry: Entry) -> str:
     size = entry.problem.size
     labels = [f"size{k}" for k in range(len(size))]
-    general = replace(entry, any_size=True)
+    general = replace(entry, sizes=Sizes.ANY)
     lines = [
         f"template<{', '.join(f'int {label}' for label in labels)}>",
         f"static inline {signature(entry)}",

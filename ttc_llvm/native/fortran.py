@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..problem import interface, names
 from ..problem.dtypes import DType, Kind
-from ..problem.interface import Entry, Parameter, Role
+from ..problem.interface import Entry, Parameter, Role, Sizes
 from ..problem.problem import Problem
 from . import header
 from .header import Described
@@ -61,7 +61,7 @@ def _interface(entry: Entry) -> list[str]:
         f"    {', '.join(p.name for p in entry.parameters)}) &",
         f'    bind(c, name="{_split(entry.name)}")',
         f"  import :: {', '.join(kinds)}" if kinds else "",
-        *(f"  {_declared(problem, p)}" for p in entry.parameters),
+        *(f"  {_declared(entry, p)}" for p in entry.parameters),
         f"end subroutine {name}",
     ]
 
@@ -71,26 +71,28 @@ def _split(name: str) -> str:
     return "&\n      &".join(name[at : at + PIECE] for at in range(0, len(name), PIECE))
 
 
-def _declared(problem: Problem, parameter: Parameter) -> str:
+def _declared(entry: Entry, parameter: Parameter) -> str:
+    problem = entry.problem
     kind = _type(problem, parameter.role)
     by_pointer = problem.compute.kind is Kind.COMPLEX
     declared = {
         Role.A: f"{kind}, intent(in) :: {parameter.name}(*)",
         Role.B: f"{kind}, intent(inout) :: {parameter.name}(*)",
         Role.SCALAR: f"{kind}, {'intent(in)' if by_pointer else 'value'} :: {parameter.name}",
-        Role.SIZES: f"{kind}, intent(in){_optional(parameter)} :: {parameter.name}(*)",
+        Role.SIZES: f"{kind}, intent(in){_optional(entry, parameter)} :: {parameter.name}(*)",
+        Role.WIDE: f"{kind}, intent(in){_optional(entry, parameter)} :: {parameter.name}(*)",
         Role.NUMBER: f"{kind}, value :: {parameter.name}",
     }
     return declared[parameter.role]
 
 
-def _optional(parameter: Parameter) -> str:
-    return "" if parameter.name == "size" else ", optional"
+def _optional(entry: Entry, parameter: Parameter) -> str:
+    return "" if parameter.name == "size" and entry.sizes is Sizes.ANY else ", optional"
 
 
 def _type(problem: Problem, role: Role) -> str:
     types = {Role.A: problem.a, Role.B: problem.b, Role.SCALAR: problem.compute}
-    return _of(types[role]) if role in types else "integer(c_int)"
+    return _of(types[role]) if role in types else f"integer({'c_int64_t' if role is Role.WIDE else 'c_int'})"
 
 
 def _of(t: DType) -> str:

@@ -38,22 +38,23 @@ def text(name: str, home: str, described: Sequence[Described], version: str) -> 
     values = {
         "TITLE": "\n * ".join(title),
         "GUARD": names.guard(name),
-        "INCLUDES": included and f"{included}\n",
-        "BLOCKS": "".join(map(block, described)),
+        "INCLUDES": included,
+        "BLOCKS": "".join(block(one, version) for one in described),
     }
     return filled(TEMPLATE, values)
 
 
-def block(described: Described) -> str:
+def block(described: Described, version: str) -> str:
     """One problem: what it computes, its entries, and inline functions that spread them over threads."""
     problem = described.problem
     guard = names.block_guard(problem)  # another header of the same program may hold the same problem
     parts = [
         _comment(_description(problem), _facts(described)),
         f"#ifndef {guard}\n#define {guard}\n",
+        declarations.macros(problem, described.stack, version),
         *map(declarations.prototype, interface.entries(problem)),
         *map(declarations.with_threads, interface.threaded(problem)),
-        declarations.templates(problem),
+        declarations.cpp(problem),
         f"#endif /* {guard} */\n",
     ]
     return "\n".join(part for part in parts if part) + "\n"

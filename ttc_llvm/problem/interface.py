@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterable
 from enum import Enum
 
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import dataclass, replace
 from . import names
 from .dtypes import Kind
 from .problem import Problem
@@ -19,6 +19,21 @@ MAX_THREADS = 1024
 MAX_INT = (1 << 31) - 1  # of C's int, in which extents, lda and ldb are passed
 
 
+class Sizes(Enum):
+    """The shapes that an entry takes, by its suffix: the generated extents, any in ints, any in 64 bits by strides."""
+
+    OWN = ""
+    ANY = "_any"
+    WIDE = "_i64"
+
+
+_PARAMETERS = {
+    Sizes.OWN: ("lda", "ldb"),
+    Sizes.ANY: ("size", "lda", "ldb"),
+    Sizes.WIDE: ("size", "strides_a", "strides_b"),
+}
+
+
 class Role(Enum):
     """Roles of an entry's parameters."""
 
@@ -26,6 +41,7 @@ class Role(Enum):
     B = "the tensor that is written"
     SCALAR = "alpha or beta, of the type of the arithmetic"
     SIZES = "an int per index"
+    WIDE = "an int64_t per index"
     NUMBER = "an int"
 
 
@@ -39,36 +55,31 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry. beta: it takes beta; part: it runs one of several parts; any_size: it takes the extents;
+    """One entry. beta: it takes beta; part: it runs one of several parts; sizes: the shapes that it takes;
     threaded: it runs all parts on OpenMP's threads. Never both `part` and `threaded`."""
 
     problem: Problem
     beta: bool = False
     part: bool = False
-    any_size: bool = False
+    sizes: Sizes = Sizes.OWN
     threaded: bool = False
 
     @property
     def name(self) -> str:
         """The entry's symbol."""
-        ends = (
-            (self.any_size, "_any"),
-            (self.beta, "_beta"),
-            (self.part, "_part"),
-            (self.threaded, "_omp"),
-        )
-        return names.stem(self.problem) + "".join(end for there, end in ends if there)
+        ends = ((self.beta, "_beta"), (self.part, "_part"), (self.threaded, "_omp"))
+        return names.stem(self.problem) + self.sizes.value + "".join(end for there, end in ends if there)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters, in order."""
         scalars = () if self.problem.compute.kind is Kind.OPAQUE else ("alpha", "beta") if self.beta else ("alpha",)
-        sizes = ("size", "lda", "ldb") if self.any_size else ("lda", "ldb")
+        role = Role.WIDE if self.sizes is Sizes.WIDE else Role.SIZES
         return (
             Parameter("A", Role.A),
             Parameter("B", Role.B),
             *_of(Role.SCALAR, scalars),
-            *_of(Role.SIZES, sizes),
+            *_of(role, _PARAMETERS[self.sizes]),
             *_of(Role.NUMBER, ("part", "parts") if self.part else ()),
         )
 
@@ -85,7 +96,7 @@ class Entry:
     @property
     def may_thread(self) -> bool:
         """True where several threads can pay."""
-        return self.most_threads > 1 or (self.any_size and bool(self.problem.size))
+        return self.most_threads > 1 or (self.sizes is not Sizes.OWN and bool(self.problem.size))
 
 
 def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
@@ -95,10 +106,10 @@ def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
 def entries(problem: Problem) -> tuple[Entry, ...]:
     """The entries of a problem's object. Plain moves have no scalars, hence none that take beta."""
     betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
-    ways = itertools.product((False, True), betas, (False, True))
-    return tuple(Entry(problem, beta, part, any_size) for any_size, beta, part in ways)
+    ways = itertools.product(Sizes, betas, (False, True))
+    return tuple(Entry(problem, beta, part, sizes) for sizes, beta, part in ways)
 
 
 def threaded(problem: Problem) -> tuple[Entry, ...]:
     """The entries that OpenMP's threads run: inline in the header, strong in the second object."""
-    return tuple(Entry(e.problem, e.beta, any_size=e.any_size, threaded=True) for e in entries(problem) if not e.part)
+    return tuple(replace(entry, threaded=True) for entry in entries(problem) if not entry.part)

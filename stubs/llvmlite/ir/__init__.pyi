@@ -111,7 +111,8 @@ class NamedValue(Value):
     @property
     def function_type(self) -> FunctionType: ...
 
-class MetaDataString(NamedValue): ...
+class MetaDataString(NamedValue):
+    def __init__(self, parent: Module, string: str) -> None: ...
 
 class NamedMetaData:
     operands: list[Value]
