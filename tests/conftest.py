@@ -110,10 +110,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked `full` run where they are asked for: `-m full`, or TTC_FULL=1 in the environment."""
-    beyond = tiers.beyond_shares([item.nodeid for item in items])
+    names = [item.nodeid for item in items]
+    not_quick, not_usual = (tiers.beyond(shares, names) for shares in (tiers.QUICK_SHARES, tiers.SHARES))
     for item in items:
-        if tiers.is_slow(item.nodeid) or item.nodeid in beyond:
+        if tiers.is_slow(item.nodeid) or item.nodeid in not_quick:
             item.add_marker("slow")
+        if item.nodeid in not_usual:
+            item.add_marker("full")
     if "full" in config.option.markexpr or tiers.FULL:
         return
     skip = pytest.mark.skip(reason="long: run with -m full or TTC_FULL=1")

@@ -105,6 +105,20 @@ def test_a_first_call_with_stored_code_loads_little(tmp_path: Path) -> None:
     assert len(found) < 64
 
 
+@pytest.fixture(scope="module")
+def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    _called(folder)
+    return folder
+
+
+@pytest.fixture
+def stored(_made: Path, tmp_path: Path) -> Path:
+    """A folder with a copy of a database that has the code."""
+    shutil.copytree(_made, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
 def _garbage(path: Path) -> None:
     path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
 
@@ -129,10 +143,9 @@ def _shared(path: Path) -> None:
         _changed("UPDATE code_v2 SET plan = 'another'"), _changed("UPDATE code_v2 SET digest = zeroblob(32)"),
     ],
 )  # fmt: skip
-def test_what_is_stored_is_not_run_where_it_may_be_wrong(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
-    _called(tmp_path)
-    spoil(tmp_path / "solutions.sqlite3")
-    assert "llvmlite.binding" in _called(tmp_path, "import sys, io; sys.stderr = io.StringIO()")
+def test_what_is_stored_is_not_run_where_it_may_be_wrong(stored: Path, spoil: Callable[[Path], None]) -> None:
+    spoil(stored / "solutions.sqlite3")
+    assert "llvmlite.binding" in _called(stored, "import sys, io; sys.stderr = io.StringIO()")
 
 
 OTHERS = {
@@ -144,10 +157,9 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_code_for_another_machine_or_program_is_not_run(tmp_path: Path, what: str) -> None:
-    _called(tmp_path)
-    assert "llvmlite.binding" in _called(tmp_path, OTHERS[what])
-    assert "llvmlite.binding" not in _called(tmp_path, OTHERS[what])  # it has code of its own by now
+def test_code_for_another_machine_or_program_is_not_run(stored: Path, what: str) -> None:
+    assert "llvmlite.binding" in _called(stored, OTHERS[what])
+    assert "llvmlite.binding" not in _called(stored, OTHERS[what])  # it has code of its own by now
 
 
 THREADS = """
@@ -174,15 +186,14 @@ def test_first_calls_of_many_threads(tmp_path: Path, forks: bool) -> None:
         _called(tmp_path, THREADS.replace("FORKS", str(forks)))
 
 
-def test_a_database_that_cannot_be_written_serves(tmp_path: Path) -> None:
-    _called(tmp_path)
-    path = tmp_path / "solutions.sqlite3"
+def test_a_database_that_cannot_be_written_serves(stored: Path) -> None:
+    path = stored / "solutions.sqlite3"
     path.chmod(0o400)
-    tmp_path.chmod(0o500)
+    stored.chmod(0o500)
     try:
-        assert "llvmlite.binding" not in _called(tmp_path)
+        assert "llvmlite.binding" not in _called(stored)
     finally:
-        tmp_path.chmod(0o700)
+        stored.chmod(0o700)
 
 
 # --- the system's ways ---------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def test_lint_finds_long_lines_and_questions(tmp_path: Path) -> None:
 
 
 def test_tests_that_quick_runs_leave_out_exist() -> None:
-    for slow in (*tiers.SLOW, *tiers.SHARES):
+    for slow in (*tiers.SLOW, *tiers.QUICK_SHARES, *tiers.SHARES):
         path, _, name = slow.partition("::")
         found = [*Path(__file__).parent.glob(f"{path}*")]
         assert found and f"def {name.partition('[')[0]}" in found[0].read_text() if name else found, slow
@@ -36,9 +36,10 @@ def test_tests_that_quick_runs_leave_out_exist() -> None:
 
 def test_a_share_is_always_the_same_one() -> None:
     cases = [f"tests/test_kernels.py::test_mirrored_pixels[{k}]" for k in range(36)]
-    beyond = tiers.beyond_shares(cases)
-    assert len(beyond) == 24 and beyond == tiers.beyond_shares([*cases, "tests/test_kernels.py::test_rank_26"])
-    assert tiers.beyond_shares(cases[:12]) == set()
+    shares = {"test_kernels.py::test_mirrored": 12}
+    beyond = tiers.beyond(shares, cases)
+    assert len(beyond) == 24 and beyond == tiers.beyond(shares, [*cases, "tests/test_kernels.py::test_rank_26"])
+    assert tiers.beyond(shares, cases[:12]) == set()
 
 
 def test_the_oldest_versions_are_read(tmp_path: Path) -> None:

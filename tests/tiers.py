@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -160,8 +160,8 @@ SLOW = {
     "test_wrong_calls.py::test_a_slice": "seconds",
 }
 
-# Of how many of a test's cases `make quick` runs a random sample, always the same one; `make test` runs all of them.
-SHARES = {
+# Of how many of a test's cases `make quick` runs a random sample, always the same one; `make test` runs the others.
+QUICK_SHARES = {
     "gpu/test_gpu_candidates.py::test_the_57": 12,
     "gpu/test_gpu_ir.py::test_every_access": 10,
     "test_arithmetic.py::test_entries": 4,
@@ -178,16 +178,26 @@ SHARES = {
     "test_many_threads.py::test_threads_have": 25,
 }
 
+# The same of `make test`; `make full` runs the others.
+SHARES = {
+    "test_bench_peers.py::test_the_plans": 6,
+    "test_cmake.py::test_an_installed": 1,
+    "test_cmake.py::test_fortran": 1,
+    "test_cmake.py::test_libraries": 1,
+    "test_einsum.py::test_random_specs": 4,
+    "test_joined.py::test_kernels_join": 24,
+}
+
 
 def is_slow(test: str) -> bool:
     """Whether `make quick` leaves a test out, by pytest's name of it."""
     return test.removeprefix("tests/").startswith(tuple(SLOW))
 
 
-def beyond_shares(tests: Sequence[str]) -> set[str]:
-    """Of these tests those that `make quick` leaves out because others of `SHARES` are enough."""
+def beyond(shares: Mapping[str, int], tests: Sequence[str]) -> set[str]:
+    """The tests that are left out because others, their shares, are enough."""
     found: set[str] = set()
-    for share, most in SHARES.items():
+    for share, most in shares.items():
         cases = [test for test in tests if test.removeprefix("tests/").startswith(share)]
         found |= {*cases} - {*Random(share).sample(cases, min(most, len(cases)))}
     return found
