@@ -13,7 +13,8 @@ from native_build import compiler
 
 from ttc_llvm import cli
 from ttc_llvm.bench.result_file import ResultFile
-from ttc_llvm.compare import rehearsal, source, table
+from ttc_llvm.compare import rehearsal, single, source, table
+from ttc_llvm.tuning.search.speed import SpeedLog
 
 QUICK = ("--bytes=32K", "--maxImplementations=2", "--rounds=3", "--numThreads=2")
 ONE = ("--perm=1,0", "--size=40,30", "--maxImplementations=2", "--emit=")
@@ -122,6 +123,15 @@ def test_mistakes_are_one_line(ttc: Any, arguments: tuple[str, ...], message: st
 
 
 # --- one problem ------------------------------------------------------------------------------------------
+
+
+def test_a_search_on_a_busy_machine_is_said_beside_the_speedup(ttc: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for busy in (True, False):
+        monkeypatch.setattr(SpeedLog, "is_busy", lambda self, gibs, busy=busy: busy)
+        monkeypatch.setattr(single, "OFF", 2.0)  # the rounds themselves are never at another speed
+        status, out, _ = ttc(*ONE, "--compiler=llvm")
+        (line,) = [line for line in out.splitlines() if line.startswith("speedup over llvm")]
+        assert status == 0 and line.endswith("(this machine is busy)") == busy, out
 
 
 def test_the_speedup_over_a_compiler(ttc: Any) -> None:

@@ -121,6 +121,16 @@ def test_runs_that_fit_between_those_of_others_do_not_wait() -> None:
     assert not is_busy(log, 1.3 * MOVED / 1e-5)  # the ratio of tiny problems says nothing, either
 
 
+def test_brief_runs_on_two_threads_wait_for_the_second_one() -> None:
+    """64 x 48 x 56 floats: no run of the winner found both CPUs idle, many runs of the ceiling did: 0.39 of it."""
+    machine = Machine()
+    log = machine.log(repeat(5e-5))
+    machine.search(log)
+    for share, busy in ((WAITS * 0.9, False), (WAITS * 1.1, True)):
+        machine.waited = share * machine.now
+        assert is_busy(log, 0.39 * MOVED / 5e-5) == is_busy(log, MOVED / 5e-5) == busy
+
+
 def test_a_winner_far_above_the_ceiling_found_the_machine_idle_for_once() -> None:
     machine = Machine()
     log = machine.log(repeat(0.058))

@@ -15,7 +15,7 @@ from ..bench.workspace import Memory, Workspace
 from ..compiling.solution import Solution
 from ..compiling.stored_plans import Planned
 from ..errors import TtcError
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import dataclass, replace
 from ..problem import names
 from ..problem.problem import Problem
 from ..tuning.search.speed import DRIFT, drifts
@@ -24,7 +24,7 @@ from ..tuning.search.speed import DRIFT, drifts
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """ours, peers: the runs of the rounds in which everybody took turns; references: how each was built, or why not;
-    busy: the machine's speed changed from round to round."""
+    busy: the machine's speed changed from round to round, or it was busy when the solution was searched."""
 
     ours: Timing
     peers: Mapping[str, Timing]
@@ -54,7 +54,9 @@ def beside(solution: Solution, found: FoundPeers, *, hot: bool = False, verify: 
     check = (lambda: Check(workspace, mine, full=False).agrees) if verify else None
     main = ours.main_ceiling(workspace)
     ceiling = [contender for contender in ours.ceilings(workspace) if contender.name == main]
-    return compared(workspace, [mine, *ceiling], found, check, ROUNDS, LEAST)
+    comparison = compared(workspace, [mine, *ceiling], found, check, ROUNDS, LEAST)
+    searched = solution.measurement is not None and solution.measurement.provisional > 0
+    return replace(comparison, busy=comparison.busy or searched)
 
 
 def compared(

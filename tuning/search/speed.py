@@ -1,8 +1,8 @@
 """The machine's speed through a search: runs of the ceiling before it, during it and behind it.
 
 A busy machine shows itself in three ways. Its speed changes from one sample to the next; threads wait for a CPU, and
-all samples may then be equally slow; or the winner, of whose many runs one found the machine idle, is far above a
-ceiling that never did. The last two say nothing about runs so short that they fit in between.
+all samples may then be equally slow, or find the moments that no run of the winner found; or the winner, of whose many
+runs one found the machine idle, is far above a ceiling that never did. Runs that are short enough fit in between.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ NEAR = 1.1  # a sample within this of the fastest so far needs no second run
 ROUNDS = 3  # runs of other samples, at least; what disturbs a machine briefly does not strike all of them
 SETTLED = 5e-3  # seconds that such a sample takes, at least: runs of microseconds are easily disturbed
 SLICE = 1e-3  # seconds that a run takes, at least, which other work cannot but interrupt
+BRIEF = 2e-5  # seconds of a run that fits in between other work; longer ones may have to wait for a second thread
 SPARING = 50  # a sample is taken during the search once this many times what a run costs have passed
 
 
@@ -74,8 +75,9 @@ class SpeedLog:
         if best is None:
             return False
         waits = (self._waited() - self._waited_before) / (self._clock() - self._began)
-        is_shared = best.seconds >= SLICE and (gibs > DRIFT * best.gibs or waits > WAITS)
-        return is_shared or self.drift > DRIFT
+        has_waited = best.seconds >= BRIEF and waits > WAITS
+        is_lucky = best.seconds >= SLICE and gibs > DRIFT * best.gibs
+        return has_waited or is_lucky or self.drift > DRIFT
 
     def measure(self) -> None:
         """A sample of all samplers."""
