@@ -1,8 +1,9 @@
 """Native entries of `transpose`, `ascontiguousarray` and `asfortranarray`: functions for `integer_code`.
 
 CPython calls them as it calls a builtin function (METH_FASTCALL | METH_KEYWORDS). They serve the calls that programs
-make most: NumPy's arrays of one class, layouts that the table knows or plans, on one thread. Whatever else is asked,
-and every error, is left to the Python function of the same name, which is called with the same arguments.
+make most: NumPy's arrays of one class, layouts that the table knows or plans, on this thread and on workers that are
+awake. Whatever else is asked, and every error, is left to the Python function of the same name, which is called with
+the same arguments.
 
 The interpreter lock is held but while a kernel runs that takes longer than giving it away.
 """
@@ -22,8 +23,10 @@ from ttc_llvm.operands.object_fields import (
 from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, type_of
 from .array_entry_fields import GIVEN_BYTES, Given, State
 from .array_layouts import item_bytes, packed, permuted_array, set_result, set_source, state_of
-from .layout_calls import looked_up, moved, run
+from .layout_calls import looked_up, moved, run, threads_of
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK
+from .result_fields import LEAST
+from .shared_calls import elements
 from .words import call, load32, load64, local, store64
 
 CONTIGUOUS_NAMES = sum(1 << given // 8 for given in (Given.A, Given.DTYPE, Given.LIKE, Given.THREADS))
@@ -77,8 +80,8 @@ def _transposed(state: int, given: int) -> int:
     if is_fresh:
         order = load64(given + Given.ORDER)
         in_f = order == load64(state + State.F_ORDER) or order == load64(state + State.SMALL_F)
-        return _fresh(state, layout, array, in_f, scalars)
-    return _into(state, layout, array, out, scalars)
+        return _fresh(state, layout, array, in_f, scalars, load64(given + Given.THREADS))
+    return _into(state, layout, array, out, scalars, load64(given + Given.THREADS))
 
 
 def _usual(state: int, given: int) -> int:
@@ -132,18 +135,19 @@ def _contiguous(state: int, args: int, count: int, names: int, wanted: int) -> i
         return 0
     store64(layout + KIND, kind)
     set_source(layout, array)
-    return _fresh(state, layout, array, wanted == F_CONTIGUOUS, 0)
+    return _fresh(state, layout, array, wanted == F_CONTIGUOUS, 0, load64(given + Given.THREADS))
 
 
 # --- results ----------------------------------------------------------------------------------------------
 
 
-def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int) -> int:
-    """A new array of the array's dtype."""
+def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads: int) -> int:
+    """A new array of the array's dtype; large ones, whose memory is ours, are Python's."""
     dtype, shape = load64(array + ARRAY_DTYPE), local(8 * MAX_RANK)
-    if not packed(layout, load32(dtype + load64(state + State.DTYPE_SIZE)), in_f):
+    size = load32(dtype + load64(state + State.DTYPE_SIZE))
+    if not packed(layout, size, in_f) or size * elements(layout) >= LEAST:
         return 0
-    prepared = looked_up(state, layout)
+    prepared = looked_up(state, layout, threads)
     if prepared == 0:
         return 0
     rank = load64(layout + RANK)
@@ -155,17 +159,17 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int) -> int:
     if made == 0:
         call(load64(state + State.CLEAR))
         return 0
-    if run(state, prepared, load64(array + ARRAY_DATA), load64(made + ARRAY_DATA), scalars):
+    if run(state, prepared, load64(array + ARRAY_DATA), load64(made + ARRAY_DATA), scalars, threads_of(layout)):
         call(load64(state + State.RELEASE), made)
         return 0
     return made
 
 
-def _into(state: int, layout: int, array: int, out: int, scalars: int) -> int:
+def _into(state: int, layout: int, array: int, out: int, scalars: int, threads: int) -> int:
     """The caller's own array, with a reference of its own."""
     if not load32(out + ARRAY_FLAGS) & WRITEABLE or not set_result(layout, out):
         return 0
-    if moved(state, layout, load64(array + ARRAY_DATA), load64(out + ARRAY_DATA), scalars):
+    if moved(state, layout, load64(array + ARRAY_DATA), load64(out + ARRAY_DATA), scalars, threads):
         return 0
     call(load64(state + State.TAKE), out)
     return out

@@ -48,6 +48,7 @@ class State:
     TRANSPOSE = 248  # Python's functions, for whatever is not served here
     ASCONTIGUOUSARRAY = 256
     ASFORTRANARRAY = 264
+    SHARED = 272  # words of the pool of workers: `pool_layout.Shared`
 
 
 class Given:

@@ -129,21 +129,22 @@ def set_result(layout: int, out: int) -> int:
 
 
 def arrays_moved(home: int, args: int, count: int, names: int) -> int:
-    """`arrays_moved(of, to, kind, scalars)` for two NumPy arrays of one shape: 0 where the elements have moved, else
-    SPENT or UNKNOWN. kind: as in a layout; scalars: the address of alpha and beta."""
+    """`arrays_moved(of, to, kind, scalars, threads)` for two NumPy arrays of one shape: 0 where the elements have
+    moved, else SPENT or UNKNOWN. kind: as in a layout; scalars: the address of alpha and beta."""
     state, layout, outcome = state_of(home), local(LAYOUT_BYTES), UNKNOWN
     of, to = load64(args), load64(args + 8)
     store64(layout + KIND, integer(state, load64(args + 16)))
     set_source(layout, of)
     if set_result(layout, to):
         scalars = integer(state, load64(args + 24))
-        outcome = moved(state, layout, load64(of + ARRAY_DATA), load64(to + ARRAY_DATA), scalars)
+        outcome = moved(state, layout, load64(of + ARRAY_DATA), load64(to + ARRAY_DATA), scalars, load64(args + 32))
     return _told(state, outcome)
 
 
 def memory_moved(home: int, args: int, count: int, names: int) -> int:
-    """`memory_moved(a, b, size, shape, strides, axes)`: the same for a tensor at address a, whose axes are permuted as
-    it is copied to new memory at address b. size: bytes of an element; shape, strides: tuples, in elements."""
+    """`memory_moved(a, b, size, shape, strides, axes, threads)`: the same for a tensor at address a, whose axes are
+    permuted as it is copied to new memory at address b. size: bytes of an element; shape, strides: tuples, in
+    elements."""
     state, layout, outcome = state_of(home), local(LAYOUT_BYTES), UNKNOWN
     extents, steps = local(8 * MAX_RANK), local(8 * MAX_RANK)
     size = integer(state, load64(args + 16))
@@ -151,7 +152,8 @@ def memory_moved(home: int, args: int, count: int, names: int) -> int:
     if rank >= 0 and _numbers(state, load64(args + 32), steps, size) == rank:
         store64(layout + KIND, size)
         if _permuted(state, layout, rank, extents, steps, load64(args + 40)) and packed(layout, size, 0):
-            outcome = moved(state, layout, integer(state, load64(args)), integer(state, load64(args + 8)), 0)
+            a, b = integer(state, load64(args)), integer(state, load64(args + 8))
+            outcome = moved(state, layout, a, b, 0, load64(args + 48))
     return _told(state, outcome)
 
 

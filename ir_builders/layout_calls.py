@@ -6,6 +6,7 @@ from .array_entry_fields import MOVED, SPENT, UNKNOWN, State
 from .layout_fields import (
     HELD,
     KERNEL,
+    KIND,
     LEFT,
     ODD_A,
     ODD_B,
@@ -14,25 +15,34 @@ from .layout_fields import (
     OWNER,
     PARAMS,
     PARTS,
+    PLACE_A,
+    PLACE_B,
+    PLACE_BITS,
     REACH_OF,
     REACH_TO,
     TASKS,
     WEIGHT,
 )  # fmt: skip
 from .layout_table import find, prepare
-from .planner_fields import PARAMS_BYTES
+from .planner_fields import NUMBER_BITS, PARAMS_BYTES, SERIAL_BYTES
+from .pool_layout import Shared
+from .shared_calls import ALONE, ASLEEP, TOGETHER, ended, joined, submitted, useful_threads
 from .words import call, load64, local, store64
 
 
-def looked_up(state: int, layout: int) -> int:
-    """The address of the prepared call of a layout, known or new; 0 where Python has to serve it."""
-    table = load64(state + State.TABLE)
+def looked_up(state: int, layout: int, threads: int) -> int:
+    """The address of the prepared call of a layout, known or new; 0 where Python has to serve it. threads: the object
+    that says how many, which becomes a part of the layout."""
+    table, useful = load64(state + State.TABLE), useful_threads(state, layout, threads)
+    if useful < 1:
+        return 0
+    store64(layout + KIND, load64(layout + KIND) | useful - 1 << NUMBER_BITS)
     found = find(table, layout)
     if found == 0:
         found = prepare(table, layout)
         while found < 0 and _provided(state, -1 - found):
             found = prepare(table, layout)
-    return found if found > 0 and load64(found + PARTS) == 1 else 0
+    return found if found > 0 and load64(found + KERNEL) != 0 else 0
 
 
 def _provided(state: int, family: int) -> int:
@@ -49,15 +59,20 @@ def _provided(state: int, family: int) -> int:
     return 1
 
 
-def moved(state: int, layout: int, a: int, b: int, scalars: int) -> int:
+def moved(state: int, layout: int, a: int, b: int, scalars: int, threads: int) -> int:
     """Look a layout up and run it from address a to address b; UNKNOWN where the two might overlap, too."""
-    prepared = looked_up(state, layout)
-    return run_apart(state, prepared, a, b, scalars) if prepared != 0 else UNKNOWN
+    prepared = looked_up(state, layout, threads)
+    return run_apart(state, prepared, a, b, scalars, threads_of(layout)) if prepared != 0 else UNKNOWN
 
 
-def run_apart(state: int, prepared: int, a: int, b: int, scalars: int) -> int:
+def threads_of(layout: int) -> int:
+    """How many threads a layout is for."""
+    return 1 + (load64(layout + KIND) >> NUMBER_BITS)
+
+
+def run_apart(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -> int:
     """The same of a prepared call."""
-    return run(state, prepared, a, b, scalars) if _apart(prepared, a, b) else UNKNOWN
+    return run(state, prepared, a, b, scalars, threads) if _apart(prepared, a, b) else UNKNOWN
 
 
 def _apart(prepared: int, a: int, b: int) -> int:
@@ -67,13 +82,21 @@ def _apart(prepared: int, a: int, b: int) -> int:
     return end_a <= low_b or end_b <= low_a
 
 
-def run(state: int, prepared: int, a: int, b: int, scalars: int) -> int:
-    """Run the kernel from address a to address b; MOVED, UNKNOWN at odd addresses, or SPENT."""
-    if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B):
+def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -> int:
+    """Run the kernel from address a to address b on so many threads at most; MOVED, UNKNOWN where addresses are odd, or others than those that it
+    is for, or where workers have to be woken, or SPENT."""
+    if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B) or not _fits(prepared, a, b):
         return UNKNOWN
     left = load64(prepared + LEFT)
     if left <= 0:
         return SPENT
+    shared, how = load64(state + State.SHARED), ALONE
+    parts = min(min(load64(prepared + PARTS), threads), load64(prepared + TASKS))
+    if parts > 1:
+        serial = load64(load64(state + State.TABLE) + SERIAL_BYTES)
+        how = joined(shared, parts, load64(prepared + PARTS) * serial)
+        if how == ASLEEP:
+            return UNKNOWN
     store64(prepared + LEFT, left - load64(prepared + WEIGHT))
     a += load64(prepared + OFFSET_A)
     b += load64(prepared + OFFSET_B)
@@ -88,14 +111,29 @@ def run(state: int, prepared: int, a: int, b: int, scalars: int) -> int:
         for at in range(0, PARAMS_BYTES, 8):
             store64(copied + at, load64(params + at))
         params = copied
-    _run_unlocked(state, kernel, a, b, scalars, params, tasks)
+    _run_unlocked(state, how, kernel, a, b, scalars, params, tasks, parts)
     if owner != 0:
         call(load64(state + State.RELEASE), owner)
     return MOVED
 
 
-def _run_unlocked(state: int, kernel: int, a: int, b: int, scalars: int, params: int, tasks: int) -> None:
+def _fits(prepared: int, a: int, b: int) -> int:
+    """1 where the kernel is the one for such addresses."""
+    bits = load64(prepared + PLACE_BITS)
+    return a & bits == load64(prepared + PLACE_A) and b & bits == load64(prepared + PLACE_B)
+
+
+def _run_unlocked(
+    state: int, how: int, kernel: int, a: int, b: int, scalars: int, params: int, tasks: int, parts: int
+) -> None:
     """Other threads may run Python code meanwhile, which may forget the layout."""
+    shared = load64(state + State.SHARED)
+    pool, release = load64(shared + Shared.POOL), load64(shared + Shared.RELEASE)
     thread = call(load64(state + State.UNLOCK))
-    call(kernel, a, b, scalars, params, 0, 0, tasks)
+    if how == TOGETHER:
+        submitted(shared, pool, kernel, a, b, scalars, params, tasks, parts)
+    else:
+        call(kernel, a, b, scalars, params, 0, 0, tasks)
     call(load64(state + State.LOCK), thread)
+    if parts > 1:
+        ended(shared, how, release)

@@ -28,11 +28,12 @@ PARAMS = 24  # address of the kernel's parameters
 TASKS = 32  # size of its task grid
 ODD_A, ODD_B = 40, 48  # address bits that must be clear
 LEFT, WEIGHT = 56, 64  # bytes until Python has to look at the layout anew, and for how many of them a call counts
-PARTS = 72  # threads that are worth their while: only 1 is for the native entry
+PARTS = 72  # threads that are worth their while
 HELD = 80  # 1: too short to give the interpreter lock away for
 OWNER = 88  # object that keeps code and parameters alive, 0: they live for ever
 REACH_OF, REACH_TO = 96, 112  # lowest byte and end, relative to element 0, of each array; two words
-PREPARED_BYTES = 128
+PLACE_BITS, PLACE_A, PLACE_B = 128, 136, 144  # low bits of addresses on which the kernel depends, and what they are
+PREPARED_BYTES = 152
 
 
 def scaled_kind(of: int, to: int, alpha: int, beta: int, conjugate: int) -> int:

@@ -18,7 +18,7 @@ PLANNER_BYTES = 72
 # What a layout's KIND has above the numbers of `layout_fields`, for Python's own use.
 ODD_BITS = 40  # three address bits that are set and should not be: smaller units are moved
 UNSERVED_BIT = 43  # 1: no any-size kernel serves it
-NUMBER_BITS = 44  # what else distinguishes layouts: effort, threads
+NUMBER_BITS = 44  # threads less one; where it is not served: a number for effort and threads
 
 # A family's record.
 FAMILY_KERNEL = 0  # address, 0 = not there yet

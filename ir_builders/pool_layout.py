@@ -4,6 +4,8 @@ from __future__ import annotations
 
 REVISION = 1  # of `dispatch`, with any change of which stored code is another
 SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
+BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
+WAKING_BYTES = 4 << 20  # one thread moves less before a worker that sleeps is awake: 0.1 ms on virtual machines
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
 PARTS_BITS = 16
@@ -14,6 +16,7 @@ STOP = -1  # the word that ends every worker
 WORD = 0
 DONE = 128
 PENDING = 192  # 1: a job is published whose submitter went to wake workers
+CALLED = 200  # when the last call ended, in nanoseconds of `time.perf_counter`
 JOB = 256  # the addresses kernel, a, b, scalars, params, scratch; scratch bytes per part; tasks
 CONFIG = 384  # polls before a worker parks, polls before it yields, polls before a submitter yields, yield()
 STATES = 512  # one byte per participant
@@ -25,3 +28,30 @@ ACTIVE, PARKED = 0, 1  # a worker's state; PARKED = about to block, or blocking,
 
 JOB_FIELDS = ("kernel", "a", "b", "scalars", "params", "scratch", "stride", "tasks")
 CONFIG_FIELDS = ("worker_polls", "worker_yields", "submitter_yields", "yield")
+MASK_BYTES = 128  # a mask of CPUs, as the system writes it
+
+
+class Shared:
+    """Offsets of the words through which native code finds the process' pool: addresses, unless said. All are 0, and
+    Python makes every call, where the system lacks a function."""
+
+    POOL = 0  # of the memory, 0 = there is no pool that serves
+    PARTICIPANTS = 8  # their number
+    SUBMIT = 16
+    RESUME = 24
+    ACQUIRE = 32  # Python's methods of the lock that the pool's caller holds
+    RELEASE = 40
+    AT_ONCE = 48  # the arguments of the first
+    TRUE = 56
+    CALL = 64  # PyObject_CallObject
+    DROP = 72  # Py_DecRef
+    CLEAR = 80
+    CLOCK = 88  # clock_gettime
+    GET_MASK = 96  # sched_getaffinity
+    BURST = 104  # nanoseconds, see `runtime.pool`
+    WAKING = 112  # bytes
+    THREADS = 120  # by default, 0 = nobody has asked
+    MASK = 128  # the CPUs that they were counted by
+
+
+SHARED_BYTES = Shared.MASK + MASK_BYTES

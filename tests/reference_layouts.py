@@ -62,13 +62,12 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
 def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) -> tuple[Any, ...]:
     """The same, up to what the arrays reach, where nothing is permuted. In place of the family stands a text."""
     size, unit = placed.canonical.bytes_moved // 2, placed.canonical.b.itemsize
-    near = 2 * size < target.l2
+    near = 2 * size < target.l2 * 5 // 4
     step = max(1, size) if near else TASK_BYTES
     name = "copy_bytes_past" if target.streams and not near else "copy_bytes"
-    _, held, owner = _worth(placed)
-    parts = 1 if near else max(1, 2 * size // SERIAL_BYTES)
+    parts = 1 if near else max(1, size // SERIAL_BYTES)
     offsets = placed.offset_a * unit, placed.offset_b * unit
-    return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, held, owner
+    return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, size < HELD_BYTES, 0
 
 
 def _call(placed: Placed, shared: Family, target: Target) -> tuple[Any, ...]:

@@ -61,7 +61,7 @@ def test_one_thread_copies_what_the_caches_hold_and_several_what_they_do_not() -
     table, l2 = layouts(), backend.host_target().l2
     addresses = layout_code.entries()
     streams = "copy_bytes_past" if backend.host_target().streams else "copy_bytes"
-    for size, kernel, parts in ((l2 // 2 - 1, "copy_bytes", 1), (4 * l2, streams, 8 * l2 >> 19)):
+    for size, kernel, parts in ((l2 // 2, "copy_bytes", 1), (4 * l2, streams, 4 * l2 >> 19)):
         words = np.array([1, 1, size, 1, 1], np.int64)
         found = table.planned(words.tobytes(), checked=True)
         assert not isinstance(found, int)

@@ -18,7 +18,7 @@ _TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS = (
 )  # fmt: skip
 _SOURCES = (
     "words", "layout_fields", "planner_fields", "canonical_axes", _COPY, _PLANNER, _TABLE, "array_entry_fields",
-    "array_arguments", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
+    "array_arguments", "pool_layout", "shared_calls", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
 )  # fmt: skip
 _WORD = ctypes.c_int64
 _LAYOUT = ctypes.c_char_p  # its bytes, which may hold zeros
@@ -52,7 +52,7 @@ def entries() -> Mapping[str, int]:
 
 def facts() -> tuple[int, ...]:
     """The facts of this machine in a table: bytes of the longest row that is moved as one item, or 0; 1 where copies
-    may be written past the caches; bytes of L2."""
+    may be written past the caches; bytes that they move at least, then."""
     return _loaded().facts
 
 
@@ -75,7 +75,7 @@ def _compiled() -> bytes:
 def _facts() -> tuple[int, ...]:
     _, target = _machine()
     past = target.streams and target.line == locks.imported("..ir_builders.contiguous_copy", __package__).LINE
-    return 0 if target.natural else target.vector_bits // 8, int(past), target.l2
+    return 0 if target.natural else target.vector_bits // 8, int(past), target.l2 * 5 // 4
 
 
 def _machine() -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..ir_builders import planner_fields as fields
 from ..ir_builders.layout_fields import LEFT, MAX_RANK, PREPARED_BYTES
-from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
+from ..ir_builders.pool_layout import HELD_BYTES, MAX_PARTICIPANTS, SERIAL_BYTES
 from ..operands.addresses import data_address
 from ..runtime.once import once
 from .family_kernels import FamilyKernels
@@ -24,14 +24,14 @@ from .layout_code import entries, facts, functions
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
-    from ..runtime.executable import Executable
+    from ..runtime.executable import Direct, Executable
     from .pairs import Scaling
 
 CAPACITY = 1 << 15  # layouts remembered
 MOST_BYTES = 40 << 20  # that they take at most: 20,000 of 64 axes; everyday ones take half a KiB
 MOST_OWNED = 512  # layouts with a kernel of their own: some 70 KiB each
 PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
-MOST_NUMBERS = 4096  # efforts and numbers of threads in layouts
+MOST_NUMBERS = 4096  # efforts above 1, and their numbers of threads, in layouts
 
 FOR_EVER = 1 << 62  # bytes that a layout with a kernel of its own may move
 
@@ -62,6 +62,9 @@ class Known(NamedTuple):
     end_of: int
     low_to: int
     end_to: int
+    place_bits: int
+    place_a: int
+    place_b: int
     words: Array
     executable: Executable | None
     layout: bytes
@@ -70,6 +73,10 @@ class Known(NamedTuple):
     def serves(self) -> bool:
         """True where the call can be made, once addresses are even."""
         return self.kernel != 0 or self.executable is not None
+
+    def fits(self, a: int, b: int) -> bool:
+        """True where the kernel is the one for these addresses."""
+        return a & self.place_bits == self.place_a and b & self.place_bits == self.place_b
 
 
 class Layouts:
@@ -157,6 +164,15 @@ class Layouts:
         words = np.array(prepared(executable, reaches, odd), np.int64)
         return self._kept(layout, words, executable)
 
+    def note_call(self, known: Known, a: int, b: int) -> None:
+        """Let native code make the call that a layout's own executable has made at these addresses, if it can."""
+        if known.executable is None or (known.kernel and known.fits(a, b)):
+            return
+        direct = known.executable.direct_at(a, b)
+        if direct is not None:
+            words = _words(direct, (known.odd_of, known.odd_to), known.owner, known[12:16], (a, b))
+            self._kept(known.layout, np.array(words, np.int64), known.executable)
+
     def renew(self, layout: bytes, left: int) -> None:
         """Look at a layout anew when it has moved so many bytes."""
         self._native["renew"](self.address, layout, left)
@@ -187,12 +203,18 @@ class Layouts:
 def prepared(executable: Executable | None, reaches: tuple[Reach, Reach], odd: Reach) -> tuple[int, ...]:
     """The words of a prepared call, with the arguments of `Layouts.own`."""
     direct = None if executable is None else executable.direct()
-    call, parts, held = (0, 0, 0, 0, 0), 0, False
+    return _words(direct, odd, 0 if executable is None else id(executable), (*reaches[0], *reaches[1]), (0, 0))
+
+
+def _words(
+    direct: Direct | None, odd: Reach, owner: int, reaches: tuple[int, ...], addresses: Reach
+) -> tuple[int, ...]:
+    """The same of a call of an executable with this identity. addresses: at which it may be made."""
+    call, parts, held, bits = (0, 0, 0, 0, 0), 0, False, 0
     if direct is not None:
-        call = (direct.kernel.address, direct.offset_a, direct.offset_b, direct.params, direct.tasks)
-        parts, held = 1, direct.held
-    owner = 0 if executable is None else id(executable)
-    return (*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches[0], *reaches[1])
+        call = (direct.kernel.address, direct.offset_a, direct.offset_b, 0, direct.tasks)
+        parts, held, bits = direct.parts, direct.held, direct.place_bits
+    return (*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches, bits, *(address & bits for address in addresses))
 
 
 # --- layouts --------------------------------------------------------------------------------------------
@@ -207,8 +229,10 @@ def layout_of(of: Array, to: Array, scale: Scaling, threads: int, effort: int, o
     if odd:
         kind |= odd << fields.ODD_BITS
     if effort != 1 or threads > 1:
-        useful = min(threads, max(1, to.size * (of.dtype.itemsize + to.dtype.itemsize) // SERIAL_BYTES))
-        kind |= (effort != 1) << fields.UNSERVED_BIT | _number(effort, useful) << fields.NUMBER_BITS
+        worth = max(1, to.size * (of.dtype.itemsize + to.dtype.itemsize) // SERIAL_BYTES)
+        useful = min(threads, worth, MAX_PARTICIPANTS)
+        number = useful - 1 if effort == 1 else _number(effort, useful)
+        kind |= (effort != 1) << fields.UNSERVED_BIT | number << fields.NUMBER_BITS
     rank = to.ndim
     axes = chain.from_iterable(zip(to.shape, of.strides, to.strides, strict=True))
     return _struct(rank).pack(kind, rank, *axes)
@@ -219,15 +243,14 @@ def _struct(rank: int) -> struct.Struct:
     return struct.Struct(f"{2 + 3 * rank}q")
 
 
-_numbers: dict[tuple[int, int], int] = {(1, 1): 0}
+_numbers: dict[tuple[int, int], int] = {}
 
 
 def _number(effort: int, threads: int) -> int:
-    """A number for every effort and number of threads; none is given anew while a layout may have it."""
+    """A number for every effort above 1 and number of threads; none is given anew while a layout may have it."""
     if len(_numbers) > MOST_NUMBERS:
         layouts().clear()
         _numbers.clear()
-        _numbers[1, 1] = 0
     return _numbers.setdefault((effort, threads), len(_numbers))
 
 

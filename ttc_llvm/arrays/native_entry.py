@@ -17,7 +17,7 @@ from ..ir_builders.array_entry_fields import GIVEN_WORDS, STATE_BYTES, STATE_WOR
 from ..ir_builders.array_entry_fields import MOVED as MOVED
 from ..ir_builders.layout_fields import ARITHMETIC
 from ..operands import object_fields
-from ..runtime import numpy_api
+from ..runtime import numpy_api, shared_words
 from ..runtime.once import once
 from . import builtin_functions, layout_code, public
 from .layouts import layouts
@@ -74,7 +74,7 @@ def _state() -> Any:
     def provide(family: int) -> None:
         table.families.provide(family)
 
-    values |= {"TABLE": table.address, "PROVIDE": id(provide)}
+    values |= {"TABLE": table.address, "PROVIDE": id(provide), "SHARED": shared_words.address()}
     others = (*map(np.dtype, ARITHMETIC), *(sys.intern(name.lower()) for name in GIVEN_WORDS))
     state = (ctypes.c_int64 * (STATE_BYTES // 8))(*(values[name] for name in STATE_WORDS), *map(id, others))
     builtin_functions.keep((state, others, table, provide, public.PYTHON, layout_code.functions()))

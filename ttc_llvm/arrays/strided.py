@@ -46,7 +46,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     """
     if not to.nbytes:
         return
-    if effort == 1 and native_moves().arrays(of, to, scale.number or of.dtype.itemsize, scale.address) == MOVED:
+    if effort == 1 and _moved_natively(of, to, scale, threads):
         return
     wanted = _Wanted(threads, effort)
     known = _known(of, to, scale, wanted)
@@ -59,6 +59,11 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
         _assign_odd(of, to, scale, replace(wanted, odd=odd))
         return
     _run(known, address_of, address_to, scale, threads)
+
+
+def _moved_natively(of: Array, to: Array, scale: Scaling, threads: int) -> bool:
+    kind = scale.number or of.dtype.itemsize
+    return native_moves().arrays(of, to, kind, scale.address, threads) == MOVED
 
 
 def memory_moved(*call: Any) -> bool:
@@ -75,6 +80,8 @@ def _run(known: Known, a: int, b: int, scale: Scaling, threads: int) -> None:
             if not isinstance(family, Known):
                 raise
             _run(family, a, b, scale, threads)
+        else:
+            layouts().note_call(known, a, b)
     else:
         a, b = a + known.offset_a, b + known.offset_b
         call = Call(known.kernel, a, b, scale.address, known.params, 0, known.tasks)

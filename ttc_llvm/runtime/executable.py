@@ -42,18 +42,20 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """A call that any thread may make alone, at any address of B: what to pass besides the tensors' addresses.
+    """A call without scratch: what to pass besides the tensors' addresses.
 
-    kernel: what runs; offset_a, offset_b: bytes to add to the tensors' addresses; params: their address, whose
-    memory the maker keeps; tasks: size of the task grid; held: too short to give the interpreter lock away for.
+    kernel: what runs; offset_a, offset_b: bytes to add to the tensors' addresses; tasks: size of the task grid; held:
+    too short to give the interpreter lock away for; parts: threads that are worth their while; place_bits: those of
+    addresses that decide which kernel runs.
     """
 
     kernel: Kernel
     offset_a: int
     offset_b: int
-    params: int
     tasks: int
     held: bool
+    parts: int
+    place_bits: int
 
 
 def bound(made: Kernel, held: bool) -> Entry:
@@ -114,14 +116,7 @@ class Executable:
         """
         a += self._offsets[0]
         b += self._offsets[1]
-        odd = b % self._alignment if self._alignment else 1
-        if odd and self._items and b % self._items == 0:
-            (self._for_misaligned_b or self._made_for_b()).run(a, b, scalars, threads)
-            return
-        if self._line and a % self._line:
-            (self._for_misaligned_a or self._made_for_a()).run(a, b, scalars, threads)
-            return
-        body = (self._ordinary or self._made(False)) if odd else (self._non_temporal or self._made(True))
+        body = self._body_at(a, b)
         made = body.kernel
         if body.alone and (threads < 2 or self.parts < 2):
             body.entry(a, b, scalars, 0, 0, 0, made.tasks)
@@ -129,13 +124,33 @@ class Executable:
             call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
             runtime.run(call, min(threads, self.parts), moved=self.parts * pool_layout.SERIAL_BYTES)
 
+    def _body_at(self, a: int, b: int) -> _Body:
+        """The body for these addresses of canonical element 0; which one it is, a few low bits of them decide."""
+        odd = b % self._alignment if self._alignment else 1
+        if odd and self._items and b % self._items == 0:
+            return (self._for_misaligned_b or self._made_for_b())._body_at(a, b)
+        if self._line and a % self._line:
+            return (self._for_misaligned_a or self._made_for_a())._body_at(a, b)
+        return (self._ordinary or self._made(False)) if odd else (self._non_temporal or self._made(True))
+
     def direct(self) -> Direct | None:
-        """The call that `run` makes for small tensors; None where threads, scratch or B's alignment matter."""
+        """The call that `run` makes for small tensors at any address; None where threads, scratch or B's alignment
+        matter."""
         if self.parts > 1 or self._alignment:
             return None
         body = self._ordinary or self._made(False)
-        made, held = body.kernel, self._is_held()
-        return Direct(made, *self._offsets, 0, made.tasks, held) if body.alone else None
+        return self._direct(body, 0) if body.alone else None
+
+    def direct_at(self, a: int, b: int) -> Direct | None:
+        """The call that `run` makes from address a to address b, and others of equal low bits; None where it needs
+        scratch."""
+        body = self._body_at(a + self._offsets[0], b + self._offsets[1])
+        others = [one for one in (self._for_misaligned_b, self._for_misaligned_a) if one is not None]
+        bits = max(max(one._alignment, one._line) for one in (self, *others))
+        return self._direct(body, max(bits - 1, 0)) if body.alone else None
+
+    def _direct(self, body: _Body, bits: int) -> Direct:
+        return Direct(body.kernel, *self._offsets, body.kernel.tasks, self._is_held(), self.parts, bits)
 
     def _is_held(self) -> bool:
         return self.placed.canonical.bytes_moved < pool_layout.HELD_BYTES

@@ -12,7 +12,7 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +28,6 @@ from .once import once
 POLL_SECONDS = 150e-6  # how long an idle worker polls before it parks
 PATIENCE_SECONDS = 20e-6  # how long a caller polls for others' parts before it offers its CPU
 CROWDED_POLLS = 64  # the same for everybody, in polls, where there are more participants than CPUs
-BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
-WAKING_BYTES = 4 << 20  # one thread moves less before a worker that sleeps is awake: 0.1 ms on virtual machines
 PAGE = 4096
 GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 NEVER = 1 << 62
@@ -98,6 +96,7 @@ class Native:
     repeat_call: Callable[..., None]
     pauses: Callable[..., None]
     rate: float
+    addresses: Mapping[str, int]  # of the entries that native code calls itself
 
 
 @once
@@ -108,7 +107,8 @@ def native() -> Native:
         name: code.function(name, ctypes.CFUNCTYPE(result, *arguments))
         for name, (result, arguments) in _NATIVE.items()
     }
-    return Native(**entries, rate=_poll_rate(entries["pauses"]))
+    addresses = {name: code.address(name) for name in ("submit", "resume")}
+    return Native(**entries, rate=_poll_rate(entries["pauses"]), addresses=addresses)
 
 
 def _compiled() -> bytes:
@@ -151,12 +151,20 @@ class Pool:
         first = self.start - self.block.ctypes.data + layout.STATES
         self.states = memoryview(self.block)[first : first + layout.MAX_PARTICIPANTS]
         self.yield_address = _yield_address()
-        self.called = 0.0  # when the last call ended
+
+    @property
+    def called(self) -> float:
+        """When the last call ended, by `time.perf_counter`."""
+        return ctypes.c_int64.from_address(self.start + layout.CALLED).value * 1e-9
+
+    @called.setter
+    def called(self, seconds: float) -> None:
+        ctypes.c_int64.from_address(self.start + layout.CALLED).value = int(seconds * 1e9)
 
     def sleeps(self, parts: int, moved: int) -> bool:
         """True where waking workers for a call that moves so many bytes takes longer than it gains, and it does not
         follow another one at once, as those do that would find them awake."""
-        if moved >= WAKING_BYTES or time.perf_counter() - self.called < BURST_SECONDS:
+        if moved >= layout.WAKING_BYTES or time.perf_counter() - self.called < layout.BURST_SECONDS:
             return False
         return layout.PARKED in self.states[1:parts].tobytes()
 

@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..ir_builders.pool_layout import MAX_PARTICIPANTS
 from ..lazy_dataclasses import dataclass, field
 from ..logs import Log
-from . import affinity
+from . import affinity, shared_words
 from .affinity import Affinity
 from .pool import NEVER, Call, Pool, Scratch, cpu_count, native
 
@@ -39,12 +39,15 @@ def run(call: Call, threads: int, repeats: int = 1, moved: int = NEVER) -> None:
 
 def num_threads() -> int:
     """Threads used by default: `set_num_threads`, else OMP_NUM_THREADS, else the CPUs this thread may use."""
-    return _chosen[0] if _chosen else _omp_num_threads() or cpu_count()
+    count = _chosen[0] if _chosen else _omp_num_threads() or cpu_count()
+    shared_words.note_threads(count, affinity.process_mask() or frozenset())
+    return count
 
 
 def set_num_threads(threads: int) -> None:
     """Fix the default number of threads of this process. OptionError if it is no integer or less than 1."""
     _chosen[:] = [thread_count(threads)]
+    shared_words.note_threads(0, frozenset())
 
 
 def thread_count(threads: int) -> int:
@@ -138,11 +141,13 @@ class _Shared:
             self.pool = Pool(self.affinity)
         if len(self.pool.threads) < participants - 1:
             self.pool.grow(participants)
+        shared_words.publish(self.pool, self.lock)
         return self.pool
 
     def retire(self) -> None:
         """End the pool; the next call makes a new one. Called with the lock held."""
         if self.pool is not None:
+            shared_words.withdraw()
             self.pool.stop(patience=1.0)
             self.pool = None
 
@@ -155,6 +160,7 @@ def _close() -> None:
     """Leave no worker in native code while the interpreter goes down."""
     shared = _shared
     shared.closed = True
+    shared_words.withdraw()
     if shared.lock.acquire(timeout=0.1):
         try:
             if shared.pool is not None:
@@ -166,6 +172,7 @@ def _close() -> None:
 def _forget() -> None:
     """In a forked child: its parent's workers do not exist here, and whoever held the lock may not either."""
     global _shared
+    shared_words.withdraw()
     _shared = _Shared(_shared.affinity)
 
 

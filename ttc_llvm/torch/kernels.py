@@ -65,7 +65,7 @@ def on_host(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, co
     if real == 1 and imag == 0 and not conjugate and len(axes) == x.dim():
         with suppress(IndexError):
             result = x.new_empty([x.shape[k] for k in axes])
-            memory = x.data_ptr(), result.data_ptr(), x.itemsize, x.shape, x.stride(), axes
+            memory = x.data_ptr(), result.data_ptr(), x.itemsize, x.shape, x.stride(), axes, _threads(x.nbytes)
             if assignment.engine().memory_moved(*memory):
                 return result
     return _moved(x, axes, real, imag, conjugate)

@@ -1,0 +1,118 @@
+"""Calls of kernels that several threads share, from the native entries of arrays: functions for `integer_code`.
+
+Python makes the pool of workers, adds to it, and wakes those that sleep (`runtime.runtime`); here calls are handed to
+workers that are awake. The interpreter lock is held until `submitted` runs.
+"""
+
+from __future__ import annotations
+
+from .array_arguments import integer, is_left
+from .array_entry_fields import State
+from .layout_fields import AXES, AXIS_BYTES, EXTENT, FIRST_SCALED_KIND, KIND, RANK, SIZES
+from .planner_fields import SERIAL_BYTES
+from .pool_layout import CALLED, MASK_BYTES, MAX_PARTICIPANTS, PARKED, STATES, Shared
+from .words import call, call32, load8, load64, local, store64
+
+ALONE, TOGETHER, ASLEEP = 0, 1, 2
+"""How a call runs: on this thread, with others, or as Python says, which wakes them."""
+MONOTONIC = 1  # the clock of the C library that `time.perf_counter` reads
+
+
+def useful_threads(state: int, layout: int, thing: int) -> int:
+    """Threads that are worth their while, of those that an argument allows; 0 where Python has to count them."""
+    worth = _worth(state, layout)
+    if worth < 2:
+        return 1
+    most = default_threads(load64(state + State.SHARED)) if is_left(state, thing) else integer(state, thing)
+    return min(min(worth, most), MAX_PARTICIPANTS)
+
+
+def is_small(state: int, layout: int) -> int:
+    """1 where one thread suffices."""
+    return _worth(state, layout) < 2
+
+
+def _worth(state: int, layout: int) -> int:
+    return _moved(layout) // load64(load64(state + State.TABLE) + SERIAL_BYTES)
+
+
+def _moved(layout: int) -> int:
+    """Bytes of both arrays."""
+    kind = load64(layout + KIND)
+    if kind < FIRST_SCALED_KIND:
+        return elements(layout) * 2 * kind
+    return elements(layout) * (SIZES[kind & 3] + SIZES[kind >> 2 & 3])
+
+
+def elements(layout: int) -> int:
+    """How many elements an array of this layout has."""
+    count = 1
+    for k in range(load64(layout + RANK)):
+        count *= load64(layout + AXES + AXIS_BYTES * k + EXTENT)
+    return count
+
+
+def default_threads(shared: int) -> int:
+    """What `num_threads` has said, as long as the CPUs that this thread may use are the same; else 0."""
+    mask, ask = local(MASK_BYTES), load64(shared + Shared.GET_MASK)
+    for at in range(0, MASK_BYTES, 8):
+        store64(mask + at, 0)
+    if ask == 0 or call32(ask, 0, MASK_BYTES, mask) < 0:
+        return 0
+    for at in range(0, MASK_BYTES, 8):
+        if load64(mask + at) != load64(shared + Shared.MASK + at):
+            return 0
+    return load64(shared + Shared.THREADS)
+
+
+def joined(shared: int, parts: int, moved: int) -> int:
+    """How a call of so many parts is to run. TOGETHER: the caller has the pool until it calls `ended`."""
+    pool, acquire = load64(shared + Shared.POOL), load64(shared + Shared.ACQUIRE)
+    if pool == 0 or load64(shared + Shared.PARTICIPANTS) < parts:
+        return ASLEEP
+    if _any_parked(pool, parts):
+        recent = now(shared) - load64(pool + CALLED) < load64(shared + Shared.BURST)
+        return ASLEEP if recent or moved >= load64(shared + Shared.WAKING) else ALONE
+    found = call(load64(shared + Shared.CALL), acquire, load64(shared + Shared.AT_ONCE))
+    if found == 0:
+        call(load64(shared + Shared.CLEAR))
+        return ASLEEP
+    call(load64(shared + Shared.DROP), found)
+    return TOGETHER if found == load64(shared + Shared.TRUE) else ALONE
+
+
+def _any_parked(pool: int, parts: int) -> int:
+    for worker in range(1, parts):
+        if load8(pool + STATES + worker) == PARKED:
+            return 1
+    return 0
+
+
+def submitted(
+    shared: int, pool: int, kernel: int, a: int, b: int, scalars: int, params: int, tasks: int, parts: int
+) -> None:
+    """Run a call that needs no scratch. What sleeping workers do not take, the caller runs."""
+    left = call(load64(shared + Shared.SUBMIT), pool, kernel, a, b, scalars, params, 0, 0, tasks, parts, 1)
+    while left != 0:
+        left = call(load64(shared + Shared.RESUME), pool, parts, left)
+
+
+def ended(shared: int, how: int, release: int) -> None:
+    """A call of several parts has ended. release: of the lock that `joined` took."""
+    pool = load64(shared + Shared.POOL)
+    if pool != 0:
+        store64(pool + CALLED, now(shared))
+    if how != TOGETHER:
+        return
+    found = call(load64(shared + Shared.CALL), release, 0)
+    if found == 0:
+        call(load64(shared + Shared.CLEAR))
+    else:
+        call(load64(shared + Shared.DROP), found)
+
+
+def now(shared: int) -> int:
+    """Nanoseconds of `time.perf_counter`."""
+    time = local(16)
+    call32(load64(shared + Shared.CLOCK), MONOTONIC, time)
+    return load64(time) * 1000000000 + load64(time + 8)
