@@ -66,7 +66,7 @@ def moved(state: int, layout: int, a: int, b: int, scalars: int, threads: int) -
 
 
 def threads_of(layout: int) -> int:
-    """How many threads a layout is for."""
+    """The number of threads that a layout is for."""
     return 1 + (load64(layout + KIND) >> NUMBER_BITS)
 
 
@@ -83,8 +83,8 @@ def _apart(prepared: int, a: int, b: int) -> int:
 
 
 def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -> int:
-    """Run the kernel from address a to address b on so many threads at most; MOVED, UNKNOWN where addresses are odd, or others than those that it
-    is for, or where workers have to be woken, or SPENT."""
+    """Run the kernel from address a to address b on so many threads at most; MOVED, UNKNOWN where addresses are odd, or
+    others than those that it is for, or where workers have to be woken, or SPENT."""
     if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B) or not _fits(prepared, a, b):
         return UNKNOWN
     left = load64(prepared + LEFT)

@@ -45,7 +45,7 @@ def _moved(layout: int) -> int:
 
 
 def elements(layout: int) -> int:
-    """How many elements an array of this layout has."""
+    """The number of elements of an array of this layout."""
     count = 1
     for k in range(load64(layout + RANK)):
         count *= load64(layout + AXES + AXIS_BYTES * k + EXTENT)
@@ -53,7 +53,7 @@ def elements(layout: int) -> int:
 
 
 def default_threads(shared: int) -> int:
-    """What `num_threads` has said, as long as the CPUs that this thread may use are the same; else 0."""
+    """The number that `num_threads` has said, as long as the CPUs that this thread may use are the same; else 0."""
     mask, ask = local(MASK_BYTES), load64(shared + Shared.GET_MASK)
     for at in range(0, MASK_BYTES, 8):
         store64(mask + at, 0)
@@ -66,7 +66,7 @@ def default_threads(shared: int) -> int:
 
 
 def joined(shared: int, parts: int, moved: int) -> int:
-    """How a call of so many parts is to run. TOGETHER: the caller has the pool until it calls `ended`."""
+    """The way in which a call of so many parts is to run. TOGETHER: the caller has the pool until it calls `ended`."""
     pool, acquire = load64(shared + Shared.POOL), load64(shared + Shared.ACQUIRE)
     if pool == 0 or load64(shared + Shared.PARTICIPANTS) < parts:
         return ASLEEP

@@ -19,7 +19,7 @@ _noted: list[Any] = []  # threads, and the CPUs with which they were counted
 
 
 def address() -> int:
-    """Where the words are, for good."""
+    """The address of the words, for good."""
     _describe()
     return ctypes.addressof(_words)
 
