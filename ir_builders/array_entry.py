@@ -23,7 +23,7 @@ from ttc_llvm.operands.object_fields import (
 from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, type_of
 from .array_entry_fields import GIVEN_BYTES, Given, State
 from .array_layouts import item_bytes, packed, permuted_array, set_result, set_source, state_of
-from .layout_calls import looked_up, moved, run, threads_of
+from .layout_calls import is_ready, looked_up, moved, populated, run, threads_of
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK
 from .result_fields import LEAST
 from .shared_calls import elements
@@ -142,26 +142,43 @@ def _contiguous(state: int, args: int, count: int, names: int, wanted: int) -> i
 
 
 def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads: int) -> int:
-    """A new array of the array's dtype; large ones, whose memory is ours, are Python's."""
+    """A new array of the array's dtype."""
     dtype, shape = load64(array + ARRAY_DTYPE), local(8 * MAX_RANK)
     size = load32(dtype + load64(state + State.DTYPE_SIZE))
-    if not packed(layout, size, in_f) or size * elements(layout) >= LEAST:
+    if not packed(layout, size, in_f):
+        return 0
+    size = size * elements(layout)
+    if size >= LEAST and load64(state + State.RESULTS) == 0:
         return 0
     prepared = looked_up(state, layout, threads)
-    if prepared == 0:
+    if prepared == 0 or not is_ready(state, prepared, threads_of(layout)):
         return 0
     rank = load64(layout + RANK)
     for k in range(rank):
         store64(shape + 8 * k, load64(layout + AXES + AXIS_BYTES * k + EXTENT))
     call(load64(state + State.TAKE), dtype)  # which the new array keeps
     ndarray = load64(state + State.NDARRAY)
-    made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
+    if size < LEAST:
+        made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
+    else:
+        made = _large(state, dtype, rank, shape, in_f, size, threads_of(layout))
     if made == 0:
         call(load64(state + State.CLEAR))
         return 0
     if run(state, prepared, load64(array + ARRAY_DATA), load64(made + ARRAY_DATA), scalars, threads_of(layout)):
         call(load64(state + State.RELEASE), made)
         return 0
+    return made
+
+
+def _large(state: int, dtype: int, rank: int, shape: int, in_f: int, size: int, threads: int) -> int:
+    """A new array in the memory of results, 0 where there is none."""
+    memory, is_fresh = load64(state + State.RESULTS), local(8)
+    store64(is_fresh, 0)
+    ndarray = load64(state + State.NDARRAY)
+    made = call(load64(state + State.NEW_LARGE), memory, ndarray, dtype, rank, shape, in_f, is_fresh, size)
+    if made != 0 and load64(is_fresh):
+        populated(state, load64(made + ARRAY_DATA), size, threads)
     return made
 
 

@@ -49,6 +49,9 @@ class State:
     ASCONTIGUOUSARRAY = 256
     ASFORTRANARRAY = 264
     SHARED = 272  # words of the pool of workers: `pool_layout.Shared`
+    RESULTS = 280  # state of the memory of large results, 0 = Python makes them
+    NEW_LARGE = 288  # its functions
+    POPULATE = 296
 
 
 class Given:

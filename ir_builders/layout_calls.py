@@ -26,7 +26,8 @@ from .layout_fields import (
 from .layout_table import find, prepare
 from .planner_fields import NUMBER_BITS, PARAMS_BYTES, SERIAL_BYTES
 from .pool_layout import Shared
-from .shared_calls import ALONE, ASLEEP, TOGETHER, ended, joined, submitted, useful_threads
+from .result_fields import CHUNK
+from .shared_calls import ASLEEP, TOGETHER, ended, joined, planned, submitted, useful_threads
 from .words import call, load64, local, store64
 
 
@@ -90,13 +91,10 @@ def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -
     left = load64(prepared + LEFT)
     if left <= 0:
         return SPENT
-    shared, how = load64(state + State.SHARED), ALONE
-    parts = min(min(load64(prepared + PARTS), threads), load64(prepared + TASKS))
-    if parts > 1:
-        serial = load64(load64(state + State.TABLE) + SERIAL_BYTES)
-        how = joined(shared, parts, load64(prepared + PARTS) * serial)
-        if how == ASLEEP:
-            return UNKNOWN
+    parts = _parts(prepared, threads)
+    how = joined(load64(state + State.SHARED), parts, _moved(state, prepared))
+    if how == ASLEEP:
+        return UNKNOWN
     store64(prepared + LEFT, left - load64(prepared + WEIGHT))
     a += load64(prepared + OFFSET_A)
     b += load64(prepared + OFFSET_B)
@@ -115,6 +113,28 @@ def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -
     if owner != 0:
         call(load64(state + State.RELEASE), owner)
     return MOVED
+
+
+def is_ready(state: int, prepared: int, threads: int) -> int:
+    """1 unless workers have to be woken for a call."""
+    return planned(load64(state + State.SHARED), _parts(prepared, threads), _moved(state, prepared)) != ASLEEP
+
+
+def _parts(prepared: int, threads: int) -> int:
+    return min(min(load64(prepared + PARTS), threads), load64(prepared + TASKS))
+
+
+def _moved(state: int, prepared: int) -> int:
+    return load64(prepared + PARTS) * load64(load64(state + State.TABLE) + SERIAL_BYTES)
+
+
+def populated(state: int, block: int, size: int, threads: int) -> None:
+    """Have the system fill pages of a new block of the memory of results."""
+    tasks = (size + CHUNK - 1) // CHUNK
+    parts = min(threads, tasks)
+    how = joined(load64(state + State.SHARED), parts, size)
+    kernel, memory = load64(state + State.POPULATE), load64(state + State.RESULTS)
+    _run_unlocked(state, how, kernel, block, size, memory, 0, tasks, parts)
 
 
 def _fits(prepared: int, a: int, b: int) -> int:

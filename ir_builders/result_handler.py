@@ -75,20 +75,42 @@ def new_like(state: int, prototype: int, order: int, fresh: int, unfilled: int) 
     elements are strings or raw bytes: for NumPy's own class only, whose first request is surely the array's. Returns
     0, with Python's exception set, where NumPy refuses.
     """
-    make, release_object = load64(state + NUMPY["NewLikeArray"]), load64(state + PYTHON["Py_DecRef"])
-    before = call(load64(state + NUMPY["GetHandler"]))
+    before = _entered(state, unfilled)
     if before == 0:
         return 0
-    is_ours = before == load64(load64(state + NUMPY["DefaultHandler"]))
-    if is_ours:
-        replaced = call(load64(state + NUMPY["SetHandler"]), load64(state + CAPSULE))
-        call(release_object, replaced)
-        if replaced == 0:
-            call(release_object, before)
-            return 0
-        store64(state + UNFILLED, unfilled)
-    made = call(make, prototype, order, 0, 1)
-    if is_ours:
+    return _left(state, before, call(load64(state + NUMPY["NewLikeArray"]), prototype, order, 0, 1), fresh)
+
+
+def new_array(
+    state: int, kind: int, dtype: int, rank: int, shape: int, in_f: int, fresh: int, unfilled: int
+) -> int:
+    """The same of a class, a dtype, to which a reference is taken over, and a shape: in F order, or else in C order."""
+    before = _entered(state, unfilled)
+    if before == 0:
+        call(load64(state + PYTHON["Py_DecRef"]), dtype)
+        return 0
+    made = call(load64(state + NUMPY["NewFromDescr"]), kind, dtype, rank, shape, 0, 0, in_f, 0)
+    return _left(state, before, made, fresh)
+
+
+def _entered(state: int, unfilled: int) -> int:
+    """The handler that was set, in whose place ours is now where it was NumPy's own; 0 with an exception."""
+    before = call(load64(state + NUMPY["GetHandler"]))
+    if before == 0 or before != load64(load64(state + NUMPY["DefaultHandler"])):
+        return before
+    replaced = call(load64(state + NUMPY["SetHandler"]), load64(state + CAPSULE))
+    call(load64(state + PYTHON["Py_DecRef"]), replaced)
+    if replaced == 0:
+        call(load64(state + PYTHON["Py_DecRef"]), before)
+        return 0
+    store64(state + UNFILLED, unfilled)
+    return before
+
+
+def _left(state: int, before: int, made: int, fresh: int) -> int:
+    """The array that was made, or 0. before: the handler to set again."""
+    release_object = load64(state + PYTHON["Py_DecRef"])
+    if before == load64(load64(state + NUMPY["DefaultHandler"])):
         store64(state + UNFILLED, 0)
         error = local(24)
         call(load64(state + PYTHON["PyErr_Fetch"]), error, error + 8, error + 16)
@@ -104,6 +126,6 @@ def new_like(state: int, prototype: int, order: int, fresh: int, unfilled: int) 
 
 HANDLER_FUNCTIONS = ("allocate", "allocate_zeros", "reallocate", "free")  # in the order of NumPy's structure
 FUNCTIONS = (
-    allocate, allocate_zeros, reallocate, free, new_like, populate, release, bound, watch, stop, forget
+    allocate, allocate_zeros, reallocate, free, new_like, new_array, populate, release, bound, watch, stop, forget
 )  # fmt: skip
 NAMES = tuple(function.__name__ for function in FUNCTIONS)

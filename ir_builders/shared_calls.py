@@ -67,18 +67,28 @@ def default_threads(shared: int) -> int:
 
 def joined(shared: int, parts: int, moved: int) -> int:
     """The way in which a call of so many parts is to run. TOGETHER: the caller has the pool until it calls `ended`."""
-    pool, acquire = load64(shared + Shared.POOL), load64(shared + Shared.ACQUIRE)
-    if pool == 0 or load64(shared + Shared.PARTICIPANTS) < parts:
-        return ASLEEP
-    if _any_parked(pool, parts):
-        recent = now(shared) - load64(pool + CALLED) < load64(shared + Shared.BURST)
-        return ASLEEP if recent or moved >= load64(shared + Shared.WAKING) else ALONE
-    found = call(load64(shared + Shared.CALL), acquire, load64(shared + Shared.AT_ONCE))
+    how = planned(shared, parts, moved)
+    if how != TOGETHER:
+        return how
+    found = call(load64(shared + Shared.CALL), load64(shared + Shared.ACQUIRE), load64(shared + Shared.AT_ONCE))
     if found == 0:
         call(load64(shared + Shared.CLEAR))
         return ASLEEP
     call(load64(shared + Shared.DROP), found)
     return TOGETHER if found == load64(shared + Shared.TRUE) else ALONE
+
+
+def planned(shared: int, parts: int, moved: int) -> int:
+    """The same, before anybody has the pool."""
+    pool = load64(shared + Shared.POOL)
+    if parts < 2:
+        return ALONE
+    if pool == 0 or load64(shared + Shared.PARTICIPANTS) < parts:
+        return ASLEEP
+    if not _any_parked(pool, parts):
+        return TOGETHER
+    recent = now(shared) - load64(pool + CALLED) < load64(shared + Shared.BURST)
+    return ASLEEP if recent or moved >= load64(shared + Shared.WAKING) else ALONE
 
 
 def _any_parked(pool: int, parts: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ir_builders.array_entry_fields import GIVEN_WORDS, STATE_BYTES, STATE_WORDS, UNKNOWN
+from ..ir_builders.array_entry_fields import GIVEN_WORDS, STATE_BYTES, STATE_WORDS, UNKNOWN, State
 from ..ir_builders.array_entry_fields import MOVED as MOVED
 from ..ir_builders.layout_fields import ARITHMETIC
 from ..operands import object_fields
@@ -64,6 +64,15 @@ def native_moves() -> Moves:
     return Moves(arrays, memory, ctypes.addressof(state))
 
 
+def use_memory(results: int, new_array: int, populate: int) -> None:
+    """From now on native code makes large results, too: by the state and functions of `ir_builders/result_handler.py`,
+    which stay for ever."""
+    state = native_moves().state
+    for word, value in ((State.NEW_LARGE, new_array), (State.POPULATE, populate), (State.RESULTS, results)):
+        if state:
+            ctypes.c_int64.from_address(state + word).value = value
+
+
 def _state() -> Any:
     """The state of native code, which lives for ever, as everything does that it refers to."""
     values = {name.upper(): id(function) for name, function in public.PYTHON.items()} | _functions()
@@ -74,6 +83,7 @@ def _state() -> Any:
     def provide(family: int) -> None:
         table.families.provide(family)
 
+    values |= dict.fromkeys(("RESULTS", "NEW_LARGE", "POPULATE"), 0)
     values |= {"TABLE": table.address, "PROVIDE": id(provide), "SHARED": shared_words.address()}
     others = (*map(np.dtype, ARITHMETIC), *(sys.intern(name.lower()) for name in GIVEN_WORDS))
     state = (ctypes.c_int64 * (STATE_BYTES // 8))(*(values[name] for name in STATE_WORDS), *map(id, others))

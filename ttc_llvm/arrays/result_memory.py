@@ -29,6 +29,7 @@ from ..runtime.once import once
 from ..runtime.pool import Call
 from ..runtime.stored_code import native, revision
 from ..tuning.search.available import total_memory
+from . import native_entry
 
 MOST_KEPT, SHARE = 256 << 20, 16  # bytes of freed results that are kept, or this part of all memory, by default
 ORDERS = {"C": 0, "F": 1, "A": -1, "K": 2}  # NumPy's numbers
@@ -107,6 +108,7 @@ def _memory() -> Memory | None:
     memory = Memory(code)
     _made.append(memory)
     memory.call("bound", result_pool())
+    memory.serve_native_code()
     heap.reserves.append(lambda: memory.call("release", fields.EVER))
     os.register_at_fork(before=lambda: memory.call("stop"), after_in_child=lambda: memory.call("forget"))
     atexit.register(memory.close)
@@ -149,6 +151,10 @@ class Memory:
             start, tasks = addresses.data_address(made), -(-made.nbytes // fields.CHUNK)
             runtime.run(Call(self._populate, start, made.nbytes, self._state, 0, 0, tasks), threads)
         return made
+
+    def serve_native_code(self) -> None:
+        """Let native entries make large results."""
+        native_entry.use_memory(self._state, self._code.address("new_array"), self._populate)
 
     def close(self) -> None:
         """At exit: keep nothing that is freed from here on."""
