@@ -23,7 +23,7 @@ from ttc_llvm.operands.object_fields import (
 from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, type_of
 from .array_entry_fields import GIVEN_BYTES, Given, State
 from .array_layouts import item_bytes, packed, permuted_array, set_result, set_source, state_of
-from .layout_calls import is_ready, looked_up, moved, populated, run, threads_of
+from .layout_calls import is_ready, known_still, looked_up, moved, populated, run, threads_of
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK
 from .result_fields import LEAST
 from .shared_calls import elements
@@ -162,17 +162,19 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
         made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
     else:
         made = _large(state, dtype, rank, shape, in_f, size, threads_of(layout))
+        prepared = known_still(state, layout)
     if made == 0:
         call(load64(state + State.CLEAR))
         return 0
-    if run(state, prepared, load64(array + ARRAY_DATA), load64(made + ARRAY_DATA), scalars, threads_of(layout)):
+    a, b = load64(array + ARRAY_DATA), load64(made + ARRAY_DATA)
+    if prepared == 0 or run(state, prepared, a, b, scalars, threads_of(layout)):
         call(load64(state + State.RELEASE), made)
         return 0
     return made
 
 
 def _large(state: int, dtype: int, rank: int, shape: int, in_f: int, size: int, threads: int) -> int:
-    """A new array in the memory of results, 0 where there is none."""
+    """A new array in the memory of results, 0 where there is none. Other threads may run Python code meanwhile."""
     memory, is_fresh = load64(state + State.RESULTS), local(8)
     store64(is_fresh, 0)
     ndarray = load64(state + State.NDARRAY)

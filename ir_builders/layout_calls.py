@@ -46,6 +46,12 @@ def looked_up(state: int, layout: int, threads: int) -> int:
     return found if found > 0 and load64(found + KERNEL) != 0 else 0
 
 
+def known_still(state: int, layout: int) -> int:
+    """The same of a layout that has been looked up, since when others may have changed the table."""
+    found = find(load64(state + State.TABLE), layout)
+    return found if found != 0 and load64(found + KERNEL) != 0 else 0
+
+
 def _provided(state: int, family: int) -> int:
     """1 where Python has added what the planner lacked of a family; 0 with an exception."""
     arguments = local(8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import pytest
 from known_layouts import forget
 
 import ttc_llvm
-from ttc_llvm.arrays import transposing
+from ttc_llvm.arrays import native_entry, result_memory, transposing
+from ttc_llvm.arrays.layouts import layouts
+from ttc_llvm.ir_builders.array_entry_fields import State
 from ttc_llvm.ir_builders.pool_layout import BURST_SECONDS, WAKING_BYTES, Shared
 from ttc_llvm.runtime import affinity, runtime, shared_words
 
@@ -106,6 +109,35 @@ def test_no_pool_is_used_that_has_ended(sleepless: Callable[[], None]) -> None:
         out[...] = np.nan
         ttc_llvm.transpose(x, out=out)
         assert (out == x.T).all() and shared_words._words[Shared.POOL // 8] != 0
+
+
+def test_a_layout_that_is_forgotten_while_its_result_is_made_is_planned_anew(
+    sleepless: Callable[[], None],
+) -> None:
+    """Other threads may change the table while the system fills the pages of a new result."""
+    forget(FAMILY)
+    x, _ = pair(0)
+    assert (ttc_llvm.transpose(x) == x.T).all() and (ttc_llvm.transpose(x) == x.T).all()
+    forgotten: list[bool] = []
+
+    def populate(*_: int) -> None:
+        if not forgotten:
+            forgotten.append(True)
+            layouts().clear()
+            for extent in range(2, 12):  # their entries come where the other one was
+                ttc_llvm.transpose(np.zeros((extent, 5)))
+
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(populate)
+    word = ctypes.c_int64.from_address(native_entry.native_moves().state + State.POPULATE)
+    before, kept = word.value, result_memory.result_pool()
+    ttc_llvm.set_result_pool(0)  # the next result is of fresh memory
+    try:
+        word.value = ctypes.cast(function, ctypes.c_void_p).value or 0
+        assert (ttc_llvm.transpose(x) == x.T).all() and forgotten
+    finally:
+        word.value = before
+        ttc_llvm.set_result_pool(kept)
+    assert (ttc_llvm.transpose(x) == x.T).all()
 
 
 COLD = """
