@@ -83,7 +83,7 @@ def test_kernels_are_those_for_the_addresses(sleepless: Callable[[], None]) -> N
 
 def test_the_number_of_threads_is_counted_anew_with_other_cpus(sleepless: Callable[[], None]) -> None:
     if not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("needs two CPUs and masks")
+        pytest.skip("this machine cannot run two threads at a time, or has no masks")
     runtime._chosen.clear()
     forget(FAMILY)
     x, out = pair(0)

@@ -84,6 +84,7 @@ SLOW = {
     "test_result_memory.py::test_the_pool_goes_back": "seconds",
     "test_result_memory.py::test_threads_from_cold": "processes",
     "test_runtime.py::test_the_process_ends": "processes",
+    "test_shared_calls.py::test_threads_and_forks": "processes",
     "test_tables.py::test_a_terminal": "a process",
     "test_tables.py::test_every_command": "seconds",
     "test_compare.py::test_openmp": "compilers",
