@@ -51,6 +51,7 @@ check: lint types
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/python tests/lint.py
+	$(BIN)/codespell *.md *.rst docs $(SOURCES) tests
 	$(BIN)/vulture
 	$(BIN)/vulture $(SOURCES) tests
 
@@ -58,7 +59,7 @@ types: $(VENV)/.check
 	$(BIN)/mypy -p ttc_llvm
 	$(BIN)/mypy tests
 
-# Links between pages, and of names in signatures, are checked.
+# Links between pages, and of names in signatures, are checked; blocks of code run, and show what they print.
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/docs
 

@@ -3,6 +3,7 @@ generated from the public names and from the command line's parsers. Nothing is 
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,18 +16,21 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
 
 project = "ttc_llvm"
 author = "The ttc_llvm developers"
 version = release = ttc_llvm.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_argparse_cli", "sphinx_design"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_argparse_cli", "sphinx_design", "executed"]
 exclude_patterns = [] if (ROOT / "CONTRIBUTING.md").exists() else ["project/contributing.md"]
 smartquotes = False
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "ttc_llvm"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_copyright = html_show_sphinx = False
 html_copy_source = False
 

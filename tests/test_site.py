@@ -10,7 +10,9 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from processes import PATIENCE
@@ -19,6 +21,7 @@ import ttc_llvm
 from ttc_llvm.cli import command
 from ttc_llvm.cli import explain as explain_cli
 from ttc_llvm.cli import options as cli_options
+from ttc_llvm.lowering.plan import DECISIONS
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("sphinx", "myst_parser", "sphinx_argparse_cli", "sphinx_design", "furo")
@@ -36,8 +39,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sphinx(source: Path, built: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """A build as `make docs` does it."""
-    given = (*options, "--fail-on-warning", "--keep-going", "--quiet", "-b", "html")
+    """A build as `make docs` does it, but for blocks of code, which are shown and do not run."""
+    given = ("-D", "executed=0", "--fail-on-warning", "--keep-going", "--quiet", "-b", "html", *options)
     line = (sys.executable, "-m", "sphinx", *given, str(source), str(built))
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
@@ -105,6 +108,66 @@ def test_every_page_is_built(site: Path) -> None:
     assert missing == ([] if (ROOT / "CONTRIBUTING.md").exists() else ["project/contributing.md"])
 
 
+class Page(HTMLParser):
+    """The names of a page's places, and where its links lead."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.places, self.links = path, {""}, list[str]()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note both."""
+        given = dict(attrs)
+        self.places |= {given.get("id") or "", given.get("name") or ""}
+        self.links += [given[name] or "" for name in ("href", "src") if name in given and tag != "link"]
+
+
+def test_links_lead_to_pages_and_places_on_them(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    lost = []
+    for page in pages.values():
+        for link in page.links:
+            address, _, place = unquote(link).partition("#")
+            if re.match(r"[a-z]+:", address):
+                continue
+            file = (page.path.parent / address.partition("?")[0]).resolve() if address else page.path
+            if not file.exists() or (file in pages and place not in pages[file].places):
+                lost.append(f"{page.path.relative_to(site)}: {link}")
+    assert len(pages) > 60 and lost == []
+
+
+def test_every_page_links_the_glossary(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        assert 'glossary.html">' in path.read_text() or path.name == "glossary.html", path
+
+
+def test_ten_questions_are_answered(site: Path) -> None:
+    """Each has its pages, and each page its words."""
+    asked = set()
+    for line in (ROOT / "tests" / "questions.txt").read_text().splitlines()[1:]:
+        question, page, words = line.split(" | ")
+        asked.add(question)
+        assert bare(words) in plain((site / page).read_text()), line
+    assert len(asked) == 10
+
+
+def test_every_variable_of_the_environment_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "reference" / "environment.md").read_text()
+    inner = {"TTC_BENCH_CONTRACTIONS"}  # of one process of ours to another
+    found = set()
+    for path in (*(ROOT / "ttc_llvm").rglob("*.py"), *(ROOT / "tuning").rglob("*.py")):
+        found |= set(re.findall(r'"((?:TTC|OMP|XDG|OPENBLAS|MKL|KMP)_[A-Z_]+)"', path.read_text()))
+    assert {"TTC_DATABASE", "TTC_PTXAS"} <= found
+    assert sorted(name for name in found - inner if f"`{name}`" not in page) == []
+
+
+def test_every_decision_of_plans_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "reference" / "plans.md").read_text()
+    names = {*ttc_llvm.CpuPlan.__match_args__, *ttc_llvm.GpuPlan.__match_args__, *(store.value for store in DECISIONS)}
+    assert [name for name in names if f"`{name}`" not in page] == []
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -112,6 +175,8 @@ def test_every_page_is_built(site: Path) -> None:
         ("[design](other.md#no-such-section)\n", "no-such-section"),
         ("{option}`ttc --nothing`\n", "--nothing"),
         ("{py:func}`ttc_llvm.nothing`\n", "ttc_llvm.nothing"),
+        ("```{executed} python\n1 / 0\n```\n", "ZeroDivisionError"),
+        ("```{executed} console\n$ ttc --perm=7 --size=8\n```\n", "status 2"),
     ],
 )
 def test_what_leads_nowhere_fails_the_build(tmp_path: Path, text: str, complaint: str) -> None:
@@ -122,6 +187,6 @@ def test_what_leads_nowhere_fails_the_build(tmp_path: Path, text: str, complaint
     source.mkdir()
     (source / "index.md").write_text(f"# Start\n\n```{{toctree}}\nother\n```\n\n{text}")
     (source / "other.md").write_text("# Other\n")
-    done = sphinx(source, tmp_path / "built", "-c", str(ROOT / "docs"))
+    done = sphinx(source, tmp_path / "built", "-c", str(ROOT / "docs"), "-D", "executed=1")
     assert done.returncode == 1
     assert complaint in done.stderr

@@ -122,6 +122,7 @@ SLOW = {
     "test_marks": "compilers",
     "test_native": "compilers",
     "test_other_suites.py": "suites of other libraries",
+    "test_pages.py::test_blocks": "searches",
     "test_plugins": "a compiler",
     "test_refit": "seconds",
     "test_report.py::test_a_page_alone": "draws pictures",

@@ -1,0 +1,57 @@
+"""Python blocks of the documentation's pages run as shown. Blocks marked `{executed}` run while the site is built;
+docs/start.md, row_major.md, native.md, cmake.md and targets.md have tests of their own; libraries that are named on
+docs/einsum.md are called in test_contraction_users.py, its solutions in test_contraction_solutions.py."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ttc_llvm
+from ttc_llvm.tuning import efforts
+
+DOCS = Path(__file__).parent.parent / "docs"
+SMALL = "problem = ttc_llvm.Problem((1, 0), (60, 50))\nx = np.ones((6, 5, 4), np.float32)\n"
+STATE = "n = 6\nstate = np.arange(2.0**n).reshape((2,) * n)\n"
+
+# Pages, the blocks that run (all where there is no number), and what must be there before the first.
+PAGES: dict[str, tuple[tuple[int, ...], str]] = {
+    "arrays.md": ((), ""),
+    "cmake.md": ((), ""),
+    "einsum.md": ((0,), ""),
+    "torch.md": ((), ""),
+    "howto/faster.md": ((), SMALL),
+    "howto/quantum.md": ((), STATE),
+    "reference/progress.md": ((), SMALL),
+}
+
+
+def blocks(page: str) -> list[str]:
+    """The page's blocks that the site does not run."""
+    return re.findall(r"^```python\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page == "torch.md":
+        pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    for name in efforts.EFFORTS:
+        monkeypatch.setitem(efforts.EFFORTS, name, 1)  # candidates: no search is as long as its name
+    chosen, before = PAGES[page]
+    names: dict[str, Any] = {"np": np, "ttc_llvm": ttc_llvm, "__name__": "page"}
+    exec(before, names)
+    for number, block in enumerate(blocks(page)):
+        if not chosen or number in chosen:
+            short = re.sub(r"implementations=20\)|problem, 20,", lambda found: found[0].replace("20", "1"), block)
+            exec(compile(short, f"docs/{page}, block {number}", "exec"), names)
+
+
+def test_no_page_is_forgotten() -> None:
+    own = {"start.md", "row_major.md", "native.md", "targets.md", "cmake.md"}
+    found = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if blocks(str(path.relative_to(DOCS)))}
+    assert found == own - {"native.md", "targets.md", "cmake.md"} | set(PAGES)
