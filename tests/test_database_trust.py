@@ -474,7 +474,7 @@ def bomb(head: object, size: int) -> bytes:
     ],
 )
 def test_sizes_are_checked_before_code_is_unpacked(head: object) -> None:
-    given = bomb(head, 256 << 20)
+    given = bomb(head, 64 << 20)
     tracemalloc.start()
     with pytest.raises(DatabaseError, match="objects are"):
         packing.unpack("plan", given)

@@ -15,7 +15,7 @@ from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis
 from ttc_llvm.problem.problem import Problem
 
-SLICES, FULL_SLICES, PROBLEMS = 6, 50, 100
+SLICES, FULL_SLICES, PROBLEMS = 4, 50, 100
 PARTS = [pytest.param(n, marks=[] if n < SLICES else [pytest.mark.full]) for n in range(FULL_SLICES)]
 
 

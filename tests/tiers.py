@@ -182,11 +182,13 @@ QUICK_SHARES = {
 
 # The same of `make test`; `make full` runs the others.
 SHARES = {
+    "gpu/test_gpu_candidates.py::test_plans_differ": 6,
     "test_bench_peers.py::test_the_plans": 6,
     "test_cmake.py::test_an_installed": 1,
     "test_cmake.py::test_fortran": 1,
     "test_cmake.py::test_libraries": 1,
     "test_einsum.py::test_random_specs": 4,
+    "test_entries.py::test_entries_compute": 45,
     "test_joined.py::test_kernels_join": 24,
 }
 

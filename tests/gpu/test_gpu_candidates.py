@@ -36,7 +36,7 @@ def form(perm: tuple[int, ...], size: tuple[int, ...], dtype: str = "s") -> Cano
     return canonicalise(Problem(perm, size, dtype)).canonical
 
 
-@examples(30)
+@examples(20)
 @given(cases(20_000), st.sampled_from(gpu_target.names()))
 def test_offered_plans_compute_what_they_should(case: Case, name: str) -> None:
     c, target = case.placed.canonical, gpu_target.find(name)
