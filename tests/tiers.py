@@ -182,7 +182,7 @@ QUICK_SHARES = {
 
 # The same of `make test`; `make full` runs the others.
 SHARES = {
-    "gpu/test_gpu_candidates.py::test_plans_differ": 6,
+    "gpu/test_gpu_candidates.py::test_plans_differ": 10,
     "test_bench_peers.py::test_the_plans": 6,
     "test_cmake.py::test_an_installed": 1,
     "test_cmake.py::test_fortran": 1,
