@@ -21,6 +21,10 @@ PYTEST = $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.req
 QUICK = TTC_QUICK=1 $(PYTEST) -m "not slow and not full"
 OLDEST ?= $(shell for name in python3.10 python3.11 $(PYTHON); do $$name -c '' 2>/dev/null && echo $$name && break; done)
 
+# Tests start hundreds of processes: what Python compiles for one is kept for the others, apart from the sources.
+export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/pycache
+export PYTHONDONTWRITEBYTECODE :=
+
 # Each version of NVIDIA's assembler in a folder of its own: the packages would overwrite each other.
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
