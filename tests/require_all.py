@@ -10,7 +10,10 @@ import pytest
 # Markers and reasons of tests that may be skipped: long ones, and those that need a machine of another kind.
 MARKERS = ("full", "gpu")
 LIBRARIES = ("jax", "jax.numpy")  # 200 MB for three tests
-REASONS = ("this machine cannot run", "nvcc is not installed", *(f"could not import '{name}'" for name in LIBRARIES))
+REASONS = (
+    "this machine cannot run", "nvcc is not installed", "names no executor",
+    *(f"could not import '{name}'" for name in LIBRARIES),
+)  # fmt: skip
 _skipped: list[str] = []
 
 

@@ -67,7 +67,7 @@ def _to_shared(
         return
     target = Words(size, walk.phase.rows)
     align = tile.alignment((walk.phase.row_axis,) if target.count > 1 else (), target)
-    for inside, column in enumerate(words.transpose(b, rows, source, target)):
+    for inside, column in enumerate(words.transpose(b, rows, source, target, tile.machine)):
         offset = walk.sums.times(walk.shared(turn, shared, inside), size)
         words.store(b, column, place.at(offset), align)
 
@@ -129,7 +129,7 @@ class StorePhase:
         steps = range(self.source.count)
         addresses = [place.at(start.plus(k * strides[along])) for k in steps]
         elements = [words.load(self.b, address, single, size, True, "a") for address in addresses]
-        return words.join(self.b, elements, self.source)
+        return words.join(self.b, elements, self.source, self.tile.machine)
 
     def _from_shared(self, turn: Round) -> list[ir.Value]:
         shared, place, size = self.tile.shared, self.shared, self.source.itemsize
@@ -142,7 +142,7 @@ class StorePhase:
         offsets = [self.walk.shared(turn, shared, inside) for inside in range(self.source.count)]
         addresses = [place.at(self.walk.sums.times(offset, size)) for offset in offsets]
         elements = [words.load(self.b, address, single, size, name="s") for address in addresses]
-        return words.join(self.b, elements, self.source)
+        return words.join(self.b, elements, self.source, self.tile.machine)
 
     def _old(self, turn: Round) -> ir.Value:
         address = self.place.at(self.walk.load_offset(turn, self.strides, self.place.sums))

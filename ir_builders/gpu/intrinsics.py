@@ -14,7 +14,7 @@ from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.gpu.launch import KernelParameter, Slot
 from ttc_llvm.machine.gpu_target import GpuTarget
 
-from ..llvmlite_extensions import attribute, external
+from ..llvmlite_extensions import attribute, external, written
 from ..values import F32, F64, I32, guarded
 
 VOID, I16 = ir.VoidType(), ir.IntType(16)
@@ -25,9 +25,10 @@ _SLOTS = {Slot.F32: F32, Slot.F64: F64}
 class Intrinsics:
     """One row. thread, block: functions that return an index along x; barrier: waits for all threads of a block;
     convention: how kernels are called; device, shared: address spaces; tile: the function that returns shared
-    memory, "" = it is a variable; scope: of the fences beside the barrier, "" = the barrier orders memory itself;
-    limit: string attributes of a kernel, `{}` being the threads
-    of a block; flags: of the module: behaviour, name and value; predicated: stores take a predicate, in PTX's
+    memory, "" = it is a variable; scope: of the fences beside the barrier, "" = the barrier orders memory itself; only:
+    what those order, as metadata; permute: the function of two registers and a selector that picks four of their eight
+    bytes, the second's first, "" = LLVM finds the instruction; limit: string attributes of a kernel, `{}` being the
+    threads of a block; flags: of the module: behaviour, name and value; predicated: stores take a predicate, in PTX's
     syntax; register: the constraint of a register in inline assembly, where that is not so."""
 
     thread: str
@@ -38,6 +39,8 @@ class Intrinsics:
     shared: int
     tile: str = ""
     scope: str = ""
+    only: tuple[str, ...] = ()
+    permute: str = ""
     limit: tuple[tuple[str, str], ...] = ()
     flags: tuple[tuple[int, str, int], ...] = ()
     predicated: bool = False
@@ -62,6 +65,8 @@ ROWS = {
         device=1,
         shared=3,
         scope="workgroup",
+        only=("amdgpu-synchronize-as", "local"),  # else caches of global memory are emptied, too
+        permute="llvm.amdgcn.perm",
         register="v",
         limit=(("amdgpu-flat-work-group-size", "1,{}"), ("uniform-work-group-size", "true")),
         flags=((1, "amdhsa_code_object_version", 500),),  # 5: ROCm 5.2 and later load it
@@ -119,11 +124,26 @@ class Machine:
 
     def barrier(self, b: ir.IRBuilder) -> None:
         """Wait for all threads of the block; their writes to shared memory before it are seen after it."""
-        if self.row.scope:
-            b.fence("release", self.row.scope)
+        self._fence(b, "release")
         b.call(external(self.module, self.row.barrier, VOID), [])
+        self._fence(b, "acquire")
+
+    def _fence(self, b: ir.IRBuilder, order: str) -> None:
+        """Order the accesses to shared memory of this thread, where the barrier does not."""
         if self.row.scope:
-            b.fence("acquire", self.row.scope)
+            only = self.module.add_metadata(list(self.row.only)).get_reference()
+            written(b, VOID, f'fence syncscope("{self.row.scope}") {order}, !mmra {only}')
+
+    def permuted(
+        self, b: ir.IRBuilder, left: ir.Value, right: ir.Value, lanes: Sequence[int | None], size: int
+    ) -> ir.Value:
+        """A register of elements of so many bytes, picked from those of two. lanes: the left one's come first, None =
+        any."""
+        number, places = 0, [0 if lane is None else size * lane + k for lane in lanes for k in range(size)]
+        for place in reversed(places):
+            number = number << 8 | place
+        function = external(self.module, self.row.permute, I32, [I32] * 3)
+        return b.call(function, [right, left, ir.Constant(I32, number)])
 
     def await_all(self, b: ir.IRBuilder, values: Sequence[ir.Value], size: int) -> None:
         """Have all values, of so many bytes each, before the next instruction, where stores stand behind branches:

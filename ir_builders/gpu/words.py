@@ -13,7 +13,9 @@ from ttc_llvm.lowering.layout import register_layout
 from .. import network
 from ..llvmlite_extensions import shuffle
 from ..values import I32
+from .intrinsics import Machine
 
+BYTES = 4  # of a register
 FAR = 1 << 20  # a stride behind which no two elements of a register block are neighbours
 
 
@@ -95,17 +97,28 @@ def split(b: ir.IRBuilder, found: Sequence[ir.Value], words: Words) -> list[list
     return elements
 
 
-def join(b: ir.IRBuilder, elements: Sequence[Sequence[ir.Value]], words: Words) -> list[ir.Value]:
+def join(
+    b: ir.IRBuilder, elements: Sequence[Sequence[ir.Value]], words: Words, machine: Machine
+) -> list[ir.Value]:
     """The inverse of `split`."""
     flat = [word for element in elements for word in element]
     if words.lanes == 1:
         return flat
     groups = (flat[k : k + words.lanes] for k in range(0, len(flat), words.lanes))
+    if machine.row.permute and words.lanes == BYTES:
+        return [_joined(b, group, machine) for group in groups]
     return [b.bitcast(vector(b, group), words.type) for group in groups]
 
 
+def _joined(b: ir.IRBuilder, found: Sequence[ir.Value], machine: Machine) -> ir.Value:
+    """Four bytes as a register, each half by one permutation, and the two by one: LLVM would shift and add."""
+    first, second, third, fourth = (b.zext(value, I32) for value in found)
+    low, high = (machine.permuted(b, x, y, (0, 4, None, None), 1) for x, y in ((first, second), (third, fourth)))
+    return machine.permuted(b, low, high, (0, 1, 4, 5), 1)
+
+
 def transpose(
-    b: ir.IRBuilder, rows: Sequence[Sequence[ir.Value]], source: Words, target: Words
+    b: ir.IRBuilder, rows: Sequence[Sequence[ir.Value]], source: Words, target: Words, machine: Machine
 ) -> list[list[ir.Value]]:
     """Rows of words of `source.count` elements as columns: `source.count` of them, of `target.count` elements each.
 
@@ -114,16 +127,21 @@ def transpose(
     if source.lanes != target.lanes:
         elements = [split(b, row, source) for row in rows]
         columns = [[row[k] for row in elements] for k in range(source.count)]
-        return [join(b, column, target) for column in columns]
+        return [join(b, column, target, machine) for column in columns]
     if source.lanes == 1:
         per = source.number // source.count
         return [[w for row in rows for w in row[k * per : (k + 1) * per]] for k in range(source.count)]
     found = _network(source.count, target.count, source.lanes)
-    kind = ir.VectorType(ir.IntType(8 * source.itemsize), source.lanes)
+    permutes = bool(machine.row.permute) and source.bits == I32.width
+    kind = I32 if permutes else ir.VectorType(ir.IntType(8 * source.itemsize), source.lanes)
     values = [b.bitcast(word, kind) for row in rows for word in row]
     for step in found.steps:
         mask = [None if lane < 0 else lane for lane in step.mask]
-        values.append(shuffle(b, values[step.left], values[step.right], mask))
+        left, right = values[step.left], values[step.right]
+        if permutes:
+            values.append(machine.permuted(b, left, right, mask, source.itemsize))
+        else:
+            values.append(shuffle(b, left, right, mask))
     results = [b.bitcast(values[output], target.type) for output in found.outputs]
     return [results[k : k + target.number] for k in range(0, len(results), target.number)]
 

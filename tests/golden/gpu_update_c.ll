@@ -158,9 +158,9 @@ entry.endif.if:
   %".124" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".110", i32 0
   %".125" = insertelement <2 x i64> %".124", i64 %".112", i32 1
   store <2 x i64> %".125", ptr addrspace(3) %".123", align 16
-  fence syncscope("workgroup") release
+  fence syncscope("workgroup") release, !mmra !4
   call void @"llvm.amdgcn.s.barrier"()
-  fence syncscope("workgroup") acquire
+  fence syncscope("workgroup") acquire, !mmra !4
   %".130" = mul nsw i32 %".90", 2
   %".131" = udiv i32 %".93", 2
   %".132" = urem i32 %".93", 2
@@ -264,9 +264,9 @@ entry.endif.else:
   %".252" = insertelement <2 x i64> <i64 undef, i64 undef>, i64 %".238", i32 0
   %".253" = insertelement <2 x i64> %".252", i64 %".240", i32 1
   store <2 x i64> %".253", ptr addrspace(3) %".251", align 16
-  fence syncscope("workgroup") release
+  fence syncscope("workgroup") release, !mmra !4
   call void @"llvm.amdgcn.s.barrier"()
-  fence syncscope("workgroup") acquire
+  fence syncscope("workgroup") acquire, !mmra !4
   %".258" = mul nsw i32 %".204", 2
   %".259" = udiv i32 %".207", 2
   %".260" = urem i32 %".207", 2
@@ -350,3 +350,4 @@ declare void @"llvm.amdgcn.s.barrier"()
 !1 = !{ i32 0, i32 16 }
 !2 = !{ i32 0, i32 64 }
 !3 = !{  }
+!4 = !{ !"amdgpu-synchronize-as", !"local" }

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from native_build import compiler
 from ttc_llvm.errors import TargetError
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.ir_builders.gpu import module
+from ttc_llvm.ir_builders.gpu.intrinsics import ROWS
 from ttc_llvm.lowering.gpu import lower as gpu_lower
 from ttc_llvm.lowering.gpu.launch import Launch, Slot
 from ttc_llvm.lowering.gpu.plan import GpuPlan
@@ -64,10 +65,14 @@ class HostedTarget(GpuTarget):
         """Take the fields as they are."""
 
 
+ROWS["host_permuting"] = replace(ROWS["host"], permute="ttc_gpu_permute")  # as of AMD
+
+
 def hosted(target: GpuTarget) -> GpuTarget:
     """The same machine in every decision, whose intrinsics are the harness's."""
     own = {field.name: getattr(target, field.name) for field in fields(target)}
-    return HostedTarget(**own | {"intrinsics": "host", "triple": backend.host_target().triple})
+    row = "host_permuting" if ROWS[target.intrinsics].permute else "host"
+    return HostedTarget(**own | {"intrinsics": row, "triple": backend.host_target().triple})
 
 
 def host_kernel(c: Canonical, plan: GpuPlan, target: GpuTarget) -> tuple[linking.Loaded, Launch]:

@@ -24,6 +24,7 @@ from device import harness, host_kernel, run
 from native_build import compiler
 
 from ttc_llvm.arrays import gpu as arrays
+from ttc_llvm.arrays import repeated_calls
 from ttc_llvm.gpu import driver, session
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.lowering.gpu.launch import GpuImage, Launch, Slot
@@ -93,6 +94,7 @@ class FakeGpu:
         self.lib.fake_reset(devices, *capability, memory, l2, status)
         forget_driver()
         arrays.recent = type(arrays.recent)(arrays.CAPACITY)
+        repeated_calls.known = type(repeated_calls.known)(repeated_calls.CAPACITY)
 
     @property
     def journal(self) -> list[str]:

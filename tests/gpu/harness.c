@@ -27,6 +27,14 @@ static uint64_t state;
 uint32_t ttc_gpu_thread(void) { return current; }
 uint32_t ttc_gpu_block(void) { return block_index; }
 void *ttc_gpu_shared(void) { return tile; }
+uint32_t ttc_gpu_permute(uint32_t high, uint32_t low, uint32_t selector)
+{
+    const uint64_t bytes = (uint64_t)high << 32 | low;
+    uint32_t found = 0;
+    for (int k = 0; k < 32; k += 8)
+        found |= (uint32_t)(bytes >> 8 * (selector >> k & 7) & 0xff) << k;
+    return found;
+}
 void ttc_gpu_barrier(void) { swapcontext(&fibres[current], &scheduler); }
 
 static uint32_t draw(void)

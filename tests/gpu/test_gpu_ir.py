@@ -192,6 +192,52 @@ def test_amd_kernels_use_wide_accesses(machine: str, wide: str) -> None:
     assert found.code[18:20] == (224).to_bytes(2, "little"), "an ELF file for AMD GPUs"
 
 
+AMD = [name for name in gpu_target.names() if not gpu_target.find(name).is_nvidia]
+FOUR_WAVES = "gpu1 tile=64,64 block=4,4 order=1,0 threads=256 vector=4,4 shared=b padding=4 panel=none"
+BARRIER = r"\ts_barrier(?:_signal -1)?\n"
+
+
+def assembly_of(c: Canonical, machine: str, plan: str | None = None) -> str:
+    """AMD's assembly of a plan, or of the model's first."""
+    target = gpu_target.find(machine)
+    found = gpu_candidates.model_plan(c, target) if plan is None else gpu_plan.parse(plan)
+    return backend.assembly(gpu_kernel.build(c, found, target).llvm_ir, target)
+
+
+@pytest.mark.parametrize("beta", [0, 2])
+@pytest.mark.parametrize("machine", AMD)
+def test_amd_barriers_order_shared_memory_alone(machine: str, beta: int) -> None:
+    """All of a thread's writes to it are there before the barrier, reads come after it, and no cache of global memory
+    is emptied or written back."""
+    text = assembly_of(form("s", beta=beta), machine, FOUR_WAVES)
+    before, after = re.split(BARRIER, text)
+    written, _, waited = before.rpartition("\tds_")
+    assert re.search(r"\tds_(write|store)", written) and re.match(r"(write|store)", waited)
+    assert re.search(r"s_waitcnt .*lgkmcnt\(0\)|s_wait_(loadcnt_)?dscnt 0x0", waited)
+    assert re.search(r"\tds_(read|load)", after) and not re.search(r"\tds_(read|load)", before)
+    assert not re.search(r"\t(buffer_(gl\d_inv|inv|wbl2)|global_(inv|wb))", text)
+
+
+@pytest.mark.parametrize("machine", AMD)
+@pytest.mark.parametrize(("dtype", "edge", "words"), [("i8", 16, 4), ("bf16", 8, 2)])
+def test_amd_kernels_permute_bytes_in_one_instruction_a_step(dtype: str, edge: int, words: int, machine: str) -> None:
+    """A block of a thread's: as many steps as its words take in a network of so many levels."""
+    plan = f"gpu1 tile=128,128 block={edge},{edge} order=1,0 threads=64 vector={edge},{edge} shared=b padding={edge}"
+    text = assembly_of(form(dtype), machine, f"{plan} panel=none")
+    blocks, levels = 128 * 128 // 64 // edge**2, {4: 2, 2: 1}[words]
+    assert text.count("v_perm_b32") == blocks * levels * edge * edge // words
+    assert "sdwa" not in text
+
+
+@pytest.mark.parametrize("machine", ["gfx906", "gfx90a", "gfx942", "gfx950"])
+@pytest.mark.parametrize("way", ["shared=a padding=4", "shared=none padding=0"])
+def test_bytes_that_come_one_by_one_are_joined_by_permutations(machine: str, way: str) -> None:
+    """LLVM itself would take an instruction with parts of registers (SDWA) for each."""
+    plan = f"gpu1 tile=64,64 block=1,1 order=1,0 threads=64 vector=1,16 {way} panel=none"
+    text = assembly_of(form("i8"), machine, plan)
+    assert "sdwa" not in text and text.count("v_perm_b32") == 3 * 64 * 64 // 64 // 4
+
+
 UNEVEN = "gpu1 tile=24,40 block=1,1 order=1,0 threads=32 vector={} panel=none"
 UNEVEN_PLANS = [UNEVEN.format(way) for way in ("4,4 shared=b padding=4", "1,4 shared=none padding=0")]
 

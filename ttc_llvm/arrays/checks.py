@@ -13,7 +13,7 @@ from ..operands.addresses import data_address
 from ..operands.types import is_real
 from .pairs import PLAIN, Array, Scaling, scaling
 
-_NUMBERS = frozenset((int, float, complex))
+NUMBERS = frozenset((int, float, complex))
 OVERLAP_WORK = 1_000_000  # steps in NumPy's search for a common byte: some milliseconds
 
 
@@ -54,7 +54,7 @@ def scaled(
     of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any, conjugated: bool = False
 ) -> Scaling:
     """The checked scaling of elements of type `of` into elements of type `to`. conjugated: memory has conjugates."""
-    if type(alpha) not in _NUMBERS or type(beta) not in _NUMBERS:
+    if type(alpha) not in NUMBERS or type(beta) not in NUMBERS:
         alpha, beta = number("alpha", alpha), number("beta", beta)
     conjugate = flag("conjugate", conjugate, ProblemError) != conjugated and not is_real(of)
     if alpha == 1 and beta == 0 and not conjugate and of == to:

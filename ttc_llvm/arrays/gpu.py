@@ -19,37 +19,39 @@ from ..problem.canonical import Placed
 from ..problem.dtypes import NATIVE
 from ..runtime.once import Recent
 from . import pairs
+from .call import C_ORDER, Call
 from .checks import check_beta, check_once, check_result, meet, permuted, scaled
 from .pairs import ALIGNED, PLAIN, Scaling
+from .repeated_calls import remember
 
 CAPACITY = 256  # layouts remembered, with their kernels
 recent: Recent[Executable] = Recent(CAPACITY)
 
 
-def transpose(
-    a: Any, source: Operand, axes: Any, out: Any, scale: tuple[Any, Any, Any], stream: Any, effort: int
-) -> Any:
+def transpose(a: Any, source: Operand, call: Call) -> Any:
     """`alpha * transpose(a, axes) + beta * out` on the device that a is on; returns out, or a new C-contiguous array of
     a's own library, before the device has finished.
 
-    source: a, as it was read; scale: alpha, beta and whether to conjugate; stream: to launch on, by default the
-    libraries' own current one. Raises ArrayError, ProblemError or OptionError as for arrays of the host, GpuError where
+    source: a, as it was read. Raises ArrayError, ProblemError or OptionError as for arrays of the host, GpuError where
     the driver refuses.
     """
-    view = permuted(source.view, axes)
+    if call.placed() != C_ORDER:
+        raise ArrayError(f"order {call.order!r} is for arrays on the host: results on a device are C-contiguous")
+    view, out = permuted(source.view, call.axes), call.out
     if out is None:
-        check_beta(scale[1])
-    result = empty_like(a, source, view.shape) if out is None else out
+        check_beta(call.beta)
+    result = empty_like(a, source.library, view.shape) if out is None else out
     target = operand(result, "the result") if out is None else result_place(out, "out")
     if not target.on_device:
         raise ArrayError(f"out is a {type(out).__name__}: an array on a CUDA device is expected")
     if out is not None:
         check_result(target.view.shape, view)
         check_once(target.view)
-    scaling = scaled(view.dtype, target.view.dtype, *scale, source.conjugated)
-    if not view.size or (out is not None and _is_there(view, target.view, scaling)):
+    scale = scaled(view.dtype, target.view.dtype, call.alpha, call.beta, call.conjugate, source.conjugated)
+    if not view.size or (out is not None and _is_there(view, target.view, scale)):
         return result
-    queue = launch(view, target.view, scaling, effort, stream, (source, target))
+    executable, queue = launch(view, target.view, scale, call.plans(), call.stream, (source, target))
+    remember(a, call, (source, target), executable, scale, _mask(view, target.view))
     if target.written is not None and out is not None:
         target.written()
     if target.locked:  # nothing of an immutable array's library would wait for us
@@ -57,13 +59,15 @@ def transpose(
     return result
 
 
-def launch(of: Array, to: Array, scaling: Scaling, effort: int, stream: Any, given: tuple[Operand, ...]) -> int:
-    """`to <- alpha * of + beta * to` for arrays of one shape that have nothing in common; the stream's handle. given:
-    what they are views of, whose streams matter."""
+def launch(
+    of: Array, to: Array, scaling: Scaling, effort: int, stream: Any, given: tuple[Operand, ...]
+) -> tuple[Executable, int]:
+    """`to <- alpha * of + beta * to` for arrays of one shape that have nothing in common; the kernel, and the stream's
+    handle. given: what they are views of, whose streams matter."""
     executable = _executable(of, to, scaling, effort)
-    queue, after = stream_for(stream, *given)
+    queue, after = stream_for(stream, *(x.stream for x in given))
     executable.run(data_address(of), data_address(to), scaling.alpha, scaling.beta, queue, after)
-    return queue
+    return executable, queue
 
 
 def _is_there(view: Array, to: Array, scale: Scaling) -> bool:
@@ -80,7 +84,7 @@ def _is_there(view: Array, to: Array, scale: Scaling) -> bool:
 def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable:
     """The kernel of a layout, planned when the layout is new. Addresses matter by their lowest bits only."""
     address = data_address(to)
-    odd = (data_address(of) | address) & _mask(max(of.dtype.itemsize, to.dtype.itemsize))
+    odd = (data_address(of) | address) & _mask(of, to)
     ordinal = driver().ordinal(address)
     key = (of.shape, of.strides, of.dtype, to.strides, to.dtype, scale.number, odd, effort, ordinal)
     known = recent.find(key)
@@ -94,8 +98,9 @@ def _executable(of: Array, to: Array, scale: Scaling, effort: int) -> Executable
     return recent.obtain(key, lambda: made)
 
 
-def _mask(itemsize: int) -> int:
+def _mask(of: Array, to: Array) -> int:
     """The address bits that have to be clear for whole items to be moved."""
+    itemsize = max(of.dtype.itemsize, to.dtype.itemsize)
     return itemsize - 1 if itemsize in NATIVE else ALIGNED - 1
 
 

@@ -94,7 +94,7 @@ class GpuSolution(ByScalars[Executable, _Ready]):
                 return b
             address_a, address_b = data_address(view_a), data_address(view_b)
         self._check_apart(address_a, address_b)
-        queue, after = stream_for(stream, *given)
+        queue, after = stream_for(stream, *(x.stream for x in given))
         ready.executable.run(address_a, address_b, ready.alpha, ready.beta, queue, after)
         return b
 

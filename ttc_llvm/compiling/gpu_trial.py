@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from ..gpu import kernel as gpu_kernel
-from ..gpu.executable import ENTRY, Loaded, values
+from ..gpu.executable import ENTRY, Loaded
 from ..gpu.session import Session
 from ..lazy_dataclasses import dataclass, field
 from ..lowering.gpu.launch import GpuImage
@@ -117,8 +117,7 @@ class Trial:
 
     def enqueue(self, built: Built, a: int, b: int, scalars: tuple[complex, complex]) -> None:
         """Enqueue a kernel on addresses."""
-        parameters = values(built.loaded.launch, a, b, *map(complex, scalars))
-        built.loaded.enqueue(self.session.driver, self.session.stream, parameters)
+        built.loaded.enqueue(self.session.driver, self.session.stream, a, b, *map(complex, scalars))
 
     def runs(self, run: Callable[[tuple[DeviceTensor, DeviceTensor]], None]) -> tuple[float, ...]:
         """Seconds of at least LEAST_RUNS runs, after one that sets things up."""

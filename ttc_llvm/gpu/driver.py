@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -101,7 +101,9 @@ class Driver:
 
     def current(self) -> int:
         """The calling thread's context, 0 for none."""
-        return self._handle("cuCtxGetCurrent")
+        found = ctypes.c_void_p()
+        self.call("cuCtxGetCurrent", ctypes.byref(found))
+        return found.value or 0
 
     def current_ordinal(self) -> int | None:
         """The device of the calling thread's context."""
@@ -131,14 +133,22 @@ class Driver:
 
     # --- memory ---
 
-    def home(self, address: int) -> int:
-        """The context in which memory at a device address can be used; ArrayError for memory of the host."""
-        found = self._of_memory(OWNER, address, ctypes.c_void_p)
-        return found or self.primary(self.ordinal(address))  # a memory pool's: it belongs to the device
+    def owner(self, address: int) -> int:
+        """The context to which memory at a device address belongs, or ~N where it is device N, as for a memory pool's;
+        ArrayError for memory of the host."""
+        found = ctypes.c_void_p()
+        self._entries["cuPointerGetAttribute"](ctypes.byref(found), OWNER, address)
+        return found.value or ~self.ordinal(address)
 
-    def check_reach(self, a: int, b: int) -> None:
-        """ArrayError unless a kernel that runs where b is can read at address a: a wrong address would cost the context
-        and everything in it."""
+    def home(self, owner: int) -> int:
+        """The context in which an owner's memory can be used."""
+        return owner if owner > 0 else self.primary(~owner)
+
+    def check_reach(self, a: int, b: int, owner: int) -> None:
+        """ArrayError unless a kernel that runs where b is, which an owner has, can read at address a: a wrong address
+        would cost the context and everything in it."""
+        if self.owner(a) == owner:
+            return
         of_a, of_b = self.ordinal(a), self.ordinal(b)
         if of_a == of_b or self._of_memory(MANAGED, a, ctypes.c_int) or self._of_memory(KIND, a, ctypes.c_int) == HOST:
             return
@@ -192,10 +202,9 @@ class Driver:
         for module in modules:
             self.call("cuModuleUnload", module)
 
-    def launch(self, function: int, grid: int, block: int, stream: int, values: Sequence[Any]) -> None:
-        """Enqueue a kernel: grid blocks of `block` threads along x. values: ctypes values of its parameters."""
-        pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
-        self.call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, stream, pointers, None)
+    def launch(self, function: int, grid: int, block: int, stream: int, parameters: Any) -> None:
+        """Enqueue a kernel: grid blocks of `block` threads along x. parameters: their addresses, a ctypes array."""
+        self.call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, stream, parameters, None)
 
     def order(self, before: int, after: int) -> None:
         """Make all that is enqueued on stream `after` from now on wait for what is on `before`, be it of another
@@ -214,7 +223,7 @@ class Driver:
 
     def finish(self, stream: int, address: int) -> None:
         """Wait until all is done that is enqueued on a stream of the context that owns the memory at an address."""
-        with self.using(self.home(address)):
+        with self.using(self.home(self.owner(address))):
             self.call("cuStreamSynchronize", stream)
 
     def _context_of(self, stream: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,34 +21,52 @@ from .devices import running
 from .driver import Context, Driver, driver
 
 ENTRY = kernel.NAME
-_TYPES: dict[Slot, Callable[[float], Any]] = {Slot.F32: ctypes.c_float, Slot.F64: ctypes.c_double}
+_CODES = {Slot.POINTER: "Q", Slot.F32: "f4x", Slot.F64: "d"}  # of words of 8 bytes
+_PARTS: dict[str, Callable[[complex, complex], float]] = {
+    "alpha": lambda alpha, beta: alpha.real, "alpha_imag": lambda alpha, beta: alpha.imag,
+    "beta": lambda alpha, beta: beta.real, "beta_imag": lambda alpha, beta: beta.imag,
+}  # fmt: skip
 
 
-def values(launch: Launch, a: int, b: int, alpha: complex, beta: complex) -> tuple[Any, ...]:
-    """The parameters of a launch as ctypes values, in order."""
-    parts = {
-        "alpha": alpha.real, "alpha_imag": alpha.imag, "beta": beta.real, "beta_imag": beta.imag,
-    }  # fmt: skip
-    scalars = (_TYPES[p.slot](parts[p.name]) for p in launch.parameters[2:])
-    return (ctypes.c_uint64(a), ctypes.c_uint64(b), *scalars)
+class Parameters:
+    """The parameters of a launch, and their addresses before them, in words of 8 bytes."""
+
+    __slots__ = ("_pack", "_parts", "_size", "_words")
+
+    def __init__(self, launch: Launch) -> None:
+        slots = [p.slot for p in launch.parameters]
+        self._parts = tuple(_PARTS[p.name] for p in launch.parameters[2:])
+        self._size = 8 * len(slots)
+        self._words = ctypes.c_uint64 * (2 * len(slots))
+        self._pack = struct.Struct(f"<{len(slots)}Q{''.join(_CODES[slot] for slot in slots)}").pack_into
+
+    def filled(self, a: int, b: int, alpha: complex, beta: complex) -> Any:
+        """Those of one launch, as a ctypes array."""
+        words = self._words()
+        first = ctypes.addressof(words) + self._size
+        scalars = [part(alpha, beta) for part in self._parts]
+        self._pack(words, 0, *range(first, first + self._size, 8), a, b, *scalars)
+        return words
 
 
 class Loaded:
     """A kernel in one context: its module goes with it. image: its launch description and code."""
 
-    __slots__ = ("__weakref__", "function", "launch")
+    __slots__ = ("__weakref__", "_parameters", "function", "launch")
 
     def __init__(self, found: Driver, context: int, image: GpuImage) -> None:
         with found.using(context):
             module = found.load(image.code)
             weakref.finalize(self, found.retire, found.identified(context), module).atexit = False
             self.function = found.function(module, image.launch.entry)
-        self.launch = image.launch
+        self.launch, self._parameters = image.launch, Parameters(image.launch)
 
-    def enqueue(self, found: Driver, stream: int, parameters: Sequence[Any]) -> None:
+    def enqueue(self, found: Driver, stream: int, a: int, b: int, alpha: complex, beta: complex) -> None:
         """Launch it in its context, which is current; nothing where there is nothing to do."""
-        if self.launch.grid:
-            found.launch(self.function, self.launch.grid, self.launch.block, stream, parameters)
+        launch = self.launch
+        if launch.grid:
+            parameters = self._parameters.filled(a, b, alpha, beta)
+            found.launch(self.function, launch.grid, launch.block, stream, parameters)
 
 
 class Executable:
@@ -87,22 +106,42 @@ class Executable:
         far. Raises ArrayError for memory of the host or of different devices, GpuError where the driver refuses,
         TargetError where the device is older than the target.
         """
-        found = driver()
-        a += self._offsets[0]
-        b += self._offsets[1]
         if not self.placed.canonical.elements:
             return
-        context = found.home(b)
+        found = driver()
+        owner = found.owner(b + self._offsets[1])
         if self._reads_a:
-            found.check_reach(a, b)
+            found.check_reach(a + self._offsets[0], b + self._offsets[1], owner)
+        self.enqueue(found, owner, (a, b, alpha, beta), stream, after)
+
+    def enqueue(
+        self, found: Driver, owner: int, what: tuple[int, int, complex, complex], stream: int, after: Sequence[int]
+    ) -> None:
+        """The same for addresses of memory that a kernel is known to reach in the context of B's owner. what: both
+        addresses, alpha and beta."""
+        context = found.home(owner)
+        if found.current() == context:
+            self._enqueue(found, context, what, stream, after)
+            return
         with found.using(context):
-            loaded = self._in(found, context, self.launch.fits(a, b))
-            for other in after:
-                found.order(other, stream)
-            loaded.enqueue(found, stream, values(loaded.launch, a, b, alpha, beta))
+            self._enqueue(found, context, what, stream, after)
+
+    def _enqueue(
+        self, found: Driver, context: int, what: tuple[int, int, complex, complex], stream: int, after: Sequence[int]
+    ) -> None:
+        a, b, *scalars = what
+        a += self._offsets[0]
+        b += self._offsets[1]
+        loaded = self._in(found, context, self.launch.fits(a, b))
+        for other in after:
+            found.order(other, stream)
+        loaded.enqueue(found, stream, a, b, *scalars)
 
     def _in(self, found: Driver, context: int, aligned: bool) -> Loaded:
         key = found.identified(context), aligned
+        known = self._loaded.get(key)
+        if known is not None:
+            return known
         return obtain(self._loaded, key, partial(self._load, found, context, aligned))
 
     def _load(self, found: Driver, context: int, aligned: bool) -> Loaded:

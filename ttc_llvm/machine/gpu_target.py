@@ -117,10 +117,12 @@ def _nvidia(
     )
 
 
-def _amd(name: str, warp: int, threads: int, shared: int, multiprocessors: int, bandwidth: int) -> GpuTarget:
+def _amd(
+    name: str, warp: int, threads: int, shared: int, multiprocessors: int, bandwidth: int, line: int = 128
+) -> GpuTarget:
     return GpuTarget(
         name, AMDGPU, name, "", "amdgcn", (0, 0), warp, threads, 16, shared * KIB, multiprocessors, bandwidth,
-        shared_bytes=64 * KIB, max_blocks=(1 << 22) - 1, line=64 if warp == 64 else 128,
+        shared_bytes=64 * KIB, max_blocks=(1 << 22) - 1, line=line,
     )  # fmt: skip
 
 
@@ -139,10 +141,15 @@ _ROWS = {
         _nvidia("sm_90", (7, 8), 2048, 32, 228, 132, 4800),  # H100, H200
         _nvidia("sm_100", (8, 6), 2048, 32, 228, 148, 8000),  # B200
         _nvidia("sm_120", (8, 7), 1536, 24, 100, 170, 1792),  # RTX 5090
-        _amd("gfx906", 64, 2560, 64, 60, 1024),  # MI50
-        _amd("gfx90a", 64, 2048, 64, 104, 1638),  # MI210, one die of MI250
+        # AMD: compute units and LDS as in ROCm's "GPU specifications", lines as in the papers on CDNA and RDNA
+        _amd("gfx906", 64, 2560, 64, 60, 1024, line=64),  # MI50
+        _amd("gfx90a", 64, 2048, 64, 104, 1638, line=64),  # MI210, one die of MI250
         _amd("gfx942", 64, 2048, 64, 304, 5300),  # MI300X
+        _amd("gfx950", 64, 2048, 160, 256, 8000),  # MI350X
+        _amd("gfx1030", 32, 1024, 64, 80, 512),  # RX 6900 XT
         _amd("gfx1100", 32, 1024, 64, 96, 960),  # RX 7900 XTX
+        _amd("gfx1200", 32, 1024, 64, 32, 320),  # RX 9060 XT
+        _amd("gfx1201", 32, 1024, 64, 64, 640),  # RX 9070 XT
     )
 }
 
@@ -152,7 +159,7 @@ _ALIASES = {
     "turing": "sm_75", "ampere": "sm_80", "ada": "sm_89", "hopper": "sm_90", "blackwell": "sm_100",
     "k40": "sm_35", "p100": "sm_60", "v100": "sm_70", "t4": "sm_75", "a100": "sm_80", "h100": "sm_90",
     "h200": "sm_90", "b200": "sm_100", "hip": "gfx90a", "rocm": "gfx90a", "mi50": "gfx906", "mi210": "gfx90a",
-    "mi250": "gfx90a", "mi300": "gfx942", "mi300x": "gfx942",
+    "mi250": "gfx90a", "mi300": "gfx942", "mi300x": "gfx942", "mi350": "gfx950", "mi350x": "gfx950",
 }  # fmt: skip
 # Capabilities without a row of their own run the code of the nearest older one.
 _NEAREST = {
@@ -161,10 +168,10 @@ _NEAREST = {
 }  # fmt: skip
 Name = Literal[  # the same for type checkers
     "sm_35", "sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120",
-    "gfx906", "gfx90a", "gfx942", "gfx1100",
+    "gfx906", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1200", "gfx1201",
     "cuda", "nvptx", "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell",
     "k40", "p100", "v100", "t4", "a100", "h100", "h200", "b200",
-    "hip", "rocm", "mi50", "mi210", "mi250", "mi300", "mi300x",
+    "hip", "rocm", "mi50", "mi210", "mi250", "mi300", "mi300x", "mi350", "mi350x",
     "sm_37", "sm_52", "sm_53", "sm_61", "sm_62", "sm_72", "sm_87", "sm_103", "sm_110", "sm_121",
 ]  # fmt: skip
 _SPELLINGS = {name: name for name in _ROWS} | _ALIASES | _NEAREST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -56,12 +57,12 @@ def _from_interface(x: Any, found: dict[str, Any], name: str) -> Operand:
 # --- new arrays -------------------------------------------------------------------------------------------
 
 
-def empty_like(x: Any, given: Operand, shape: Shape) -> Any:
-    """An uninitialised C-contiguous array of this shape, of x's type, dtype and device.
+def empty_like(x: Any, library: str, shape: Shape) -> Any:
+    """An uninitialised C-contiguous array of this shape, of the library, dtype and device of x.
 
     ArrayError for a library whose arrays cannot be made.
     """
-    make = _MAKERS.get(given.library)
+    make = _MAKERS.get(library)
     if make is None:
         raise ArrayError(
             f"no result can be made for a {type(x).__module__}.{type(x).__name__}:"
@@ -71,20 +72,20 @@ def empty_like(x: Any, given: Operand, shape: Shape) -> Any:
 
 
 def _pycuda(x: Any, shape: Shape) -> Any:
-    return imported("pycuda.gpuarray").empty(shape, x.dtype, allocator=x.allocator)
+    return sys.modules["pycuda.gpuarray"].empty(shape, x.dtype, allocator=x.allocator)
 
 
 def _cupy(x: Any, shape: Shape) -> Any:
     with x.device:
-        return imported("cupy").empty(shape, x.dtype)
+        return sys.modules["cupy"].empty(shape, x.dtype)
 
 
 def _torch(x: Any, shape: Shape) -> Any:
-    return imported("torch").empty(shape, dtype=x.dtype, device=x.device)
+    return sys.modules["torch"].empty(shape, dtype=x.dtype, device=x.device)
 
 
 def _numba(x: Any, shape: Shape) -> Any:
-    return imported("numba.cuda").device_array(shape, x.dtype)
+    return sys.modules["numba.cuda"].device_array(shape, x.dtype)
 
 
 def _jax(x: Any, shape: Shape) -> Any:

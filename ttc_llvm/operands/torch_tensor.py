@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ArrayError
 from . import streams
-from .operand import Array, Back, Operand, described, library_of
+from .operand import Array, Back, Operand, described
 from .types import is_numpys, named
 
 DEVICES = ("cpu", "cuda")
@@ -46,11 +46,9 @@ def read(x: Any, name: str) -> Operand | None:
     array = shared(x)
     if array is not None:
         return Operand(array, "torch", back=back(x.dtype), written=partial(written, x), keep=x)
-    if library_of(x) != "torch" and not _is_subclass(x):
+    if not is_tensor(x):
         return None
     torch = sys.modules["torch"]
-    if not isinstance(x, torch.Tensor):
-        return None
     _check(torch, x, name)
     dtype = _dtype(x.dtype)
     if dtype is None:
@@ -61,16 +59,17 @@ def read(x: Any, name: str) -> Operand | None:
     plain = x.resolve_conj().resolve_neg() if lazy and not conjugated else x
     steps = tuple(step * dtype.itemsize for step in plain.stride())
     view = described(_address(plain, name), tuple(plain.shape), steps, dtype, plain)
-    stream = streams.current(x) if x.device.type == "cuda" else None
+    stream = streams.of_torch(x.get_device()) if x.is_cuda else None
     return Operand(
-        view, "torch", x.device.type == "cuda", stream, locked, conjugated, back(x.dtype),
+        view, "torch", x.is_cuda, stream, locked, conjugated, back(x.dtype),
         written=partial(written, x), keep=x,
     )  # fmt: skip
 
 
-def _is_subclass(x: Any) -> bool:
-    """True for tensors of classes that other packages derive."""
-    return any(base.__module__ == "torch" and base.__name__ == "Tensor" for base in type(x).__mro__)
+def is_tensor(x: Any) -> bool:
+    """True for tensors, also of classes that other packages derive."""
+    base = getattr(sys.modules.get("torch"), "Tensor", None)
+    return base is not None and issubclass(type(x), base)
 
 
 def _check(torch: Any, x: Any, name: str) -> None:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .. import locks
 from ..arrays import assignment
-from ..arrays.call import ALONE_BYTES
+from ..arrays.call import ALONE_BYTES, C_ORDER, MODEL, Call
 from ..arrays.checks import scaled
 from ..arrays.pairs import Scaling
+from ..arrays.transposing import transposed
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import described
-from ..operands.reading import operand
 from ..operands.torch_tensor import shared
 from ..runtime import runtime
 
@@ -101,11 +100,9 @@ def _threads(size: int) -> int:
 def on_cuda(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, conjugate: bool = False) -> Tensor:
     """The operator on CUDA devices, on PyTorch's current stream; it returns before the device has finished."""
     check(x, axes, real, imag, conjugate)
-    with locks.LLVM:
-        from ..arrays import gpu
     alpha = complex(real, imag) if imag else real
-    scalars = (alpha, 0, conjugate and x.is_complex())
-    result: Tensor = gpu.transpose(x, operand(x.detach(), "x"), tuple(axes), None, scalars, None, 1)
+    call = Call(tuple(axes), None, alpha, 0, conjugate and x.is_complex(), C_ORDER, None, MODEL, None)
+    result: Tensor = transposed(x.detach(), call)
     return result
 
 

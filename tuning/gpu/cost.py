@@ -30,7 +30,6 @@ REACH = 0.9  # of the nominal bandwidth that a copy reaches
 OVERLAP = 5.0  # exponent: the higher, the better different units work at the same time
 SHORT = 15  # bytes: a run costs memory as much as so many more
 PARTIAL = 1.6  # how much of a sector that two tiles share is moved beside what is wanted
-LINE = 128  # bytes that tensors' runs are cut at
 # bytes that a run costs besides whose tiles share a line of A, or of a B that is read, too
 LINE_A, LINE_B_READ = 20, 31
 MISSES = 0.06  # how often the rest of a sector is gone from the cache when a later instruction wants it
@@ -116,8 +115,8 @@ def _memory(nest: GpuNest, target: GpuTarget, blocks: int, busy: int) -> float:
     c, moved = nest.canonical, 0.0
     reads = 2 if c.kinds.beta is Beta.ANY else 1
     if c.kinds.alpha is not Alpha.ZERO:
-        moved += c.elements * c.a.itemsize * _overhead(c, nest, "a", LINE_A) * _scatter(c, nest)
-    moved += c.elements * c.b.itemsize * _overhead(c, nest, "b", LINE_B_READ if reads == 2 else 0) * reads
+        moved += c.elements * c.a.itemsize * _overhead(nest, "a", target.line, LINE_A) * _scatter(c, nest)
+    moved += c.elements * c.b.itemsize * _overhead(nest, "b", target.line, LINE_B_READ if reads == 2 else 0) * reads
     bandwidth = target.bandwidth * 1e9 * REACH * busy / target.multiprocessors
     overlap = 0.7 if nest.shared is not None else 1.0  # while a tile is stored its loads are not under way
     crowded = max(1.0, held(nest) / BATCH / reads) ** CROWDED
@@ -143,9 +142,10 @@ def _order(nest: GpuNest) -> float:
     return ORDER_OF_A if goes_on["a"] == inner != goes_on["b"] else 1.0
 
 
-def _overhead(c: Canonical, nest: GpuNest, side: str, line: int) -> float:
+def _overhead(nest: GpuNest, side: str, line: int, parted: int) -> float:
     """Bytes that memory moves per byte wanted: runs begin and end inside sectors, and each costs an extra. line: bytes
-    that it costs that tiles share a line."""
+    of one; parted: what it costs, in bytes, that tiles share it."""
+    c = nest.canonical
     size = (c.a if side == "a" else c.b).itemsize
     strides = sides(c, side)
     axes = run_axes(c, nest.tile, side)
@@ -156,7 +156,7 @@ def _overhead(c: Canonical, nest: GpuNest, side: str, line: int) -> float:
         return 0.1  # a broadcast is read from the caches
     length = prod(nest.tile[k] for k in axes) * unit
     spilled = 0 if _aligned(c, nest, side, axes, SECTOR) else SECTOR * PARTIAL
-    shared = 0 if _aligned(c, nest, side, axes, LINE) else line
+    shared = 0 if _aligned(c, nest, side, axes, line) else parted
     useful = length * size / unit
     return (max(length, SECTOR * PARTIAL) + spilled + SHORT + shared) / useful
 
