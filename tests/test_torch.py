@@ -310,22 +310,22 @@ def test_cuda_tensors_take_the_way_of_arrays_on_devices(
     torch: Any, op: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stand-in for a tensor on a device, as PyTorch's dispatcher would hand it over."""
-    from ttc_llvm.arrays import gpu
+    from ttc_llvm.arrays.call import Call
     from ttc_llvm.torch import kernels
 
-    asked: list[Any] = []
+    asked: list[Call] = []
 
-    def transpose(*given: Any) -> str:
-        asked.append(given)
+    def transposed(x: Any, call: Call) -> str:
+        asked.append(call)
         return "result"
 
-    monkeypatch.setattr(gpu, "transpose", transpose)
+    monkeypatch.setattr(kernels, "transposed", transposed)
     x = torch.ones(3, 4, 5, dtype=torch.complex64)
     assert kernels.on_cuda(x, [2, 0, 1]) == "result"
     assert kernels.on_cuda(x, [2, 0, 1], 2.0, 1.0, True) == "result"
     assert kernels.on_cuda(x.real, [2, 0, 1], 2.0, 0.0, True) == "result"
     scalars = [(1.0, 0, False), (2 + 1j, 0, True), (2.0, 0, False)]
-    assert [given[2:] for given in asked] == [((2, 0, 1), None, one, None, 1) for one in scalars]
+    assert asked == [Call((2, 0, 1), None, *one, "C", None, 1, None) for one in scalars]
     with pytest.raises(ArrayError, match="do not permute"):
         kernels.on_cuda(x, [0, 0, 1])
     assert torch._C._dispatch_has_kernel_for_dispatch_key("ttc_llvm::transpose", "CUDA")
