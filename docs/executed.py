@@ -104,17 +104,18 @@ class Executed(SphinxDirective):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         database = str(self.folder() / ".solutions.sqlite3")
         environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": path, "TTC_DATABASE": database}
-        for line in code.splitlines():
+        for line in re.split(r"\n(?=\$ )", code):
             done = subprocess.run(
                 ["bash", "-c", line.removeprefix("$ ")], cwd=self.folder(), env=environment, text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False,
             )  # fmt: skip
             if done.returncode:
                 raise RuntimeError(f"{line}: status {done.returncode}: {done.stdout}")
-            lines += [line, *self.cut(done.stdout).splitlines()]
+            lines += [*line.splitlines(), *self.cut(done.stdout).splitlines()]
         if "output" not in self.options:
             return [self.literal("\n".join(lines), "console")]
-        return [self.literal(code, "console"), self.literal("\n".join(lines[1:]), self.options["output"])]
+        printed = "\n".join(lines[len(code.splitlines()) :])
+        return [self.literal(code, "console"), self.literal(printed, self.options["output"])]
 
     def place(self) -> dict[str, Any]:
         """What the blocks of this page share."""
