@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx.domains.std import StandardDomain
+
 import ttc_llvm
 
 if TYPE_CHECKING:
@@ -58,3 +60,4 @@ def public(app: Sphinx, env: BuildEnvironment, node: pending_xref, contents: nod
 def setup(app: Sphinx) -> None:
     """Add our own resolver of names."""
     app.connect("missing-reference", public)
+    StandardDomain.object_types["term"].attrs["searchprio"] = 1  # the search finds terms of the glossary
