@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import pytest
 import strategies
@@ -162,3 +163,14 @@ def test_the_form_is_canonical(case: Case) -> None:
     assert [static(s) for s in c.strides("b")] == sorted(static(s) for s in c.strides("b"))
     assert 1 not in c.extents or c.extents == (1,)
     assert from_axes(case.axes[::-1], case.a, case.b, case.kinds, case.conjugate) == case.placed
+
+
+def test_what_a_form_keeps_does_not_travel() -> None:
+    """Hashes are of one process only."""
+    form = canonicalise(Problem((2, 1, 0), (9, 8, 7))).canonical
+    assert (hash(form), form.extents, form.along("a")) == (hash(form), (7, 8, 9), (0, 1, 2))
+    assert "_hash" in vars(form)
+    there = pickle.loads(pickle.dumps(form))
+    assert set(vars(there)) == {"axes", "a", "b", "kinds", "conjugate"}
+    assert there == form
+    assert hash(there) == hash(form)

@@ -44,24 +44,27 @@ FAVOURITES, RANDOM = 0.2, 0.55  # shares of the time after which the model's own
 
 class Steady:
     """A bench on a shared machine, whose memory may be twice as fast for some seconds: only runs between two of the
-    ceiling's that are about as fast as it was at the start count."""
+    ceiling's that are about as fast as it was at the start count. What was measured behind one run is before the next.
+    """
 
     def __init__(self, trial: Trial, which: peak.Ceiling) -> None:
         self.trial = trial
-        self.way = max(trial.ways(which), key=lambda way: max(way().gibs for _ in range(3)))
-        self.ceiling = self.usual = median(self.way().gibs for _ in range(7))
+        self.sampler = max(trial.samplers(which), key=lambda sampler: max(sampler().gibs for _ in range(3)))
+        self.ceiling = self.usual = median(self.sampler().gibs for _ in range(7))
+        self.steady = True
 
     def seconds(self, kernel: Kernel) -> float:
         """One run's; infinite where the machine does not come back to its usual speed."""
         for _ in range(TRIES):
-            before, took, after = self._drift(), self.trial.seconds(kernel), self._drift()
-            if before and after:
+            before, took, self.steady = self.steady, self.trial.seconds(kernel), self._drift()
+            if before and self.steady:
                 return took
             time.sleep(0.05)
+            self.steady = self._drift()
         return inf
 
     def _drift(self) -> bool:
-        now = self.way().gibs
+        now = self.sampler().gibs
         steady = self.usual / DRIFT < now < self.usual * DRIFT
         if steady:
             self.ceiling = max(self.ceiling, now)
@@ -76,7 +79,7 @@ def explored(problem: Problem, seconds: float, seed: int, cpus: Sequence[int]) -
     threads = len(cpus)
     trial = Trial(c, target, threads, Mode.COLD, problem.alpha, problem.beta)
     which = peak.of(c)
-    trial.ways(which)[0]()  # starts the threads
+    trial.samplers(which)[0]()  # starts the threads
     os.sched_setaffinity(0, cpus[:1])
     bench = Steady(trial, which)
     rng, found = random.Random(seed), dict[CpuPlan, float]()

@@ -48,6 +48,7 @@ def flatten(index: tuple[int, ...], block: tuple[int, ...]) -> int:
     return flat
 
 
+@lru_cache(maxsize=1024)
 def run_axes(block: tuple[int, ...], strides: tuple[Size, ...]) -> tuple[int, ...]:
     """Axes along which the block is contiguous in memory, innermost first: stride 1 or -1, then each next axis whose
     stride, forwards or backwards, continues the run. Empty where no axis has unit stride: every element is its own

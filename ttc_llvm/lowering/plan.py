@@ -114,8 +114,8 @@ class CpuPlan(Plan):
     def changed(self, **decisions: Any) -> CpuPlan:
         """The same plan with other decisions, which are not checked: for those who derive them from plans that are."""
         made = object.__new__(CpuPlan)
-        for name, slot in _SLOTS.items():
-            slot.__set__(made, decisions[name] if name in decisions else slot.__get__(self))
+        for name, get, put in _SLOTS:
+            put(made, decisions[name] if name in decisions else get(self))
         return made
 
     @_fitting
@@ -179,7 +179,7 @@ def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...],
     return (*panels, *(loop for loop in tiles if loop not in panels))
 
 
-_SLOTS = {name: getattr(CpuPlan, name) for name in CpuPlan.__match_args__}
+_SLOTS = [(name, (slot := getattr(CpuPlan, name)).__get__, slot.__set__) for name in CpuPlan.__match_args__]
 
 
 def grid(around: Loops, parallel: int) -> Loops:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 from operator import attrgetter
+from typing import Any
 
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
@@ -48,7 +49,8 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
         return Writing(plan if plan.store is Store.CACHED else plan.ordinary, Store.CACHED)
     reads = canonical.kinds.alpha is not Alpha.ZERO
     if plan.store is Store.COMBINED and reads:
-        return _combined(canonical, plan, target)
+        w = _combined(canonical, room_depends_on(plan), target)
+        return Writing(plan, w.store, w.alignment, w.chain, w.buffer, w.by_rows)
     grain = peeled_grain(canonical, plan, target) if plan.store is Store.PEELED and reads else 0
     if grain:
         step = peeled_axis(canonical, plan)[1] * canonical.b.itemsize
@@ -58,10 +60,11 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     return Writing(plan, Store.ALIGNED, _whole_vectors(canonical, target))
 
 
-def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
-    """Through scratch, or through registers where each is a line of B; without a chain where none is possible, or where
-    its slots would not leave half of L2 to the tensors."""
-    size = canonical.b.itemsize
+@lru_cache(maxsize=1024)
+def _combined(canonical: Canonical, decisions: tuple[Any, ...], target: Target) -> Writing:
+    """Of all plans with these decisions of `room_depends_on`: through scratch, or through registers where each is a
+    line of B; without a chain where none is possible, or where its slots would not leave half of L2 to the tensors."""
+    plan, size = _decided(decisions), canonical.b.itemsize
     chain = chain_of(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
     if chain and _joins(canonical, plan, target):
         return Writing(plan, Store.JOINED, size, chain)
@@ -74,24 +77,39 @@ def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     return Writing(plan, Store.BUFFERED, alignment, None, buffer, rows)
 
 
+_ANY = CpuPlan((1,), (1,), (0,), (0,))
 room_depends_on = attrgetter("tile", "block", "order", "panel", "parallel", "store")  # of a plan, `pays`
+
+
+def _decided(decisions: tuple[Any, ...]) -> CpuPlan:
+    """A plan with these decisions."""
+    tile, block, order, panel, parallel, store = decisions
+    return _ANY.changed(tile=tile, block=block, order=order, inner=order, parallel=parallel, store=store, panel=panel)
 
 
 def pays(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     """True where the plan has room, and rows that leave scratch one by one, if it has any, are long enough."""
-    if plan.store is not Store.COMBINED:
+    if plan.store is not Store.COMBINED or not overwrites(canonical):
         return True
-    writing = resolve(canonical, plan, target)
-    run = prod(plan.box(canonical.extents)[k] for k in run_of_b(canonical, plan)) * canonical.b.itemsize
-    alone = writing.store is Store.BUFFERED and writing.by_rows
-    return not (alone and run < LEAST_ROW) and has_room(canonical, plan, target)
+    return _pays(canonical, room_depends_on(plan), target)
+
+
+@lru_cache(maxsize=1024)
+def _pays(canonical: Canonical, decisions: tuple[Any, ...], target: Target) -> bool:
+    writing = _combined(canonical, decisions, target)
+    if writing.store is Store.BUFFERED and writing.by_rows:
+        box = writing.plan.box(canonical.extents)
+        if prod(box[k] for k in run_of_b(canonical, writing.plan)) * canonical.b.itemsize < LEAST_ROW:
+            return False
+    return _fits(writing, target)
 
 
 def has_room(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     """True where scratch and slots, if the plan has any, leave half of L2 to the tensors."""
-    if plan.store is not Store.COMBINED:
-        return True
-    writing = resolve(canonical, plan, target)
+    return plan.store is not Store.COMBINED or _fits(resolve(canonical, plan, target), target)
+
+
+def _fits(writing: Writing, target: Target) -> bool:
     buffer = writing.buffer or (writing.chain.buffer if writing.chain else None)
     return buffer is None or buffer.end <= target.l2 // 2
 

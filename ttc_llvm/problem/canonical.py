@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from math import prod
+from typing import Any
 
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
@@ -52,12 +53,16 @@ class Alpha(Enum):
     ONE = "one"  # plain copy or conversion
     ANY = "any"
 
+    __hash__ = object.__hash__  # canonical forms are hashed often, and Enum's own is Python code
+
 
 class Beta(Enum):
     """Kinds of beta that inner bodies are compiled for."""
 
     ZERO = "zero"  # B is never read
     ANY = "any"
+
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ def is_move(kinds: Kinds, a: DType, b: DType, conjugate: bool) -> bool:
 class Canonical:
     """A problem as plans see it. axes: at least one, by ascending stride in B; str() is its part of every key.
 
-    No slots: planning asks for extents and strides ten thousand times, so that they are kept.
+    No slots: planning asks for extents, strides and the hash ten thousand times, so that they are kept.
     """
 
     axes: tuple[Axis, ...]
@@ -126,8 +131,14 @@ class Canonical:
 
     def along(self, side: str) -> tuple[int, ...]:
         """The axes in the order of loops that go along a side's memory, its smallest stride innermost."""
-        strides = self.strides(side)
-        return tuple(sorted(range(len(strides)), key=lambda k: -abs(static(strides[k]))))
+        return self._along[side]
+
+    @cached_property
+    def _along(self) -> dict[str, tuple[int, ...]]:
+        axes = range(len(self.axes))
+        return {
+            side: tuple(sorted(axes, key=lambda k: -abs(static(strides[k])))) for side, strides in self._strides.items()
+        }
 
     @property
     def elements(self) -> int:
@@ -140,6 +151,17 @@ class Canonical:
         read_a = self.a.itemsize if self.kinds.alpha is not Alpha.ZERO else 0
         passes = 2 if self.kinds.beta is Beta.ANY else 1
         return self.elements * (read_a + passes * self.b.itemsize)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.axes, self.a, self.b, self.kinds, self.conjugate))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: a hash is of one process only."""
+        return {name: getattr(self, name) for name in self.__match_args__}
 
     def __str__(self) -> str:
         conj = " conj" if self.conjugate else ""

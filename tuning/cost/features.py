@@ -6,12 +6,14 @@ its own; fetching blocks into L2 is a mode where that was measured, elsewhere it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from math import log2
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from ttc_llvm.lowering.peeling import has_aligned_rows
-from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.lowering.writing import resolve, writes_vectors
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Loops, Store
+from ttc_llvm.lowering.writing import resolve, room_depends_on, writes_vectors
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Beta, Canonical
 
@@ -19,11 +21,22 @@ from ..space.blocks import same_unit_axis
 from . import groups
 from .groups import Fact, Group, Part, one_hot
 from .measures import Measures
-from .streams import steps
+from .streams import Steps, steps
 from .vocabulary import CHAINED, FAMILIES, FAMILY, FETCHES, STAGINGS, STORES, named
 
 Owned = tuple[tuple[str, str, str], int | str]  # a fact by mode, name and family ("" = all), and its bucket
 MANY = 8  # axes: higher ranks, all of which are many small extents, count as this
+_walk_depends_on = attrgetter("tile", "block", "order", "inner", "panel")  # of a plan, `_Walk`
+
+
+class _Walk(NamedTuple):
+    """What plans share that visit elements in the same order. inner: of `vocabulary.INNER`; around: the loops over
+    panels and tiles; steps: from micro-tile to micro-tile; groups: of micro-tiles, tiles and their order."""
+
+    inner: str
+    around: Loops
+    steps: Steps
+    groups: tuple[Group, ...]
 
 
 def kind(canonical: Canonical) -> str:
@@ -45,6 +58,8 @@ class Features:
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self.problem = self._problem()
         self._groups: dict[Part, Group] = {}
+        self._walks: dict[Any, _Walk] = {}
+        self._stores: dict[Any, Store] = {}
 
     def facts(self, plan: CpuPlan) -> list[Fact]:
         """The plan's facts, by their names in full: those that families differ in come once more for this family."""
@@ -68,21 +83,43 @@ class Features:
     def __call__(self, plan: CpuPlan) -> tuple[str, list[Group]]:
         """The plan's mode, and its groups of facts and numbers, the problem's first, always in the same order."""
         stored, staged = self.written(plan)
-        mode = f"{FETCHES[self._fetch(plan)]} {stored}"
-        known, found = self._groups, [self.problem]
-        for part in self._parts(plan, mode, staged):
-            group = known.get(part)
-            if group is None:
-                find, key = part
-                group = known[part] = find(self.measures, *key)
-            found.append(group)
-        return mode, found
+        fetch, walk = self._fetch(plan), self._walk(plan)
+        mode, into_l1 = f"{FETCHES[fetch]} {stored}", plan.prefetch if fetch is Fetch.BLOCKS else 0
+        steps = self._group(groups.steps, (plan.block, walk.steps, into_l1))
+        chain = self._chain(plan, walk) if staged == CHAINED else self._group(groups.unchained, ())
+        simple = self._group(groups.simple, (mode, plan.prefetch, staged, walk.inner))
+        return mode, [self.problem, simple, *walk.groups, steps, chain]
+
+    def _walk(self, plan: CpuPlan) -> _Walk:
+        key = _walk_depends_on(plan)
+        found = self._walks.get(key)
+        if found is None:
+            inner, around = self.measures.innermost(plan.inner[-1]), plan.loops(self.extents)
+            micro, shape = self._group(groups.micro, (plan.block,)), self._group(groups.shape, (inner, plan.tile))
+            walk = self._group(groups.walk, (plan.tile, plan.order, plan.panel))
+            found = _Walk(inner, around, steps(plan, around, self.extents), (micro, shape, walk))
+            self._walks[key] = found
+        return found
+
+    def _chain(self, plan: CpuPlan, walk: _Walk) -> Group:
+        return self._group(groups.chained, (plan.box(self.extents), walk.around, plan.parallel))
+
+    def _group(self, find: Callable[..., Group], key: tuple[Any, ...]) -> Group:
+        part = (find, key)
+        found = self._groups.get(part)
+        if found is None:
+            found = self._groups[part] = find(self.measures, *key)
+        return found
 
     def store(self, plan: CpuPlan) -> Store:
         """The store strategy that serves."""
         if plan.store is not Store.COMBINED:  # others need not be looked at closely
             return plan.store
-        return resolve(self.canonical, plan, self.target).store
+        key = room_depends_on(plan)
+        found = self._stores.get(key)
+        if found is None:
+            found = self._stores[key] = resolve(self.canonical, plan, self.target).store
+        return found
 
     def written(self, plan: CpuPlan) -> tuple[str, str]:
         """The model's words for the way in which the plan writes B, of `STORED` and `STAGED`."""
@@ -95,21 +132,6 @@ class Features:
     def _fetch(self, plan: CpuPlan) -> Fetch:
         known = plan.prefetch and (self.target.far or plan.fetch is not Fetch.FAR)
         return plan.fetch if known else Fetch.BLOCKS
-
-    def _parts(self, plan: CpuPlan, mode: str, staged: str) -> Iterator[Part]:
-        """What finds each group, and the few decisions that it depends on."""
-        inner = self.measures.innermost(plan.inner[-1])
-        around = plan.loops(self.extents)
-        into_l1 = plan.prefetch if self._fetch(plan) is Fetch.BLOCKS else 0
-        yield groups.simple, (mode, plan.prefetch, staged, inner)
-        yield groups.micro, (plan.block,)
-        yield groups.shape, (inner, plan.tile)
-        yield groups.walk, (plan.tile, plan.order, plan.panel)
-        yield groups.steps, (plan.block, steps(plan, around, self.extents), into_l1)
-        if staged == CHAINED:
-            yield groups.chained, (plan.box(self.extents), around, plan.parallel)
-        else:
-            yield groups.unchained, ()
 
     def _problem(self) -> Group:
         """The machine and the problem: the same for every plan."""

@@ -38,6 +38,7 @@ class Measures:
         self._lines = [prod(self.extents) * size / target.line for size in self.sizes]
         self._footprints: dict[tuple[int, ...], tuple[Footprint, Footprint]] = {}
         self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
+        self._flights: dict[tuple[tuple[int, ...], Steps, int], list[int]] = {}
 
     def footprints(self, box: tuple[int, ...]) -> tuple[Footprint, Footprint]:
         """The footprints of a box in A and in B."""
@@ -90,7 +91,11 @@ class Measures:
 
     def flights(self, block: tuple[int, ...], steps: Steps, distance: int) -> list[int]:
         """Lines of A and of B on their way to L1, per line that its sets have room for: `streams.flight`."""
-        return [flight(side, block, steps, distance, self.target) for side in self.sides]
+        key = (block, steps if distance else (), distance)
+        found = self._flights.get(key)
+        if found is None:
+            found = self._flights[key] = [flight(side, *key, self.target) for side in self.sides]
+        return found
 
     def chained(self, box: tuple[int, ...], around: Loops, parallel: int) -> tuple[int, int]:
         """Bytes of B's runs that continue from tile to tile along these loops, and of their partial lines."""

@@ -38,7 +38,7 @@ class Networks:
         return [round(value, DIGITS) for value in found]
 
     def _some(self, inputs: np.ndarray) -> np.ndarray:
-        values = np.clip((inputs - self.mean) / self.scale, -FAR, FAR)
+        values = np.minimum(np.maximum((inputs - self.mean) / self.scale, -FAR), FAR)  # np.clip takes twice as long
         *hidden, last = zip(self.weights, self.biases, strict=True)
         for weight, bias in hidden:
             values = values @ weight + bias

@@ -20,9 +20,10 @@ Step = tuple[int, int, int]  # such a loop: axis, step, iterations
 Steps = tuple[Step, ...]  # innermost first
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """A tensor: bytes from one element to the next per axis, bytes of an element, the axis of smallest stride."""
+    """A tensor: bytes from one element to the next per axis, bytes of an element, the axis of smallest stride. What is
+    remembered of it goes by the object, not by what it holds."""
 
     strides: tuple[int, ...]
     size: int
@@ -71,8 +72,7 @@ def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: 
 def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, target: Target) -> int:
     """The lines of `distance` micro-tiles and the one at hand, per way of the sets of L1 that they fall into: log2, in
     halves."""
-    line, ways = target.line, target.ways
-    count = _sets(target)
+    line, ways, count = target.line, target.ways, _sets(target)
     ahead = [0]
     for k, step, trips in steps:
         if len(ahead) > distance:
@@ -80,8 +80,8 @@ def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, targ
         ahead = [at + i * step * side.strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
     ahead = ahead[: distance + 1]
     taken = 0
-    for at in ahead:
-        own, turn = _taken(side, block, at % line, line, count), at // line % count
+    for offset, turn in {(at % line, at // line % count) for at in ahead}:
+        own = _taken(side, block, offset, line, count)
         taken |= own << turn | own >> (count - turn)
     sets = (taken & ((1 << count) - 1)).bit_count()
     return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(ahead) / (sets * ways)))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ttc_llvm.lowering.plan import Loops, spans
+from ttc_llvm.lowering.plan import Loops
 
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 
@@ -16,7 +16,7 @@ def path(
 ) -> str:
     """Whose memory the two innermost loops over tiles walk: on from where the last tile ended in A, in B, in both or in
     neither. order: of the loops; orders: of the axes in A and in B, those of small strides first."""
-    done = {k for k, extent in enumerate(extents) if spans(tile[k], extent)}
+    done = {k for k, extent in enumerate(extents) if tile[k] >= extent}
     found = []
     for k in [k for k in reversed(order) if k not in done][:2]:
         a, b = (next(axis for axis in axes if axis not in done) for axes in orders)
@@ -31,12 +31,12 @@ def misses(tile: tuple[int, ...], loops: Loops, extents: tuple[int, ...], pages:
     A step of a loop finds the pages again that the step before has touched, if all of these were at hand together; else
     it misses as many as the first step did.
     """
-    box = list(tile)
+    box, outer, ends = list(tile), list(extents), []
+    for k, step in loops:
+        ends.append((k, min(outer[k], extents[k])))
+        outer[k] = step
     inside = missed = pages(tile)
-    for number in reversed(range(len(loops))):
-        k = loops[number][0]
-        around = dict(loops[:number])  # the innermost step of each axis
-        whole = min(around.get(k, extents[k]), extents[k])
+    for k, whole in reversed(ends):
         steps, box[k] = -(-whole // box[k]), whole
         if sum(inside) <= TLB_PAGES:
             inside = missed = pages(tuple(box))

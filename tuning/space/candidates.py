@@ -146,8 +146,8 @@ def _tiles(
     rank, order = len(canonical.axes), (forced.orders or tile_orders(canonical))[0]
     inner = inner_orders(canonical)[0]
     for block, tile in _shapes(canonical, target, forced, store is Store.COMBINED):
-        for fetch, distance in fetches:
-            yield CpuPlan(tile, block, order, inner, min(2, rank), distance, store, fetch)
+        plan = CpuPlan(tile, block, order, inner, min(2, rank), store=store)
+        yield from (plan.changed(fetch=fetch, prefetch=distance) for fetch, distance in fetches)
 
 
 def _walks(canonical: Canonical, target: Target, forced: Forced, store: Store) -> Iterator[CpuPlan]:
@@ -159,10 +159,11 @@ def _walks(canonical: Canonical, target: Target, forced: Forced, store: Store) -
     for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
         inner = canonical.along(side)
         order = forced.orders[0] if forced.orders else inner
+        first = CpuPlan(block, block, order, inner, min(2, len(inner)), store=store, fetch=fetch)
         for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS[fetch]):
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
-            yield CpuPlan(tile, block, order, inner, min(2, len(inner)), distance, store, fetch)
+            yield first.changed(tile=tile, prefetch=distance)
 
 
 def _fetches(canonical: Canonical, target: Target, forced: Forced) -> tuple[tuple[Fetch, int], ...]:

@@ -52,8 +52,9 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     are the places of axes that one tile or one micro-tile spans, loops to share that are not there, and the kind of
     prefetches where there are none."""
     tile, panel, order = plan.tile, plan.panel, plan.order
-    single = [k for k, size in enumerate(map(min, tile, extents)) if plan.block[k] >= size]
-    inner = (*single, *[k for k in plan.inner if k not in single])
+    inner = plan.inner
+    if single := [k for k, size in enumerate(map(min, tile, extents)) if plan.block[k] >= size]:
+        inner = (*single, *[k for k in inner if k not in single])
     if panel == tile:
         panel = ()
     loops = sum(map(lt, tile, extents))
