@@ -131,7 +131,8 @@ class CpuPlan(Plan):
     @_fitting
     def tasks(self, extents: tuple[int, ...]) -> int:
         """The number of tasks that threads can share: steps of the grid."""
-        return prod(-(-extents[k] // step) for k, step in self.grid(extents))
+        around = loops(self.tile, self.order, self.panel, extents)
+        return prod([-(-extents[k] // step) for k, step in grid(around, self.parallel)])
 
     @property
     def non_temporal(self) -> bool:
@@ -185,8 +186,9 @@ _SLOTS = [(name, (slot := getattr(CpuPlan, name)).__get__, slot.__set__) for nam
 def grid(around: Loops, parallel: int) -> Loops:
     """Those of the loops that threads share: the outermost `parallel` of them, one per axis."""
     axes = [k for k, _ in around[:parallel]]
-    count = next((i for i, k in enumerate(axes) if k in axes[:i]), len(axes))
-    return around[:count]
+    while len(set(axes)) < len(axes):
+        axes.pop()
+    return around[: len(axes)]
 
 
 def parse(text: str) -> CpuPlan:
