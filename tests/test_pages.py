@@ -1,6 +1,6 @@
 """Python blocks of the documentation's pages run as shown. Blocks marked `{executed}` run while the site is built;
-docs/start.md, row_major.md, native.md, cmake.md and targets.md have tests of their own; libraries that are named on
-docs/einsum.md are called in test_contraction_users.py, its solutions in test_contraction_solutions.py."""
+docs/start.md, clusters.md, row_major.md, native.md, cmake.md and targets.md have tests of their own; libraries that are
+named on docs/einsum.md are called in test_contraction_users.py, its solutions in test_contraction_solutions.py."""
 
 from __future__ import annotations
 
@@ -52,6 +52,6 @@ def test_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_no_page_is_forgotten() -> None:
-    own = {"start.md", "row_major.md", "native.md", "targets.md", "cmake.md"}
+    own = {"start.md", "clusters.md", "row_major.md", "native.md", "targets.md", "cmake.md"}
     found = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if blocks(str(path.relative_to(DOCS)))}
     assert found == own - {"native.md", "targets.md", "cmake.md"} | set(PAGES)

@@ -135,12 +135,13 @@ _HOMES = {
     "tuning.gpu.forced": ("GpuForced",),
 }  # fmt: skip
 _LAZY = {name: home for home, names in _HOMES.items() for name in names}
+_APART = ("dask", "mpi", "torch")  # not among the names of `__all__`: who asks for one loads its library
 __all__ = sorted((*_LAZY, "__version__"))
 
 
 def __getattr__(name: str) -> Any:
-    if name == "torch":  # not among the names of `__all__`: PyTorch is loaded by those who ask for it only
-        return _torch()
+    if name in _APART:
+        return _apart(name)
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -152,9 +153,9 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def _torch() -> Any:
+def _apart(name: str) -> Any:
     try:
-        return locks.imported(".torch", __name__)
+        return locks.imported(f".{name}", __name__)
     except ImportError as error:
         raise AttributeError(str(error)) from error
 

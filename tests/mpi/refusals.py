@@ -1,0 +1,80 @@
+"""Refusals of plans, the same on every rank, before any message: prints each sentence once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ttc_llvm import TtcError, mpi
+
+COMM = MPI.COMM_WORLD
+LAST = COMM.rank == COMM.size - 1  # where something is wrong
+
+
+def layout(*shape: int, **given: Any) -> mpi.Layout:
+    """Split along axis 0 unless something else is said."""
+    return mpi.Layout(COMM, shape, **given)
+
+
+def wrong(argument: Any) -> Any:
+    """An argument that no type checker lets pass."""
+    return argument
+
+
+def refused(name: str, call: Callable[[], Any]) -> None:
+    """All ranks raise the same."""
+    try:
+        call()
+    except TtcError as error:
+        texts = COMM.allgather(f"{type(error).__name__}: {error}")
+        assert len(set(texts)) == 1, texts
+        if COMM.rank == 0:
+            print(f"{name}: {texts[0]}")
+        return
+    raise AssertionError(name)
+
+
+def main() -> None:
+    """Afterwards the plan still works: nobody has a message that another never sent."""
+    of, to = layout(6, 4), layout(4, 6)
+    plan = mpi.permute_plan(of, (1, 0), to)
+    a, b = np.ones(of.local_shape), to.empty()
+    locked = to.empty()
+    locked.setflags(write=False)
+    memory = np.empty(2 * b.size + a.size)
+    shared = memory[: a.size].reshape(a.shape), memory[: b.size].reshape(b.shape)
+    other = COMM.Split(0, -COMM.rank)
+    for name, call in {
+        "shapes": lambda: mpi.permute_plan(of, (1, 0), layout(6, 4)),
+        "perm": lambda: mpi.permute_plan(of, (0, 0), to),
+        "other perm": lambda: mpi.permute_plan(layout(4, 4), (1, 0) if LAST else (0, 1), layout(4, 4)),
+        "other dtype": lambda: mpi.permute_plan(of, (1, 0), to, "f4" if LAST else "f8"),
+        "other split": lambda: mpi.permute_plan(
+            of, (1, 0), layout(4, 6, splits={0: mpi.cyclic(1) if LAST else mpi.block})
+        ),
+        "objects": lambda: mpi.permute_plan(of, (1, 0), to, object),
+        "no layout": lambda: mpi.permute_plan(of, (1, 0), wrong(None) if LAST else to),
+        "ranks": lambda: mpi.permute_plan(of, (1, 0), mpi.Layout(other, (4, 6))),
+        "threads": lambda: mpi.permute_plan(of, (1, 0), to, threads=0),
+        "a's shape": lambda: plan(a[:-1] if LAST else a, b),
+        "a's dtype": lambda: plan(a.astype("f4") if LAST else a, b),
+        "b's shape": lambda: plan(a, b.T if LAST else b),
+        "locked": lambda: plan(a, locked if LAST else b),
+        "overlap": lambda: plan(*(shared if LAST else (a, b))),
+        "alpha": lambda: plan(a, b, alpha=2 if LAST else 1),
+        "beta": lambda: plan(a, beta=1),
+        "complex": lambda: plan(a, b, alpha=1j),
+        "not a number": lambda: plan(a, b, alpha=wrong("x") if LAST else 1),
+        "root": lambda: of.gather(a, root=COMM.size),
+        "part": lambda: of.gather(a[:-1] if LAST else a),
+        "whole": lambda: of.scatter(np.ones((6, 5)), root=COMM.size - 1),
+    }.items():
+        refused(name, call)
+    assert (plan(a, b) == 1).all()
+
+
+if __name__ == "__main__":
+    main()

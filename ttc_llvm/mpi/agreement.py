@@ -1,0 +1,44 @@
+"""Agreement of all ranks before any of them sends a message: then all go on, or all raise the same error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+import numpy as np
+from mpi4py import MPI
+
+from ..errors import ArrayError, TtcError
+
+T = TypeVar("T")
+Facts = dict[str, str]  # by name
+
+
+def agreed(comm: Any, checked: Callable[[], tuple[T, Facts]]) -> T:
+    """The value of `checked`, called on every rank, where it returns equal facts with it on all. Collective.
+
+    Where it raises on some rank, all raise what the first of them did; where a fact differs, all raise ArrayError.
+    """
+    error: TtcError | None = None
+    facts: Facts = {}
+    try:
+        value, facts = checked()
+    except TtcError as one:
+        error = one
+    digest = int.from_bytes(blake2b(repr(facts).encode(), digest_size=7).digest(), "little")
+    mine = np.array([error is not None, digest, -digest], np.int64)
+    most = np.empty_like(mine)
+    comm.Allreduce(mine, most, MPI.MAX)
+    if most[0] or most[1] != -most[2]:
+        raise _difference(comm.allgather((error, facts)))
+    return value
+
+
+def _difference(given: list[tuple[TtcError | None, Facts]]) -> TtcError:
+    for rank, (error, _) in enumerate(given):
+        if error is not None:
+            return type(error)(f"on rank {rank}: {error}")
+    first = given[0][1]
+    rank, name = next((k, name) for k, (_, other) in enumerate(given) for name in first if other[name] != first[name])
+    return ArrayError(f"ranks disagree on {name}: rank 0 has {first[name]}, rank {rank} has {given[rank][1][name]}")

@@ -1,0 +1,77 @@
+"""`permute_plan`: what has to be the same on all ranks is compared, then every rank makes its part of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mpi4py import MPI
+
+from ..arguments import between, integers, optional, shown
+from ..arrays.checks import as_dtype, scaled
+from ..errors import ArrayError, OptionError
+from .agreement import Facts, agreed
+from .layout import Layout
+from .messages import Perm
+from .plan import PermutePlan, Types
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+
+def permute_plan(
+    layout_a: Layout,
+    perm: Sequence[int] | None,
+    layout_b: Layout,
+    dtype: npt.DTypeLike | tuple[npt.DTypeLike, npt.DTypeLike] = "f8",
+    *,
+    threads: int | None = None,
+) -> PermutePlan:
+    """A plan of `B = alpha * A.transpose(perm) + beta * B`, A laid out as `layout_a` and B as `layout_b`. Collective.
+
+    perm: as the axes of `np.transpose`: axis perm[k] of A becomes axis k of B; None reverses them all. dtype: any of
+    fixed-size elements, or a tuple of A's and B's. threads: of each rank, by default those of `set_num_threads`.
+
+    Both layouts are of the same ranks in the same order. Raises ArrayError or OptionError, on all ranks alike, where
+    anything is wrong on one of them, or differs between them.
+    """
+    if not isinstance(layout_a, Layout):
+        raise OptionError(f"layout_a {shown(layout_a)} is no Layout")
+    perm, types, threads = agreed(layout_a.comm, lambda: _checked(layout_a, perm, layout_b, dtype, threads))
+    return PermutePlan(layout_a.comm, layout_a.distribution, perm, layout_b.distribution, types, threads)
+
+
+def _checked(a: Layout, perm: Any, b: Any, dtype: Any, threads: Any) -> tuple[tuple[Perm, Types, int | None], Facts]:
+    if not isinstance(b, Layout):
+        raise OptionError(f"layout_b {shown(b)} is no Layout")
+    if MPI.Comm.Compare(a.comm, b.comm) not in (MPI.IDENT, MPI.CONGRUENT):
+        raise OptionError("the layouts' communicators have other ranks, or the same in another order")
+    order = _permutation(perm, len(a.shape))
+    wanted = tuple(a.shape[k] for k in order)
+    if b.shape != wanted:
+        raise ArrayError(f"layout_b has shape {b.shape}: layout_a's {a.shape}, permuted by {order}, is {wanted}")
+    types = _types(dtype)
+    count = optional(between(1))("threads", threads, OptionError)
+    moved = " into ".join(dict.fromkeys(map(str, types)))
+    facts = {"layout_a": a.distribution, "perm": order, "layout_b": b.distribution, "dtype": moved}
+    return (order, types, count), {name: str(value) for name, value in facts.items()}
+
+
+def _permutation(given: Any, rank: int) -> Perm:
+    if given is None:
+        return tuple(reversed(range(rank)))
+    perm = integers("perm", given, OptionError)
+    if sorted(k % rank if -rank <= k < rank else k for k in perm) != [*range(rank)]:
+        raise OptionError(f"perm {shown(given)} does not permute {rank} axes")
+    return tuple(k % rank for k in perm)
+
+
+def _types(given: Any) -> Types:
+    one = isinstance(given, tuple) and len(given) == 2
+    types = tuple(map(as_dtype, given)) if one else (as_dtype(given),) * 2
+    for dtype in types:
+        if dtype.hasobject or dtype.itemsize == 0:
+            raise ArrayError(f"dtype {dtype} has Python objects or items of 0 bytes: only plain data can be sent")
+    scaled(types[0], types[1], 1, 0, False)
+    return types[0], types[1]

@@ -1,0 +1,143 @@
+"""Plans of permutations between two distributions, as one rank has them: its messages, and the calls."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..arguments import number, shown
+from ..arrays.checks import check_once, scaled, share
+from ..arrays.public import transpose
+from ..errors import ArrayError
+from ..operands.operand import Operand
+from ..operands.reading import operand
+from . import communicators
+from .agreement import Facts, agreed
+from .costs import costs
+from .distribution import Distribution, Places
+from .exchange import Exchange, Moves
+from .messages import Message, Perm, traffic
+from .prediction import Prediction, predicted
+from .views import Array
+
+CHUNK = 4 << 20  # bytes that are packed, sent and unpacked at once
+Types = tuple[np.dtype[Any], np.dtype[Any]]  # of A and of B
+
+
+class PermutePlan:
+    """`B = alpha * A.transpose(perm) + beta * B` of distributed tensors, made by `permute_plan`.
+
+    Calls are collective. Every rank passes its parts: `plan(a, b, alpha=1, beta=0)` fills `b` and returns it, `plan(a)`
+    returns a new part. alpha and beta are the same on all ranks. The plan's buffers serve every call, one at a time.
+
+    perm, types: as given, the types of A and of B. order: of A's axes on their way: B's, where senders transpose, or
+    A's own, where receivers do.
+    """
+
+    def __init__(
+        self, comm: Any, a: Distribution, perm: Perm, b: Distribution, types: Types, threads: int | None
+    ) -> None:
+        self._comm = communicators.private(comm)
+        self._a, self._b, self._threads = a, b, threads
+        self.perm, self.types = perm, types
+        most = max(1, CHUNK // types[0].itemsize)
+        self._traffic = traffic(a, perm, b, comm.rank, most)
+        self.order = self._agreed_order()
+        self._exchange = Exchange(self._comm, self._traffic, perm, self.order, types[0])
+        self._lock = Lock()
+
+    def _agreed_order(self) -> Perm:
+        mine = np.array(costs(self._traffic, self._a, self.perm, self._b, self._comm.rank, self.types[0].itemsize))
+        total = np.empty_like(mine)
+        self._comm.Allreduce(mine, total)
+        return tuple(range(len(self.perm))) if total[0] <= total[1] else self.perm
+
+    def __repr__(self) -> str:
+        side = "receivers" if self.order != self.perm else "senders"
+        return (
+            f"<PermutePlan {self.perm} of {self._a} into {self._b}: {side} transpose;"
+            f" {self.bytes_sent} bytes in {self.messages_sent} messages from this rank>"
+        )
+
+    @property
+    def bytes_sent(self) -> int:
+        """By this rank, to others, in a call."""
+        return self._bytes(self._traffic.sends)
+
+    @property
+    def bytes_received(self) -> int:
+        """By this rank, from others, in a call."""
+        return self._bytes(self._traffic.receives)
+
+    @property
+    def messages_sent(self) -> int:
+        """The ranks that this one sends something."""
+        return len(self._traffic.sends)
+
+    def _bytes(self, messages: tuple[Message, ...]) -> int:
+        return sum(message.size for message in messages) * self.types[0].itemsize
+
+    def predict(self, ranks: int | None = None, *, latency: float, bandwidth: float) -> Prediction:
+        """The time of a call from its messages. ranks: by default the communicator's; for others the grids are scaled.
+
+        latency: of a message, seconds; bandwidth: of one rank to all others, bytes a second. Raises OptionError.
+        """
+        return predicted(self._a, self.perm, self._b, self.types[0].itemsize, ranks, latency, bandwidth)
+
+    def __call__(self, a: Any, b: Any = None, *, alpha: complex = 1, beta: complex = 0) -> Any:
+        """B's part on this rank, of A's parts on all. Collective; raises ArrayError or ProblemError on all ranks.
+
+        a, b: arrays of any strides, of the layouts' local shapes and the plan's types. b is written to, and read only
+        where beta is not 0.
+        """
+        with self._lock:
+            of, to, given, moves = agreed(self._comm, lambda: self._checked(a, b, alpha, beta))
+            self._exchange.run(of, to, moves)
+        if given is not None and given.written is not None:
+            given.written()
+        return to if b is None else b
+
+    def _checked(self, a: Any, b: Any, alpha: Any, beta: Any) -> tuple[tuple[Any, ...], Facts]:
+        """What the exchange takes, and what has to be the same on all ranks."""
+        rank = self._comm.rank
+        of = self._part("a", operand(a, "a"), self._a.shape_of(rank), self.types[0])
+        given = None if b is None else operand(b, "b")
+        to = np.empty(self._b.shape_of(rank), self.types[1]) if given is None else given.view
+        if given is not None:
+            self._part("b", given, self._b.shape_of(rank), self.types[1])
+            if given.locked:
+                raise ArrayError(f"b {given.locked}")
+            check_once(to)
+            if share(of, to):
+                raise ArrayError("b shares memory with a: the permutation is out of place")
+        elif number("beta", beta) != 0:
+            raise ArrayError(f"beta = {shown(beta)} without b: there is nothing to be scaled")
+        scale = scaled(*self.types, alpha, beta, False)
+        moves = Moves(_Move(self._threads), _Move(self._threads, alpha=alpha, beta=beta), scale.values is None)
+        return (of, to, given, moves), {"alpha": _scalar("alpha", alpha), "beta": _scalar("beta", beta)}
+
+    def _part(self, name: str, given: Operand, shape: Places, dtype: np.dtype[Any]) -> Array:
+        view = given.view
+        if given.on_device or given.conjugated:
+            raise ArrayError(f"{name} {'lies on a device' if given.on_device else 'is conjugated lazily'}: pass a copy")
+        if view.shape != shape or view.dtype != dtype:
+            raise ArrayError(f"{name} has shape {view.shape} and dtype {view.dtype}: its part has {shape} and {dtype}")
+        return view
+
+
+def _scalar(name: str, given: Any) -> str:
+    """The same for equal numbers of any type."""
+    value = number(name, given)
+    return repr(value if value.imag else value.real)
+
+
+class _Move:
+    """Elements from one array into another of its shape, by a kernel."""
+
+    def __init__(self, threads: int | None, **scalars: Any) -> None:
+        self.given = {"threads": threads, **scalars}
+
+    def __call__(self, of: Array, to: Array) -> None:
+        transpose(of, tuple(range(of.ndim)), out=to, **self.given)
