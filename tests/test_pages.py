@@ -5,6 +5,8 @@ named on docs/einsum.md are called in test_contraction_users.py, its solutions i
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import numpy as np
 import pytest
 
 import ttc_llvm
+from ttc_llvm.cli import command, explain, options
+from ttc_llvm.errors import OptionError
 from ttc_llvm.tuning import efforts
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -55,3 +59,26 @@ def test_no_page_is_forgotten() -> None:
     own = {"start.md", "clusters.md", "row_major.md", "native.md", "targets.md", "cmake.md"}
     found = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if blocks(str(path.relative_to(DOCS)))}
     assert found == own - {"native.md", "targets.md", "cmake.md"} | set(PAGES)
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Page and words of every `ttc` command that a page shows, those in the middle of a text aside."""
+    for path in sorted((*DOCS.rglob("*.md"), *DOCS.rglob("*.rst"), DOCS.parent / "README.rst")):
+        text = path.read_text().replace("\\\n", " ")
+        for line in re.findall(r"^(?:    )?(?:\$ )?(ttc .*?)(?: +# .*|   .*| \|.*| &&.*)?$", text, re.MULTILINE):
+            if not re.search(r"\.\.\.|<|: error: ", line):
+                yield str(path.relative_to(DOCS.parent)), shlex.split(line)[1:]
+
+
+def test_commands_of_pages_have_the_options_that_they_name() -> None:
+    parsers = {"": options.parser(), "explain": explain.explain_parser()}
+    found = 0
+    for page, words in commands():
+        name = words[0] if words and not words[0].startswith("-") else ""
+        parser = parsers.get(name) or command.subcommands()
+        try:
+            parser.parse_args(words if parser not in parsers.values() else [w for w in words if w != name])
+        except OptionError as error:
+            pytest.fail(f"{page}: ttc {' '.join(words)}: {error}")
+        found += 1
+    assert found > 50
