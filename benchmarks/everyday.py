@@ -1,8 +1,9 @@
 """Random everyday arrays beside NumPy: `python benchmarks/everyday.py [--count=200] [--seed=1] [--threads=2]`.
 
 1 KiB to 256 MiB, ranks 1 to 6, all kinds of types; in C and Fortran order, sliced and mirrored; no tuning. For each,
-how many times as fast as NumPy's copy a fresh result is, and one in `out=` as `numpy.copyto`: medians of pairs in one
-process. Arrays that are slower than NumPy's are listed last.
+how many times as fast as NumPy's transposition and copy a fresh result is, and one in `out=` as `numpy.copyto`; and
+both against the ceiling, the faster of NumPy's and our copy of as many bytes in a row: medians of rounds in one
+process. Arrays that are slower than NumPy's are listed last. `--part=2/3` measures the second third of the arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import ttc_llvm
 TYPES = ("u1", "?", "i2", "f2", "i4", "f4", "i8", "f8", "c8", "c16", "M8[s]", "S3", "S5", "V6", "V12", "U8")
 LAYOUTS = ("C", "F", "sliced", "mirrored")
 WARM_SECONDS, SECONDS = 0.25, 0.3
-Measured = tuple[float, float, str]
+LINE = "fresh x{:.2f}  out x{:.2f}  of the ceiling {:.2f}  {:.2f}"
+Speeds = tuple[float, float, float, float]  # over NumPy's and of the ceiling: fresh, out
 
 
 def main() -> None:
@@ -30,27 +32,32 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name, default in (("count", 200), ("seed", 1), ("threads", 2), ("most", 28)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--part", default="1/1")
     given = parser.parse_args()
     ttc_llvm.set_num_threads(given.threads)
-    made: list[Measured] = []
-    for view, axes, name in arrays(given.count, random.Random(given.seed), given.most):
-        made.append((*speeds(view, axes), name))
-        print("fresh x{:.2f}  out x{:.2f}  {}".format(*made[-1]), flush=True)
-    fresh, out = (math.exp(statistics.mean(math.log(one[k]) for one in made)) for k in (0, 1))
-    print(f"{len(made)} arrays, {given.threads} threads: geometric means fresh x{fresh:.2f}, out x{out:.2f}")
-    for one in sorted(made):
-        if one[0] < 1:
-            print("slower: fresh x{:.2f}  out x{:.2f}  {}".format(*one))
+    part, parts = map(int, given.part.split("/"))
+    chosen = range((part - 1) * given.count // parts, part * given.count // parts)
+    made: list[tuple[Speeds, str]] = []
+    for view, axes, name in arrays(chosen, random.Random(given.seed), given.most):
+        made.append((speeds(view, axes), name))
+        print(LINE.format(*made[-1][0]), name, flush=True)
+    means = [math.exp(statistics.mean(math.log(found[k]) for found, _ in made)) for k in range(4)]
+    print(f"{len(made)} arrays, {given.threads} threads, geometric means:", LINE.format(*means))
+    for found, name in sorted(made):
+        if found[0] < 1:
+            print("slower:", LINE.format(*found), name)
 
 
-def arrays(count: int, draw: random.Random, most: int) -> Iterator[tuple[Any, tuple[int, ...], str]]:
-    """Views, the axes of their transposition, and names. most: log2 of bytes."""
-    for _ in range(count):
+def arrays(chosen: range, draw: random.Random, most: int) -> Iterator[tuple[Any, tuple[int, ...], str]]:
+    """Views, the axes of their transposition, and names. chosen: which of all; most: log2 of bytes."""
+    for number in range(chosen.stop):
         kind, layout, rank = np.dtype(draw.choice(TYPES)), draw.choice(LAYOUTS), draw.randint(1, 6)
         shape = extents(2 ** draw.uniform(10, most) / kind.itemsize, rank, draw)
         axes = tuple(draw.sample(range(rank), rank))
         axis, step = draw.randrange(rank), 2 if layout == "sliced" else -1
         whole = [n * 2 if layout == "sliced" and k == axis else n for k, n in enumerate(shape)]
+        if number not in chosen:
+            continue
         view = filled(whole, kind, "F" if layout == "F" else "C")
         if layout in ("sliced", "mirrored"):
             view = view[tuple(slice(None, None, step if k == axis else 1) for k in range(rank))]
@@ -74,24 +81,29 @@ def filled(shape: list[int], kind: np.dtype[Any], order: str) -> Any:
     return array
 
 
-def speeds(view: Any, axes: tuple[int, ...]) -> tuple[float, float]:
-    """How many times as fast as NumPy's we are, with a fresh result and with `out=`."""
-    turned = view.transpose(axes)
-    place, other = np.empty(turned.shape, view.dtype), np.empty(turned.shape, view.dtype)
+def speeds(view: Any, axes: tuple[int, ...]) -> Speeds:
+    """How many times as fast as NumPy's, and as copies of rows of bytes, we are."""
+    shape = view.transpose(axes).shape
+    place, other = np.empty(shape, view.dtype), np.empty(shape, view.dtype)
+    row, row_place = np.ones(view.nbytes, np.uint8), np.ones(view.nbytes, np.uint8)
     calls: tuple[Callable[[], Any], ...] = (
-        lambda: turned.copy(), lambda: ttc_llvm.transpose(view, axes),
-        lambda: np.copyto(other, turned), lambda: ttc_llvm.transpose(view, axes, out=place),
+        lambda: view.transpose(axes).copy(), lambda: np.copyto(other, view.transpose(axes)),
+        lambda: ttc_llvm.transpose(view, axes), lambda: ttc_llvm.transpose(view, axes, out=place),
+        lambda: row.copy(), lambda: np.copyto(row_place, row),
+        lambda: ttc_llvm.transpose(row), lambda: ttc_llvm.transpose(row, out=row_place),
     )  # fmt: skip
     end = time.perf_counter() + WARM_SECONDS
     for _ in range(60):
-        calls[1](), calls[3]()
+        calls[2](), calls[3](), calls[6](), calls[7]()
         if time.perf_counter() > end:
             break
     start = time.perf_counter()
-    assert calls[0]().tobytes() == calls[1]().tobytes() == place.tobytes()
+    assert calls[0]().tobytes() == calls[2]().tobytes() == place.tobytes()
     rounds = max(5, min(60, int(SECONDS / (time.perf_counter() - start))))
     seconds = [[timed(call) for call in calls] for _ in range(rounds)]
-    return statistics.median(a / b for a, b, _, _ in seconds), statistics.median(a / b for _, _, a, b in seconds)
+    fresh, out = (statistics.median(one[k] / one[k + 2] for one in seconds) for k in (0, 1))
+    ceilings = [statistics.median(min(one[k + 4], one[k + 6]) / one[k + 2] for one in seconds) for k in (0, 1)]
+    return fresh, out, ceilings[0], ceilings[1]
 
 
 def timed(call: Callable[[], Any]) -> float:

@@ -17,8 +17,9 @@ from .words import load64, local, store64
 EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time
 LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
 LEAST_BYTES = 16 << 10  # a call weighs so much at least: what surrounds a small one takes as long
+HELD_COPIES = 4  # times as many bytes are copied, where nothing is permuted, in the time that others take to move some
 TASK_BYTES = 64 << 10  # of a contiguous copy that threads share
-STEP_BYTES = (32, 32, 512, 512, 16)
+STEP_BYTES = (128, 128, 512, 512, 16)
 """By form: bytes that full micro-tiles move in the time that one micro-tile takes at most, however little is filled."""
 
 
@@ -74,6 +75,7 @@ def _copied(planner: int, work: int, prepared: int, params: int) -> int:
     store64(params + copies.COPY, load64(planner + known.COPY))
     kernel = past if past else load64(planner + known.COPY_BYTES)
     _write_call(planner, work, prepared, params, kernel, _steps(size, step), size, 0)
+    store64(prepared + fields.HELD, size < HELD_COPIES * load64(planner + known.HELD_BYTES))
     if near:
         store64(prepared + fields.PARTS, 1)
     return known.PLANNED

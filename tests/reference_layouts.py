@@ -21,7 +21,7 @@ from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, Param, Placed, static
 
-STEP_BYTES = {Form.ROWS: 32, Form.COLUMNS: 512, Form.ELEMENTS: 16}
+STEP_BYTES = {Form.ROWS: 128, Form.COLUMNS: 512, Form.ELEMENTS: 16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) 
     name = "copy_bytes_past" if target.streams and not near else "copy_bytes"
     parts = 1 if near else max(1, size // SERIAL_BYTES)
     offsets = placed.offset_a * unit, placed.offset_b * unit
-    return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, size < HELD_BYTES, 0
+    return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, size < 4 * HELD_BYTES, 0
 
 
 def _call(placed: Placed, shared: Family, target: Target) -> tuple[Any, ...]:

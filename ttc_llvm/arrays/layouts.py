@@ -114,6 +114,11 @@ class Layouts:
         return self._word(fields.OWNED) >= self._word(fields.MOST_OWNED)
 
     @property
+    def has_kernels(self) -> bool:
+        """True where a layout has a kernel of its own."""
+        return self._word(fields.OWNED) > 0
+
+    @property
     def payback(self) -> int:
         """Bytes that a layout moves by any-size kernels before one of its own pays."""
         return self._word(fields.BUDGET)

@@ -103,13 +103,14 @@ def _known(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
     if start < table.rests_until:
         table.renew(layout, table.payback // POSTPONED)
         return known
+    rest = LONG_REST if table.is_full_of_kernels else REST if table.has_kernels else 0  # the first one loads LLVM
     try:
         own = _own(layout, of, to, scale, wanted)
     except MemoryError:  # what has served so far goes on
         table.renew(layout, table.payback)
         return known
     end = time.monotonic()
-    table.rests_until = end + (end - start) * (LONG_REST if table.is_full_of_kernels else REST)
+    table.rests_until = end + (end - start) * rest
     return own
 
 
