@@ -24,8 +24,8 @@ from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, typ
 from .array_entry_fields import GIVEN_BYTES, Given, State
 from .array_layouts import item_bytes, packed, permuted_array, set_result, set_source, state_of
 from .layout_calls import is_ready, known_still, looked_up, moved, populated, run, threads_of
-from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK
-from .result_fields import LEAST
+from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK, WEIGHT
+from .result_fields import LEAST, ON_LINES
 from .shared_calls import elements
 from .words import call, load32, load64, local, store64
 
@@ -158,7 +158,7 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
         store64(shape + 8 * k, load64(layout + AXES + AXIS_BYTES * k + EXTENT))
     call(load64(state + State.TAKE), dtype)  # which the new array keeps
     ndarray = load64(state + State.NDARRAY)
-    if size < LEAST:
+    if _is_numpys(state, prepared, size, load32(dtype + load64(state + State.DTYPE_SIZE))):
         made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
     else:
         made = _large(state, dtype, rank, shape, in_f, size, threads_of(layout))
@@ -171,6 +171,14 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
         call(load64(state + State.RELEASE), made)
         return 0
     return made
+
+
+def _is_numpys(state: int, prepared: int, size: int, item: int) -> int:
+    """1 where nothing is gained by a result in other memory than NumPy's: it is small, its items are, or it is copied
+    as it is."""
+    if size >= LEAST:
+        return 0
+    return size < ON_LINES or item < 8 or load64(state + State.RESULTS) == 0 or load64(prepared + WEIGHT) == 0
 
 
 def _large(state: int, dtype: int, rank: int, shape: int, in_f: int, size: int, threads: int) -> int:

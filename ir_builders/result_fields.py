@@ -4,6 +4,8 @@ from __future__ import annotations
 
 HEAD = 64 << 10  # bytes before a mapped block: pages of no system are larger
 LEAST = 1 << 20  # smaller requests are the C library's heap's
+ON_LINES = 32 << 10  # smaller results are NumPy's own; larger ones begin on a line, where stores take half of the time
+LINE = 64
 HUGE = 2 << 20  # a huge page
 LEAST_HUGE = 8 << 20  # smaller blocks have ordinary pages: the system has them at hand, huge ones it may have to make
 CHUNK = 4 << 20  # bytes of a task of `populate`
@@ -13,6 +15,7 @@ ARRAY_DATA = 16  # where an array object has the address of its elements
 # Words right before a block, as bytes back from it.
 SIZE = 16  # of the block; negative where it lies in the C library's heap
 FRESH = 8  # 1: it was just mapped, and no page of it has been touched
+START = 24  # where its memory in the C library's heap begins
 
 # Words of the state, as bytes from its start.
 BOUND = 0  # bytes that freed blocks may take

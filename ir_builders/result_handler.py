@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from .result_blocks import mapped, populate, size_class, unmap_block
-from .result_fields import ARRAY_DATA, CAPSULE, EVER, FRESH, LEAST, LIBC, NUMPY, PYTHON, SIZE, UNFILLED
+from .result_fields import (
+    ARRAY_DATA,
+    CAPSULE,
+    EVER,
+    FRESH,
+    LEAST,
+    LIBC,
+    LINE,
+    NUMPY,
+    PYTHON,
+    SIZE,
+    START,
+    UNFILLED,
+)  # fmt: skip
 from .result_pool import bound, forget, kept, release, stop, taken, watch
 from .words import call, load64, local, store64
 
-SMALL_HEAD = 64  # bytes before a block in the C library's heap
+SMALL_HEAD = 64  # bytes before a block in the C library's heap, at least
 MOST = 1 << 46
 
 
@@ -23,11 +36,14 @@ def allocate(state: int, size: int) -> int:
 
 def _allocated(state: int, size: int) -> int:
     if size < LEAST:
-        start = call(load64(state + LIBC["malloc"]), size + SMALL_HEAD)
+        start = call(load64(state + LIBC["malloc"]), size + SMALL_HEAD + LINE)
         if start == 0:
             return 0
-        store64(start + SMALL_HEAD - SIZE, -size)
-        return start + SMALL_HEAD
+        block = (start + SMALL_HEAD + LINE - 1) & -LINE
+        store64(block - START, start)
+        store64(block - SIZE, -size)
+        store64(block - FRESH, 0)
+        return block
     block = taken(state, size_class(size))
     return block if block else mapped(state, size)
 
@@ -62,7 +78,7 @@ def free(state: int, block: int, _: int) -> None:
         return
     size = load64(block - SIZE)
     if size <= 0:
-        call(load64(state + LIBC["free"]), block - SMALL_HEAD)
+        call(load64(state + LIBC["free"]), load64(block - START))
     elif not kept(state, block, size):
         unmap_block(state, block, size)
 

@@ -106,6 +106,23 @@ def test_results_are_as_numpys_copies_and_own_their_memory(dtype: Any, order: An
         assert sys.getsizeof(made) == sys.getsizeof(wanted)
 
 
+@pytest.mark.usefixtures("pool")
+@pytest.mark.parametrize("dtype", ["f8", "c16", "U8"])
+@pytest.mark.parametrize("size", [fields.ON_LINES, 3 * fields.ON_LINES + 64, fields.LEAST - 4096, fields.LEAST])
+def test_results_begin_on_lines(dtype: str, size: int) -> None:
+    """As C, by any number of turns, and with what the C library's heap had at hand."""
+    x, kept = array(size, dtype), list[Any]()
+    for turn in range(40):
+        made = ttc_llvm.transpose(x)
+        assert made.tobytes() == x.T.tobytes() and made.base is None and made.flags.owndata
+        if turn >= 5:  # the first ones may be made before it is known that others follow
+            assert address(made) % fields.LINE == 0
+        kept = [*kept[-3:], made, np.empty(turn * 16 + 8, np.uint8)]
+    before = made.tobytes()
+    made.resize(made.size * 3, refcheck=False)
+    assert made.tobytes()[: len(before)] == before and not any(made.tobytes()[len(before) :])
+
+
 @pytest.mark.parametrize("rows", [5, 3000])
 def test_subclasses_own_theirs_too(rows: int) -> None:
     x = RNG.random((rows, 70)).view(Metres)

@@ -18,7 +18,7 @@ _TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS = (
 )  # fmt: skip
 _SOURCES = (
     "words", "layout_fields", "planner_fields", "canonical_axes", _COPY, _PLANNER, _TABLE, "array_entry_fields",
-    "array_arguments", "pool_layout", "shared_calls", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
+    "array_arguments", "pool_layout", "result_fields", "shared_calls", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
 )  # fmt: skip
 _WORD = ctypes.c_int64
 _LAYOUT = ctypes.c_char_p  # its bytes, which may hold zeros

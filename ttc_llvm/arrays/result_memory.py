@@ -1,7 +1,7 @@
 """New arrays for results: laid out, typed and subclassed as NumPy's copies are, and owners of their memory.
 
 Large ones get it from a data handler of our own (`ir_builders.result_handler`), which NumPy calls also when it resizes
-and frees them: they start on a page, so that whole cache lines can be stored, and freed blocks serve the next ones.
+and frees them: they start on a cache line, so that whole ones can be stored, and freed blocks serve the next ones.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def result_pool() -> int:
 
 def new_like(view: Array, order: str, threads: int) -> Array:
     """An array as `view.copy(order)` returns it, without its elements. threads: of the transposition into it."""
-    memory = _ready() if view.nbytes >= fields.LEAST else None
+    memory = _ready() if view.nbytes >= fields.ON_LINES else None
     if memory is not None:
         return memory.new_like(view, order, threads)
     if type(view) is np.ndarray or not numpy_api.table():
@@ -143,7 +143,7 @@ class Memory:
         return int(prototype(self._code.address(name))(self._state, *arguments))
 
     def new_like(self, view: Array, order: str, threads: int) -> Array:
-        """An array of `fields.LEAST` bytes or more, whose pages are there."""
+        """An array of `fields.ON_LINES` bytes or more, whose pages are there."""
         fresh = _WORD()
         unfilled = view.nbytes if type(view) is np.ndarray else 0
         made: Array = self._new_like(self._state, view, ORDERS[order], ctypes.addressof(fresh), unfilled)
