@@ -191,7 +191,8 @@ SHARES = {
     "test_cmake.py::test_fortran": 1,
     "test_cmake.py::test_libraries": 1,
     "test_einsum.py::test_random_specs": 4,
-    "test_entries.py::test_entries_compute": 45,
+    "test_entries.py::test_entries_compute": 30,
+    "test_entries.py::test_every_decision": 10,
     "test_joined.py::test_kernels_join": 24,
 }
 
