@@ -14,7 +14,6 @@ from __future__ import annotations
 import ast
 import atexit
 import contextlib
-import importlib.util
 import io
 import json
 import logging as standard
@@ -26,7 +25,7 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -52,8 +51,6 @@ def has_device() -> bool:
 # What blocks may need: the words for it, and whether it is here.
 NEEDS: dict[str, tuple[str, Any]] = {
     "cuda": ("a CUDA device", has_device),
-    "torch": ("PyTorch", lambda: importlib.util.find_spec("torch") is not None),
-    "cc": ("a C compiler", lambda: shutil.which("cc") is not None),
 }
 
 
@@ -119,8 +116,8 @@ class Executed(SphinxDirective):
 
     def place(self) -> dict[str, Any]:
         """What the blocks of this page share."""
-        found: dict[str, Any] = self.env.current_document.setdefault("executed", {})
-        return found
+        shared: Any = self.env.current_document.setdefault("executed", {})
+        return cast("dict[str, Any]", shared)
 
     def folder(self) -> Path:
         """The page's own folder, forgotten with the page."""
@@ -173,7 +170,8 @@ class Notebook(SphinxDirective):
 
 def notebook(text: str) -> str:
     """A page's text as a notebook without results."""
-    parts, cells, kinds = BLOCK.split(re.sub(r"```\{notebook\}\n```\n", "", text)), [], ("markdown", "skip", "code")
+    parts = BLOCK.split(re.sub(r"```\{notebook\}\n```\n", "", text))
+    cells, kinds = list[dict[str, Any]](), ("markdown", "skip", "code")
     for number, part in enumerate(parts):
         kind, source = kinds[number % 3], part.strip("\n").splitlines(keepends=True)
         if kind != "skip" and source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import html
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -135,6 +136,19 @@ def test_links_lead_to_pages_and_places_on_them(site: Path) -> None:
             if not file.exists() or (file in pages and place not in pages[file].places):
                 lost.append(f"{page.path.relative_to(site)}: {link}")
     assert len(pages) > 60 and lost == []
+
+
+def test_notebooks_of_the_gallery_hold_the_pages_code(site: Path) -> None:
+    pages = sorted((ROOT / "docs" / "gallery").glob("*.md"))
+    made = [json.loads((site / "gallery" / f"{page.stem}.ipynb").read_text()) for page in pages if page.stem != "index"]
+    assert len(made) >= 4
+    for notebook in made:
+        code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        text = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+        assert notebook["nbformat"] == 4 and code and text[0].startswith("# ")
+        assert "{executed} python" not in str(text)
+        for cell in code:
+            compile(cell, "cell", "exec")
 
 
 def test_every_page_links_the_glossary(site: Path) -> None:
