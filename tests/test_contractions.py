@@ -18,6 +18,7 @@ from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
 from ttc_llvm.contractions.merged import Merged, merge
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
+from ttc_llvm.contractions.speeds import LONG, MILLION, SHORT, Speed
 
 Array = npt.NDArray[Any]
 TYPES = {"s": "f", "d": "d", "c": "F", "z": "D"}
@@ -146,7 +147,7 @@ def test_long_products_that_are_cut_compute_the_same(monkeypatch: pytest.MonkeyP
         pytest.skip("SciPy is not installed")
     monkeypatch.setattr(splitting, "SMALL", 12)
     monkeypatch.setattr(splitting, "LEAST", 2)
-    gains, seen = dict.fromkeys(rates.CUTS, 2.0), set()
+    gains, seen = splitting.Gains(dict.fromkeys(rates.CUTS, 2.0)), set()
     for seed in range(310, 410):
         drawn = Drawn(seed)
         every = list(space.plans(merge(drawn.stated)))
@@ -157,12 +158,24 @@ def test_long_products_that_are_cut_compute_the_same(monkeypatch: pytest.MonkeyP
             seen.add((cut.side, bool(cut.rest), splitting.kind(call)) if call and cut else None)
             drawn.check(made)
     assert len(seen) >= 10
-    assert splitting.split(gemm(every[0]) or pytest.fail("no product"), dict.fromkeys(rates.CUTS, 1.0)) is None
+    slower = splitting.Gains(dict.fromkeys(rates.CUTS, 1.0))
+    assert splitting.split(gemm(every[0]) or pytest.fail("no product"), slower) is None
+
+
+def test_long_products_of_copies_on_cache_lines_are_cut_first() -> None:
+    """Short products gain by operands on cache lines, which copies with whole lines are, and others are not."""
+    gains = splitting.Gains(dict.fromkeys(rates.CUTS, 1.0), dict.fromkeys(rates.LAYOUTS, (1.3, 1.1)))
+    for columns, copies, on_lines in ((64, (2, 1), True), (60, (2, 1), False), (64, None, False)):
+        stated = Contraction("ik,kj->ij", {"i": 304, "j": columns, "k": 304}, "d")
+        products = plan.Products(merge(stated), plan.ContractionPlan((0,), (1,), (2,), (), (None, copies, None)))
+        call = gemm(products) or pytest.fail("no product")
+        assert call.on_lines == (on_lines, False, False)
+        assert (splitting.split(call, gains) is not None) == on_lines
 
 
 def test_only_long_products_are_cut() -> None:
-    def cuts(*sizes: int) -> list[tuple[object, ...]]:
-        return [tuple(cut) for cut in splitting.cuts(Gemm(False, ("N", "N"), (1, 1, 1), *sizes))]
+    def cuts(rows: int, columns: int, depth: int) -> list[tuple[object, ...]]:
+        return [tuple(cut) for cut in splitting.cuts(Gemm(False, ("N", "N"), (1, 1, 1), rows, columns, depth))]
 
     assert cuts(24864, 24, 168) == [("rows", 192, 129, 96)]
     assert cuts(24, 24864, 168) == [("columns", 192, 129, 96)]
@@ -187,14 +200,18 @@ def test_traffic_counts_what_inner_loops_do_not_keep() -> None:
         products = next(space.plans(merge(stated)))
         return [*traffic.traffic(products, gemm(products), None)]
 
-    assert moved("ij,jk->ik", i=50, j=60, k=70) == [(0, False)] * 3  # all is in the caches
-    assert moved("ij,jk->ik", i=500, j=600, k=700) == [(2400000, False), (3360000, False), (2800000, False)]
+    one, many = traffic.ONE, traffic.MANY
+    assert moved("ij,jk->ik", i=50, j=60, k=70) == [(0, one)] * 3  # all is in the caches
+    assert moved("ij,jk->ik", i=500, j=600, k=700) == [(2400000, one), (3360000, one), (2800000, one)]
     a, b, c = moved("lij,jk->ilk", l=300, i=80, j=60, k=70)  # rows of C, 80 at a time, lie apart
-    assert (a, b, c) == ((300 * 80 * 60 * 8, False), (60 * 70 * 8, False), (300 * 80 * 70 * 8, True))
+    assert (a, b, c) == ((300 * 80 * 60 * 8, one), (60 * 70 * 8, one), (300 * 80 * 70 * 8, many))
+    assert moved("lij,jk->ilk", l=300, i=20, j=60, k=70)[2] == (300 * 20 * 70 * 8, traffic.SEVERAL)
     a, b, c = moved("lij,ljk->ik", l=300, i=80, j=60, k=70)  # C stays where it is
     assert (a[0], b[0], c[0]) == (300 * 80 * 60 * 8, 300 * 60 * 70 * 8, 80 * 70 * 8)
+    a, b, c = moved("lij,ljk->ik", l=300, i=300, j=40, k=400)  # C is fetched again for each term
+    assert c[0] == 300 * 300 * 400 * 8
     a, b, c = moved("mlij,jk->lmik", m=40, l=300, i=80, j=600, k=70)  # B comes again with each product
-    assert b[0] == 600 * 70 * 8
+    assert b[0] == 40 * 80 * 600 * 70 * 8
 
 
 @pytest.mark.parametrize("seed", range(250, 310))
@@ -290,37 +307,52 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 
 
 def test_rates_rank_copies_behind_products_in_place() -> None:
-    every = (*rates.SHORT.corners, *rates.LONG.corners)
-    speed = rates.Speed(*[{sizes: min(1e10, 1e7 * max(sizes) * min(sizes)) for sizes in every}] * 2)
-    fetched = (1e-10, 1e-10), 1e-8, (1e-11, 1e-10)
-    speeds = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, *fetched, (2e10, 1e10), 1e-6, {})
+    every = (*SHORT.corners, *LONG.corners)
+    every_speed = {sizes: min(1e10, 1e7 * max(sizes) * min(sizes)) for sizes in every}
+    speed = Speed(every_speed, every_speed, ((0.0,), (0.0,)))
+    fetched = ((1e-10,) * 4, (1e-10,) * 4), (1e-11, 1e-10)
+    known = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, *fetched, (2e10, 1e10), 1e-6, splitting.NO_GAINS)
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
-    ranked = sorted(space.plans(merged), key=speeds.seconds)
+    ranked = sorted(space.plans(merged), key=known.seconds)
     assert ranked[0].plan.copies == (None, None, None)
     assert ranked[0].scratch() == 0
-    assert all(speeds.seconds(x) > speeds.seconds(ranked[0]) for x in ranked[1:])
+    assert all(known.seconds(x) > known.seconds(ranked[0]) for x in ranked[1:])
 
 
 def test_speeds_are_those_of_the_corners_around() -> None:
     """What is measured is found again, and what lies between or outside is bounded by its neighbours."""
     draw = random.Random(5)
-    both = [{sizes: draw.uniform(1e9, 5e10) for sizes in grid.corners} for grid in (rates.SHORT, rates.LONG)]
-    speed = rates.Speed(*both)
+    both = [{sizes: draw.uniform(1e9, 5e10) for sizes in grid.corners} for grid in (SHORT, LONG)]
+    speed = Speed(both[0], both[1], ((0.0,), (0.0,)))
     for known in both:
         for sizes, found in known.items():
             assert math.prod(sizes) / found == pytest.approx(speed.seconds(sizes), rel=0.2)
     slowest, fastest = min(map(min, (x.values() for x in both))), max(map(max, (x.values() for x in both)))
     for _ in range(500):
         m, n, k = (int(10 ** draw.uniform(0, 5)) for _ in range(3))
-        work = math.prod(max(extent, 16 if m * n * k > rates.MILLION else 4) for extent in (m, n, k))
+        work = math.prod(max(extent, 16 if m * n * k > MILLION else 4) for extent in (m, n, k))
         assert work / fastest <= speed.seconds((m, n, k)) <= work / slowest
+
+
+def test_rows_left_over_take_as_long_as_was_measured() -> None:
+    """Half a vector takes as long as a whole one here, everywhere between the corners."""
+    flat = [dict.fromkeys(grid.corners, 1e10) for grid in (SHORT, LONG)]
+    speed = Speed(flat[0], flat[1], (tuple(map(float, range(16))), (0.0, *[16.0] * 15)))
+    for m, rows in ((24, 100), (24, 97), (24, 33), (30, 17), (7, 50)):
+        full = -(-rows // 16) * 16
+        assert speed.seconds((m, rows, 20)) == pytest.approx(speed.seconds((m, full, 20)), rel=1e-6)
+        assert speed.seconds((m + 1, rows, 20)) / speed.seconds((m, rows, 20)) == pytest.approx((m + 1) / m, rel=1e-6)
 
 
 def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "DRIFT", 1e9)  # this machine is never busy
     found = measuring.measured.__wrapped__("s", 1)  # type: ignore[attr-defined]
-    speeds = [[*speed.short.values(), *speed.long.values()] for speed in found.products.values()]
-    assert min(*found.copied, found.start, *map(min, speeds)) > 0
+    every = [[*speed.short.values(), *speed.long.values()] for speed in found.products.values()]
+    assert min(*found.copied, found.start, *map(min, every)) > 0
+    for speed in found.products.values():
+        assert [(len(side), side[0]) for side in speed.ragged] == [(32, 0.0)] * 2
+        assert all(least <= x for side in speed.ragged for least, x in enumerate(side))
+    assert min(min(both) for both in found.gains.lines.values()) >= 1
     assert rates.from_text(rates.to_text(found)) == found
     child = "from ttc_llvm.contractions import measuring, rates; measuring._measured = None; "
     child += "print(rates.to_text(measuring.measured('s', 1)))"

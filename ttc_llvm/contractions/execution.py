@@ -15,7 +15,7 @@ from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
-from .gemm import conjugated
+from .gemm import LINE, conjugated
 from .merged import A, B, C
 from .plan import Products
 from .products import products_of
@@ -23,7 +23,6 @@ from .space import without_copies
 from .splitting import NO_GAINS, Gains
 
 Array = npt.NDArray[Any]
-LINE = 64
 KEPT_BYTES = 256 << 20  # of scratch, by thread, between calls
 
 

@@ -9,7 +9,7 @@ from math import inf
 from ..compiling.options import checked
 from ..compiling.trial import Mode
 from ..lazy_dataclasses import dataclass
-from ..problem import dtypes, type_names
+from ..problem import type_names
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from ..problem.dtypes import Kind
 from ..problem.tables import aligned, labelled, wrapped
@@ -17,7 +17,7 @@ from ..problem.wording import count
 from ..tuning.measurement import Measurement
 from . import blas
 from .blocks import executed
-from .merged import merge
+from .merged import Form, merge
 from .plan import ContractionPlan, Products, check
 from .task import CEILING, ContractionTask
 
@@ -52,7 +52,7 @@ def explained(
         ("", list(_tensors(products))),
         ("products", [_product(products)]),
         ("scratch", [f"{executed(stated, products, threads).scratch:,} bytes"]),
-        ("work", [_work(stated)]),
+        ("work", [_work(Form(stated, products.merged))]),
         ("measured", [_speed(stated, measured)]),
     ]
     width = max(len(label) for label, _ in rows) + 2
@@ -92,15 +92,10 @@ def flops(stated: Contraction) -> int:
     return stated.multiplications * (8 if stated.element.kind is Kind.COMPLEX else 2)
 
 
-def moved(stated: Contraction) -> int:
-    """Bytes of A, B and C."""
-    elements = sum(merge(stated).elements(tensor) for tensor in range(len(OPERANDS)))
-    return elements * dtypes.dtype(str(stated.dtype)).itemsize
-
-
-def _work(stated: Contraction) -> str:
-    done, size = flops(stated), moved(stated)
-    return f"{done / 1e6:,.4g} MFlop, {size / 1e6:,.4g} MB of A, B and C: {done / max(size, 1):.3g} Flop a byte"
+def _work(form: Form) -> str:
+    done, size = flops(form.stated), form.bytes_moved
+    tensors = "A, B and C" if form.stated.beta == 0 else "A, B and twice C"
+    return f"{done / 1e6:,.4g} MFlop, {size / 1e6:,.4g} MB of {tensors}: {done / max(size, 1):.3g} Flop a byte"
 
 
 def _speed(stated: Contraction, measured: Measurement | None) -> str:

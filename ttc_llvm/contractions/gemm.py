@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ..lazy_dataclasses import dataclass
+from ..problem import dtypes
 from .merged import A, B, C
 from .plan import Matrix, Products
+
+LINE = 64  # bytes: scratch begins on a cache line
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +15,8 @@ class Gemm:
     """The arguments of `gemm(left, right)` that do not change from product to product.
 
     swapped: the transposed product is computed, B is the left operand; transposed, leading: of the left and right
-    operand and (leading) of the result; rows, columns, depth: of the result, and what is summed over.
+    operand and (leading) of the result; rows, columns, depth: of the result, and what is summed over; on_lines: True
+    where the columns of the left operand, the right one and the result are copies that begin on cache lines.
     """
 
     swapped: bool
@@ -21,6 +25,7 @@ class Gemm:
     rows: int
     columns: int
     depth: int
+    on_lines: tuple[bool, bool, bool] = (False, False, False)
 
 
 def gemm(products: Products) -> Gemm | None:
@@ -62,7 +67,18 @@ def _call(products: Products, flags: tuple[bool, bool, bool]) -> Gemm | None:
     if any(side is None for side in sides):
         return None
     (left, leading_a), (right, leading_b) = sides  # type: ignore[misc]
-    return Gemm(swapped, (left, right), (leading_a, leading_b, max(c.columns, m, 1)), m, n, k)
+    leading = leading_a, leading_b, max(c.columns, m, 1)
+    return Gemm(swapped, (left, right), leading, m, n, k, _on_lines(products, swapped, leading))
+
+
+def _on_lines(products: Products, swapped: bool, leading: tuple[int, int, int]) -> tuple[bool, bool, bool]:
+    itemsize = dtypes.dtype(products.merged.dtype).itemsize
+    tensors = (B, A, C) if swapped else (A, B, C)
+    left, right, result = (
+        products.plan.copies[tensor] is not None and step * itemsize % LINE == 0
+        for tensor, step in zip(tensors, leading, strict=True)
+    )
+    return left, right, result
 
 
 def _by_columns(x: Matrix, rows: int, columns: int) -> bool:

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from math import prod
 from operator import le
-from typing import Any
 
-import numpy as np
-
-from ..arrays import assignment
-from ..arrays.pairs import PLAIN
 from ..errors import PlanError
 from ..problem import dtypes
-from ..problem.contraction import Contraction
-from ..runtime import backend, runtime
+from ..runtime import backend
 from ..runtime.once import once
 from ..runtime.pool import cpu_count
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import RETIMED, Record, Request
 from ..tuning.search.speed import DRIFT
 from . import blas
-from .execution import Execution
-from .merged import merge
-from .rates import CUTS, LAYOUTS, LONG, MILLION, SHORT, Grid, Rates, Sizes, Speed, from_text, to_text
-from .space import plans
-from .splitting import COLUMNS, DEPTH, GAIN, NO_GAINS, ROWS, Gains
+from .rates import CUTS, LAYOUTS, Rates, from_text, to_text
+from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
+from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
+from .timing import ANYWHERE, LINES, OFF, copy_seconds, many, product_seconds
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds10"  # raised when what is measured, or its text, changes
+REVISION = "speeds11"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY, THIN, EDGE = 4, 16, 256
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 WIDE = 2048  # of a result that is larger than the caches next to a core
-FLAT, DEEP, APART = 12, 120, 480  # extents of short products
-VISITED = 48 << 20  # bytes that they come to together
-ROUNDS, ENOUGH = 3, 2e-2  # runs of each, and the seconds after which there are no more
+READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
+WRITTEN = ("ik,lkj->lij", (144, 24, 16)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
+"""Short products that write there, in one piece, in several, and in many."""
+VISITED, NEAR_BYTES = 48 << 20, 384 << 10  # bytes that they come to together: there, and in the caches
+INNER = 24  # products before one that reads what follows
+ON_LINES: tuple[Sizes, ...] = ((64, 64, 120), (96, 96, 80), (32, 32, 300))
+VECTORS = 128  # bytes, of rows or columns: a multiple of all vectors that BLAS takes at a time
+RAGGED, FEWER, SWEEPS = 24, 32, 2  # the other extents of products with rows or columns left over; how many; how often
+MOST = 1.5  # of a whole number of vectors, what is left over takes
 TRIALS, STRANGE = 3, 4  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many multiplications together
 
@@ -72,47 +69,85 @@ def settings() -> str:
 
 def _steady(dtype: str) -> float:
     """Seconds of a product that tells whether the machine is as fast as before."""
-    return _product(dtype, LAYOUTS["N", "N"], (EDGE,) * 3)
+    return product_seconds(dtype, LAYOUTS["N", "N"], (EDGE,) * 3)
 
 
 def _measured(dtype: str) -> Rates:
-    tiny = _product(dtype, LAYOUTS["N", "N"], (TINY,) * 3)
-    many = _product(dtype, "lik,lkj->lij", (TINY,) * 3)
+    tiny = product_seconds(dtype, LAYOUTS["N", "N"], (TINY,) * 3)
+    more = product_seconds(dtype, many(LAYOUTS["N", "N"]), (*(TINY,) * 3, REPEATS))
     speeds = {kind: _speed(dtype, spec, tiny) for kind, spec in LAYOUTS.items()}
-    itemsize, short = dtypes.dtype(dtype).itemsize, speeds["N", "N"]
-    near = _product(dtype, LAYOUTS["N", "N"], (EDGE, EDGE, THIN)) - tiny  # the same products in the caches
-    long = _product(dtype, LAYOUTS["N", "N"], (WIDE, WIDE, THIN)) - near * (WIDE // EDGE) ** 2
-    together, apart = _visits(dtype, short, (APART, FLAT, FLAT), APART * FLAT, "lik,lkj->lij", "lik,lkj->ilj")
-    read = _visits(dtype, speeds["N", "T"], (DEEP, FLAT, DEEP), DEEP**2, "lki,lkj->lij", "kli,lkj->lij")
-    written = max(0.0, together - read[0]), max(0.0, long / (WIDE**2 * itemsize))  # as much is read there
-    start = _copy(dtype, TINY)
-    small, large = (2 * itemsize * n * n / (_copy(dtype, n) - start / 2) for n in (EDGE, WIDE))
-    return Rates(
-        speeds, max(many - tiny, 0.0) / REPEATS, written, max(apart - together, 0.0), read, (small, large), start,
-        {key: _gain(dtype, *key) for key in CUTS},
-    )  # fmt: skip
-
-
-def _visits(dtype: str, speed: Speed, sizes: Sizes, moved: int, *specs: str) -> tuple[float, float]:
-    """Seconds that short products take more, by each byte of `moved` elements that they bring from memory, where these
-    lie in one way and in another."""
     itemsize = dtypes.dtype(dtype).itemsize
-    visits, near = VISITED // (moved * itemsize), speed.seconds(sizes)
-    one, other = (_product(dtype, spec, sizes, repeats=visits) / visits - near for spec in specs)
-    return max(one, 0.0) / (moved * itemsize), max(other, 0.0) / (moved * itemsize)
+    together, apart = (_visit(dtype, spec, READ, READ[0] * READ[2]) for spec in ("lki,kj->lij", "kpli,kj->lpij"))
+    written = [
+        (*(_visit(dtype, spec, sizes, at=at) for spec, sizes in WRITTEN), _written(dtype, tiny, at))
+        for at in (ANYWHERE, LINES)
+    ]
+    start = copy_seconds(dtype, TINY)
+    small, large = (2 * itemsize * n * n / (copy_seconds(dtype, n) - start / 2) for n in (EDGE, WIDE))
+    lines = {kind: _lines(dtype, spec) for kind, spec in LAYOUTS.items()}
+    gains = Gains({key: _gain(dtype, *key) for key in CUTS}, lines)
+    call = max(more - tiny, 0.0) / REPEATS
+    read, copied = (together, apart), (small, large)
+    return Rates(speeds, call, (written[0], written[1]), read, copied, start, gains)
+
+
+def _written(dtype: str, tiny: float, at: tuple[int, int, int]) -> float:
+    """Seconds that a long product takes more, by each byte of its result, where that is beyond the caches."""
+    near, far = (product_seconds(dtype, LAYOUTS["N", "N"], (n, n, THIN), at=at) - tiny for n in (EDGE, WIDE))
+    return max(0.0, far - near * (WIDE // EDGE) ** 2) / (WIDE**2 * dtypes.dtype(dtype).itemsize)
+
+
+def _visit(dtype: str, spec: str, sizes: Sizes, moved: int = 0, at: tuple[int, int, int] = ANYWHERE) -> float:
+    """Seconds that short products take more, by each byte of `moved` elements (0: of the result) that are beyond the
+    caches."""
+    size = (moved or sizes[0] * sizes[1]) * dtypes.dtype(dtype).itemsize
+    inner = INNER if "p" in spec else 1
+    far, near = (
+        product_seconds(dtype, spec, (*sizes, outer, inner), at=at) / (outer * inner)
+        for outer in (VISITED // (size * inner) | 1, max(1, NEAR_BYTES // (size * inner)))  # odd: lines share few sets
+    )
+    return max(0.0, far - near) / size
 
 
 def _gain(dtype: str, left: str, right: str, side: str) -> float:
     """Times as fast as one long product its parts are."""
     sizes = {COLUMNS: (TALL, WAIST, WAIST), ROWS: (WAIST, TALL, WAIST), DEPTH: (WAIST, WAIST, TALL)}[side]
     whole, parts = (
-        _product(dtype, LAYOUTS[left, right], sizes, {(left, right, side): gain}) for gain in (0.0, 2 * GAIN)
+        product_seconds(dtype, LAYOUTS[left, right], sizes, Gains({(left, right, side): gain}))
+        for gain in (0.0, 2 * GAIN)
     )
     return whole / parts
 
 
+def _lines(dtype: str, spec: str) -> tuple[float, float]:
+    """Times as fast as others short products are whose left operand, our B, or right one, our A, is on cache lines."""
+    gains = [1.0, 1.0]
+    for sizes in ON_LINES:
+        anywhere, left, right = (
+            product_seconds(dtype, many(spec), (*sizes, LEAST_REPEATS), at=at)
+            for at in (ANYWHERE, (OFF, 0, OFF), (0, OFF, OFF))
+        )
+        gains = [gains[0] * anywhere / left, gains[1] * anywhere / right]
+    left, right = (max(1.0, gain ** (1 / len(ON_LINES))) for gain in gains)
+    return left, right
+
+
 def _speed(dtype: str, spec: str, tiny: float) -> Speed:
-    return Speed(*(_speeds(dtype, spec, grid, tiny) for grid in (SHORT, LONG)))
+    short, long = (_speeds(dtype, spec, grid, tiny) for grid in (SHORT, LONG))
+    columns, rows = (_ragged(dtype, spec, is_rows) for is_rows in (False, True))
+    return Speed(short, long, (columns, rows))
+
+
+def _ragged(dtype: str, spec: str, is_rows: bool) -> tuple[float, ...]:
+    """How many of a whole number of vectors take as long as 0, 1, 2 .. columns or rows more than that."""
+    step = VECTORS // dtypes.dtype(dtype).itemsize
+    extents = range(2 * step, 3 * step + 1)
+    every = [(RAGGED, x, RAGGED) if is_rows else (x, RAGGED, RAGGED) for x in extents]
+    sweeps = ([product_seconds(dtype, many(spec), (*sizes, FEWER)) for sizes in every] for _ in range(SWEEPS))
+    seconds = [*map(min, *sweeps)]
+    whole = max(seconds[-1] - seconds[0], 1e-9)
+    found = (step * (x - seconds[0]) / whole for x in seconds[:-1])
+    return tuple(min(max(x, float(least)), MOST * step) for least, x in enumerate(found))
 
 
 def _speeds(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
@@ -131,44 +166,6 @@ def _corner(dtype: str, spec: str, sizes: Sizes, tiny: float) -> float:
     """Multiplications a second; many small products are run in one call, which then counts for little."""
     work = prod(sizes)
     if work > MILLION:
-        return work / max(_product(dtype, spec, sizes) - tiny, 1e-9)
+        return work / max(product_seconds(dtype, spec, sizes) - tiny, 1e-9)
     repeats = min(max(FEW // work, LEAST_REPEATS), REPEATS)
-    return work * repeats / max(_product(dtype, _many(spec), sizes, repeats=repeats) - tiny, 1e-9)
-
-
-def _many(spec: str) -> str:
-    """The same product of many matrices each."""
-    a, _, rest = spec.partition(",")
-    b, _, c = rest.partition("->")
-    return f"l{a},l{b}->l{c}"
-
-
-def _product(
-    dtype: str, spec: str, sizes: tuple[int, int, int], gains: Gains = NO_GAINS, repeats: int = REPEATS
-) -> float:
-    """Seconds of a product of m x k by k x n, or of so many."""
-    extents = dict(zip("ijkl", (*sizes, repeats), strict=True))
-    contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
-    execution = Execution(contraction, next(plans(merge(contraction))), gains=gains)
-    kind = dtypes.to_numpy(contraction.element)
-    a, b, c = (np.ones(contraction.shape(name), kind) for name in "abc")
-    return _least(lambda: execution.run(a, b, c))
-
-
-def _copy(dtype: str, extent: int) -> float:
-    """Seconds of the transposition of a square matrix."""
-    x = np.ones((extent, extent), dtypes.to_numpy(dtypes.dtype(dtype)))
-    y = np.ones_like(x)
-    threads = runtime.num_threads()
-    return _least(lambda: assignment.engine().assign(x.T, y, PLAIN, threads, 1, fresh=True))
-
-
-def _least(run: Callable[[], Any]) -> float:
-    """Seconds of the fastest of some runs, after one that brings memory and code; long ones are few."""
-    run()
-    found: list[float] = []
-    while len(found) < ROUNDS and sum(found) < ENOUGH:
-        start = time.perf_counter()
-        run()
-        found.append(time.perf_counter() - start)
-    return max(min(found), 1e-9)
+    return work * repeats / max(product_seconds(dtype, many(spec), (*sizes, repeats)) - tiny, 1e-9)

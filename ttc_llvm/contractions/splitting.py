@@ -15,10 +15,8 @@ SMALL = 786_432  # multiplications of a part, at most; OpenBLAS has such kernels
 LEAST = 32  # rows, columns or terms of a part
 STREAMS = 64  # lines of a matrix that the processor reads side by side in time
 WRITTEN = 32  # columns of a result that it writes so
+FIRST_CACHE = 4096  # elements
 GAIN = 1.05  # the parts together must be so much faster than the whole
-Gains = Mapping[tuple[str, str, str], float]
-"""Times as fast as the whole: by how BLAS takes the left and the right operand, and the side that is cut."""
-NO_GAINS: Gains = MappingProxyType({})
 
 
 class Split(NamedTuple):
@@ -38,6 +36,28 @@ def kind(call: Gemm) -> tuple[str, str]:
     """Both operands as BLAS takes them, transposed or not."""
     left, right = ("N" if letter == "N" else "T" for letter in call.transposed)
     return left, right
+
+
+class Gains(NamedTuple):
+    """cuts: times as fast as one long product its parts are, by how BLAS takes the left and the right operand, and the
+    side that is cut. lines: times as fast as others short products are whose left or right operand is on cache lines.
+    """
+
+    cuts: Mapping[tuple[str, str, str], float] = MappingProxyType({})
+    lines: Mapping[tuple[str, str], tuple[float, float]] = MappingProxyType({})
+
+    def on_lines(self, call: Gemm) -> float:
+        """Times as fast as if its operands lay anywhere a short product is."""
+        left, right = self.lines.get(kind(call), (1.0, 1.0))
+        sides = (left, call.rows, call.on_lines[0]), (right, call.columns, call.on_lines[1])
+        return prod(gain for gain, extent, is_so in sides if is_so and extent * call.depth > FIRST_CACHE)
+
+    def of(self, call: Gemm, cut: Split) -> float:
+        """Times as fast as the whole the parts of a cut are."""
+        return self.cuts.get((*kind(call), cut.side), 0.0) * self.on_lines(cut.part(call, cut.size))
+
+
+NO_GAINS = Gains()
 
 
 def cuts(call: Gemm) -> Iterator[Split]:
@@ -61,6 +81,6 @@ def _is_close(call: Gemm, side: str) -> bool:
 
 def split(call: Gemm, gains: Gains) -> Split | None:
     """The cut that makes a product faster, where there is one."""
-    found = [(gains.get((*kind(call), cut.side), 0.0), cut) for cut in cuts(call)]
+    found = [(gains.of(call, cut), cut) for cut in cuts(call)]
     gain, cut = max(found, default=(0.0, None))
     return cut if gain >= GAIN else None

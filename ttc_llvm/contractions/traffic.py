@@ -11,15 +11,18 @@ from .merged import A, B, C
 from .plan import Products
 from .splitting import COLUMNS, DEPTH, STREAMS, Split
 
+ONE, SEVERAL, MANY = range(3)
+SCATTERED = 24  # pieces of a matrix whose next ones are elsewhere
 NEAR_BYTES = 1 << 20  # of a core's own caches, which keep what inner loops come back to
 
 
 class Moved(NamedTuple):
-    """Bytes of A, B or C, fetched by all products. apart: each product finds its share in so many pieces, with gaps
-    between them, that the processor does not foresee them."""
+    """Bytes of A, B or C, fetched by all products. pieces: that each product finds its share in, with gaps between
+    them: ONE, SEVERAL, or MANY, which the processor does not foresee; fewer are many where the next product does not go
+    on with them."""
 
     bytes: int
-    apart: bool
+    pieces: int
 
 
 class Loop(NamedTuple):
@@ -30,7 +33,8 @@ class Loop(NamedTuple):
 
 
 def traffic(products: Products, call: Gemm | None, cut: Split | None) -> tuple[Moved, Moved, Moved]:
-    """A, B and C. Inner loops whose parts of all three fit in the caches fetch them once; others anew each time."""
+    """A, B and C. Inner loops whose parts of all three fit in the caches fetch them once; others anew each time. What
+    one product needs stays there, if it fits, while loops go on that leave it as it is."""
     sizes, loops = _loops(products, call, cut)
     m, n, k = sizes
     itemsize = dtypes.dtype(products.merged.dtype).itemsize
@@ -41,9 +45,10 @@ def traffic(products: Products, call: Gemm | None, cut: Split | None) -> tuple[M
             break
         parts = more
         loops.pop()
-    if not loops and sum(parts) <= NEAR_BYTES:
+    stays = sum(parts) <= NEAR_BYTES
+    if not loops and stays:
         parts = [0, 0, 0]
-    a, b, c = (_moved(products, t, parts[t], loops, sizes) for t in (A, B, C))
+    a, b, c = (_moved(products, t, parts[t] * _times(t, loops, stays), sizes) for t in (A, B, C))
     return a, b, c
 
 
@@ -63,13 +68,20 @@ def _loops(products: Products, call: Gemm | None, cut: Split | None) -> tuple[tu
     return (m, cut.size, k), [*loops[:outer], Loop(times, (B, C)), *loops[outer:]]
 
 
-def _moved(products: Products, tensor: int, part: int, loops: list[Loop], sizes: tuple[int, int, int]) -> Moved:
+def _times(tensor: int, loops: list[Loop], stays: bool) -> int:
+    """How often a part of a tensor is fetched."""
     last = max((at for at, loop in enumerate(loops) if tensor in loop.tensors), default=-1)
+    return prod(loop.extent for loop in (loops[: last + 1] if stays else loops))
+
+
+def _moved(products: Products, tensor: int, size: int, sizes: tuple[int, int, int]) -> Moved:
     m, n, k = sizes
     rows, columns = ((m, k), (k, n), (m, n))[tensor]
     matrix = products.matrices[tensor]
-    if matrix.columns == 1 or columns == 1:
-        apart = rows > STREAMS and matrix.rows > columns
-    else:
-        apart = columns > STREAMS and matrix.columns > rows
-    return Moved(part * prod(loop.extent for loop in loops[: last + 1]), apart)
+    length, pieces, step = (columns, rows, matrix.rows) if matrix.columns == 1 or columns == 1 else (
+        rows, columns, matrix.columns
+    )  # fmt: skip
+    if pieces == 1 or step <= length:
+        return Moved(size, ONE)
+    goes_on = next((inner == length for inner in reversed(matrix.loops) if inner), False)
+    return Moved(size, MANY if pieces > (STREAMS if goes_on or tensor == C else SCATTERED) else SEVERAL)

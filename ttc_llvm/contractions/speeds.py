@@ -1,0 +1,93 @@
+"""The speed of matrix products whose operands are in the caches, predicted from those of measured sizes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import exp, log, prod
+
+from ..lazy_dataclasses import dataclass
+from ..locks import cached_property
+
+MILLION = 1_000_000
+EDGE = 0.01  # the least weight of a corner
+APART = 1.05  # two extents of a grid are so many times apart, at least
+Sizes = tuple[int, int, int]  # m, n and k
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Products whose speeds are measured: of more than `least` and up to `most` multiplications, m, n and k being any
+    of the extents."""
+
+    extents: tuple[int, ...]
+    least: int
+    most: int
+
+    @cached_property
+    def corners(self) -> tuple[Sizes, ...]:
+        """m, n and k of each."""
+        every = product(self.extents, self.extents, self.extents)
+        return tuple(sizes for sizes in every if self.least < prod(sizes) <= self.most)
+
+
+SHORT, LONG = Grid((4, 16, 48, 128, 480), 0, MILLION), Grid((16, 144, 480, 1440), MILLION, 120 * MILLION)
+"""BLAS has other kernels for products of up to a million multiplications."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The speed of products whose operands lie in one way, by m, n and k: multiplications a second at the corners of
+    `SHORT`, and of `LONG`.
+
+    ragged: of m and of n, for short products: how many of a whole number of vectors take as long as 0, 1, 2 .. more
+    than that: BLAS takes what is left over more slowly.
+    """
+
+    short: Mapping[Sizes, float]
+    long: Mapping[Sizes, float]
+    ragged: tuple[tuple[float, ...], tuple[float, ...]]
+
+    def seconds(self, sizes: Sizes) -> float:
+        """The predicted time of one product: the geometric mean of the corners around it, by the logarithms of extents.
+        """
+        if prod(sizes) > MILLION:
+            return self._between(LONG, self.long, ((), (), ()), sizes)
+        return self._between(SHORT, self.short, (*self.ragged, ()), sizes)
+
+    def _between(
+        self, grid: Grid, known: Mapping[Sizes, float], ragged: Sequence[Sequence[float]], sizes: Sizes
+    ) -> float:
+        total = logarithm = 0.0
+        extents = [max(extent, grid.extents[0]) for extent in sizes]
+        sides = [_around(grid.extents, *side) for side in zip(ragged, extents, strict=True)]
+        for (m, of_m, as_m), (n, of_n, as_n), (k, of_k, as_k) in product(*sides):
+            if (speed := known.get((m, n, k))) is not None:
+                weight = of_m * of_n * of_k
+                total += weight
+                logarithm += weight * log(speed * as_m * as_n * as_k)
+        return prod(extents) / exp(logarithm / total)
+
+
+def _around(extents: Sequence[int], ragged: Sequence[float], extent: int) -> tuple[tuple[int, float, float], ...]:
+    """The two extents of a grid next to another, their weights, which are never 0, and how many times as fast as its
+    own each of them makes that one, for what is left over of either."""
+    whole = [_whole(x, ragged) for x in extents]
+    for at in range(1, len(whole)):
+        whole[at] = max(whole[at], APART * whole[at - 1])
+    asked = _whole(extent, ragged)
+    above = min(max(bisect_right(whole, asked), 1), len(whole) - 1)
+    share = min(max(log(asked / whole[above - 1]) / log(whole[above] / whole[above - 1]), EDGE), 1 - EDGE)
+    slower = extent / asked
+    sides = (above - 1, 1 - share), (above, share)
+    low, high = ((extents[at], weight, slower * whole[at] / extents[at]) for at, weight in sides)
+    return low, high
+
+
+def _whole(extent: int, ragged: Sequence[float]) -> float:
+    """The extent that takes as long and leaves nothing over."""
+    if not ragged:
+        return float(extent)
+    whole, left = divmod(extent, len(ragged))
+    return whole * len(ragged) + ragged[left]

@@ -1,0 +1,75 @@
+"""Times of matrix products and of copies on this machine, of arrays that lie where they are asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import assignment
+from ..arrays.pairs import PLAIN
+from ..operands.addresses import data_address
+from ..problem import dtypes
+from ..problem.contraction import OPERANDS, Contraction
+from ..runtime import runtime
+from .execution import Execution
+from .gemm import LINE
+from .merged import merge
+from .space import plans
+from .splitting import NO_GAINS, Gains
+
+Array = npt.NDArray[Any]
+OFF = 16  # bytes beyond a cache line where arrays begin, as NumPy's large ones do
+ANYWHERE, LINES = (OFF, OFF, OFF), (OFF, OFF, 0)  # A, B and C; C on lines
+ROUNDS, FEWER, ENOUGH = 5, 3, 2e-3  # runs of each: fewer of those that take so many seconds together
+
+
+def product_seconds(
+    dtype: str, spec: str, sizes: Sequence[int], gains: Gains = NO_GAINS, at: tuple[int, int, int] = ANYWHERE
+) -> float:
+    """Seconds of the products of a contraction in place. sizes: of its indices i, j, k, l and p; at: bytes beyond a
+    cache line where A, B and C begin."""
+    extents = dict(zip("ijklp", sizes, strict=False))
+    contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
+    execution = Execution(contraction, next(plans(merge(contraction))), gains=gains)
+    a, b, c = (_ones(contraction.shape(name), dtype, begin) for name, begin in zip(OPERANDS, at, strict=True))
+    return least(lambda: execution.run(a, b, c))
+
+
+def many(spec: str) -> str:
+    """The same product of many matrices each."""
+    a, _, rest = spec.partition(",")
+    b, _, c = rest.partition("->")
+    return f"l{a},l{b}->l{c}"
+
+
+def copy_seconds(dtype: str, extent: int) -> float:
+    """Seconds of the transposition of a square matrix."""
+    x, y = (_ones((extent, extent), dtype, OFF) for _ in range(2))
+    threads = runtime.num_threads()
+    return least(lambda: assignment.engine().assign(x.T, y, PLAIN, threads, 1, fresh=True))
+
+
+def least(run: Callable[[], Any]) -> float:
+    """Seconds of the fastest of some runs, after one that brings memory and code."""
+    run()
+    found: list[float] = []
+    while len(found) < FEWER or (len(found) < ROUNDS and len(found) * min(found) < ENOUGH):
+        start = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - start)
+    return max(min(found), 1e-9)
+
+
+def _ones(shape: tuple[int, ...], dtype: str, begin: int) -> Array:
+    kind = dtypes.to_numpy(dtypes.dtype(dtype))
+    size = prod(shape) * kind.itemsize
+    raw = np.empty(size + 2 * LINE, np.uint8)
+    first = -data_address(raw) % LINE + begin
+    made = raw[first : first + size].view(kind).reshape(shape)
+    made[...] = 1
+    return made
