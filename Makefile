@@ -2,7 +2,7 @@
 # make quick  the core's tests, in a minute: no compilers, emulators, browsers, network (tests/tiers.py)
 # make test   the tests            make check  lint, types and tests: what CI runs
 # make minimum  the quick tests with the oldest packages that setup.cfg admits; OLDEST=a Python of 3.10 or 3.11
-# make docs   the documentation site, into build/docs; needs Python 3.11
+# make docs   the documentation site, into build/docs; needs Python 3.11 on x86-64 Linux, whose kernels its pages run
 # make full   every test, long     make clean  forget the virtual environment and what was built
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
