@@ -4,7 +4,8 @@
 last expression's value: its HTML, a matplotlib figure as a picture, else its text. `{executed} console` runs the lines
 behind a `$` in a folder that the page's blocks share. A block that fails is a warning, which `make docs` takes for an
 error. Options: `lines` (that many are shown), `output` (the language of what is printed), `needs` (a name of NEEDS:
-where that is missing the block is shown, and not run), `alt` (of a picture). With `-D executed=0` nothing runs.
+where that is missing the block is shown, and not run), `alt` (what a picture
+shows, in words). With `-D executed=0` nothing runs.
 
 `{notebook}` links the page as a notebook, which is made of the same text.
 """
@@ -137,13 +138,12 @@ class Executed(SphinxDirective):
     def shown(self, value: object) -> nodes.Node | None:
         """A value as HTML, where it has any."""
         if hasattr(value, "savefig"):
-            html = svg(value)
+            html = f'<div class="shown" role="img" aria-label="{self.options["alt"]}">{svg(value)}</div>'
         elif hasattr(value, "_repr_html_"):
-            html = value._repr_html_()
+            html = f'<div class="shown">{value._repr_html_()}</div>'
         else:
             return None
-        label = f' role="img" aria-label="{self.options["alt"]}"' if "alt" in self.options else ""
-        return nodes.raw("", f'<div class="shown"{label}>{html}</div>', format="html")
+        return nodes.raw("", html, format="html")
 
 
 def svg(figure: Any) -> str:
