@@ -5,6 +5,7 @@ from __future__ import annotations
 REVISION = 1  # of `dispatch`, with any change of which stored code is another
 SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
+LASTING = 1_000_000  # nanoseconds for which calls have followed each other so when workers are woken for small ones
 WAKING_BYTES = 4 << 20  # one thread moves less before a worker that sleeps is awake: 0.1 ms on virtual machines
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
@@ -17,6 +18,7 @@ WORD = 0
 DONE = 128
 PENDING = 192  # 1: a job is published whose submitter went to wake workers
 CALLED = 200  # when the last call ended, in nanoseconds of `time.perf_counter`
+BEGUN = 208  # when the first of the calls began that have followed each other at once
 JOB = 256  # the addresses kernel, a, b, scalars, params, scratch; scratch bytes per part; tasks
 CONFIG = 384  # polls before a worker parks, polls before it yields, polls before a submitter yields, yield()
 STATES = 512  # one byte per participant

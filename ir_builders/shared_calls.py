@@ -10,7 +10,7 @@ from .array_arguments import integer, is_left
 from .array_entry_fields import State
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, FIRST_SCALED_KIND, KIND, RANK, SIZES
 from .planner_fields import SERIAL_BYTES
-from .pool_layout import CALLED, MASK_BYTES, MAX_PARTICIPANTS, PARKED, STATES, Shared
+from .pool_layout import BEGUN, CALLED, LASTING, MASK_BYTES, MAX_PARTICIPANTS, PARKED, STATES, Shared
 from .words import call, call32, load8, load64, local, store64
 
 ALONE, TOGETHER, ASLEEP = 0, 1, 2
@@ -87,8 +87,11 @@ def planned(shared: int, parts: int, moved: int) -> int:
         return ASLEEP
     if not _any_parked(pool, parts):
         return TOGETHER
-    recent = now(shared) - load64(pool + CALLED) < load64(shared + Shared.BURST)
-    return ASLEEP if recent or moved >= load64(shared + Shared.WAKING) else ALONE
+    time = now(shared)
+    if time - load64(pool + CALLED) >= load64(shared + Shared.BURST):
+        store64(pool + BEGUN, time)
+    lasts = time - load64(pool + BEGUN) >= LASTING
+    return ASLEEP if lasts or moved >= load64(shared + Shared.WAKING) else ALONE
 
 
 def _any_parked(pool: int, parts: int) -> int:

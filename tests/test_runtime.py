@@ -178,11 +178,14 @@ def test_small_calls_wake_workers_only_where_they_follow_each_other(
         time.sleep(0.001)
     woken: list[bytes] = []
     monkeypatch.setattr(found, "_wake", woken.append)
-    for called, moved, wakes in ((0.0, 1000, 0), (time.perf_counter() + 9, 1000, 1), (0.0, pool.NEVER, 2)):
-        found.called = called
+    later = time.perf_counter_ns() + 10**10
+    for called, begun, moved, wakes in (
+        (0, 0, 1000, 0), (later, later, 1000, 0), (later, 0, 1000, 1), (0, 0, pool.NEVER, 2)
+    ):  # fmt: skip
+        found.called.value, found.begun.value = called, begun
         runtime.run(count(b, 4), 2, moved=moved)
         assert len(woken) == wakes
-    assert (b == 4).all()
+    assert (b == 5).all()
 
 
 def test_workers_take_part_and_wake_up_again(fresh: None) -> None:

@@ -151,22 +151,17 @@ class Pool:
         first = self.start - self.block.ctypes.data + layout.STATES
         self.states = memoryview(self.block)[first : first + layout.MAX_PARTICIPANTS]
         self.yield_address = _yield_address()
-
-    @property
-    def called(self) -> float:
-        """When the last call ended, by `time.perf_counter`."""
-        return ctypes.c_int64.from_address(self.start + layout.CALLED).value * 1e-9
-
-    @called.setter
-    def called(self, seconds: float) -> None:
-        ctypes.c_int64.from_address(self.start + layout.CALLED).value = int(seconds * 1e9)
+        self.called, self.begun = (ctypes.c_int64.from_address(self.start + at) for at in (layout.CALLED, layout.BEGUN))
 
     def sleeps(self, parts: int, moved: int) -> bool:
-        """True where waking workers for a call that moves so many bytes takes longer than it gains, and it does not
-        follow another one at once, as those do that would find them awake."""
-        if moved >= layout.WAKING_BYTES or time.perf_counter() - self.called < layout.BURST_SECONDS:
+        """True where waking workers for a call that moves so many bytes takes longer than it gains, and calls have not
+        followed each other at once for a while, as those do that would find them awake."""
+        if layout.PARKED not in self.states[1:parts].tobytes():
             return False
-        return layout.PARKED in self.states[1:parts].tobytes()
+        now = time.perf_counter_ns()
+        if now - self.called.value >= layout.BURST_SECONDS * 1e9:
+            self.begun.value = now
+        return moved < layout.WAKING_BYTES and now - self.begun.value < layout.LASTING
 
     def run(self, call: Call, parts: int, repeats: int) -> None:
         """Share the parts with all workers that come in time, and wake those that are parked."""

@@ -101,7 +101,7 @@ def _run_shared(call: Call, parts: int, repeats: int, moved: int) -> bool:
             _run_alone(call, repeats)
         else:
             pool.run(call, parts, repeats)
-        pool.called = time.perf_counter()
+        pool.called.value = time.perf_counter_ns()
         return True
     finally:
         shared.lock.release()
