@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..compiling import compiler, options
 from ..compiling.trial import Mode
-from ..ir_builders.pool_layout import SERIAL_BYTES
+from ..ir_builders.pool_layout import SERIAL_BYTES, WAKING_BYTES
 from ..logs import Log
 from ..problem.canonical import Placed
 from ..runtime.executable import Executable
@@ -27,7 +27,8 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
     mode = Mode.HOT if small else Mode.COLD
     choice = options.checked(effort, useful, mode=mode, forced=ORDINARY if small else FREE)
     if choice.max_implementations == 1:
-        plan = model_plan(canonical, choice.target, useful, choice.forced)
+        workers_sleep = canonical.bytes_moved < WAKING_BYTES  # mostly, and this thread then runs the plan alone
+        plan = model_plan(canonical, choice.target, 1 if workers_sleep else useful, choice.forced)
         _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
         return Executable(placed, plan, choice.target)
     found = compiler.plan_canonical(
