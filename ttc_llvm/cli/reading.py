@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..errors import OptionError
@@ -89,11 +90,28 @@ def given(arguments: Sequence[str]) -> dict[str, Any]:
     for argument in arguments:
         if argument in IDLE:
             _log.warning("%s does nothing: %s", argument, IDLE[argument])
-    texts, unknown = parser().parse_known_args(joined([one for one in arguments if one not in IDLE]))
+    words = joined([one for one in arguments if one not in IDLE])
+    plain = [_plain(word) for word in words]
+    if all(plain):  # as in lines of manifests, of which there may be many
+        return dict(one for one in plain if one)
+    texts, unknown = _parser().parse_known_args(words)
     if unknown:
         raise OptionError(_unknown(unknown[0]))
     found = ((option.field, getattr(texts, option.field)) for option in OPTIONS)
     return {field: value for field, value in found if value is not None and value is not False}
+
+
+_parser = lru_cache(maxsize=1)(parser)
+_BY_FLAG = {flag: option for option in OPTIONS for flag in spellings_of(option.flag)}
+
+
+def _plain(word: str) -> tuple[str, Any] | None:
+    """The field and value of a word that is an option in full and has what it takes; None where argparse has to look."""
+    flag, equals, text = word.partition("=")
+    option = _BY_FLAG.get(flag)
+    if option is None or bool(option.metavar) != bool(equals) or text == "--":
+        return None
+    return option.field, text if equals else True
 
 
 def command(given: Mapping[str, Any], base: Command | None = None, flags: Mapping[str, str] | None = None) -> Command:
@@ -119,11 +137,10 @@ def command(given: Mapping[str, Any], base: Command | None = None, flags: Mappin
 
 def joined(arguments: Sequence[str]) -> list[str]:
     """`--opt value` as `--opt=value`, so that values such as -1,2 are not taken for options."""
-    valued = {flag for option in OPTIONS if option.metavar for flag in spellings_of(option.flag)}
     found: list[str] = []
     rest = iter(arguments)
     for argument in rest:
-        value = next(rest, None) if argument in valued else None
+        value = next(rest, None) if argument in _BY_FLAG and _BY_FLAG[argument].metavar else None
         if value is not None and value.startswith("--"):
             raise OptionError(f"{argument} lacks its value: {value} follows")
         found.append(argument if value is None else f"{argument}={value}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..arguments import shown
 from ..errors import TargetError
 from ..lazy_dataclasses import dataclass, replace
@@ -58,6 +60,7 @@ _STEPS: dict[str, tuple[str | None, str]] = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=256)
 def needs(target: Target) -> frozenset[str]:
     """CPU features, in LLVM's spelling, that code for this target may use. TargetError for unknown CPUs."""
     needed: set[str] = set()

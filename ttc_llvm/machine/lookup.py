@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from .. import locks
@@ -34,6 +35,7 @@ def cpus(family: str) -> frozenset[str]:
     return frozenset(cpu for row, cpu in _SPELLINGS.values() if ROWS[row].family == family)
 
 
+@lru_cache(maxsize=256)
 def find(name: str) -> Target:
     """The target of that name. TargetError lists near matches, so that LLVM never sees an unknown name."""
     key = name.strip().lower()
@@ -64,6 +66,7 @@ def is_triple(name: str) -> bool:
     return name.strip().lower() in TRIPLES
 
 
+@lru_cache(maxsize=256)
 def on_triple(machine: Target, triple: str) -> Target:
     """The same CPU with another system or byte order. TargetError where the triple is another back end's."""
     other = find(triple)
