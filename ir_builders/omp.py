@@ -2,12 +2,14 @@
 
     name_omp(A, B, alpha, lda, ldb), name_any_omp(...), and those with beta
 
-They call the first object's entries and `GOMP_parallel`, `omp_get_max_threads`, `omp_get_num_threads` and
-`omp_get_thread_num`, which GNU's, LLVM's and Intel's OpenMP libraries all export. However many threads there turn out
-to be, together they run all parts.
+They call the first object's entries, and where it is there `GOMP_parallel`, `omp_get_max_threads`,
+`omp_get_num_threads` and `omp_get_thread_num`, which GNU's, LLVM's and Intel's OpenMP libraries all export. However
+many threads there turn out to be, together they run all parts.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from llvmlite import ir
 
@@ -17,7 +19,7 @@ from ttc_llvm.problem import interface, names
 from ttc_llvm.problem.interface import BYTES_PER_THREAD, Entry, Sizes
 from ttc_llvm.problem.problem import Problem
 
-from . import attributes, wide_shapes
+from . import attributes, extents, wide_shapes
 from .entries import declared, defined
 from .frame import internal, reserved
 from .llvmlite_extensions import external
@@ -42,42 +44,54 @@ def _add(module: ir.Module, entry: Entry, target: Target) -> None:
     serial = declared(module, replace(entry, threaded=False))
     b = ir.IRBuilder(function.append_basic_block("entry"))
     if entry.may_thread:
-        parts = _threads(module, b, entry, function)
-        with b.if_then(b.icmp_signed(">", parts, i32(1))):
-            _fork(module, b, entry, function, parts)
-            b.ret_void()
+        fork = _openmp(module, target, "GOMP_parallel", ir.VoidType(), [PTR, PTR, I32, I32])
+        most = _openmp(module, target, "omp_get_max_threads", I32)
+        with b.if_then(extents.every(b, [b.icmp_unsigned("!=", b.bitcast(f, PTR), NULL) for f in (fork, most)])):
+            parts = _threads(module, b, entry, b.call(most, [], name="most"))
+            with b.if_then(b.icmp_signed(">", parts, i32(1))):
+                _fork(b, fork, _region(module, entry, target), parts)
+                b.ret_void()
     b.call(serial, function.args)
     b.ret_void()
 
 
-def _fork(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Function, parts: ir.Value) -> None:
-    record = reserved(b, SLOT * len(function.args), SLOT, "record")
-    for number, argument in enumerate(function.args):
+def _openmp(
+    module: ir.Module, target: Target, name: str, result: ir.Type, arguments: Sequence[ir.Type] = ()
+) -> ir.Function:
+    """A function of the OpenMP library, which may be missing where ELF objects are linked."""
+    function = external(module, name, result, arguments)
+    function.linkage = "extern_weak" if target.is_elf else ""
+    return function
+
+
+def _fork(b: ir.IRBuilder, fork: ir.Function, region: ir.Function, parts: ir.Value) -> None:
+    arguments = b.function.args
+    record = reserved(b, SLOT * len(arguments), SLOT, "record")
+    for number, argument in enumerate(arguments):
         b.store(argument, at(b, record, SLOT * number), align=SLOT)
-    fork = external(module, "GOMP_parallel", ir.VoidType(), [PTR, PTR, I32, I32])
-    region = _region(module, entry, function)
     b.call(fork, [b.bitcast(region, PTR), record, parts, i32(0)])
 
 
-def _region(module: ir.Module, entry: Entry, function: ir.Function) -> ir.Function:
+def _region(module: ir.Module, entry: Entry, target: Target) -> ir.Function:
     """What every thread runs: its part of as many as there are threads."""
+    part = declared(module, replace(entry, threaded=False, part=True))
     region = internal(module, REGION_TYPE, f"{entry.name}.region", ("record",))
     b = ir.IRBuilder(region.append_basic_block("entry"))
-    places = [at(b, region.args[0], SLOT * number) for number in range(len(function.args))]
-    given = [b.load(place, typ=x.type, align=SLOT) for place, x in zip(places, function.args, strict=True)]
-    which = [b.call(external(module, name, I32), []) for name in ("omp_get_thread_num", "omp_get_num_threads")]
-    b.call(declared(module, replace(entry, threaded=False, part=True)), [*given, *which])
+    kinds = [argument.type for argument in part.args[:-2]]
+    places = [at(b, region.args[0], SLOT * number) for number in range(len(kinds))]
+    given = [b.load(place, typ=kind, align=SLOT) for place, kind in zip(places, kinds, strict=True)]
+    names = ("omp_get_thread_num", "omp_get_num_threads")
+    b.call(part, [*given, *(b.call(_openmp(module, target, name, I32), []) for name in names)])
     b.ret_void()
     return region
 
 
-def _threads(module: ir.Module, b: ir.IRBuilder, entry: Entry, function: ir.Function) -> ir.Value:
+def _threads(module: ir.Module, b: ir.IRBuilder, entry: Entry, most: ir.Value) -> ir.Value:
     """As many threads as OpenMP would use, but no more than pay."""
-    most = b.call(external(module, "omp_get_max_threads", I32), [], name="most")
     if entry.sizes is Sizes.OWN:
         pay: ir.Value = i32(entry.most_threads)
         return b.select(b.icmp_signed("<", most, pay), most, pay)
-    size: ir.Value = next(x for x in function.args if x.name == "size")
+    size: ir.Value = next(x for x in b.function.args if x.name == "size")
     kind = I64 if entry.sizes is Sizes.WIDE else I32
     if entry.sizes is Sizes.WIDE:
         own = wide_shapes.table(module, entry.problem.size, "size")

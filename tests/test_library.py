@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from conftest import Ttc
-from native_build import compiler, run
+from native_build import compiler, openmp_library, run
 from processes import PATIENCE, QUIET, attempt
 
 import ttc_llvm
@@ -26,6 +26,7 @@ from ttc_llvm.compiling.library import Library
 from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.errors import ArtifactError, OptionError, TargetError
 from ttc_llvm.native import archive, artifact, elf
+from ttc_llvm.native.package_files import Package, files
 from ttc_llvm.problem import names
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
@@ -46,7 +47,7 @@ MANIFEST = """\
 """
 TREE = [
     "include/ours.h", "lib/cmake/ours/oursConfig.cmake", "lib/cmake/ours/oursConfigVersion.cmake", "lib/libours.a",
-    "lib/libours.so", "lib/pkgconfig/ours.pc",
+    "lib/libours.so", "lib/libours.so.3", "lib/libours.so.3.1", "lib/pkgconfig/ours.pc",
 ]  # fmt: skip
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
@@ -69,11 +70,11 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def test_the_tree(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
     compiler("cc")
-    made = Library("ours", solutions, "2.1.0")
+    made = Library("ours", solutions, "3.1")
     written = made.write(tmp_path / "out", ("static", "shared"))
     assert sorted(tree(tmp_path / "out")) == TREE
     assert {str(path.relative_to(tmp_path / "out")) for path in written} == set(TREE)
-    assert set(library.file_names("ours", PROBLEMS, ("static", "shared"))) == set(TREE)
+    assert set(library.file_names("ours", PROBLEMS, ("static", "shared"), "3.1")) == set(TREE)
     header = (tmp_path / "out/include/ours.h").read_text()
     for problem in PROBLEMS:
         assert f"void {names.stem(problem)}(" in header
@@ -243,16 +244,59 @@ def moved(solutions: tuple[Solution, ...], tmp_path: Path) -> Path:
 @pytest.mark.parametrize("kind", ["static", "shared"])
 def test_pkg_config_finds_it(moved: Path, tmp_path: Path, language: tuple[str, ...], kind: str) -> None:
     pkg_config = compiler("pkg-config")
-    if kind == "static":
-        (moved / "lib" / "libours.so").unlink()
+    if kind == "shared":
+        text = (moved / "lib/pkgconfig/ours.pc").read_text()
+        alone = Package("ours", "2.1.0", ("shared",), "")
+        (moved / "lib/pkgconfig/ours.pc").write_text(files(alone)["lib/pkgconfig/ours.pc"])
+        assert text != (moved / "lib/pkgconfig/ours.pc").read_text()
     env = {"PKG_CONFIG_PATH": str(moved / "lib/pkgconfig")}
     assert run(pkg_config, "--modversion", "ours", env=env) == "2.1.0\n"
     flags = shlex.split(run(pkg_config, "--cflags", "--libs", "ours", env=env))
     driver, *options = language
-    run(compiler(driver), *options, *WARNINGS, tmp_path / "main.c", *flags, "-o", tmp_path / "main")
-    assert run(tmp_path / "main", env={"LD_LIBRARY_PATH": str(moved / "lib")}) == "0\n"
+    run(compiler(driver), *options, *WARNINGS, tmp_path / "main.c", "-xnone", *flags, "-o", tmp_path / "main")
+    assert run(tmp_path / "main") == "0\n"
     needed = run(compiler("readelf"), "-d", tmp_path / "main")
-    assert ("libours.so" in needed) == (kind == "shared")
+    assert ("[libours.so.2]" in needed) == (kind == "shared")
+
+
+UNTHREADED = """
+import ctypes, sys
+import numpy as np
+if len(sys.argv) > 2:
+    ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_GLOBAL)
+library = ctypes.CDLL(sys.argv[1])
+a = np.arange(300 * 500, dtype=np.int8).reshape(500, 300)
+b = np.zeros((300, 500), np.int8)
+library.i8Transpose10_300x500_omp(*(ctypes.c_void_p(x.ctypes.data) for x in (a, b)), None, None)
+assert np.array_equal(b, a.T)
+"""
+
+
+def test_threaded_entries_of_a_shared_library_need_no_openmp(
+    solutions: tuple[Solution, ...], tmp_path: Path
+) -> None:
+    """Without an OpenMP library in the process they run on one thread."""
+    Library("ours", solutions).write(tmp_path, ("shared", "omp"))
+    library = tmp_path / "lib" / "libours.so.1"
+    assert set(re.findall(r" w (\w+)", run(compiler("nm"), "-D", "-u", library))) == {
+        "GOMP_parallel", "omp_get_max_threads", "omp_get_num_threads", "omp_get_thread_num",
+    }  # fmt: skip
+    run(sys.executable, "-c", UNTHREADED, library, env={"OMP_NUM_THREADS": "3", "LD_BIND_NOW": "1"})
+    openmp = openmp_library(compiler("gcc"), tmp_path)
+    run(sys.executable, "-c", UNTHREADED, library, openmp, env={"OMP_NUM_THREADS": "3"})
+
+
+def test_a_library_replaces_its_own_links_alone(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
+    compiler("cc")
+    link = tmp_path / "lib" / "libours.so"
+    for version in ("1.2", "1.2", "2", "1.3.0"):
+        Library("ours", solutions, version).write(tmp_path, "shared")
+        assert link.resolve().name == f"libours.so.{version}"
+    link.unlink()
+    link.symlink_to("elsewhere.so.1")
+    with pytest.raises(OptionError, match=r"libours\.so is a link"):
+        Library("ours", solutions).write(tmp_path, "shared")
+    assert str(link.readlink()) == "elsewhere.so.1"
 
 
 def test_without_a_shared_library_pkg_config_names_the_archive(

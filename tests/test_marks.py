@@ -43,6 +43,7 @@ def refused(write: Callable[[bool], object], files: list[Path]) -> None:
     write(False)
     for path in files:
         ours = {one: one.read_bytes() for one in files}
+        path.unlink()  # it may be a link
         path.write_bytes(FOREIGN)
         with pytest.raises(OptionError, match=f"{path.name} is there, and not written by ttc_llvm"):
             write(False)

@@ -114,7 +114,7 @@ def test_plugins_call_the_shared_library_they_were_linked_with(tmp_path: Path) -
         assert calls_elsewhere(library) == []
         linked = (library, f"-Wl,-rpath,{library.parent}", "-lgomp")
         plugins.append(plugin((compiler("gcc"),), tmp_path / f"{cpu}/include", linked, tmp_path / f"{cpu}.so"))
-    assert homes(plugins, tmp_path) == [f"lib{cpu}-{STEM}.so" for cpu in CPUS]
+    assert homes(plugins, tmp_path) == [f"lib{cpu}-{STEM}.so.1" for cpu in CPUS]
 
 
 @pytest.mark.parametrize("pie", [("-fno-pic", "-no-pie"), ("-fpie", "-pie"), ("-fno-pic", "-static")], ids=" ".join)

@@ -52,7 +52,7 @@ def run(command: Command) -> int:
     """Check everything, compile problem by problem, write all files at once, report; returns the exit status."""
     listed = prepare(command)
     name = _name(command, listed)
-    names = library.file_names(name, [one.job.problem for one in listed], command.emit)
+    names = library.file_names(name, [one.job.problem for one in listed], command.emit, command.library_version)
     if command.list_files:
         cli_report.print_lines(names)
         return 0

@@ -106,7 +106,7 @@ _BY_FLAG = {flag: option for option in OPTIONS for flag in spellings_of(option.f
 
 
 def _plain(word: str) -> tuple[str, Any] | None:
-    """The field and value of a word that is an option in full and has what it takes; None where argparse has to look."""
+    """The field and value of a word that is an option in full with what it takes; None where argparse has to look."""
     flag, equals, text = word.partition("=")
     option = _BY_FLAG.get(flag)
     if option is None or bool(option.metavar) != bool(equals) or text == "--":

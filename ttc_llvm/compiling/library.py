@@ -15,7 +15,7 @@ from ..native import archive, artifact, fortran, header, linker, marks
 from ..native.archive import Member
 from ..native.package_files import LIBRARIES, Package
 from ..native.package_files import files as package_texts
-from ..native.publish import publish
+from ..native.publish import Content, Link, publish
 from ..problem import names
 from ..problem.problem import Problem
 from .solution import Solution
@@ -82,11 +82,11 @@ class Library:
         """
         wanted, folder = checked_kinds(emit), paths.checked("directory", directory)
         check_target(self.target, wanted)
-        names = file_names(self.name, [one.problem for one in self.solutions], wanted)
+        names = file_names(self.name, [one.problem for one in self.solutions], wanted, self.version)
         marks.check(folder, names, arguments.flag("overwrite", overwrite))
         return publish(folder, list(self._files(wanted)), overwrite)
 
-    def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, Content]]:
         """(path in the tree, content) of all that `file_names` lists."""
         built, single, inside = _libraries(wanted), _single(wanted), _inside(wanted)
         asked = tuple(dict.fromkeys((*single, *inside)))
@@ -96,7 +96,8 @@ class Library:
         objects = [Member(*part.files[asked.index(kind)]) for part in parts for kind in inside]
         package = self._package(built)
         for kind in built:
-            yield package.path(kind), self._linked(kind, objects)
+            yield package.path(kind), self._linked(kind, objects, package)
+        yield from ((path, Link(to)) for path, to in package.links.items())
         home = " and ".join(Path(package.path(kind)).name for kind in built) or "the objects beside it"
         blocks = [part.described for part in parts]
         for kind, path in _texts(self.name, wanted):
@@ -104,10 +105,10 @@ class Library:
         if built:
             yield from ((path, text.encode()) for path, text in package_texts(package).items())
 
-    def _linked(self, kind: str, objects: Sequence[Member]) -> bytes:
+    def _linked(self, kind: str, objects: Sequence[Member], package: Package) -> bytes:
         if kind == "static":
             return archive.write(objects)
-        return linker.shared(objects, f"lib{self.name}.so", linker.command(self.target))
+        return linker.shared(objects, package.soname, linker.command(self.target))
 
     def _package(self, built: tuple[str, ...]) -> Package:
         served = ", ".join(machine.cpu for machine in (self.target, *self.others))
@@ -150,14 +151,17 @@ def check_version(version: str) -> None:
         raise OptionError(f"library version {arguments.shown(version)} is not one to four numbers such as 1.2.0")
 
 
-def file_names(name: str, problems: Sequence[Problem], emit: Iterable[str]) -> tuple[str, ...]:
+def file_names(
+    name: str, problems: Sequence[Problem], emit: Iterable[str], version: str = "1.0.0"
+) -> tuple[str, ...]:
     """Paths, below the directory, that a library of these problems consists of."""
     wanted = checked_kinds(emit)
     built = _libraries(wanted)
-    package = Package(name, "", built, "")
+    package = Package(name, version, built, "")
     return (
         *(path for problem in problems for path in artifact.file_names(problem, _single(wanted))),
         *map(package.path, built),
+        *package.links,
         *(path for _, path in _texts(name, wanted)),
         *(package_texts(package) if built else ()),
     )

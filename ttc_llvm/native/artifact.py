@@ -19,7 +19,7 @@ from ..machine.target import Target
 from ..problem import names, wording
 from ..problem.problem import Problem
 from ..runtime import backend
-from . import fortran, header, marks
+from . import elf, fortran, header, marks
 from .publish import publish
 from .whole_file import filled
 
@@ -128,7 +128,9 @@ def _omp_object(made: _Made) -> bytes:
     with locks.LLVM:
         from ..ir_builders import omp
 
-    return backend.compile_object(marks.marked(str(omp.build(made.spec.problem, made.spec.base))), made.spec.base)
+    base = made.spec.base
+    code = backend.compile_object(marks.marked(str(omp.build(made.spec.problem, base))), base)
+    return elf.with_openmp(code, elf.GLOBAL) if base.is_elf else code
 
 
 def _declared(text: Callable[[str, str, Sequence[header.Described], str], str], made: _Made) -> bytes:

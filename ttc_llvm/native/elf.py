@@ -7,6 +7,7 @@ from ..runtime.elf import MAGIC as MAGIC
 from ..runtime.elf import UNDEFINED, Elf, Ended, Symbol, is_readable
 
 GLOBAL, WEAK = 1, 2  # bindings that other objects see
+OPENMP = ("GOMP_", "omp_")  # names of an OpenMP library's functions
 VISIBILITY = 3  # bits of st_other: 0 = default
 
 
@@ -28,11 +29,26 @@ def with_default_visibility(data: bytes) -> bytes:
     return bytes(changed)
 
 
+def with_openmp(data: bytes, binding: int) -> bytes:
+    """The same object, what it refers to of an OpenMP library bound so: GLOBAL where it must be there, WEAK where it
+    may be missing. ArtifactError if it is no ELF."""
+    changed = bytearray(data)
+    for symbol in _symbols(data):
+        if symbol.section == UNDEFINED and symbol.name.startswith(OPENMP):
+            info = symbol.other - 1
+            changed[info] = changed[info] & 0xF | binding << 4
+    return bytes(changed)
+
+
 def _visible(data: bytes) -> list[Symbol]:
     """The global and weak symbols that an object defines."""
+    return [one for one in _symbols(data) if one.binding in (GLOBAL, WEAK) and one.section != UNDEFINED]
+
+
+def _symbols(data: bytes) -> list[Symbol]:
     if not is_readable(data):
         raise ArtifactError("a library needs ELF objects: these bytes are none")
     try:
-        return [one for one in Elf(data).symbols() if one.binding in (GLOBAL, WEAK) and one.section != UNDEFINED]
+        return list(Elf(data).symbols())
     except Ended:
         raise ArtifactError("an ELF object ends early: its symbols cannot be read") from None

@@ -2,7 +2,8 @@
 
 Entries of objects are protected. A program that is not position independent cannot take the address of a shared
 library's protected function, so in libraries entries have default visibility, and the linker binds calls inside. What
-tells two libraries with entries of one name apart is the symbols' version: the library's name.
+tells two libraries with entries of one name apart is the symbols' version: the library's name. OpenMP's functions may
+be missing where a library is loaded: its threaded entries then run on one thread.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def command(target: Target) -> tuple[str, ...]:
 
 def shared(objects: Sequence[Member], soname: str, linker: Sequence[str]) -> bytes:
     """The shared library of these objects. linker: what `command` has found. ArtifactError where it fails."""
-    files = {member.name: elf.with_default_visibility(member.data) for member in objects}
+    visible = {member.name: elf.with_default_visibility(member.data) for member in objects}
+    files = {name: elf.with_openmp(data, elf.WEAK) for name, data in visible.items()}
     versions = {VERSIONS: f"{_version(soname)} {{ *; }};\n".encode()}
     return made([*linker, *_soname(linker, soname), *files, "-o", soname], files | versions, soname)
 

@@ -33,7 +33,7 @@ _TEXTS = re.compile(  # the title of a comment, a line of code, the head of a pa
     re.MULTILINE,
 )
 _BINARIES = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b", b"\0asm", b"\xcf\xfa\xed\xfe", b"\x89PNG")
-_ENTRY = re.compile(r"[a-z0-9]+Transpose[0-9]\w*(\.kd)?|[\w.]+\.so")  # AMD's kernels; a library's version
+_ENTRY = re.compile(r"[a-z0-9]+Transpose[0-9]\w*(\.kd)?|[\w.]+\.so[.0-9]*")  # AMD's kernels; a library's version
 _NODE = 1_000_000  # a number that no other metadata of a module has
 _CUBIN = (190).to_bytes(2, "little")  # e_machine, at byte 18
 
@@ -65,10 +65,16 @@ def check(folder: Path, names: Iterable[str], overwrite: bool, known: Known | No
         if kind not in (stat.S_IFREG, stat.S_IFLNK):
             what = "a folder" if kind == stat.S_IFDIR else "no file"
             raise OptionError(f"{path} is {what}: nothing is written in its place")
-        if overwrite or (kind == stat.S_IFREG and _is_ours(path, known)):
+        if overwrite or (_is_version(path) if kind == stat.S_IFLNK else _is_ours(path, known)):
             continue
         what = "a link" if kind == stat.S_IFLNK else "there, and not written by ttc_llvm"
         raise OptionError(f"{path} is {what}: {REPLACED}")
+
+
+def _is_version(path: Path) -> bool:
+    """True for the link of a shared library of ours to the file of its version beside it."""
+    to = os.readlink(path)
+    return to.startswith(f"{path.name}.") and "/" not in to and os.path.isfile(path) and _is_ours(path, None)
 
 
 def check_file(path: Path, overwrite: bool, known: Known | None = None) -> None:

@@ -1,6 +1,7 @@
 """The files that make a library findable: a CMake package and a pkg-config file. Both hold no absolute path.
 
-The tree is `include/NAME.h`, `lib/libNAME.a`, `lib/libNAME.so`, `lib/cmake/NAME/`, `lib/pkgconfig/NAME.pc`.
+The tree is `include/NAME.h`, `lib/libNAME.a`, `lib/libNAME.so.1.2.0` with links as linkers and loaders look for it,
+`lib/cmake/NAME/`, `lib/pkgconfig/NAME.pc`.
 """
 
 from __future__ import annotations
@@ -31,20 +32,40 @@ class Package:
     kinds: tuple[str, ...]
     title: str
 
+    @property
+    def major(self) -> str:
+        """The first number of its version: programs work with all libraries that have it."""
+        return self.version.partition(".")[0]
+
+    @property
+    def soname(self) -> str:
+        """The name by which programs ask for the shared library."""
+        return f"lib{self.name}.so.{self.major}"
+
     def path(self, kind: str) -> str:
         """The path of a library of that kind in the tree."""
-        return LIBRARIES[kind][0].format(self.name)
+        return LIBRARIES[kind][0].format(self.name) + (f".{self.version}" if kind == "shared" else "")
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Links that lead to the shared library: paths in the tree, and the names beside them that they stand for."""
+        if "shared" not in self.kinds:
+            return {}
+        real = Path(self.path("shared")).name
+        found = {f"lib/{self.soname}": real, f"lib/lib{self.name}.so": self.soname}
+        return {path: to for path, to in found.items() if Path(path).name != to}
 
 
 def files(package: Package) -> Mapping[str, str]:
     """The package files: texts by their path in the tree, made from the templates beside this module."""
     name, kinds, version = package.name, package.kinds, package.version
     paths = (f"include/{name}.h", *map(package.path, kinds))
-    # Without a shared library the archive is named outright: another run's .so beside it must not be taken. No quotes:
-    # pkgconf escapes blanks of ${pcfiledir} itself.
-    link = f"-L${{libdir}} -l{name}" if "shared" in kinds else f"${{prefix}}/{package.path('static')}"
+    # The archive is named outright: a .so beside it must not be taken. A shared library is found where it lies. No
+    # quotes: pkgconf escapes blanks of ${pcfiledir} itself.
+    shared = f"-L${{libdir}} -l{name} -Wl,-rpath,${{libdir}}"
+    link = f"${{prefix}}/{package.path('static')}" if "static" in kinds else shared
     values = {
-        "NAME": name, "TITLE": package.title, "VERSION": version, "MAJOR": version.partition(".")[0], "LINK": link,
+        "NAME": name, "TITLE": package.title, "VERSION": version, "MAJOR": package.major, "LINK": link,
         "KINDS": " ".join(kinds), "FIRST": kinds[0], "CHOICES": "|".join(kinds),
         "NEEDED": "\n    ".join(f'"${{_ttc_prefix}}/{path}"' for path in paths),
         "IMPORTED": "".join(_imported(package, kind) for kind in kinds),
@@ -56,7 +77,7 @@ def files(package: Package) -> Mapping[str, str]:
 
 def _imported(package: Package, kind: str) -> str:
     target, path = f"{package.name}::{kind}", package.path(kind)
-    soname = f'\n    IMPORTED_SONAME "lib{package.name}.so"' if kind == "shared" else ""
+    soname = f'\n    IMPORTED_SONAME "{package.soname}"' if kind == "shared" else ""
     return f"""\
   add_library({target} {LIBRARIES[kind][1]} IMPORTED)
   set_target_properties({target} PROPERTIES

@@ -16,6 +16,13 @@ from ..runtime.interrupts import Undo
 from . import marks
 
 
+class Link(str):
+    """A symbolic link as the content of a file: the name beside it that it leads to."""
+
+
+Content = bytes | Link
+
+
 def made(folder: Path, option: str) -> None:
     """Make the folder that an option names: long work must not end at a mistyped one. Raises OptionError."""
     with os_errors(f"{option}={folder} cannot be made"):
@@ -24,7 +31,7 @@ def made(folder: Path, option: str) -> None:
         raise OptionError(f"{option}={folder} cannot be written")
 
 
-def publish(folder: Path, files: Sequence[tuple[str, bytes]], overwrite: bool = False) -> tuple[Path, ...]:
+def publish(folder: Path, files: Sequence[tuple[str, Content]], overwrite: bool = False) -> tuple[Path, ...]:
     """Write files, given as (path below the folder, content), all or none; returns their paths.
 
     overwrite: also in the place of what is not ours, for which OptionError is raised otherwise: see `marks.check`.
@@ -50,12 +57,15 @@ def _missing(folder: Path) -> list[Path]:
     return [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
 
 
-def _published(folder: Path, staged: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Path, ...]:
+def _published(folder: Path, staged: Path, files: Sequence[tuple[str, Content]]) -> tuple[Path, ...]:
     staged.mkdir(parents=True)
     for name, data in files:
         path = staged / "new" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        if isinstance(data, Link):
+            path.symlink_to(data)
+        else:
+            path.write_bytes(data)
     with interrupts.held():
         _rename(folder, staged, [name for name, _ in files])
     return tuple(folder / name for name, _ in files)
