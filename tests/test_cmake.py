@@ -94,7 +94,8 @@ class Project:
     def generated(self) -> int:
         """How often ttc was called to generate."""
         calls = (self.ttc.parent.parent / "calls.txt").read_text().splitlines()
-        return len([call for call in calls if "--emit=obj" in call and "--list-files" not in call])
+        asked = re.compile("--(list-files|print-target)")
+        return len([call for call in calls if "--emit=obj" in call and not asked.search(call)])
 
 
 HEAD = """\
@@ -275,10 +276,12 @@ def test_libraries_of_every_kind(project: Project, tmp_path: Path) -> None:
 
 FORTRAN = """\
 enable_language(Fortran)
-find_package(OpenMP REQUIRED COMPONENTS Fortran)
-ttc_add_transpose(flip PERM 1 0 SIZE 3 2 EMIT fortran omp asm)
+ttc_add_transpose(flip STATIC PERM 1 0 SIZE 3 2 EMIT fortran omp asm)
 add_executable(app main.f90)
-target_link_libraries(app PRIVATE flip OpenMP::OpenMP_Fortran)
+target_link_libraries(app PRIVATE flip)
+ttc_add_transpose(large SHARED PERM 1 0 SIZE 700 600 EMIT fortran omp)
+add_executable(app_large large.f90)
+target_link_libraries(app_large PRIVATE large)
 """
 FORTRAN_MAIN = """\
 program main
@@ -292,10 +295,25 @@ end program
 """
 
 
+FORTRAN_LARGE = """\
+program large
+  use ttc_sTranspose10_700x600
+  implicit none
+  real, allocatable :: a(:, :), b(:, :)
+  allocate(a(700, 600), b(600, 700))
+  call random_number(a)
+  call sTranspose10_700x600_omp(a, b, 1.)
+  print '(l1)', all(b == transpose(a))
+end program
+"""
+
+
 def test_fortran_modules_and_openmp_entries(project: Project) -> None:
     compiler("gfortran")
-    project.write(CMakeLists=FORTRAN, main_f90=FORTRAN_MAIN)
+    project.write(CMakeLists=FORTRAN, main_f90=FORTRAN_MAIN, large_f90=FORTRAN_LARGE)
     project.made()
+    assert project.result("app_large") == "T"
+    assert re.search("NEEDED.*lib(gomp|omp|iomp5)", run(compiler("readelf"), "-d", project.build / "liblarge.so"))
     assert project.result("app").split() == ["0.", "6.", "2.", "8.", "4.", "10."]
     assert (project.build / "ttc" / "flip" / "sTranspose10_3x2.s").exists()
 
@@ -335,6 +353,18 @@ def test_mistakes_stop_the_configuration(project: Project) -> None:
         said = " ".join(done.stderr.split())
         assert done.returncode != 0 and reason in said, f"{call}\n{said}"
         assert "CMakeLists.txt:6" in said or "CMakeLists.txt:7" in said, said
+
+
+@one_generator
+def test_objects_have_to_fit_the_system(project: Project) -> None:
+    cross = ("-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=arm64", "-DCMAKE_C_COMPILER_WORKS=1",
+             "-DCMAKE_CXX_COMPILER_WORKS=1")  # fmt: skip
+    for cpu, fits in (("", False), ("CPU haswell", False), ("CPU neoverse-n1", True)):
+        project.write(main_c=MAIN, CMakeLists=ONE.format(cpu))
+        done = project.configure(*cross)
+        said = " ".join(done.stderr.split())
+        assert (done.returncode == 0) == fits, said
+        assert fits or "do not fit CMAKE_SYSTEM_PROCESSOR arm64: give a CPU of that system" in said
 
 
 @one_generator

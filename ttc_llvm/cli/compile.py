@@ -52,10 +52,10 @@ class CheckedCommand:
 def run(command: Command) -> int:
     """Compile, write, report; returns the exit status. Raises TtcError subclasses."""
     job = prepare(command)
-    if command.list_files:
-        cli_report.print_lines(artifact.file_names(job.problem, command.emit))
+    names = artifact.file_names(job.problem, command.emit)
+    if asked_only(command, names, job):
         return 0
-    check_folder(command, artifact.file_names(job.problem, command.emit))
+    check_folder(command, names)
     check_kept(job)
     references = cli_single.prepare(command, job.problem, job.options.target)
     runtime.set_affinity(job.affinity)
@@ -65,6 +65,15 @@ def run(command: Command) -> int:
     files = (*written(command, outcome.solution), *kept(job, outcome.solution))
     cli_report.show(replace(outcome, files=files, comparison=comparison), command)
     return 0
+
+
+def asked_only(command: Command, names: Sequence[str], job: CheckedCommand) -> bool:
+    """Print what a command would write, or for which system, where that is all that it asks."""
+    if command.list_files:
+        cli_report.print_lines(names)
+    if command.print_target:
+        cli_report.print_lines([job.options.target.triple])
+    return command.list_files or command.print_target
 
 
 def prepare(command: Command) -> CheckedCommand:

@@ -54,8 +54,9 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     for field, flag in CPU_ONLY.items():
         if getattr(command, field):
             raise OptionError(f"{command.flag(flag)} is for CPUs: a GPU's plan has no such decision")
-    if command.list_files:
-        raise OptionError("--list-files lists the files for CPUs only")
+    for flag, asked in (("--list-files", command.list_files), ("--print-target", command.print_target)):
+        if asked:
+            raise OptionError(f"{flag} is for CPUs only")
     problem = cli_compile.problem_of(command)
     target = _target(command)
     artifact.checked(command.emit, target.is_nvidia, "--emit=")

@@ -18,7 +18,6 @@ from ..runtime import interrupts, runtime
 from . import compile as cli_compile
 from . import library_report as cli_library_report
 from . import manifest, reading
-from . import report as cli_report
 from .compile import CheckedCommand
 from .manifest import ManifestEntry
 from .options import OPTIONS, Option
@@ -53,8 +52,7 @@ def run(command: Command) -> int:
     listed = prepare(command)
     name = _name(command, listed)
     names = library.file_names(name, [one.job.problem for one in listed], command.emit, command.library_version)
-    if command.list_files:
-        cli_report.print_lines(names)
+    if cli_compile.asked_only(command, names, listed[0].job):
         return 0
     library.check_target(listed[0].job.options.target, command.emit)
     cli_compile.check_folder(command, names)

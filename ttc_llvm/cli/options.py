@@ -173,6 +173,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--library-version", "library_version", "X.Y.Z", "what find_package and pkg-config see; default 1.0.0",
                default="1.0.0"),
         _switch("--list-files", "list_files", "print which files would be written, one a line, and write none"),
+        _switch("--print-target", "print_target", "print the triple that objects would be for, and write none"),
     ),
 }  # fmt: skip
 OPTIONS = tuple(option for group in GROUPS.values() for option in group)

@@ -73,6 +73,7 @@ class Command:
     name: str | None
     library_version: str
     list_files: bool
+    print_target: bool
     flags: Mapping[str, str] = field(default_factory=dict)
 
     def flag(self, name: str) -> str:

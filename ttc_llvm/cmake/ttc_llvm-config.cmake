@@ -17,7 +17,7 @@
 # A <target> of the same directory that exists gets the objects as sources and the header's folder; otherwise a
 # library of that name is made (STATIC, SHARED, or as BUILD_SHARED_LIBS says), which can be linked and installed
 # like any other. The header is <C name of the problem>.h, or <target>.h for a manifest. EMIT asks for more: omp
-# adds the objects with strong OpenMP entries, fortran the module, which is compiled with the target.
+# adds the objects with strong OpenMP entries and links an OpenMP library, fortran the module, which is compiled with the target.
 #
 # ORDER C: PERM, SIZE, LDA and LDB are row-major, as --order=C has them. The name of the header, and the order of
 # lda, ldb and size in its functions, stay column-major: the header says which numbers they come from.
@@ -25,7 +25,8 @@
 # Builds time nothing: they take the best plan of the solutions database, or the cost model's. With
 # MAX_IMPLEMENTATIONS, or where a manifest says so, kernels are tuned while building, one command at a time.
 #
-# Objects are for this machine unless CPU names another or several; CPU, EMIT and OPTIONS may be empty lists.
+# Objects are for this machine unless CPU names another or several; CPU, EMIT and OPTIONS may be empty lists. Builds for
+# another system (CMAKE_SYSTEM_PROCESSOR) need a CPU of that one; that is checked when CMake configures.
 #
 # TTC_EXECUTABLE names the program; by default it is the one that belongs to this file, else the PATH's.
 
@@ -161,6 +162,9 @@ function(_ttc_generate function target)
   _ttc_one_after_the_other(${generating})
   _ttc_attach("${target}" "${folder}")
   add_dependencies(${target} ${generating})
+  if("${objects}" MATCHES "_omp\\.o(;|$)")
+    _ttc_link_openmp(${function} "${target}")
+  endif()
 endfunction()
 
 macro(_ttc_common_arguments)
@@ -243,11 +247,51 @@ macro(_ttc_list function target answer)
     elseif(said)
       message(WARNING "${function}(${target}): ${said}")
     endif()
+    execute_process(COMMAND "${TTC_EXECUTABLE}" ${arguments} --print-target
+      OUTPUT_VARIABLE triple ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    _ttc_check_system(${function} "${target}" "${triple}")
     file(WRITE "${answer}" "${listed}\n")
   endif()
   file(STRINGS "${answer}" files)
   list(TRANSFORM files PREPEND "${folder}/")
 endmacro()
+
+# Stops where objects for a triple do not fit the system that CMake builds for.
+function(_ttc_check_system function target triple)
+  string(REGEX MATCH "^[^-]*" objects "${triple}")
+  string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" system)
+  foreach(pair IN ITEMS amd64=x86_64 x64=x86_64 arm64=aarch64 ppc64le=powerpc64le ppc64=powerpc64)
+    string(REPLACE "=" ";" pair ${pair})
+    list(GET pair 0 other)
+    list(GET pair 1 name)
+    if(system STREQUAL other)
+      set(system ${name})
+    endif()
+  endforeach()
+  if(system MATCHES "^(x86_64|aarch64|riscv64|powerpc64le|powerpc64|wasm32)$" AND NOT system STREQUAL objects)
+    message(FATAL_ERROR "${function}(${target}): objects for ${triple} do not fit CMAKE_SYSTEM_PROCESSOR"
+      " ${CMAKE_SYSTEM_PROCESSOR}: give a CPU of that system, such as those that ttc info --targets lists")
+  endif()
+endfunction()
+
+# Links an OpenMP library, which objects of EMIT omp call.
+function(_ttc_link_openmp function target)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  foreach(language IN ITEMS C CXX Fortran)
+    if(language IN_LIST languages)
+      find_package(OpenMP QUIET COMPONENTS ${language})
+      if(OpenMP_${language}_FOUND)
+        set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${OpenMP_${language}_LIBRARIES})
+        get_target_property(type ${target} TYPE)
+        if(type STREQUAL "STATIC_LIBRARY")
+          set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES ${OpenMP_${language}_LIBRARIES})
+        endif()
+        return()
+      endif()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "${function}(${target}): EMIT omp needs an OpenMP library, and CMake finds none")
+endfunction()
 
 # Commands that may time kernels must not run side by side.
 function(_ttc_one_after_the_other generating)

@@ -60,10 +60,10 @@ def files(package: Package) -> Mapping[str, str]:
     """The package files: texts by their path in the tree, made from the templates beside this module."""
     name, kinds, version = package.name, package.kinds, package.version
     paths = (f"include/{name}.h", *map(package.path, kinds))
-    # The archive is named outright: a .so beside it must not be taken. A shared library is found where it lies. No
-    # quotes: pkgconf escapes blanks of ${pcfiledir} itself.
+    # Without a shared library the archive is named outright: another run's .so beside it must not be taken. Programs
+    # find a shared one where it lies. No quotes: pkgconf escapes blanks of ${pcfiledir} itself.
     shared = f"-L${{libdir}} -l{name} -Wl,-rpath,${{libdir}}"
-    link = f"${{prefix}}/{package.path('static')}" if "static" in kinds else shared
+    link = shared if "shared" in kinds else f"${{prefix}}/{package.path('static')}"
     values = {
         "NAME": name, "TITLE": package.title, "VERSION": version, "MAJOR": package.major, "LINK": link,
         "KINDS": " ".join(kinds), "FIRST": kinds[0], "CHOICES": "|".join(kinds),
