@@ -19,8 +19,6 @@ import tiers
 from hypothesis import HealthCheck, settings
 
 from ttc_llvm import cli
-from ttc_llvm.bench import comparison
-from ttc_llvm.compare import single
 from ttc_llvm.contractions import measuring
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.database import connection
@@ -75,8 +73,6 @@ def _never_busy() -> Iterator[None]:
     """Other work beside the tests makes no difference to them: `test_speed.py` shows when a machine is busy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SpeedLog, "is_busy", lambda self, gibs: False)
-        for module in (comparison, single):
-            patch.setattr(module, "waited_for_others", lambda threads: 0.0)
         yield
 
 
