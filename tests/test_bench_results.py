@@ -56,9 +56,6 @@ def result(name: str = "00", seconds: float = 0.02, **changes: object) -> Result
         ({"before": 48.0}, True),
         ({"before": 0.0}, False),
         ({"provisional": 1}, True),  # the search
-        ({"waits": 0.11}, True),  # threads waited
-        ({"waits": 0.09}, False),
-        ({"waits": 0.9, "ceilings": {"SAXPY": Timing(1 << 18, (4e-6,))}}, False),  # brief runs fit in between
         ({"facts": {"options": {"rounds": 4}}}, False),  # three of four rounds counted
         ({"facts": {"options": {"rounds": 5}}}, True),
         ({"facts": {"options": None}}, False),
@@ -77,7 +74,7 @@ def test_a_result_tells_whether_other_work_has_touched_it(changes: dict[str, obj
 
 def test_lines_of_older_versions_are_read() -> None:
     fields = json.loads(to_line(result()))
-    del fields["references"], fields["provisional"], fields["waits"], fields["busy"]
+    del fields["references"], fields["provisional"], fields["busy"]
     assert from_line(json.dumps(fields)) == result()
 
 

@@ -318,16 +318,6 @@ def test_rounds_that_do_not_count_are_counted() -> None:
     assert rounds.off == 2
 
 
-def test_waiting_counts_while_we_run_and_the_ceiling() -> None:
-    """Not while other libraries run, whose threads poll beside ours."""
-    clock = Clock({("ttc", 0): [1.0] * 4, ("SAXPY", 0): [1.0] * 4, ("far", 0): [1.0] * 4})
-    one, ceiling, far = (Contender(name, 8, lambda repeats: None, 0, name == "far") for name in ("ttc", "SAXPY", "far"))
-    waited = {"ttc": 1.0, "SAXPY": 10.0, "far": 100.0}
-    rounds = Rounds(clock, one, "SAXPY", [ceiling, far], 3, lambda: sum(waited[x] for x in clock.turns))  # type: ignore[arg-type]
-    rounds.run(4)
-    assert rounds._waits == 44.0 and rounds.waits == 44.0 / rounds._spent
-
-
 def test_whoever_left_at_another_speed_keeps_the_run_nearest_to_the_usual_one() -> None:
     assert kept((5.0, 4.0, 6.0), (2.0, 1.5, 1.6, 1.0, 1.0)) == (4.0,)
     assert kept((5.0, 4.0, 6.0), (2.0, 1.2, 1.1)) == (4.0, 6.0)

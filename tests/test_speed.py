@@ -198,9 +198,8 @@ def test_waiting_is_summed_over_threads(tmp_path: Path) -> None:
 
 def test_more_threads_than_cpus_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Callable[[], frozenset[int] | None]] = [lambda: frozenset({0, 1}), lambda: None]
-    monkeypatch.setattr(waiting, "waited", lambda: 3.0)
     monkeypatch.setattr(waiting, "process_mask", found[0])
-    assert [waiting.waited_for_others(n) for n in (1, 2, 3)] == [3.0, 3.0, 0.0]
+    assert [waiting.has_a_cpu_each(n) for n in (1, 2, 3)] == [True, True, False]
     monkeypatch.setattr(waiting, "process_mask", found[1])
     monkeypatch.setattr("os.cpu_count", lambda: 4)
-    assert [waiting.waited_for_others(n) for n in (4, 5)] == [3.0, 0.0]
+    assert [waiting.has_a_cpu_each(n) for n in (4, 5)] == [True, False]

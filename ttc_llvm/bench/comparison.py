@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from hashlib import sha256
 from typing import Any
 
 from ..errors import TtcError
 from ..lazy_dataclasses import dataclass, replace
 from ..problem.wording import problem_fields
-from ..runtime.waiting import waited_for_others
 from ..tuning.search.speed import DRIFT, drifts
 from .cases import Case, run_bytes
 from .contender import OURS, Agrees, Contender, NotBuilt, Peer, PreparedCase
@@ -87,11 +85,9 @@ class CaseComparison:
         present = Present.of(self.settings.peers, self.workspace, check, full=not solved.checked)
         main, least = (ceilings.main, LEAST) if self.drifts else ("", rounds)
         others = [*ceilings.contenders, *solved.ceilings, *present.contenders]
-        waited = partial(waited_for_others, self.threads) if self.drifts else float
-        turns = Rounds(self.workspace, solved.contender, main, others, least, waited)
-        return self._finished(present, turns.run(rounds), turns.waits)
+        return self._finished(present, Rounds(self.workspace, solved.contender, main, others, least).run(rounds))
 
-    def _finished(self, present: Present, timings: Mapping[str, Timing], waits: float) -> Result:
+    def _finished(self, present: Present, timings: Mapping[str, Timing]) -> Result:
         case, solved = self.workspace.case, self.solved
         peers = [contender.name for contender in present.contenders]
         return Result(
@@ -122,7 +118,6 @@ class CaseComparison:
             },
             references=present.references,
             provisional=solved.provisional,
-            waits=waits,
         )
 
 
@@ -181,51 +176,30 @@ def kept(seconds: tuple[float, ...], drift: Sequence[float]) -> tuple[float, ...
 class Rounds:
     """The final comparison: everybody in turns, every other round in the opposite order.
 
-    main: the ceiling that counts; least: rounds after which whoever decides nothing leaves; waited: seconds that
-    threads have waited for CPUs so far.
+    main: the ceiling that counts; least: rounds after which whoever decides nothing leaves.
     """
 
     def __init__(
-        self,
-        workspace: PreparedCase,
-        mine: Contender,
-        main: str,
-        others: Sequence[Contender],
-        least: int = LEAST,
-        waited: Callable[[], float] = float,
+        self, workspace: PreparedCase, mine: Contender, main: str, others: Sequence[Contender], least: int = LEAST
     ) -> None:
-        self.workspace, self.mine, self.main, self.least, self._waited = workspace, mine, main, least, waited
+        self.workspace, self.mine, self.main, self.least = workspace, mine, main, least
         self.alive = [mine, *others]
         self.seconds: dict[tuple[str, int], list[float]] = {}
         self.bytes = {contender.name: contender.bytes_moved for contender in self.alive}
         self.off = 0  # rounds that did not count
-        self._spent, self._waits = 0.0, 0.0
-
-    @property
-    def waits(self) -> float:
-        """Seconds per second for which threads have waited for CPUs, while we ran and the ceiling that counts."""
-        return self._waits / self._spent if self._spent else 0.0
 
     def run(self, rounds: int) -> dict[str, Timing]:
         """The runs of each contender by its name, of the rounds in which the machine had its usual speed."""
         for number in range(rounds):
             for contender in self.alive if number % 2 == 0 else reversed(self.alive):
                 key = contender.name, contender.variant
-                self.seconds.setdefault(key, []).append(self._measured(contender))
+                self.seconds.setdefault(key, []).append(self.workspace.seconds(contender))
             if number + 1 == self.least:
                 self.alive = [contender for contender in self.alive if self._stays(contender)]
         runs = {name: self._runs(name) for name in self.bytes}
         drift = drifts(runs[self.main]) if self.main in runs else (1.0,) * rounds
         self.off = sum(d >= DRIFT for d in drift)
         return {name: Timing(size, kept(runs[name], drift)) for name, size in self.bytes.items()}
-
-    def _measured(self, contender: Contender) -> float:
-        before, began = self._waited(), time.perf_counter()
-        found = self.workspace.seconds(contender)
-        if contender is self.mine or contender.name == self.main:  # other libraries' threads poll while they wait
-            self._spent += time.perf_counter() - began
-            self._waits += self._waited() - before
-        return found
 
     def _stays(self, contender: Contender) -> bool:
         """Only near peers, and the best way to the ceiling that counts, decide anything after the first rounds."""

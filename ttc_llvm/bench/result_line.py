@@ -14,7 +14,7 @@ from ..tuning.database.notices import printable
 from .results import Reference, Result, Timing
 
 FORMAT = 1
-_SINCE = {"references": {}, "provisional": 0, "waits": 0.0}  # fields that older lines lack
+_SINCE = {"references": {}, "provisional": 0}  # fields that older lines lack
 BEGINNING = f'{{"format": {FORMAT}, "{fields(Result)[0].name}": '.encode()  # of every line
 
 
@@ -122,7 +122,7 @@ _RULES: Mapping[tuple[str, ...], Callable[[Any], bool]] = {
     ("key", "suite", "name", "mode", "case", "canonical", "plan", "source", "ceiling"): is_text,
     ("kind",): lambda value: value in ("copy", "update"),
     ("threads", "run_bytes", "candidates", "provisional"): is_count,
-    ("elapsed", "before", "waits"): is_number,
+    ("elapsed", "before"): is_number,
     ("verified",): lambda value: isinstance(value, bool),
     ("problem",): _is_problem,
     ("facts",): lambda value: isinstance(value, dict),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..lazy_dataclasses import dataclass, field
 from ..tuning.measurement import GIB
-from ..tuning.search.speed import BRIEF, DRIFT, SLICE, WAITS, drifts
+from ..tuning.search.speed import DRIFT, SLICE, drifts
 
 OFF = 0.25  # share of the rounds that may be off on a machine that is not busy
 
@@ -68,8 +68,7 @@ class Result:
     ceiling: which of the ceilings counts; before: its GiB/s before the search (0 = not measured);
     ceilings, peers: by name; facts: machine, versions, options, affinity, date; references: by name, how those peers
     were compiled, and what could not be compiled or was wrong, which is not among the peers; provisional: how often the
-    search was run while the machine was busy; waits: seconds per second for which threads waited for CPUs in the
-    rounds, while we ran and the ceiling.
+    search was run while the machine was busy.
     """
 
     key: str
@@ -95,7 +94,6 @@ class Result:
     facts: Mapping[str, Any] = field(default_factory=dict)
     references: Mapping[str, Reference] = field(default_factory=dict)
     provisional: int = 0
-    waits: float = 0.0
 
     @property
     def id(self) -> str:
@@ -126,10 +124,8 @@ class Result:
     def busy(self) -> bool:
         """True where other work has touched these figures: the search's, the ceiling's before and in the rounds, or our
         own, one of which found the machine faster than the ceiling did."""
-        shortest = self.bound.best if self.bound is not None else 0.0
-        beyond = shortest >= SLICE and (self.ratio or 0.0) > DRIFT
-        waited = shortest >= BRIEF and self.waits > WAITS
-        if beyond or waited or self.provisional or not 1 / DRIFT <= (self.drift or 1.0) <= DRIFT:
+        beyond = self.bound is not None and self.bound.best >= SLICE and (self.ratio or 0.0) > DRIFT
+        if beyond or self.provisional or not 1 / DRIFT <= (self.drift or 1.0) <= DRIFT:
             return True
         options = self.facts.get("options")
         rounds = options.get("rounds") if isinstance(options, Mapping) else None

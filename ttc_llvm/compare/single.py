@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from ..bench import ours
 from ..bench.cases import Case, describe
@@ -19,15 +18,13 @@ from ..errors import TtcError
 from ..lazy_dataclasses import dataclass, replace
 from ..problem import names
 from ..problem.problem import Problem
-from ..runtime.waiting import waited_for_others
-from ..tuning.search.speed import BRIEF, DRIFT, WAITS, drifts
+from ..tuning.search.speed import DRIFT, drifts
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """ours, peers: the runs of the rounds in which everybody took turns; references: how each was built, or why not;
-    busy: the machine's speed changed from round to round, threads waited for CPUs, or it was busy when the solution was
-    searched."""
+    busy: the machine's speed changed from round to round, or it was busy when the solution was searched."""
 
     ours: Timing
     peers: Mapping[str, Timing]
@@ -57,9 +54,7 @@ def beside(solution: Solution, found: FoundPeers, *, hot: bool = False, verify: 
     check = (lambda: Check(workspace, mine, full=False).agrees) if verify else None
     main = ours.main_ceiling(workspace)
     ceiling = [contender for contender in ours.ceilings(workspace) if contender.name == main]
-    comparison = compared(
-        workspace, [mine, *ceiling], found, check, ROUNDS, LEAST, partial(waited_for_others, solution.threads)
-    )
+    comparison = compared(workspace, [mine, *ceiling], found, check, ROUNDS, LEAST)
     searched = solution.measurement is not None and solution.measurement.provisional > 0
     return replace(comparison, busy=comparison.busy or searched)
 
@@ -71,16 +66,14 @@ def compared(
     check: Callable[[], Agrees] | None,
     rounds: int,
     least: int,
-    waited: Callable[[], float] = float,
 ) -> Comparison:
-    """Everybody in turns in a workspace. own: our solution, then ways to the ceiling; check, least, waited: as
-    `Present.of` and `Rounds` have them."""
+    """Everybody in turns in a workspace. own: our solution, then ways to the ceiling; check, least: as `Present.of` and
+    `Rounds` have them."""
     mine, *ceiling = own
     present = Present.of(found.peers, workspace, check)
     main = ceiling[0].name if ceiling else ""
-    turns = Rounds(workspace, mine, main if least < rounds else "", [*ceiling, *present.contenders], least, waited)
+    turns = Rounds(workspace, mine, main if least < rounds else "", [*ceiling, *present.contenders], least)
     timings = turns.run(rounds)
     off = turns.off + sum(drift >= DRIFT for drift in drifts(timings[main].seconds)) if main else 0
     peers = {peer.name: timings[peer.name] for peer in present.contenders}
-    waits = turns.waits > WAITS and timings[OURS].best >= BRIEF
-    return Comparison(timings[OURS], peers, present.references, waits or off > OFF * rounds)
+    return Comparison(timings[OURS], peers, present.references, off > OFF * rounds)

@@ -23,7 +23,7 @@ from ..runtime import backend, kernel, linking, runtime
 from ..runtime.kernel import Kernel
 from ..runtime.once import once
 from ..runtime.pool import Call
-from ..runtime.waiting import waited_for_others
+from ..runtime.waiting import has_a_cpu_each, waited
 from ..tuning.measurement import GIB
 from ..tuning.search import available, buffers, verify
 from ..tuning.search.search import Limits, Outcome
@@ -156,7 +156,7 @@ class Trial:
 
     def waited(self) -> float:
         """Seconds that our threads have waited for a CPU so far; 0 where they wait for each other."""
-        return waited_for_others(self.threads)
+        return waited() if has_a_cpu_each(self.threads) else 0.0
 
     def samplers(self, which: Ceiling | None = None) -> list[Sampler]:
         """Samplers of a ceiling, compiled: our copy or SAXPY over the same bytes, in the same mode; none where buffers

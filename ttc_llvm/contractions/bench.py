@@ -16,7 +16,7 @@ from ..compiling.stored_plans import Circumstances
 from ..compiling.trial import repeats_of
 from ..problem import dtypes
 from ..problem.contraction import Contraction, IndexClass
-from ..runtime.waiting import waited_for_others
+from ..runtime.waiting import has_a_cpu_each, waited
 from ..tuning.measurement import GIB
 from ..tuning.search.search import Limits, Outcome
 from ..tuning.search.speed import Run, Sampler
@@ -52,7 +52,7 @@ class Bench:
 
     def waited(self) -> float:
         """Seconds that our threads have waited for a CPU so far; 0 where they wait for each other."""
-        return waited_for_others(self._threads)
+        return waited() if has_a_cpu_each(self._threads) else 0.0
 
     def decided(
         self, outcome: Outcome[ContractionPlan, Runs], limits: Limits

@@ -29,7 +29,7 @@ def _waits(tasks: Path) -> Iterator[int]:
             continue
 
 
-def waited_for_others(threads: int) -> float:
-    """The same of so many threads of ours; 0 also where they wait for one another."""
+def has_a_cpu_each(threads: int) -> bool:
+    """True where so many threads would not wait for one another."""
     mask = process_mask()
-    return waited() if threads <= (len(mask) if mask is not None else os.cpu_count() or 1) else 0.0
+    return threads <= (len(mask) if mask is not None else os.cpu_count() or 1)
