@@ -20,7 +20,8 @@ its step is a constant. Anything else is a TypeError that names file and line. L
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from llvmlite import ir
@@ -30,9 +31,12 @@ from .integer_operations import BINARY
 from .values import I64, i64
 
 
-def add_functions(module: ir.Module, functions: Sequence[Function]) -> None:
-    """Define these functions in a module under their own names, and internally all that they call."""
-    known: dict[Function, ir.Function] = {}
+def add_functions(
+    module: ir.Module, functions: Sequence[Function], given: Mapping[Function, ir.Function] = MappingProxyType({})
+) -> None:
+    """Define these functions in a module under their own names, and internally all that they call. given: what stands
+    for some of those, functions of words that the module has."""
+    known: dict[Function, ir.Function] = {**given}
     waiting: list[Function] = []
 
     def declared(source: Function) -> ir.Function:

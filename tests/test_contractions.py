@@ -105,7 +105,7 @@ class Drawn:
         view: Array = memory.astype(TYPES[self.dtype]).transpose(np.argsort(order))[inside][turned]
         return view
 
-    def check(self, run: Execution | blocks.Pieces) -> None:
+    def check(self, run: blocks.Runs) -> None:
         """Run it on a result that must not be read where beta is 0."""
         a, b, c = self.arrays
         c[...] = self.before if self.beta else np.nan

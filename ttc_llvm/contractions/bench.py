@@ -22,7 +22,7 @@ from ..tuning.search.search import Limits, Outcome
 from ..tuning.search.speed import Run, Sampler
 from .blocks import Runs
 from .merged import Form, merge
-from .plan import ContractionPlan
+from .plans import Plan
 from .products import products_of
 from .space import plans
 
@@ -36,7 +36,7 @@ class Bench:
     threads: of copies; make: the execution of a plan.
     """
 
-    def __init__(self, form: Form, threads: int, make: Callable[[ContractionPlan], Runs]) -> None:
+    def __init__(self, form: Form, threads: int, make: Callable[[Plan], Runs]) -> None:
         self.canonical, self._threads, self._make = form, threads, make
         self._memory, self._arrays = zip(*(_tensor(form.stated, name) for name in "abc"), strict=True)
         self._scalars = form.stated.alpha, form.stated.beta
@@ -55,8 +55,8 @@ class Bench:
         return waited() if has_a_cpu_each(self._threads) else 0.0
 
     def decided(
-        self, outcome: Outcome[ContractionPlan, Runs], limits: Limits
-    ) -> Outcome[ContractionPlan, Runs]:
+        self, outcome: Outcome[Plan, Runs], limits: Limits
+    ) -> Outcome[Plan, Runs]:
         """The outcome: a search decides everything."""
         return outcome
 
@@ -74,7 +74,7 @@ class Bench:
 
     # --- Subject ---
 
-    def build(self, plan: ContractionPlan) -> Runs:
+    def build(self, plan: Plan) -> Runs:
         """The execution of a plan, which has run once: kernels of its copies and scratch are there then."""
         made = self._make(plan)
         self._run(made)

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from ..lazy_dataclasses import replace
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from .execution import Copy, Execution, reversing, scratch
+from .fused.execution import FusedExecution
+from .fused.plan import Fused
 from .gemm import conjugated
 from .merged import A, B, C, Merged
 from .plan import Products
@@ -66,7 +68,7 @@ class Pieces:
         self.products, self._gains = products, gains
         number, size = products.plan.blocks[0]
         self._depth = len(products.plan.blocks)
-        self._reversing = [reversing(contraction, products, tensor) for tensor in (A, B, C)]
+        self._reversing = [reversing(contraction, products.merged, tensor) for tensor in (A, B, C)]
         contraction, products = _forwards(contraction, products)
         letter = products.merged.letters[number][0]
         self._axes = [contraction.indices(name).find(letter) for name in OPERANDS]
@@ -92,7 +94,7 @@ class Pieces:
         size = tuple((x, extent if x == letter else n) for x, n in contraction.size)
         small = Products(replace(merged, indices=tuple(indices)), replace(plan, blocks=plan.blocks[1:]))
         made = replace(contraction, size=size)
-        return executed(made, small, threads, self._gains)
+        return _by_blas(made, small, threads, self._gains)
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
         """As `Execution.run`."""
@@ -113,7 +115,7 @@ class Pieces:
             self._inner[last - first].run(parts[A], parts[B], parts[C], alpha, beta)
 
 
-Runs = Execution | Pieces
+Runs = Execution | Pieces | FusedExecution
 
 
 def _part(x: Array, axis: int, first: int, last: int) -> Array:
@@ -124,9 +126,15 @@ def _part(x: Array, axis: int, first: int, last: int) -> Array:
 
 
 def executed(
-    contraction: Contraction, products: Products, threads: int | None = None, gains: Gains = NO_GAINS
-) -> Execution | Pieces:
-    """Make what runs a plan, with or without blocks. gains: of long products that are cut."""
+    contraction: Contraction, products: Products | Fused, threads: int | None = None, gains: Gains = NO_GAINS
+) -> Runs:
+    """Make what runs a plan of any kind. gains: of long products that are cut."""
+    if isinstance(products, Fused):
+        return FusedExecution(contraction, products, threads)
+    return _by_blas(contraction, products, threads, gains)
+
+
+def _by_blas(contraction: Contraction, products: Products, threads: int | None, gains: Gains) -> Execution | Pieces:
     return (Pieces if products.plan.blocks else Execution)(contraction, products, threads, gains)
 
 

@@ -15,8 +15,9 @@ from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
+from .fused.plan import Fused
 from .gemm import LINE, conjugated
-from .merged import A, B, C
+from .merged import A, B, C, Merged
 from .plan import Products
 from .products import products_of
 from .space import without_copies
@@ -31,7 +32,7 @@ class Copy:
 
     __slots__ = ("axes", "bytes", "offset", "shape")
 
-    def __init__(self, contraction: Contraction, products: Products, tensor: int, offset: int) -> None:
+    def __init__(self, contraction: Contraction, products: Products | Fused, tensor: int, offset: int) -> None:
         self.offset = offset
         letters = contraction.indices(OPERANDS[tensor])
         order = "".join(products.merged.letters[number] for number in products.plan.copies[tensor] or ())
@@ -62,7 +63,7 @@ class Execution:
                 self.scratch += -(-self._copies[-1][1].bytes // LINE) * LINE
         self._dtype = dtypes.to_numpy(contraction.element)
         self._threads = threads
-        self._reversed = [reversing(contraction, products, tensor) for tensor in (A, B, C)]
+        self._reversed = [reversing(contraction, merged, tensor) for tensor in (A, B, C)]
         self._no_sum = any(x.kind is IndexClass.K and x.extent == 0 for x in merged.indices)
         self._nothing = merged.elements(C) == 0
         self._no_sum = self._no_sum and not self._nothing
@@ -75,7 +76,7 @@ class Execution:
         if self._plain:
             self._run(a, b, c, alpha, beta)
         elif self._no_sum:
-            _scale(c, beta)
+            scale_result(c, beta)
         elif not self._nothing:
             arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True)]
             self._around(arrays, alpha, beta)
@@ -125,15 +126,16 @@ class Execution:
         assignment.engine().assign(of, to, scale, threads_for(self._threads, to), 1, fresh=True)
 
 
-def reversing(contraction: Contraction, products: Products, tensor: int) -> tuple[slice, ...] | None:
+def reversing(contraction: Contraction, merged: Merged, tensor: int) -> tuple[slice, ...] | None:
     """The view of a tensor that walks some indices from their end; None where there are none."""
-    letters, backwards = contraction.indices(OPERANDS[tensor]), products.merged.reversed
+    letters, backwards = contraction.indices(OPERANDS[tensor]), merged.reversed
     if not set(letters) & set(backwards):
         return None
     return tuple(slice(None, None, -1) if letter in backwards else slice(None) for letter in letters)
 
 
-def _scale(c: Array, beta: complex) -> None:
+def scale_result(c: Array, beta: complex) -> None:
+    """`c <- beta * c`, which is not read where beta is 0."""
     if beta == 0:
         c[...] = 0
     elif beta != 1:

@@ -17,8 +17,11 @@ from ..problem.wording import count
 from ..tuning.measurement import Measurement
 from . import blas
 from .blocks import executed
+from .fused.execution import micro_kernel
+from .fused.plan import Fused
 from .merged import Form, merge
-from .plan import ContractionPlan, Products, check
+from .plan import Products
+from .plans import Applied, Plan, check
 from .task import CEILING, ContractionTask
 
 _CLASSES = {
@@ -41,7 +44,7 @@ class ContractionExplanation:
 
 
 def explained(
-    stated: Contraction, plan: ContractionPlan, threads: int, measured: Measurement | None, most: int
+    stated: Contraction, plan: Plan, threads: int, measured: Measurement | None, most: int
 ) -> ContractionExplanation:
     """The explanation. most: plans of the ranking that are listed."""
     products = check(plan, merge(stated))
@@ -50,7 +53,7 @@ def explained(
         ("indices", list(_indices(stated))),
         ("plan", [str(plan)]),
         ("", list(_tensors(products))),
-        ("products", [_product(products)]),
+        ("products", [_fused_product(products) if isinstance(products, Fused) else _product(products)]),
         ("scratch", [f"{executed(stated, products, threads).scratch:,} bytes"]),
         ("work", [_work(Form(stated, products.merged))]),
         ("measured", [_speed(stated, measured)]),
@@ -67,8 +70,11 @@ def _indices(stated: Contraction) -> Iterator[str]:
             yield f"{' '.join(having)} ({words})"
 
 
-def _tensors(products: Products) -> Iterator[str]:
+def _tensors(products: Applied) -> Iterator[str]:
     """What becomes of each tensor."""
+    if isinstance(products, Fused):
+        yield from _packed(products)
+        return
     for tensor, name in enumerate(OPERANDS):
         order = products.plan.copies[tensor]
         if order is None:
@@ -84,6 +90,21 @@ def _product(products: Products) -> str:
     pieces = f", in {count(products.pieces, 'piece')}" if products.plan.blocks else ""
     runs = "SciPy's BLAS" if blas.scipy_blas() is not None else "numpy.matmul"
     return f"{products.piece.repeats * products.pieces:,} of m x n x k = {m} x {n} x {k}{pieces}, by {runs}"
+
+
+def _packed(fused: Fused) -> Iterator[str]:
+    """What becomes of each tensor in a fused plan."""
+    block = fused.plan.block
+    for tensor, extent, side in ((fused.tensors[0], block[0], "rows"), (fused.tensors[1], block[1], "columns")):
+        copied = "" if fused.plan.copies[tensor] is None else "copied to scratch, and "
+        yield f"{OPERANDS[tensor].upper()} {copied}packed, {extent:,} {side} by {block[2]:,} terms at a time"
+    yield f"C in place, {'past the caches' if fused.plan.streams else 'through the caches'}"
+
+
+def _fused_product(fused: Fused) -> str:
+    """The product, and the tile of C that is computed in registers."""
+    (m, n, k), kernel = fused.sizes, micro_kernel(fused.merged.dtype)
+    return f"{fused.batches:,} of m x n x k = {m} x {n} x {k}, in tiles of {kernel.rows} x {kernel.columns}"
 
 
 def flops(stated: Contraction) -> int:

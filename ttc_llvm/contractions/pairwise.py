@@ -13,9 +13,9 @@ from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime
 from ..runtime.once import Recent
-from . import measuring
 from .blocks import Runs
 from .expression import LETTERS, Labels
+from .predicting import Predictions
 from .search import planned
 
 Array = npt.NDArray[Any]
@@ -177,7 +177,7 @@ def _order(a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], ho
         shape = tuple(extents[label] for label in order)
         c = Labelled(np.lib.stride_tricks.as_strided(a.array, shape, packed(shape, a.array.itemsize)), order)
         execution = _execution(a, b, c, how)
-        speeds = measuring.measured(execution.products.merged.dtype, how.threads or runtime.num_threads())
+        speeds = Predictions(execution.products.merged.dtype, how.threads or runtime.num_threads())
         seconds.append(speeds.seconds(execution.products))
     best = min(range(len(orders)), key=seconds.__getitem__)
     chosen = orders[best] if seconds[best] < GAIN * seconds[0] else labels

@@ -36,19 +36,19 @@ class ContractionPlan:
 
     def __post_init__(self) -> None:
         groups = (self.m, self.n, self.k, self.loops)
-        is_plan = all(map(_are_numbers, groups)) and type(self.copies) is type(self.blocks) is tuple
+        is_plan = all(map(are_numbers, groups)) and type(self.copies) is type(self.blocks) is tuple
         if is_plan and len(self.copies) == len(NAMES):
-            pairs = all(_are_numbers(block) and len(block) == 2 for block in self.blocks)
-            if pairs and all(order is None or _are_numbers(order) for order in self.copies):
+            pairs = all(are_numbers(block) and len(block) == 2 for block in self.blocks)
+            if pairs and all(order is None or are_numbers(order) for order in self.copies):
                 return
         fields = (*_GROUPS, "copies", "blocks")
         values = ", ".join(f"{name}={shown(getattr(self, name))}" for name in fields)
         raise PlanError(f"{values} are no plan of a contraction: tuples of the numbers of its indices")
 
     def __str__(self) -> str:
-        parts = [f"{name}={_numbers(getattr(self, name))}" for name in _GROUPS]
+        parts = [f"{name}={numbers(getattr(self, name))}" for name in _GROUPS]
         copies = zip(NAMES, self.copies, strict=True)
-        parts += [f"{name}={_numbers(order)}" for name, order in copies if order is not None]
+        parts += [f"{name}={numbers(order)}" for name, order in copies if order is not None]
         if self.blocks:
             parts.append("blocks=" + ",".join(f"{number}:{size}" for number, size in self.blocks))
         return " ".join([VERSION, *parts])
@@ -62,23 +62,26 @@ def parse(text: str) -> ContractionPlan:
         known = {*_GROUPS, *NAMES, "blocks"}
         if version != VERSION or not set(_GROUPS) <= set(fields) <= known or len(fields) != len(parts):
             raise ValueError
-        m, n, k, loops = (_read(fields[name]) for name in _GROUPS)
-        copies = tuple(_read(fields[name]) if name in fields else None for name in NAMES)
+        m, n, k, loops = (read(fields[name]) for name in _GROUPS)
+        copies = tuple(read(fields[name]) if name in fields else None for name in NAMES)
         pairs = [block.partition(":")[::2] for block in fields["blocks"].split(",")] if "blocks" in fields else []
         return ContractionPlan(m, n, k, loops, copies, tuple((int(number), int(size)) for number, size in pairs))
     except ValueError:
         raise PlanError(f"{shown(text)} is no plan of a contraction: {VERSION} m=0 n=1 k=2 loops= [a=2,0] ..") from None
 
 
-def _are_numbers(values: object) -> bool:
+def are_numbers(values: object) -> bool:
+    """True for a tuple of integers from 0 on."""
     return type(values) is tuple and all(type(value) is int and value >= 0 for value in values)
 
 
-def _numbers(values: tuple[int, ...]) -> str:
+def numbers(values: tuple[int, ...]) -> str:
+    """Numbers of indices as plans spell them."""
     return ",".join(map(str, values))
 
 
-def _read(text: str) -> tuple[int, ...]:
+def read(text: str) -> tuple[int, ...]:
+    """The inverse of `numbers`. ValueError for other texts."""
     return tuple(map(int, text.split(","))) if text else ()
 
 
@@ -135,14 +138,7 @@ class Products:
 
     def strides(self, tensor: int) -> tuple[int, ...]:
         """The strides of all indices in A, B or C: in its place, or in its copy."""
-        order = self.plan.copies[tensor]
-        if order is None:
-            return tuple(index.strides[tensor] for index in self.merged.indices)
-        strides, step = [0] * len(self.merged.indices), 1
-        for number in reversed(order):
-            strides[number] = step
-            step *= self.merged.indices[number].extent
-        return tuple(strides)
+        return copied_strides(self.merged, tensor, self.plan.copies[tensor])
 
     def _matrix(self, tensor: int, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
         strides = self.strides(tensor)
@@ -178,9 +174,7 @@ def check(plan: ContractionPlan, merged: Merged) -> Products:
     for group, tensors in ((plan.m, (A, C)), (plan.n, (B, C)), (plan.k, (A, B))):
         if any(merged.indices[number].tensors != tensors for number in group):
             raise PlanError(f"{plan} has indices of {merged} in groups of other classes")
-    for tensor, order in enumerate(plan.copies):
-        if order is not None and tuple(sorted(order)) != tuple(sorted(merged.of_tensor(tensor))):
-            raise PlanError(f"{plan} copies {NAMES[tensor]} of {merged} without each of its indices once")
+    check_copies(plan, plan.copies, merged)
     for number, size in plan.blocks:
         group = next((group for group in (plan.m, plan.n, plan.loops) if number in group), ())
         if not 0 < size <= merged.indices[number].extent if group else True:
@@ -190,3 +184,21 @@ def check(plan: ContractionPlan, merged: Merged) -> Products:
     if not products.is_valid():
         raise PlanError(f"{plan} makes matrices of {merged} that BLAS cannot address")
     return products
+
+
+def copied_strides(merged: Merged, tensor: int, order: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The strides of all indices in A, B or C, or in its copy in this order."""
+    if order is None:
+        return tuple(index.strides[tensor] for index in merged.indices)
+    strides, step = [0] * len(merged.indices), 1
+    for number in reversed(order):
+        strides[number] = step
+        step *= merged.indices[number].extent
+    return tuple(strides)
+
+
+def check_copies(plan: object, copies: tuple[tuple[int, ...] | None, ...], merged: Merged) -> None:
+    """PlanError where the order of a copy does not name each index of its tensor."""
+    for tensor, order in enumerate(copies):
+        if order is not None and tuple(sorted(order)) != tuple(sorted(merged.of_tensor(tensor))):
+            raise PlanError(f"{plan} copies {NAMES[tensor]} of {merged} without each of its indices once")

@@ -11,7 +11,7 @@ from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
 from .gemm import Gemm, gemm, passes
-from .merged import C
+from .merged import C, Merged
 from .plan import Products
 from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
 from .splitting import SIDES, Gains, Split, kind, split
@@ -73,16 +73,21 @@ class Rates:
         written = self.written[call is not None and call.on_lines[C]]
         return read + c.bytes * written[-1 if is_long else c.pieces]
 
+    def copy(self, merged: Merged, tensor: int) -> float:
+        """The predicted time of the copy of a whole tensor."""
+        size = _bytes(merged, tensor)
+        return self.start + 2 * size / self.copied[size > CACHE_BYTES]
+
     def _pass(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
-        whole, piece = _bytes(products, tensor), _bytes(products.piece, tensor)
+        whole, piece = _bytes(products.merged, tensor), _bytes(products.piece.merged, tensor)
         near, far = self.copied
         ways = (near if piece <= CACHE_BYTES else far, near if whole <= CACHE_BYTES else far)
         return self.start * max(1, whole // max(piece, 1)) + sum(whole / way for way in ways)
 
 
-def _bytes(products: Products, tensor: int) -> int:
-    return products.merged.elements(tensor) * dtypes.dtype(products.merged.dtype).itemsize
+def _bytes(merged: Merged, tensor: int) -> int:
+    return merged.elements(tensor) * dtypes.dtype(merged.dtype).itemsize
 
 
 # --- as text ----------------------------------------------------------------------------------------------

@@ -24,8 +24,10 @@ from ..tuning.measurement import Measurement
 from ..tuning.search.progress import Report
 from .blocks import Runs
 from .explaining import ContractionExplanation, explained
+from .fused.plan import FusedPlan
 from .merged import merge
-from .plan import ContractionPlan, check, parse
+from .plan import ContractionPlan
+from .plans import Plan, check, parse
 from .public import einsum
 from .task import ContractionTask
 
@@ -40,7 +42,7 @@ class ContractionSolution:
     """
 
     def __init__(
-        self, contraction: Contraction, plan: ContractionPlan, threads: int, measurement: Measurement | None = None
+        self, contraction: Contraction, plan: Plan, threads: int, measurement: Measurement | None = None
     ) -> None:
         self.contraction, self.plan, self.threads, self.measurement = contraction, plan, threads, measurement
         arguments.put(self, _RULES, OptionError)
@@ -136,9 +138,15 @@ class ContractionSolution:
         return explained(self.contraction, self.plan, self.threads, self.measurement, most)
 
 
+
+def _plan(name: str, value: Any, error: arguments.Error) -> Plan:
+    """The rule of plans."""
+    return value if isinstance(value, FusedPlan) else arguments.instance(ContractionPlan)(name, value, error)
+
+
 _RULES = {
     "contraction": arguments.instance(Contraction),
-    "plan": arguments.instance(ContractionPlan),
+    "plan": _plan,
     "threads": arguments.between(1),
     "measurement": arguments.optional(arguments.instance(Measurement)),
 }

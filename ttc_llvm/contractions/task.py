@@ -18,9 +18,10 @@ from ..runtime.kernel import Objects
 from . import measuring
 from .bench import Bench
 from .blocks import Runs, blocked, executed
+from .fused.space import plans as fused_plans
 from .merged import Form, merge
-from .plan import VERSION, ContractionPlan, Products, check, parse
-from .rates import Rates
+from .plans import VERSION, Applied, Plan, check, parse
+from .predicting import Predictions
 from .space import plans
 
 KIND = "contraction"
@@ -58,36 +59,37 @@ class ContractionTask:
         """The name of what results are compared with."""
         return CEILING
 
-    def parsed(self, text: str) -> ContractionPlan:
+    def parsed(self, text: str) -> Plan:
         """The plan of this text; PlanError where it does not fit."""
         return check(parse(text), self.canonical.merged).plan
 
-    def ranked(self) -> list[tuple[float, Products]]:
+    def ranked(self) -> list[tuple[float, Applied]]:
         """All plans, those with blocks too, by the seconds that this machine's speeds predict."""
         speeds = self._speeds
         return sorted(((speeds.seconds(x), x) for x in self._every()), key=lambda pair: pair[0])
 
     @property
-    def _speeds(self) -> Rates:
-        return measuring.measured(str(self.stated.dtype), self.asked.threads)
+    def _speeds(self) -> Predictions:
+        return Predictions(str(self.stated.dtype), self.asked.threads)
 
-    def execution(self, plan: ContractionPlan, threads: int | None) -> Runs:
+    def execution(self, plan: Plan, threads: int | None) -> Runs:
         """The execution of a plan. threads: of its copies, None = those of `set_num_threads` at each call. PlanError
         where the plan does not fit."""
         return executed(self.stated, check(plan, self.canonical.merged), threads, self._speeds.gains)
 
-    def _every(self) -> Iterator[Products]:
+    def _every(self) -> Iterator[Applied]:
         for products in plans(self.canonical.merged):
             yield products
             pieces = blocked(self.stated, products)
             if pieces is not None:
                 yield pieces
+        yield from fused_plans(self.canonical.merged)
 
-    def modelled(self) -> ContractionPlan:
+    def modelled(self) -> Plan:
         """The plan that is predicted to be the fastest."""
         return self.ranked()[0][1].plan
 
-    def candidates(self, timed: Form, hints: Iterator[ContractionPlan]) -> Candidates[ContractionPlan]:
+    def candidates(self, timed: Form, hints: Iterator[Plan]) -> Candidates[Plan]:
         """Hints, then all plans by what is predicted."""
         return Candidates(chain(hints, (x.plan for _, x in self.ranked())), lambda _: (), lambda _: None)
 
@@ -96,10 +98,10 @@ class ContractionTask:
         threads = self.asked.threads
         return nullcontext(Bench(self.canonical, threads, partial(self.execution, threads=threads)))
 
-    def code(self, plan: ContractionPlan, built: Runs | None = None) -> Objects:
+    def code(self, plan: Plan, built: Runs | None = None) -> Objects:
         """No code: BLAS has it, and copies are kernels for arrays of any extents, which are stored as such."""
         return {}
 
-    def fallback_code(self, plan: ContractionPlan) -> Objects:
+    def fallback_code(self, plan: Plan) -> Objects:
         """No code."""
         return {}

@@ -23,7 +23,7 @@ def _arm(name: str, features: str, bits: int) -> Target:
     sve = features == "+sve"
     return Target(
         name, _ARM, "generic", features, bits, bits, 32, _EVERY if sve else (), 128 if bits > 128 else 0,
-        l1=64 * _KIB, ways=4, l2=512 * _KIB, streams=False, scalable=sve, family="aarch64",
+        l1=64 * _KIB, ways=4, l2=512 * _KIB, streams=False, scalable=sve, by_lanes=True, family="aarch64",
         exchange=Exchange.TRANSPOSE if sve else Exchange.UNPACK,
     )  # fmt: skip
 
@@ -46,8 +46,8 @@ def _riscv(name: str, cpu: str, bits: int) -> Target:
 ROWS = {
     row.name: row
     for row in (
-        Target("sse2", X86, "x86-64", "", 128, 128, 16, ()),
-        Target("avx", X86, "sandybridge", "", 256, 128, 16, (4, 8), 128),
+        Target("sse2", X86, "x86-64", "", 128, 128, 16, (), fused=False),
+        Target("avx", X86, "sandybridge", "", 256, 128, 16, (4, 8), 128, fused=False),
         Target("avx2", X86, "haswell", "", 256, 256, 16, (4, 8), 128),
         Target("avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, _EVERY, 128, l2=1 << 20),
         Target("knl", X86, "knl", "", 512, 256, 32, (4, 8), 128, l2=512 * _KIB),
@@ -60,7 +60,8 @@ ROWS = {
         _riscv("rvv", "generic-rv64", 128),
         _riscv("rvv256", "generic-rv64", 256),
         Target(
-            "wasm", _WASM, "generic", "+simd128", 128, 128, 16, (), streams=False, prefetches=False, family="wasm32"
+            "wasm", _WASM, "generic", "+simd128", 128, 128, 16, (), streams=False, prefetches=False, fused=False,
+            family="wasm32",
         ),
     )
 }

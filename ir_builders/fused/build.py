@@ -1,0 +1,33 @@
+"""All functions of fused contractions of one data type, as an LLVM module."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from ttc_llvm.lowering.micro_kernel import MicroKernel
+from ttc_llvm.machine.target import Target
+
+from .. import integer_code
+from ..attributes import length_known
+from ..integer_expressions import Function
+from ..module import new_module
+from . import calls, macro_kernel
+from .micro_kernel import add_micro_kernel
+from .pack import Group, add_packer
+from .scatter import add_scatter
+
+
+def build(kernel: MicroKernel, target: Target) -> ir.Module:
+    """A module with `macro_kernel.multiply`."""
+    module = new_module(target)
+    rows = Group(kernel.dtype, kernel.group, kernel.rows)
+    columns = Group(kernel.dtype, kernel.columns, kernel.columns)
+    given: dict[Function, ir.Function] = {
+        calls.multiply_tile: add_micro_kernel(module, kernel),
+        calls.scatter_tile: add_scatter(module, kernel),
+        calls.pack_rows: add_packer(module, target, rows, "pack_rows"),
+        calls.pack_columns: add_packer(module, target, columns, "pack_columns"),
+    }
+    integer_code.add_functions(module, [macro_kernel.multiply], given)
+    length_known(module.functions, target)
+    return module

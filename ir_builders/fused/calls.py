@@ -1,0 +1,31 @@
+"""The functions of registers that `macro_kernel` calls, and ways to write C.
+
+They are given to `integer_code` as IR; here are their signatures."""
+
+from __future__ import annotations
+
+SET, ADD, STREAM, KEEP = range(4)
+"""C becomes the product; is scaled and added to; becomes the product by non-temporal stores. KEEP: the tile's registers
+are stored one behind the other."""
+TURNED = 4
+"""More than SET or ADD where alpha or beta are complex: for tiles that are scattered."""
+
+
+def multiply_tile(depth: int, a: int, b: int, c: int, rows: int, columns: int, scalars: int, way: int) -> int:
+    """See `micro_kernel.add_micro_kernel`."""
+    raise NotImplementedError
+
+
+def scatter_tile(tile: int, c: int, rows: int, columns: int, scalars: int, way: int, m: int, n: int) -> int:
+    """See `scatter.add_scatter`."""
+    raise NotImplementedError
+
+
+def pack_rows(panel: int, source: int, rows: int, terms: int, depth: int) -> int:
+    """See `pack.add_packer`: a register's rows of A."""
+    raise NotImplementedError
+
+
+def pack_columns(panel: int, source: int, rows: int, terms: int, depth: int) -> int:
+    """See `pack.add_packer`: a tile's columns of B."""
+    raise NotImplementedError

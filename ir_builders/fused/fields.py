@@ -1,0 +1,21 @@
+"""The words of a job, one contraction as `macro_kernel.multiply` reads it, by their offsets in bytes."""
+
+from __future__ import annotations
+
+# Rows, columns and terms of the sums: of the whole, of a block that is packed at a time, and of a tile.
+M, N, K, BLOCK_M, BLOCK_N, BLOCK_K, TILE_M, TILE_N = range(0, 64, 8)
+# Rows of a register; bytes of an element; the boundary of vectors where C may be written past the caches, or 0; the
+# side that tasks are of, and what one of them has of it.
+GROUP, SIZE, STREAMED, SIDE, STEP = range(64, 104, 8)
+# Places in scratch: packed blocks, a tile, the offsets of rows, columns and terms, and a flag of each tile of rows.
+PANELS_A, PANELS_B, TILE, ROWS_A, ROWS_C, COLUMNS_B, COLUMNS_C, TERMS_A, TERMS_B, FLAGS = range(104, 184, 8)
+# Batches; the number of axes of each class, and so far behind it their place in the job: extents, and strides in bytes
+# in each of their tensors, outermost first.
+BATCHES, BATCH_AXES, M_AXES, N_AXES, K_AXES = range(184, 224, 8)
+PLACE, AXES = 32, 256
+AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
+MOST_AXES = 64
+BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides
+# The words of a call: the address of C; how it is written; the scalars of the first block of terms; those of others,
+# which add to C.
+CALL_C, CALL_WAY, CALL_FIRST, CALL_LATER = 0, 8, 16, 16 + 96

@@ -1,0 +1,177 @@
+"""The loops around the micro-kernel, as functions of integers (see `integer_code`): blocks that fit in the caches are
+packed, and multiplied tile by tile."""
+
+from __future__ import annotations
+
+from ..words import fence, load64, local, store64
+from . import fields as f
+from .calls import ADD, KEEP, SET, STREAM, TURNED, multiply_tile, pack_columns, pack_rows, scatter_tile
+
+IN_A_ROW, ALIGNED = 1, 2  # flags of a tile of rows: they follow each other in C; and begin at a boundary
+
+
+def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
+    """`C <- alpha A B + beta C` in the tasks from begin to end: batches, or rows or columns of all batches."""
+    by_batch = load64(job + f.SIDE) == f.BY_BATCH
+    for batch in range(begin if by_batch else 0, end if by_batch else load64(job + f.BATCHES)):
+        rest, of_a, of_b, of_c = batch, a, b, load64(call + f.CALL_C)
+        axis = job + load64(job + f.BATCH_AXES + f.PLACE) + f.BATCH_AXIS * load64(job + f.BATCH_AXES)
+        for _ in range(load64(job + f.BATCH_AXES)):
+            axis -= f.BATCH_AXIS
+            at = rest % load64(axis)
+            rest = rest // load64(axis)
+            of_a += at * load64(axis + 8)
+            of_b += at * load64(axis + 16)
+            of_c += at * load64(axis + 24)
+        columns(of_a, of_b, of_c, call, job, scratch, begin, end)
+    return fence(0) if load64(job + f.STREAMED) else 0
+
+
+def columns(a: int, b: int, c: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
+    """One batch, by blocks of columns and of terms. The first block of terms sets or scales C, others add to it."""
+    is_divided, step = load64(job + f.SIDE) == f.BY_COLUMNS, load64(job + f.STEP)
+    first = begin * step if is_divided else 0
+    last = min(end * step, load64(job + f.N)) if is_divided else load64(job + f.N)
+    of_b, of_c = scratch + load64(job + f.COLUMNS_B), scratch + load64(job + f.COLUMNS_C)
+    terms_a, terms_b = scratch + load64(job + f.TERMS_A), scratch + load64(job + f.TERMS_B)
+    while first < last:
+        n = min(load64(job + f.BLOCK_N), last - first)
+        tabulate(job, f.N_AXES, first, n, load64(job + f.TILE_N), of_b, of_c)
+        term, scalars, way = 0, call + f.CALL_FIRST, load64(call + f.CALL_WAY)
+        if way == SET and load64(job + f.STREAMED) and load64(job + f.K) <= load64(job + f.BLOCK_K):
+            way = STREAM
+        while term < load64(job + f.K):
+            k = min(load64(job + f.BLOCK_K), load64(job + f.K) - term)
+            tabulate(job, f.K_AXES, term, k, 1, terms_a, terms_b)
+            pack_block_of_columns(job, b, scratch, n, k)
+            rows(job, a, c, scalars, way, scratch, begin, end, n, k)
+            term, scalars, way = term + k, call + f.CALL_LATER, ADD | way & TURNED
+        first += n
+    return 0
+
+
+def rows(
+    job: int, a: int, c: int, scalars: int, way: int, scratch: int, begin: int, end: int, n: int, k: int
+) -> int:
+    """The packed columns multiplied with all rows, by blocks."""
+    is_divided, step = load64(job + f.SIDE) == f.BY_ROWS, load64(job + f.STEP)
+    first = begin * step if is_divided else 0
+    last = min(end * step, load64(job + f.M)) if is_divided else load64(job + f.M)
+    of_a, of_c = scratch + load64(job + f.ROWS_A), scratch + load64(job + f.ROWS_C)
+    while first < last:
+        m = min(load64(job + f.BLOCK_M), last - first)
+        tabulate(job, f.M_AXES, first, m, load64(job + f.TILE_M), of_a, of_c)
+        inspect_rows(job, c, scratch, m)
+        pack_block_of_rows(job, a, scratch, m, k)
+        tiles(job, c, scalars, way, scratch, m, n, k)
+        first += m
+    return 0
+
+
+def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, other: int) -> int:
+    """The offsets of a class of indices from `first` on in both tensors, the last ones repeated up to a whole tile.
+
+    axes: the field of the class."""
+    number = load64(job + axes)
+    start = job + load64(job + axes + f.PLACE)
+    places = local(8 * f.MOST_AXES)
+    rest, x, y, level = first, 0, 0, number - 1
+    while level >= 0:
+        axis = start + f.AXIS * level
+        at = rest % load64(axis)
+        rest = rest // load64(axis)
+        store64(places + 8 * level, at)
+        x += at * load64(axis + 8)
+        y += at * load64(axis + 16)
+        level -= 1
+    for k in range(count):
+        store64(one + 8 * k, x)
+        store64(other + 8 * k, y)
+        level = number - 1 if k + 1 < count else -1
+        while level >= 0:
+            axis = start + f.AXIS * level
+            at = load64(places + 8 * level) + 1
+            x += load64(axis + 8)
+            y += load64(axis + 16)
+            store64(places + 8 * level, at)
+            if at < load64(axis):
+                break
+            store64(places + 8 * level, 0)
+            x -= load64(axis + 8) * at
+            y -= load64(axis + 16) * at
+            level -= 1
+    for k in range(count, (count + tile - 1) // tile * tile):
+        store64(one + 8 * k, x)
+        store64(other + 8 * k, y)
+    return 0
+
+
+def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
+    """Set the flags of each tile of rows."""
+    tile, size, streamed = load64(job + f.TILE_M), load64(job + f.SIZE), load64(job + f.STREAMED)
+    flags, of_c = scratch + load64(job + f.FLAGS), scratch + load64(job + f.ROWS_C)
+    for number in range((m + tile - 1) // tile):
+        found = IN_A_ROW if (number + 1) * tile <= m else 0
+        start = load64(of_c)
+        for row in range(1, tile if found else 0):
+            if load64(of_c + 8 * row) != start + row * size:
+                found = 0
+                break
+        if found and streamed and (c + start) % streamed == 0:
+            found = IN_A_ROW | ALIGNED
+        store64(flags + 8 * number, found)
+        of_c += 8 * tile
+    return 0
+
+
+def pack_block_of_columns(job: int, b: int, scratch: int, n: int, k: int) -> int:
+    """Pack the columns of a block tile by tile."""
+    tile, terms = load64(job + f.TILE_N), scratch + load64(job + f.TERMS_B)
+    panel, of_b = scratch + load64(job + f.PANELS_B), scratch + load64(job + f.COLUMNS_B)
+    for _ in range((n + tile - 1) // tile):
+        pack_columns(panel, b, of_b, terms, k)
+        panel += tile * k * load64(job + f.SIZE)
+        of_b += 8 * tile
+    return 0
+
+
+def pack_block_of_rows(job: int, a: int, scratch: int, m: int, k: int) -> int:
+    """Pack the rows of a block tile by tile, a register of them at a time."""
+    tile, group, terms = load64(job + f.TILE_M), load64(job + f.GROUP), scratch + load64(job + f.TERMS_A)
+    panel, of_a = scratch + load64(job + f.PANELS_A), scratch + load64(job + f.ROWS_A)
+    size = load64(job + f.SIZE)
+    for _ in range((m + tile - 1) // tile):
+        for register in range(tile // group):
+            pack_rows(panel + register * group * size, a, of_a + 8 * group * register, terms, k)
+        panel += tile * k * size
+        of_a += 8 * tile
+    return 0
+
+
+def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int, k: int) -> int:
+    """All tiles of a block of C. Whole ones whose rows follow each other are written at once, others from memory."""
+    tile_m, tile_n, size = load64(job + f.TILE_M), load64(job + f.TILE_N), load64(job + f.SIZE)
+    of_c, kept = scratch + load64(job + f.COLUMNS_C), scratch + load64(job + f.TILE)
+    panel_b, at_n = scratch + load64(job + f.PANELS_B), 0
+    plain = SET if way == STREAM else way
+    while at_n < n:
+        rows_c, flag = scratch + load64(job + f.ROWS_C), scratch + load64(job + f.FLAGS)
+        panel_a, at_m = scratch + load64(job + f.PANELS_A), 0
+        is_whole = at_n + tile_n <= n and way < TURNED
+        while at_m < m:
+            found = load64(flag) if is_whole else 0
+            if found:
+                multiply_tile(k, panel_a, panel_b, c, rows_c, of_c, scalars, way if found & ALIGNED else plain)
+            else:
+                multiply_tile(k, panel_a, panel_b, kept, rows_c, of_c, scalars, KEEP)
+                scatter_tile(
+                    kept, c, rows_c, of_c, scalars, plain, min(tile_m, m - at_m), min(tile_n, n - at_n)
+                )  # fmt: skip
+            at_m += tile_m
+            rows_c += 8 * tile_m
+            panel_a += tile_m * k * size
+            flag += 8
+        at_n += tile_n
+        of_c += 8 * tile_n
+        panel_b += tile_n * k * size
+    return 0

@@ -1,0 +1,159 @@
+"""The micro-kernel: a tile of C = A B in registers, from packed panels, and its way to memory."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from ttc_llvm.lazy_dataclasses import dataclass
+from ttc_llvm.lowering.micro_kernel import MicroKernel
+
+from ..llvmlite_extensions import shuffle
+from ..memory import prefetch, store, store_non_temporal
+from ..values import I64, PTR, at, guarded, i64, splat
+from ..vector_loads import load
+from .arithmetic import CROSSED, OLD, SUM, Arithmetic, vector
+from .calls import ADD, SET, STREAM
+
+ARGUMENTS = ("depth", "a", "b", "c", "rows", "columns", "scalars", "way")
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """What a function has at hand."""
+
+    module: ir.Module
+    kernel: MicroKernel
+    b: ir.IRBuilder
+    arguments: dict[str, ir.Value]
+
+
+def add_micro_kernel(module: ir.Module, kernel: MicroKernel, name: str = "multiply_tile") -> ir.Function:
+    """The function `(depth, a, b, c, rows, columns, scalars, way)`, of words and addresses.
+
+    depth: terms; a, b: packed panels; c: C's first element, or where a tile is kept; rows, columns: the offsets in C,
+    in bytes, of a tile's rows, which follow each other, and of its columns; scalars: see `Arithmetic`.
+    """
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    given: dict[str, ir.Value] = {}
+    for label, argument in zip(ARGUMENTS, function.args, strict=True):
+        argument.name = label
+        given[label] = argument
+        if label not in ("depth", "way"):
+            given[label] = b.inttoptr(argument, PTR)
+    tile = _Tile(module, kernel, b, given)
+    _fetch(tile)
+    _finish(tile, _products(tile))
+    return function
+
+
+def _fetch(tile: _Tile) -> None:
+    """Prefetch the tile of C, which is read, or of which lines are read as parts of them are written."""
+    b, kernel = tile.b, tile.kernel
+    near = b.icmp_signed("<", tile.arguments["way"], i64(STREAM))
+    with guarded(b, near, "fetch"):
+        size = kernel.lanes * kernel.dtype.real_bits // 8
+        for column in range(kernel.columns):
+            place = _column(tile, column)
+            for offset in range(0, kernel.vectors * size, 64):
+                prefetch(tile.module, b, at(b, place, offset))
+
+
+def _column(tile: _Tile, column: int) -> ir.Value:
+    """The address of a column's first row in C."""
+    b, given = tile.b, tile.arguments
+    row = load(b, given["rows"], I64, 8)
+    step = load(b, at(b, given["columns"], 8 * column), I64, 8)
+    return at(b, given["c"], b.add(row, step))
+
+
+def _products(tile: _Tile) -> list[list[ir.Value]]:
+    """The sums, by column and register."""
+    b, kernel, kind = tile.b, tile.kernel, vector(tile.kernel)
+    size = kernel.dtype.real_bits // 8
+    zero = ir.Constant(kind, None)
+    before, body, done = b.block, b.append_basic_block("terms"), b.append_basic_block("summed")
+    b.cbranch(b.icmp_signed(">", tile.arguments["depth"], i64(0)), body, done)
+    b.position_at_end(body)
+    term, a, panel = b.phi(I64, name="term"), b.phi(PTR, name="row"), b.phi(PTR, name="column")
+    places = [(j, v) for j in range(kernel.width) for v in range(kernel.vectors)]
+    sums = {place: b.phi(kind, name="sum{}.{}".format(*place)) for place in places}
+    rows = [load(b, at(b, a, v * kernel.lanes * size), kind, size) for v in range(kernel.vectors)]
+    arithmetic, added = Arithmetic(tile.module, b, kernel, tile.arguments["scalars"]), {}
+    for column in range(kernel.width):
+        factor = _factor(tile, panel, column)
+        for v, row in enumerate(rows):
+            added[column, v] = arithmetic.added(row, factor, sums[column, v])
+    following = b.sub(term, i64(1))
+    for value, first, then in (
+        (term, tile.arguments["depth"], following),
+        (a, tile.arguments["a"], at(b, a, kernel.vectors * kernel.lanes * size)),
+        (panel, tile.arguments["b"], at(b, panel, kernel.width * size)),
+        *((sums[place], zero, added[place]) for place in places),
+    ):
+        value.add_incoming(first, before)
+        value.add_incoming(then, b.block)
+    b.cbranch(b.icmp_signed(">", following, i64(0)), body, done)
+    b.position_at_end(done)
+    found: list[list[ir.Value]] = []
+    for column in range(kernel.width):
+        found.append([])
+        for v in range(kernel.vectors):
+            value = b.phi(kind, name=f"total{column}.{v}")
+            value.add_incoming(zero, before)
+            value.add_incoming(added[column, v], body)
+            found[-1].append(value)
+    return found
+
+
+def _factor(tile: _Tile, panel: ir.Value, column: int) -> ir.Value:
+    b, kernel = tile.b, tile.kernel
+    kind, size = vector(kernel), kernel.dtype.real_bits // 8
+    if kernel.by_lanes:
+        lane = column % kernel.lanes
+        several = load(b, at(b, panel, (column - lane) * size), kind, size)
+        return shuffle(b, several, None, [lane] * kernel.lanes)
+    return splat(b, load(b, at(b, panel, column * size), kind.element, size), kernel.lanes)
+
+
+
+
+def _finish(tile: _Tile, sums: list[list[ir.Value]]) -> None:
+    """Write the tile in each of the ways."""
+    b = tile.b
+    ways = {way: b.append_basic_block(name) for way, name in ((SET, "set"), (ADD, "add"), (STREAM, "stream"))}
+    keep = b.append_basic_block("keep")
+    choice = b.switch(tile.arguments["way"], keep)
+    for way, block in ways.items():
+        choice.add_case(i64(way), block)
+        b.position_at_end(block)
+        _write(tile, sums, way)
+        b.ret(i64(0))
+    b.position_at_end(keep)
+    size = tile.kernel.lanes * tile.kernel.dtype.real_bits // 8
+    for number, value in enumerate(x for column in sums for x in column):
+        store(b, value, at(b, tile.arguments["c"], number * size), size)
+    b.ret(i64(0))
+
+
+def _write(tile: _Tile, sums: list[list[ir.Value]], way: int) -> None:
+    b, kernel = tile.b, tile.kernel
+    arithmetic = Arithmetic(tile.module, b, kernel, tile.arguments["scalars"])
+    size, part = kernel.lanes * kernel.dtype.real_bits // 8, kernel.dtype.real_bits // 8
+    factor, crossed = arithmetic.factor(SUM), arithmetic.factor(CROSSED) if kernel.parts > 1 else None
+    old = arithmetic.factor(OLD) if way == ADD else None
+    for column in range(kernel.columns):
+        place = _column(tile, column)
+        for v in range(kernel.vectors):
+            value = arithmetic.times(factor, sums[column * kernel.parts][v])
+            if crossed is not None:
+                value = arithmetic.added(crossed, arithmetic.swapped(sums[column * kernel.parts + 1][v]), value)
+            where = at(b, place, v * size)
+            if old is not None:
+                value = arithmetic.added(old, load(b, where, vector(kernel), part), value)
+            if way == STREAM:
+                store_non_temporal(tile.module, b, value, where, size)
+            else:
+                store(b, value, where, part)

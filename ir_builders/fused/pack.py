@@ -1,0 +1,162 @@
+"""Packers: elements at tabled offsets into panels, a few rows side by side, which micro-kernels read from their start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from ttc_llvm.lazy_dataclasses import dataclass
+from ttc_llvm.lowering.nodes import Micro
+from ttc_llvm.lowering.operands import Op, Space, View
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Alpha, Beta, Param
+from ttc_llvm.problem.dtypes import DType
+
+from ..llvmlite_extensions import external, vector_type
+from ..memory import store
+from ..micro_tile import MicroTile, Sizes
+from ..micro_tile_code import MicroTileCode
+from ..scale import carrier_type, load_scalars
+from ..values import I1, I64, PTR, at, counted, i64, splat
+from ..vector_loads import load
+
+ARGUMENTS = ("panel", "source", "rows", "terms", "depth")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Elements that lie side by side in a panel: so many, and the elements from those of one term to the next."""
+
+    dtype: DType
+    count: int
+    step: int
+
+
+def add_packer(module: ir.Module, target: Target, group: Group, name: str) -> ir.Function:
+    """The function `(panel, source, rows, terms, depth)`, of words and addresses: panel[k, i] = source[rows[i] +
+    terms[k]] for the rows of a group and `depth` terms, by offsets in bytes.
+
+    Rows that lie side by side are copied as vectors; where terms do, and rows are equally far apart, blocks are
+    transposed in registers; what is neither is copied element by element.
+    """
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    for label, argument in zip(ARGUMENTS, function.args, strict=True):
+        argument.name = label
+    made = _Packer(module, target, group, b, function)
+    made.write()
+    return function
+
+
+class _Packer:
+    """One function."""
+
+    def __init__(
+        self, module: ir.Module, target: Target, group: Group, b: ir.IRBuilder, function: ir.Function
+    ) -> None:
+        self._module, self._target, self._group, self._b = module, target, group, b
+        self._size = group.dtype.itemsize
+        panel, source, rows, terms, self._depth = function.args
+        self._panel, self._source, self._rows, self._terms = (
+            b.inttoptr(word, PTR) for word in (panel, source, rows, terms)
+        )
+
+    def write(self) -> None:
+        """The three ways."""
+        b, count, size = self._b, self._group.count, self._size
+        if count == 1:
+            self._elements(i64(0))
+            b.ret(i64(0))
+            return
+        first = load(b, self._rows, I64, 8)
+        stride = b.sub(load(b, at(b, self._rows, 8), I64, 8), first)
+        with self._case(self._equally_apart(self._rows, i64(size)), "vectors"):
+            self._vectors(first)
+        with self._case(self._equally_apart(self._rows, stride), "regular"):
+            self._regular(first, stride)
+        self._elements(i64(0))
+        b.ret(i64(0))
+
+    @contextmanager
+    def _case(self, condition: ir.Value, name: str) -> Iterator[None]:
+        b = self._b
+        body, other = b.append_basic_block(name), b.append_basic_block("other")
+        b.cbranch(condition, body, other)
+        b.position_at_end(body)
+        yield
+        b.ret(i64(0))
+        b.position_at_end(other)
+
+    def _equally_apart(self, offsets: ir.Value, stride: ir.Value) -> ir.Value:
+        """True where a group's offsets are so far from one to the next."""
+        b, count = self._b, self._group.count
+        kind = vector_type(I64, count)
+        found = load(b, offsets, kind, 8)
+        first = splat(b, load(b, offsets, I64, 8), count)
+        wanted = b.add(first, b.mul(splat(b, stride, count), ir.Constant(kind, list(range(count)))))
+        every = external(self._module, f"llvm.vector.reduce.and.v{count}i1", I1, [vector_type(I1, count)])
+        return b.call(every, [b.icmp_signed("==", found, wanted)])
+
+    def _vectors(self, first: ir.Value) -> None:
+        b, group = self._b, self._group
+        kind, start = carrier_type(group.dtype, group.count), at(b, self._source, first)
+        with counted(b, self._depth, 1, "term") as k:
+            found = load(b, at(b, start, self._term(k)), kind, self._align)
+            store(b, found, self._place(k), self._align)
+
+    def _regular(self, first: ir.Value, stride: ir.Value) -> None:
+        """Blocks of as many terms as there are rows; those whose terms do not lie side by side, and what is left,
+        element by element."""
+        b, count = self._b, self._group.count
+        start = at(b, self._source, first)
+        with counted(b, self._depth, count, "block") as k:
+            unit = self._equally_apart(at(b, self._terms, b.mul(k, i64(8))), i64(self._size))
+            block, other, done = (b.append_basic_block(name) for name in ("transposed", "apart", "next"))
+            b.cbranch(unit, block, other)
+            b.position_at_end(block)
+            self._transposed(at(b, start, self._term(k)), self._place(k), stride)
+            b.branch(done)
+            b.position_at_end(other)
+            self._elements(k, b.add(k, i64(count)))
+            b.branch(done)
+            b.position_at_end(done)
+        rest = b.and_(self._depth, i64(-count))
+        self._elements(rest)
+
+    def _transposed(self, source: ir.Value, panel: ir.Value, stride: ir.Value) -> None:
+        b, group = self._b, self._group
+        apart = Param(0, "apart")
+        node = Micro(
+            View(Space.A, group.dtype, (apart, 1)), View(Space.SCRATCH, group.dtype, (1, group.step)),
+            Op(Alpha.ONE, Beta.ZERO, False, group.dtype), (group.count, group.count), (0, 0),
+        )  # fmt: skip
+        sizes = Sizes({0: b.sdiv(stride, i64(self._size))})
+        MicroTileCode(
+            self._module, b, MicroTile.of(node, self._target), (source, panel), load_scalars(b, source, node.op),
+            sizes, {},
+        ).emit([])  # fmt: skip
+
+    def _elements(self, first: ir.Value, limit: ir.Value | None = None) -> None:
+        b, group = self._b, self._group
+        kind = carrier_type(group.dtype, 1)
+        with counted(b, self._depth if limit is None else limit, 1, "term", first=first) as k:
+            term, place = self._term(k), self._place(k)
+            start = at(b, self._source, term)
+            for row in range(group.count):
+                offset = load(b, at(b, self._rows, 8 * row), I64, 8)
+                store(b, load(b, at(b, start, offset), kind, self._align), at(b, place, row * self._size), self._align)
+
+    @property
+    def _align(self) -> int:
+        return self._group.dtype.real_bits // 8
+
+    def _term(self, k: ir.Value) -> ir.Value:
+        return load(self._b, at(self._b, self._terms, self._b.mul(k, i64(8))), I64, 8)
+
+    def _place(self, k: ir.Value) -> ir.Value:
+        return at(self._b, self._panel, self._b.mul(k, i64(self._group.step * self._size)))

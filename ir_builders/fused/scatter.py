@@ -1,0 +1,123 @@
+"""Tiles at the edges of C, or whose rows lie apart: written element by element, at tabled offsets."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from llvmlite import ir
+
+from ttc_llvm.lowering.micro_kernel import MicroKernel
+
+from ..llvmlite_extensions import external, reference, shuffle, vector_type, written
+from ..values import I32, I64, PTR, VOID, at, counted, i64, splat
+from ..vector_loads import load
+from .arithmetic import CROSSED, OLD, OLD_SWAPPED, STRAIGHT, SUM, SUM_SWAPPED, Arithmetic, vector
+from .calls import ADD, SET, TURNED
+
+ARGUMENTS = ("tile", "c", "rows", "columns", "scalars", "way", "m", "n")
+
+
+def add_scatter(module: ir.Module, kernel: MicroKernel, name: str = "scatter_tile") -> ir.Function:
+    """The function `(tile, c, rows, columns, scalars, way, m, n)`, of words and addresses: the first m rows and n
+    columns of a tile that was kept go to C, way by way. rows, columns: their offsets in bytes."""
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    for label, argument in zip(ARGUMENTS, function.args, strict=True):
+        argument.name = label
+    *words, way, m, n = function.args
+    made = _Scatter(module, b, kernel, [b.inttoptr(word, PTR) for word in words])
+    done = b.append_basic_block("done")
+    choice = b.switch(way, done)
+    for one, turned in product((SET, ADD), (False, True)[: kernel.parts]):
+        block = b.append_basic_block("way")
+        choice.add_case(i64(one + turned * TURNED), block)
+        b.position_at_end(block)
+        with counted(b, n, 1, "column") as column:
+            made.column(column, m, one == ADD, turned)
+        b.branch(done)
+    b.position_at_end(done)
+    b.ret(i64(0))
+    return function
+
+
+class _Scatter:
+    """One function: its addresses."""
+
+    def __init__(self, module: ir.Module, b: ir.IRBuilder, kernel: MicroKernel, addresses: list[ir.Value]) -> None:
+        self._module, self._b, self._kernel, self._kind = module, b, kernel, vector(kernel)
+        self._tile, self._c, self._rows, self._columns, scalars = addresses
+        self._arithmetic = Arithmetic(module, b, kernel, scalars)
+
+    def column(self, column: ir.Value, m: ir.Value, adds: bool, turned: bool) -> None:
+        """Write one column."""
+        b, arithmetic = self._b, self._arithmetic
+        place = at(b, self._c, load(b, at(b, self._columns, b.mul(column, i64(8))), I64, 8))
+        for register in range(self._kernel.vectors):
+            mask, where = self._mask(register, m), self._where(place, register)
+            value = self._product(column, register, turned)
+            if adds:
+                old = self._gathered(where, mask)
+                value = arithmetic.added(arithmetic.factor(OLD), old, value)
+                if turned:
+                    value = arithmetic.added(arithmetic.factor(OLD_SWAPPED), arithmetic.swapped(old), value)
+            self._scattered(value, where, mask)
+
+    def _product(self, column: ir.Value, register: int, turned: bool) -> ir.Value:
+        arithmetic, parts = self._arithmetic, self._kernel.parts
+        sums = [self._kept(column, part, register) for part in range(parts)]
+        value = arithmetic.times(arithmetic.factor(SUM), sums[0])
+        if parts > 1:
+            value = arithmetic.added(arithmetic.factor(CROSSED), arithmetic.swapped(sums[1]), value)
+        if turned:
+            value = arithmetic.added(arithmetic.factor(SUM_SWAPPED), arithmetic.swapped(sums[0]), value)
+            value = arithmetic.added(arithmetic.factor(STRAIGHT), sums[1], value)
+        return value
+
+    def _kept(self, column: ir.Value, part: int, register: int) -> ir.Value:
+        b, kernel = self._b, self._kernel
+        size = kernel.lanes * kernel.dtype.real_bits // 8
+        of_column = b.mul(column, i64(kernel.parts * kernel.vectors * size))
+        return load(b, at(b, at(b, self._tile, of_column), (part * kernel.vectors + register) * size), self._kind, size)
+
+    def _mask(self, register: int, m: ir.Value) -> ir.Value:
+        """The lanes of rows that exist."""
+        b, kernel = self._b, self._kernel
+        rows = [register * kernel.group + lane // kernel.parts for lane in range(kernel.lanes)]
+        return b.icmp_signed("<", ir.Constant(vector_type(I64, kernel.lanes), rows), splat(b, m, kernel.lanes))
+
+    def _where(self, place: ir.Value, register: int) -> ir.Value:
+        """The addresses of all lanes, as vector of integers."""
+        b, kernel = self._b, self._kernel
+        offsets = load(b, at(b, self._rows, 8 * kernel.group * register), vector_type(I64, kernel.group), 8)
+        if kernel.parts > 1:
+            offsets = shuffle(b, offsets, None, [lane // 2 for lane in range(kernel.lanes)])
+            odd = [lane % 2 * kernel.dtype.real_bits // 8 for lane in range(kernel.lanes)]
+            offsets = b.add(offsets, ir.Constant(offsets.type, odd))
+        return b.add(splat(b, b.ptrtoint(place, I64), kernel.lanes), offsets)
+
+    def _pointers(self, where: ir.Value) -> ir.Value:
+        kind = vector_type(PTR, self._kernel.lanes)
+        return written(self._b, kind, f"inttoptr {where.type} {reference(where)} to {kind}")
+
+    def _gathered(self, where: ir.Value, mask: ir.Value) -> ir.Value:
+        kind, places = self._kind, self._pointers(where)
+        name = self._intrinsic("gather")
+        external(self._module, name, kind, [places.type, I32, mask.type, kind])
+        given = f"{places.type} {reference(places)}, i32 {self._align}, {mask.type} {reference(mask)}, {kind} undef"
+        return written(self._b, kind, f"call {kind} @{name}({given})")
+
+    def _scattered(self, value: ir.Value, where: ir.Value, mask: ir.Value) -> None:
+        places, name = self._pointers(where), self._intrinsic("scatter")
+        external(self._module, name, VOID, [self._kind, places.type, I32, mask.type])
+        given = f"{places.type} {reference(places)}, i32 {self._align}, {mask.type} {reference(mask)}"
+        written(self._b, VOID, f"call void @{name}({self._kind} {reference(value)}, {given})")
+
+    @property
+    def _align(self) -> int:
+        return self._kernel.dtype.real_bits // 8
+
+    def _intrinsic(self, name: str) -> str:
+        lanes, bits = self._kernel.lanes, self._kernel.dtype.real_bits
+        return f"llvm.masked.{name}.v{lanes}f{bits}.v{lanes}p0"

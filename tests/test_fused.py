@@ -1,0 +1,228 @@
+"""Fused contractions: every plan computes within its error bound, and reads and writes what it should."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fused_cases import TYPES, Case
+
+import ttc_llvm
+from ttc_llvm import Contraction, PlanError
+from ttc_llvm.compiling.options import checked
+from ttc_llvm.contractions import plans as every_plan
+from ttc_llvm.contractions.fused import rates, space
+from ttc_llvm.contractions.fused.execution import FusedExecution
+from ttc_llvm.contractions.fused.plan import FusedPlan, parse
+from ttc_llvm.contractions.merged import merge
+from ttc_llvm.contractions.predicting import Predictions
+from ttc_llvm.contractions.splitting import NO_GAINS
+from ttc_llvm.contractions.task import ContractionTask
+from ttc_llvm.ir_builders.fused.micro_kernel import add_micro_kernel
+from ttc_llvm.ir_builders.module import new_module
+from ttc_llvm.lowering.micro_kernel import MicroKernel, blocks
+from ttc_llvm.machine import lookup
+from ttc_llvm.runtime import backend
+from ttc_llvm.tuning.database.opened import open_database
+
+STATED = Contraction("ijk,kl->ilj", {"i": 40, "j": 50, "k": 30, "l": 64}, "float64")
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A database of this test's own."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "own.sqlite"))
+    yield tmp_path / "own.sqlite"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_contractions_are_within_their_bounds(seed: int) -> None:
+    case = Case(seed)
+    for products in case.plans():
+        assert case.check(products, 1 + seed % 2) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60, 200))
+def test_more_random_contractions_are_within_their_bounds(seed: int) -> None:
+    case = Case(seed)
+    for products in case.plans():
+        assert case.check(products, 1 + seed % 2) == ""
+
+
+def test_the_bounds_of_cases_are_narrow() -> None:
+    """A wrong term, and a write beside C, are found."""
+    case = next(case for case in map(Case, range(50)) if case.before.size and case.alpha != 0)
+    products = case.plans()[0]
+    a = case.arrays[0]
+    a[(0,) * a.ndim] += 1
+    assert "wrong elements" in case.check(products)
+
+
+@pytest.mark.parametrize("dtype", "sdcz")
+def test_nothing_is_read_that_counts_for_nothing(dtype: str) -> None:
+    """With beta = 0 not C, with alpha = 0 neither A nor B; complex factors of 1 do not multiply."""
+    stated = Contraction("ik,kj->ij", {"i": 50, "j": 50, "k": 20}, dtype)
+    a, b, c = (np.ones(stated.shape(name), TYPES[dtype]) for name in "abc")
+    c[...] = np.nan
+    for products in space.plans(merge(stated)):
+        run = FusedExecution(stated, products, 1).run
+        run(a, b, c, 1, 0)
+        assert (c == 20).all()
+        run(a * np.nan, b, c, 0, 2)
+        assert (c == 40).all()
+        c[...] = np.inf
+        run(a, b, c, 1, 1)
+        assert np.isposinf(c.real).all()
+        c[...] = np.nan
+
+
+def test_c_is_written_past_the_caches_on_any_boundary() -> None:
+    stated = Contraction("ik,kj->ij", {"i": 64, "j": 96, "k": 8})
+    a, b = np.random.rand(64, 8), np.random.rand(8, 96)
+    streaming = [x for x in space.plans(merge(stated)) if x.plan.streams]
+    assert streaming
+    memory = np.full(64 * 96 + 16, np.nan)
+    for products in streaming:
+        for start in range(9):
+            c = memory[start : start + 64 * 96].reshape(64, 96)
+            FusedExecution(stated, products, 1).run(a, b, c)
+            assert np.allclose(c, a @ b)
+            memory[:] = np.nan
+
+
+MACHINES = "avx512", "knl", "avx2", "avx", "sse2", "neon", "sve", "vsx", "vsx-be", "rvv", "wasm"
+MULTIPLY = {"avx512": "vfmadd", "avx2": "vfmadd", "neon": "fmla", "vsx": "xvmadd", "avx": "vmulp", "sse2": "mulp"}
+
+
+@pytest.mark.parametrize("dtype", "sdcz")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_sums_stay_in_registers(machine: str, dtype: str) -> None:
+    """The innermost loop multiplies into all of a tile's registers, and neither stores nor reads the stack."""
+    target = lookup.find(machine)
+    kernel = MicroKernel.of(dtype, target)
+    module = new_module(target)
+    add_micro_kernel(module, kernel).linkage = ""
+    loop = innermost(backend.assembly(str(module), target), machine)
+    assert not [line for line in loop if re.search(r"\(%rsp\)|\[sp|\(1\)$|\(sp\)", line)]
+    wanted = MULTIPLY.get(machine)
+    if wanted is not None:
+        assert sum(wanted in line for line in loop) == kernel.vectors * kernel.width
+
+
+def innermost(assembly: str, machine: str) -> list[str]:
+    """The instructions of the micro-kernel's loop over terms, which is its only loop."""
+    function = assembly.partition("multiply_tile:")[2]
+    if machine == "wasm":
+        return function.partition("\tloop")[2].partition("end_loop")[0].splitlines()
+    parts = re.split(r"\n([.\w]+):", function)
+    blocks = dict(zip(parts[1::2], parts[2::2], strict=True))
+    (loop,) = [text for label, text in blocks.items() if "BB" in label and re.search(rf"\s{re.escape(label)}\b", text)]
+    return loop.splitlines()
+
+
+@pytest.mark.parametrize("dtype", "sdcz")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_blocks_fit_in_the_caches(machine: str, dtype: str) -> None:
+    target = lookup.find(machine)
+    kernel = MicroKernel.of(dtype, target)
+    size = kernel.dtype.itemsize
+    for sizes in ((5000, 5000, 5000), (1, 1, 1), (9000, 100, 24), (7, 9000, 300), (100, 100, 10000)):
+        made = blocks(kernel, target, sizes)
+        assert made.rows % kernel.rows == made.columns % kernel.columns == 0
+        assert kernel.columns * made.terms * size <= target.l1 // 2
+        assert made.rows * made.terms * size <= max(target.l2 // 2, kernel.rows * made.terms * size)
+        assert made.rows < sizes[0] + kernel.rows
+        assert made.columns < sizes[1] + kernel.columns
+        assert made.terms <= sizes[2]
+
+
+def test_plans_are_texts() -> None:
+    for products in space.plans(merge(STATED)):
+        text = str(products.plan)
+        assert parse(text) == every_plan.parse(text) == products.plan
+        assert every_plan.check(products.plan, products.merged) == products
+    made = parse("fused1 rows=3 columns=0,1 terms=2 batches= block=96,64,32 streams")
+    assert made == FusedPlan((3,), (0, 1), (2,), (), (96, 64, 32), True)
+    copied = parse("fused1 rows=3 columns=0,1 terms=2 batches= block=96,64,32 b=2,0,1")
+    assert copied.copies == (None, (2, 0, 1), None)
+
+
+NO_TEXTS = [
+    "", "fused1", "fused0 rows=0 columns=1 terms=2 batches= block=1,1,1", "fused1 rows=0 columns=1 terms=2 batches=",
+    "fused1 rows=0 columns=1 terms=2 batches= block=1,1", "fused1 rows=0 columns=1 terms=2 batches= block=0,1,1",
+    "fused1 rows=x columns=1 terms=2 batches= block=1,1,1", "fused1 rows=0 rows=0 columns=1 terms=2 block=1,1,1",
+    "fused1 rows=0 columns=1 terms=2 batches= block=1,1,1 streams streams",
+    "fused1 rows=0 columns=-1 terms=2 batches= block=1,1,1",
+    "fused1 rows=0 columns=1 terms=2 batches= block=1,1,1 c=0,1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_TEXTS)
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(PlanError, match="plan of a fused contraction"):
+        parse(text)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("fused1 rows=0 columns=1 terms=2 batches= block=8,8,8", "does not name each index"),
+    ("fused1 rows=0,1 columns=2 terms=3 batches= block=8,8,8 a=0,1", "without each of its indices once"),
+    ("fused1 rows=0,1 columns=3 terms=2 batches= block=8,8,8", "in groups of other classes"),
+])  # fmt: skip
+def test_plans_that_do_not_fit_are_refused(text: str, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        ttc_llvm.compile(STATED, plan=text, progress=False)
+
+
+def test_plans_are_candidates_beside_those_of_a_blas(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Predictions, "seconds", lambda self, applied: 1 + len(str(applied.plan)))
+    monkeypatch.setattr(Predictions, "gains", NO_GAINS)
+    task = ContractionTask(STATED, checked(1, 1))
+    ranked = task.ranked()
+    texts = [str(x.plan) for _, x in ranked]
+    assert {text.split()[0] for text in texts} == {"gemm1", "fused1"}
+    text = next(text for text in texts if text.startswith("fused1"))
+    solution = ttc_llvm.compile(STATED, threads=1, plan=text, progress=False)
+    assert str(solution.plan) == text
+    assert solution.measurement is not None
+    a, b = np.random.rand(40, 50, 30), np.random.rand(30, 64)
+    assert np.allclose(solution(a, b), np.einsum("ijk,kl->ilj", a, b))
+    told = str(solution.explain(0))
+    for wanted in ("rows by 30 terms at a time", "C in place", "in tiles of"):
+        assert wanted in told
+
+
+def test_speeds_are_stored_and_found(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    fixed = rates.FusedRates(*range(1, 11))._replace(start=1e-6)
+    made = rates.FusedRates(*(value * 1e-9 for value in fixed))
+
+    def measured(dtype: str) -> rates.FusedRates:
+        calls.append(dtype)
+        return made
+
+    monkeypatch.setattr(rates, "_measured", measured)
+    ask: Any = rates.measured.__wrapped__  # type: ignore[attr-defined]
+    assert ask("d") == ask("d") == made
+    assert calls == ["d"]
+    assert ask("s") == made
+    assert calls == ["d", "s"]
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", "[1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, NaN]", "{}"])
+def test_damaged_speeds_are_measured_again(own: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    made = rates.FusedRates(*[1e-9] * 10)
+    monkeypatch.setattr(rates, "_measured", lambda dtype: made)
+    monkeypatch.setattr(json, "dumps", lambda value: text)
+    ask: Any = rates.measured.__wrapped__  # type: ignore[attr-defined]
+    ask("d")
+    monkeypatch.undo()
+    monkeypatch.setenv("TTC_DATABASE", str(own))
+    monkeypatch.setattr(rates, "_measured", lambda dtype: made)
+    open_database(None)
+    assert ask("d") == made

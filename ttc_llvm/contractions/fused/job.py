@@ -1,0 +1,108 @@
+"""A fused plan as the words that native code reads: axes, blocks, and the places of all that is in scratch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...ir_builders.fused import fields as f
+from ...ir_builders.fused.calls import ADD, SET, TURNED
+from ...lazy_dataclasses import dataclass
+from ...lowering.micro_kernel import MicroKernel
+from ...problem.contraction import OPERANDS
+from .plan import Fused
+
+Array = npt.NDArray[Any]
+LINE = 64
+PARTS = 64  # tasks of the side that threads share, at least where it is long enough
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The words; bytes of scratch of a thread; and the number of tasks."""
+
+    words: Array
+    scratch: int
+    tasks: int
+
+
+def job(fused: Fused, kernel: MicroKernel) -> Job:
+    """The job of a plan."""
+    size = kernel.dtype.itemsize
+    block = [
+        -(-min(wanted, max(extent, 1)) // tile) * tile
+        for wanted, extent, tile in zip(fused.plan.block, fused.sizes, (kernel.rows, kernel.columns, 1), strict=True)
+    ]
+    streamed = kernel.group * size if fused.plan.streams else 0
+    side, step, tasks = _tasks(fused, kernel)
+    places, scratch = _places(block, kernel)
+    axes, counts, starts = _axes(fused, size)
+    words = [
+        *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, side, step, *places,
+        fused.batches, *counts, *starts, *axes,
+    ]  # fmt: skip
+    return Job(np.array(words, np.int64), scratch, tasks)
+
+
+def _tasks(fused: Fused, kernel: MicroKernel) -> tuple[int, int, int]:
+    """The side that threads share, what a task has of it, and the number of tasks."""
+    m, n, _ = fused.sizes
+    rows, columns = -(-m // kernel.rows), -(-n // kernel.columns)
+    if fused.batches >= PARTS or fused.batches > max(rows, columns):
+        return f.BY_BATCH, 1, fused.batches
+    return (f.BY_ROWS, kernel.rows, rows) if m >= n else (f.BY_COLUMNS, kernel.columns, columns)
+
+
+def _places(block: list[int], kernel: MicroKernel) -> tuple[list[int], int]:
+    """Where packed blocks, a tile and tables are, by the order of `PANELS_A` to `FLAGS`, and the end."""
+    m, n, k = block
+    size, register = kernel.dtype.itemsize, kernel.lanes * kernel.dtype.real_bits // 8
+    tile = register * kernel.vectors * kernel.width
+    tables = [8 * m, 8 * m, 8 * n, 8 * n, 8 * k, 8 * k, 8 * (m // kernel.rows)]
+    places, end = [], 0
+    for bytes_ in (m * k * size, n * k * size, tile, *tables):
+        places.append(end)
+        end += -(-bytes_ // LINE) * LINE + LINE
+    return places, end
+
+
+def _axes(fused: Fused, size: int) -> tuple[list[int], list[int], list[int]]:
+    """Extents and strides of each class, how many each has, and where they begin."""
+    left, right, c = fused.tensors
+    plan, indices = fused.plan, fused.merged.indices
+    strides = [fused.strides(tensor) for tensor in range(len(OPERANDS))]
+    words, counts, starts = list[int](), list[int](), list[int]()
+    classes = (
+        (plan.batches, (left, right, c)), (plan.rows, (left, c)), (plan.columns, (right, c)),
+        (plan.terms, (left, right)),
+    )  # fmt: skip
+    for group, tensors in classes:
+        starts.append(f.AXES + 8 * len(words))
+        counts.append(len(group))
+        for number in group:
+            words += [indices[number].extent, *(strides[tensor][number] * size for tensor in tensors)]
+    return words, counts, starts
+
+
+def scalars(fused: Fused, kernel: MicroKernel, alpha: complex, beta: complex) -> Array:
+    """The words of a call: no address of C yet, the way to write it, and the factors of registers."""
+    real = np.float32 if kernel.dtype.real_bits == 32 else np.float64
+    turned = complex(alpha).imag != 0 or complex(beta).imag != 0
+    way = (SET if beta == 0 else ADD) + turned * TURNED
+    flags = fused.merged.conjugate
+    a, b = (-1 if is_set else 1 for is_set in (flags[::-1] if fused.swapped else flags))
+    p, q = complex(alpha).real, complex(alpha).imag
+    product = [(p, p * a), (-p * a * b, p * b)]
+    other = [(-q * a, q), (-q * b, -q * a * b)]
+    block = np.zeros(f.CALL_LATER + 96, np.uint8)
+    block[:16].view(np.int64)[1] = way
+    for start, factor in ((f.CALL_FIRST, complex(beta)), (f.CALL_LATER, 1 + 0j)):
+        x, y = factor.real, factor.imag
+        if kernel.parts == 1:
+            pairs = [(p, p), (0, 0), (x, x), (0, 0), (0, 0), (0, 0)]
+        else:
+            pairs = [*product, (x, x), *other, (-y, y)]
+        block[start : start + 96].view(real)[:12] = np.ravel(pairs)
+    return block

@@ -1,0 +1,202 @@
+"""The speeds of this machine for fused contractions, measured once and kept in the solutions database."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...lowering.micro_kernel import blocks
+from ...problem import dtypes
+from ...problem.contraction import Contraction
+from ...runtime import backend
+from ...runtime.once import once
+from ...tuning.database.opened import open_database
+from ...tuning.database.records import Record, Request
+from ..gemm import LINE
+from ..merged import C, merge
+from .execution import FusedExecution, micro_kernel, revision
+from .plan import Fused, FusedPlan
+
+KIND = "speeds"  # of rows in the database
+CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
+WIDE, THIN = 1536, 16  # extents of a result beyond these
+SHORT, LONG = 32, 256  # terms of a sum
+TILES, MORE = 8, 4  # of a side of a product in the caches, and times as many columns
+ROUNDS, ENOUGH = 5, 2e-2  # runs of each, and the seconds after which there are no more
+
+
+class FusedRates(NamedTuple):
+    """Seconds that parts of a fused contraction take.
+
+    start: of a call; term: of a tile for each term of its sums; tile, apart: of a tile to be written, and of one whose
+    rows do not follow each other in C; packed, picked, fetched: of an element that is packed with its neighbours, or by
+    itself, or by itself from a line that has left the caches since; written, streamed: of a byte of C beyond the
+    caches, through them and past them; read: of a byte of A or B there.
+    """
+
+    start: float
+    term: float
+    tile: float
+    apart: float
+    packed: float
+    picked: float
+    fetched: float
+    written: float
+    streamed: float
+    read: float
+
+    def seconds(self, fused: Fused, threads: int) -> float:
+        """The predicted time of a plan on so many threads."""
+        kernel = micro_kernel(fused.merged.dtype)
+        (m, n, k), block = fused.sizes, fused.plan.block
+        tiles_m, tiles_n = -(-m // kernel.rows), -(-n // kernel.columns)
+        blocks = -(-k // block[2])
+        tile = self.tile if _is_regular(fused, kernel.rows) else self.apart
+        total = tiles_m * tiles_n * (k * self.term + blocks * tile)
+        total += self._packing(fused, (tiles_m * kernel.rows, tiles_n * kernel.columns))
+        total = fused.batches * total + self._fetched(fused, blocks)
+        return self.start + total / min(threads, max(fused.batches, tiles_m, tiles_n))
+
+    def _packing(self, fused: Fused, padded: tuple[int, int]) -> float:
+        """Of one product: rows anew for each block of columns."""
+        (_, n, k), block = fused.sizes, fused.plan.block
+        repeats = -(-n // block[1]), 1
+        sides = zip(padded, fused.tensors, repeats, strict=False)
+        return sum(extent * k * times * self._element(fused, tensor) for extent, tensor, times in sides)
+
+    def _element(self, fused: Fused, tensor: int) -> float:
+        """Of an element of A or B that is packed."""
+        if fused.is_packed_by_vectors(tensor):
+            return self.packed
+        plan, strides = fused.plan, fused.strides(tensor)
+        side = plan.rows if tensor == fused.tensors[0] else plan.columns
+        nearest = min((*side, *plan.terms), key=strides.__getitem__, default=-1)
+        inside = side[side.index(nearest) + 1 :] if nearest in side else ()
+        lines = fused.merged.extent(inside) * min(fused.sizes[2], plan.block[2])  # until the next element of one
+        return self.picked if lines * LINE <= CACHE_BYTES else self.fetched
+
+    def _fetched(self, fused: Fused, blocks: int) -> float:
+        size = dtypes.dtype(fused.merged.dtype).itemsize
+        a, b, c = (fused.merged.elements(tensor) * size for tensor in range(3))
+        total = (a + b) * self.read if a + b > CACHE_BYTES else 0.0
+        if c > CACHE_BYTES:
+            total += c * (self.streamed if fused.plan.streams else self.written * blocks)
+        return total
+
+
+def _is_regular(fused: Fused, tile: int) -> bool:
+    """True where most tiles have rows that follow each other in C."""
+    rows = fused.plan.rows
+    inner = fused.merged.indices[rows[-1]] if rows else None
+    return inner is not None and inner.strides[C] == 1 and (inner.extent % tile == 0 or inner.extent >= LONG)
+
+
+@once
+def measured(dtype: str) -> FusedRates:
+    """The rates of a data type: from the solutions database, or measured, in a fraction of a second, and stored."""
+    how = revision(dtype)
+    request = Request(f"speeds of fused contractions of {dtype}", backend.host_target().key, 1, "hot-ab", "", how, KIND)
+    store = open_database(None)
+    for _, text in store.native(request, how):
+        with suppress(ValueError, TypeError):
+            found = FusedRates(*map(float, json.loads(text.decode())))
+            if all(0 <= value < 1 for value in found) and found.term > 0:
+                return found
+    found = _measured(dtype)
+    store.keep_native(Record(request, 1, how, objects=(("speeds", json.dumps(found).encode()),)))
+    return found
+
+
+def _measured(dtype: str) -> FusedRates:
+    kernel = micro_kernel(dtype)
+    m, n = kernel.rows * TILES, kernel.columns * TILES
+    size = kernel.dtype.itemsize
+    start = _product(dtype, (1, 1, 1))
+    short, long = (_added(dtype, (m, n, k)) for k in (SHORT, LONG))
+    term = (long - short) / (LONG - SHORT)
+    tile = max(0.0, short - term * SHORT)
+    apart = _added(dtype, (m, n, SHORT), 2)
+    narrow = m, kernel.columns, LONG
+    elements = (m + kernel.columns) * LONG
+    packed = (_product(dtype, narrow) - start - TILES * long) / elements
+    picked = (_product(dtype, narrow, spread_a=3) - start - TILES * long) / (m * LONG)
+    fetched = (_apart(dtype) - start) / TILES - TILES * long
+    large = WIDE, WIDE, THIN
+    tiles = -(-WIDE // kernel.rows) * -(-WIDE // kernel.columns)
+    known = start + tiles * (THIN * term + tile) + 2 * WIDE * THIN * packed
+    written, streamed = (_product(dtype, large, streams=streams) - known for streams in (False, True))
+    of_c = WIDE * WIDE * size
+    deep = _product(dtype, (WIDE, kernel.columns, WIDE))
+    read = deep - start - -(-WIDE // kernel.rows) * (WIDE * term + tile) - WIDE * WIDE * packed
+    found = (
+        start, term, tile, max(0.0, apart - term * SHORT), packed, picked, fetched / (m * LONG), written / of_c,
+        streamed / of_c, read / of_c,
+    )  # fmt: skip
+    return FusedRates(*(max(value, 1e-15) for value in found))
+
+
+def _added(dtype: str, sizes: tuple[int, int, int], spread_c: int = 1) -> float:
+    """Seconds of a further tile."""
+    m, n, k = sizes
+    once, often = (_product(dtype, (m, times * n, k), spread_c=spread_c) for times in (1, MORE))
+    return (often - once) / (TILES**2 * (MORE - 1))
+
+
+def _product(
+    dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, spread_c: int = 1, streams: bool = False
+) -> float:
+    """Seconds of a product of k x n, columns, by k x m, rows. spread: elements from one to the next in A and in C."""
+    m, n, k = sizes
+    kind = dtypes.to_numpy(dtypes.dtype(dtype))
+    stated = Contraction(
+        "ki,kj->ji", {"i": m, "j": n, "k": k}, dtype, (m * spread_a, spread_a), None, (m * spread_c, spread_c)
+    )
+    merged = merge(stated)
+    numbers = {index.kind.value: (number,) for number, index in enumerate(merged.indices)}
+    kernel = micro_kernel(dtype)
+    made = blocks(kernel, backend.host_target(), sizes, streams)
+    rows, columns, terms = (numbers.get(name, ()) for name in ("m", "n", "k"))
+    plan = FusedPlan(rows, columns, terms, (), (made.rows, made.columns, made.terms), streams)
+    run = FusedExecution(stated, Fused(merged, plan), 1).run
+    a, b, c = (_laid(stated, name, kind) for name in "abc")
+    return _least(lambda: run(a, b, c))
+
+
+def _apart(dtype: str) -> float:
+    """Seconds of a narrow product whose rows come from lines that leave the caches before their next element is read.
+    """
+    kernel = micro_kernel(dtype)
+    extents = {"u": TILES, "r": kernel.rows * TILES, "k": LONG, "j": kernel.columns}
+    stated = Contraction("kru,kj->jur", extents, dtype)
+    of = {letters: number for number, letters in enumerate(merge(stated).letters)}
+    block = kernel.rows * TILES, kernel.columns, LONG
+    plan = FusedPlan((of["u"], of["r"]), (of["j"],), (of["k"],), (), block)
+    run = FusedExecution(stated, Fused(merge(stated), plan), 1).run
+    a, b, c = (_laid(stated, name, dtypes.to_numpy(stated.element)) for name in "abc")
+    return _least(lambda: run(a, b, c))
+
+
+def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
+    """Ones that lie as an operand, from a line's start."""
+    shape, strides = stated.shape(name), stated.strides(name)
+    size = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+    memory = np.ones(size + LINE // kind.itemsize, kind)
+    memory = memory[-memory.ctypes.data % LINE // kind.itemsize :]
+    return as_strided(memory, shape, [step * kind.itemsize for step in strides])
+
+
+def _least(run: Callable[[], Any]) -> float:
+    """Seconds of the fastest of some runs, after one that brings memory and code."""
+    run()
+    found: list[float] = []
+    while len(found) < ROUNDS and sum(found) < ENOUGH:
+        start = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - start)
+    return min(found)

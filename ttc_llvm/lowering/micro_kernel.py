@@ -1,0 +1,97 @@
+"""Micro-kernels of matrix products: the tile of C that a machine keeps in registers, and blocks for its caches."""
+
+from __future__ import annotations
+
+from ..lazy_dataclasses import dataclass
+from ..machine.target import Target
+from ..problem import dtypes
+from ..problem.dtypes import DType, Kind
+
+# Registers of the machine -> registers of a column, and columns. What is left holds rows of A and an element of B.
+_TILES = {16: (3, 4), 32: (3, 8), 64: (4, 8)}
+_UNFUSED = (2, 4)  # products have to be held, too
+SHARED = 4 << 20  # bytes of packed columns: a share of the last cache
+SOME = 3  # tiles of rows that are worth an own pass over all columns
+
+
+@dataclass(frozen=True, slots=True)
+class MicroKernel:
+    """A tile of C in registers, of rows that follow each other in memory: C[i, j] = sum A[k, i] * B[k, j].
+
+    Complex numbers are two rows of A, and two columns of B: both products with a number of A side by side.
+    lanes: real numbers in a register; vectors: registers of a column; width: columns, of real numbers; fused: multiply
+    and add are one instruction; by_lanes: which takes its factor out of a register of several.
+    """
+
+    dtype: DType
+    lanes: int
+    vectors: int
+    width: int
+    fused: bool
+    by_lanes: bool
+
+    @classmethod
+    def of(cls, dtype: str, target: Target) -> MicroKernel:
+        """The micro-kernel of a machine."""
+        kind = dtypes.dtype(dtype)
+        lanes = max(1, target.vector_bits // kind.real_bits)
+        vectors, width = _TILES[min(64, target.registers)] if target.fused else _UNFUSED
+        return cls(kind, lanes, vectors, width, target.fused, target.by_lanes)
+
+    @property
+    def parts(self) -> int:
+        """Real numbers in an element."""
+        return 2 if self.dtype.kind is Kind.COMPLEX else 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of the tile, in elements."""
+        return self.lanes * self.vectors // self.parts
+
+    @property
+    def columns(self) -> int:
+        """Columns of the tile, in elements."""
+        return self.width // self.parts
+
+    @property
+    def group(self) -> int:
+        """Elements of a register."""
+        return self.lanes // self.parts
+
+
+    def streams(self, target: Target) -> bool:
+        """True where a machine has non-temporal stores, and a tile's column fills whole lines."""
+        return target.streams and self.rows * self.dtype.itemsize % target.line == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Rows, columns and terms that are packed at a time."""
+
+    rows: int
+    columns: int
+    terms: int
+
+
+def blocks(kernel: MicroKernel, target: Target, sizes: tuple[int, int, int], streams: bool = False) -> Blocks:
+    """The blocks of a product of m, n and k. A tile's columns of B take a third of L1, rows of A a quarter of L2,
+    columns of B a share of the last cache.
+
+    streams: C is written by non-temporal stores, which share their buffers with loads from L2: rows of A take three
+    quarters of L1, if these are some tiles.
+    """
+    m, n, k = sizes
+    size = kernel.dtype.itemsize
+    most = target.l1 // 3 // (size * kernel.columns)
+    terms = -(-k // max(1, -(-k // most)))
+    near = target.l1 * 3 // 4 // (size * terms)
+    most = near if streams and near >= SOME * kernel.rows else target.l2 // 4 // (size * terms)
+    rows = _whole(most, kernel.rows, m)
+    columns = _whole(SHARED // (size * terms), kernel.columns, n)
+    return Blocks(rows, columns, terms)
+
+
+
+def _whole(most: int, tile: int, extent: int) -> int:
+    """The largest multiple of a tile below a limit, if the extent needs so much."""
+    return min(max(1, most // tile), -(-extent // tile)) * tile
