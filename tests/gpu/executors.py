@@ -5,7 +5,7 @@ TTC_PTX_EMULATOR: gpuocelot's library (github.com/tinygrad/gpuocelot), or anothe
 TTC_TINYGRAD: a checkout of tinygrad, whose emulator of AMD's instructions needs clang.
 TTC_EXECUTIONS: how many random kernels a machine gets.
 
-What differs from hardware in them, and what is done about it, stands in `REWRITES` and `FAULTS`.
+Beside what each gets wrong stands the rewrite of our code that it needs: `REWRITES`, `HALVES`, `machine`, `_run_asm`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,37 @@ PTX_EMULATOR, TINYGRAD = "TTC_PTX_EMULATOR", "TTC_TINYGRAD"
 EXECUTIONS = int(os.environ.get("TTC_EXECUTIONS", "20"))
 ARCHITECTURES = {"gfx90a": "cdna", "gfx942": "cdna", "gfx950": "cdna", "gfx1100": "rdna3", "gfx1201": "rdna4"}
 TARGETS = {PTX_EMULATOR: ("sm_70", "sm_90", "sm_120"), TINYGRAD: tuple(ARCHITECTURES)}
-REWRITES = (  # of PTX, for gpuocelot
+
+
+def _by_registers(store: re.Match[str]) -> str:
+    """A store of zeros, through a register."""
+    access, bits, place, zeros = store.groups()
+    register = f"%zero{bits}"
+    return f"\tmov.b{bits} {register}, 0;\n\t{access} \t{place}, {re.sub(r'0[0fd]*', register, zeros)};"
+
+
+def _one_by_one(pair: re.Match[str]) -> str:
+    """An operation on a pair of floats, as two."""
+    operation, (result, *operands) = pair[1], pair[2].split(", ")
+    halves = [f"mov.b64 {{%x{k}, %y{k}}}, {operand};" for k, operand in enumerate(operands)]
+    both = [f"{operation}.f32 {', '.join(f'%{half}{k}' for k in (3, *range(len(operands))))};" for half in "xy"]
+    return "\t" + "\n\t".join([*halves, *both, f"mov.b64 {result}, {{%x3, %y3}};"])
+
+
+REGISTERS = (
+    (16, "zero16"), (32, "zero32"), (64, "zero64"), (32, "sink"), (64, "wide"), (32, "x<4>"), (32, "y<4>"),
+)  # fmt: skip
+REWRITES: tuple[tuple[str, Any], ...] = (  # of PTX, for gpuocelot
     (r"(?m)^\.version .*", ".version 2.3"),  # it refuses versions and machines that it does not know
     (r"(?m)^\.target .*", ".target sm_20"),
     (r"\{_, ", "{%sink, "),  # it wants every half of a register in a place
+    # and takes no constant for a factor of 64 bits
     (r"mad\.lo\.s64 \t(\S+), (\S+), (-?\d+), (\S+);", "mul.lo.s64 %wide, \\2, \\3;\n\tadd.s64 \\1, %wide, \\4;"),
-    (r"\n\{", "\n{\n\t.reg .b32 %sink;\n\t.reg .b64 %wide;"),
+    (r"\t(st\.global\.(?:v\d\.)?b(\d+)) \t(\S+), (\{?0[0fd, ]*\}?);", _by_registers),  # stores 0 wrongly
+    (r"\t(\w+\.rn)\.f32x2 \t([^;]*);", _one_by_one),  # of Blackwell, which it does not know
+    (r"\n\{", "\n{" + "".join(f"\n\t.reg .b{bits} %{name};" for bits, name in REGISTERS)),
 )
+# Of IR, for tinygrad: its loads of halves of registers from local memory write all of them.
 HALVES = r"(?m)^  %\"([^\"]+)\" = load i(8|16), (ptr addrspace\(3\).*)$"
 WHOLE = (
     '  %"\\1.l" = load i\\2, \\3\n  %"\\1.z" = zext i\\2 %"\\1.l" to i32\n'
@@ -55,7 +79,7 @@ def marked(text: str, target: GpuTarget) -> str:
     """A kernel's IR, changed where an executor is known to be wrong about what LLVM makes of it."""
     if target.is_nvidia:
         return text
-    return re.sub(HALVES, WHOLE, text)  # its loads of halves of registers from local memory write all of them
+    return re.sub(HALVES, WHOLE, text)
 
 
 def execute(image: GpuImage, a: int, b: int, scalars: list[float]) -> None:
