@@ -175,7 +175,7 @@ def _function(number: int, job: Job) -> str:
 
 def _c_scalars(job: Job) -> list[str]:
     compute = job.problem.compute
-    places = [f"(const char *)scalars + {SCALAR_BYTES * k}" for k in range(len(job.scalars))]
+    places = [f"(const void *)((const char *)scalars + {SCALAR_BYTES * k})" for k in range(len(job.scalars))]
     if compute.kind is Kind.COMPLEX:
         return places
     return [f"*(const {_real(compute)} *)({place})" for place in places]
