@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 ROOMS = {"ttc_llvm": "ttc_llvm", "ir_builders": "ttc_llvm/ir_builders", "tuning": "ttc_llvm/tuning"}
 NO_SOURCES = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "*.py[co]")
 CMAKE_FILES = {Path("ttc_llvm-config.cmake"), Path("ttc_llvm-config-version.cmake")}
-EXTRAS = ("matplotlib", "torch", "dask", "mpi4py")  # without them there are no figures of reports, and no functions for them
+EXTRAS = ("matplotlib", "torch", "dask", "mpi4py")  # libraries without which some modules are not there
 IMPORT_ALL = f"""
 import importlib, pkgutil, ttc_llvm
 for module in pkgutil.walk_packages(ttc_llvm.__path__, "ttc_llvm."):

@@ -68,6 +68,7 @@ SLOW = {
     "test_compare.py::test_libraries": "compilers",
     "test_compare.py::test_nothing_is": "compilers",
     "test_contraction_users": "other libraries",
+    "test_contractions.py::test_measured_rates": "seconds",
     "test_dask.py::test_a_cluster": "processes",
     "test_dask.py::test_schedulers": "processes",
     "test_display": "searches and processes",
