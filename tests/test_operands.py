@@ -123,6 +123,7 @@ class File:
 NO_PLACE: dict[str, tuple[Any, str]] = {
     "list": ([[0.0] * 4] * 5, "out is a list: it must be an array or a writable buffer"),
     "number": (5.0, "out is a float: it must be an array or a writable buffer"),
+    "NumPy's number": (np.float64(5), "out is a float64: it must be an array or a writable buffer"),
     "file": (File(), r"out is a File, whose memory cannot be reached: say out\[\.\.\.\] = ttc_llvm\.transpose"),
     "pointer": (ctypes.pointer(ctypes.c_double()), "out is a ctypes pointer"),
 }

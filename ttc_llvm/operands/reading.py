@@ -44,6 +44,8 @@ def in_place(x: Any, name: str, wanted: np.dtype[Any] | None = None) -> Operand 
     """
     if isinstance(x, np.ndarray):
         return host.ndarray(x)
+    if isinstance(x, np.generic):  # which describes a copy of its value
+        return None
     readers = (*_own(), host.interface, lambda x, name: host.buffer(x, name, wanted), host.exported)
     return _first(readers, x, name)
 
