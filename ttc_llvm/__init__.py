@@ -75,6 +75,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .compiling.gpu_solution import GpuSolution as GpuSolution
     from .compiling.library import Library as Library
     from .compiling.solution import Solution as Solution
+    from .contractions.fused.plan import FusedPlan as FusedPlan
     from .contractions.plan import ContractionPlan as ContractionPlan
     from .contractions.public import einsum as einsum
     from .contractions.public import tensordot as tensordot
@@ -114,6 +115,7 @@ _HOMES = {
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OrderWarning", "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
+    "contractions.fused.plan": ("FusedPlan",),
     "contractions.plan": ("ContractionPlan",),
     "contractions.public": ("einsum", "tensordot"),
     "contractions.solution": ("ContractionSolution",),

@@ -215,7 +215,8 @@ def test_amd_barriers_order_shared_memory_alone(machine: str, beta: int) -> None
     assert re.search(r"\tds_(write|store)", written) and re.match(r"(write|store)", waited)
     assert re.search(r"s_waitcnt .*lgkmcnt\(0\)|s_wait_(loadcnt_)?dscnt 0x0", waited)
     assert re.search(r"\tds_(read|load)", after) and not re.search(r"\tds_(read|load)", before)
-    assert not re.search(r"\t(buffer_(gl\d_inv|inv|wbl2)|global_(inv|wb))", text)
+    if int(backend.llvm_version().split(".")[0]) >= 22:  # older releases do not read what fences say of spaces
+        assert not re.search(r"\t(buffer_(gl\d_inv|inv|wbl2)|global_(inv|wb))", text)
 
 
 @pytest.mark.parametrize("machine", AMD)

@@ -85,7 +85,7 @@ def planned_contractions() -> None:
     stated = ttc_llvm.Contraction("ij,jk->ik", {"i": 3, "j": 4, "k": 5}, np.float64)
     found = ttc_llvm.compile(stated, 2, threads=1, progress=show)
     assert_type(found, ttc_llvm.ContractionSolution)
-    assert_type(found.plan, ttc_llvm.ContractionPlan)
+    assert_type(found.plan, ttc_llvm.ContractionPlan | ttc_llvm.FusedPlan)
     assert_type(found.measurement, ttc_llvm.Measurement | None)
     c = np.zeros((3, 5))
     found(np.ones((3, 4)), np.ones((4, 5)), c, alpha=2, beta=1)

@@ -27,7 +27,8 @@ def assembled(shape: tuple[int, ...], axes: Axes, chunks: list[Any], regions: li
     """A chunk of the result: regions of chunks of x, each transposed into its own place."""
     result = np.empty(shape, chunks[0].dtype)
     for chunk, (of, to) in zip(chunks, regions, strict=True):
-        transpose(chunk[of], axes, out=result[to], threads=1)
+        place: Any = (*to, Ellipsis)  # without axes, too, a view
+        transpose(chunk[of], axes, out=result[place], threads=1)
     return result
 
 
