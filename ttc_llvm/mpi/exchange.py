@@ -6,6 +6,7 @@ piece through buffers that stay in the caches. Others are packed by a kernel int
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from .messages import Message, Perm, Traffic
 from .views import Array, in_a, in_b
 
 DEPTH = 2  # chunks of one message that are on their way at once
-LONG = 256  # bytes of runs that MPI copies about as fast as a kernel
+LONG = 4096  # bytes of runs that MPI copies about as fast as a kernel
 BOUND = 4  # pairs of arrays whose views are kept
 Move = Callable[[Array, Array], Any]  # of elements, from one array into another of its shape
 
@@ -141,7 +142,9 @@ class Exchange:
         requests = [stream.start(slot, self.comm, moves) for stream, slot in running]
         for of, to in bound.kept:
             moves.unpack(of, to)
-        while (done := MPI.Request.Waitsome(requests)) is not None:
+        while (done := MPI.Request.Testsome(requests)) is not None:
+            if not done:
+                os.sched_yield()  # to a rank on the same CPU, which waiting MPI would keep busy
             for k in done:
                 stream, slot = running[k]
                 stream.finish(slot, moves)

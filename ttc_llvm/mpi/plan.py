@@ -22,7 +22,7 @@ from .messages import Message, Perm, traffic
 from .prediction import Prediction, predicted
 from .views import Array
 
-CHUNK = 4 << 20  # bytes that are packed, sent and unpacked at once
+CHUNK = 16 << 20  # bytes that are packed, sent and unpacked at once
 Types = tuple[np.dtype[Any], np.dtype[Any]]  # of A and of B
 
 
