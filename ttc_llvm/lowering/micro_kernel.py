@@ -74,22 +74,21 @@ class Blocks:
 
 
 def blocks(kernel: MicroKernel, target: Target, sizes: tuple[int, int, int], streams: bool = False) -> Blocks:
-    """The blocks of a product of m, n and k. A tile's columns of B take a third of L1, rows of A a quarter of L2,
-    columns of B a share of the last cache.
+    """The blocks of a product of m, n and k. A tile's columns of B take a third of L1, or half of it where the terms
+    are one block then: C is written once; rows of A a quarter of L2, columns of B a share of the last cache.
 
     streams: C is written by non-temporal stores, which share their buffers with loads from L2: rows of A take three
     quarters of L1, if these are some tiles.
     """
     m, n, k = sizes
     size = kernel.dtype.itemsize
-    most = target.l1 // 3 // (size * kernel.columns)
-    terms = -(-k // max(1, -(-k // most)))
+    third, half = (target.l1 // share // (size * kernel.columns) for share in (3, 2))
+    terms = k if 0 < k <= half else -(-k // max(1, -(-k // third)))
     near = target.l1 * 3 // 4 // (size * terms)
     most = near if streams and near >= SOME * kernel.rows else target.l2 // 4 // (size * terms)
     rows = _whole(most, kernel.rows, m)
     columns = _whole(SHARED // (size * terms), kernel.columns, n)
     return Blocks(rows, columns, terms)
-
 
 
 def _whole(most: int, tile: int, extent: int) -> int:

@@ -95,7 +95,6 @@ class Fused:
         """The tensor of rows, that of columns, and C."""
         return (B, A, C) if self.swapped else (A, B, C)
 
-
     def is_packed_by_vectors(self, tensor: int) -> bool:
         """True where rows or columns, or terms, of A or B follow each other in it."""
         side = self.plan.rows if tensor == self.tensors[0] else self.plan.columns
