@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ttc_llvm.lowering import plan as plans
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup as targets
@@ -157,6 +157,19 @@ def test_threads_share_only_what_tasks_allow() -> None:
 def test_cached_tensors_are_not_streamed_to() -> None:
     assert not model_plan(canonical((1, 0), (64, 64)), AVX512, 1).non_temporal
     assert model_plan(canonical((1, 0), (8192, 8192)), AVX512, 1).non_temporal
+
+
+@pytest.mark.parametrize(("cpu", "known"), [("emeraldrapids", True), ("cascadelake", False)])
+def test_copies_in_l2_prefetch_rows_that_begin_within_lines_and_follow_a_along_whole_lines(
+    cpu: str, known: bool
+) -> None:
+    machine, even = targets.find(cpu), canonical((1, 0), (128, 160))
+    chosen, small = (model_plan(canonical((1, 0), size), machine, 1) for size in ((298, 322), (67, 61)))
+    assert (chosen.prefetch, chosen.fetch, small.prefetch) == (int(known), Fetch.BLOCKS, 0)
+    model, plan = Model(even, machine, 1), model_plan(even, machine, 1)
+    along = {side: plan.changed(inner=even.along(side)) for side in "ab"}
+    assert (model(along["a"]) < model(along["b"])) == known
+    assert plan == along["a"] or not known
 
 
 def test_rows_that_crowd_one_cache_set_cost_more() -> None:

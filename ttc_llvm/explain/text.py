@@ -128,6 +128,8 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
     yield f"  threads      {terms.balance:10.2f} that share the work"
     if terms.cached:
         yield "  both tensors fit the caches: memory time is theirs"
+        if terms.waiting:
+            yield f"  L2           {factor(terms.waiting):>10} for micro-tiles that wait for it"
         return
     yield f"  cache sets   {factor(terms.crowding):>10} for lines that crowd one set"
     if terms.single:
