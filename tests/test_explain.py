@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import operator
 import re
+import sqlite3
 import xml.etree.ElementTree as ET
+from contextlib import closing
 from dataclasses import replace
 from html import escape
 from itertools import islice
@@ -30,6 +32,7 @@ from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost.cost import Model
 from ttc_llvm.tuning.cost.model import model_plan, ranked
 from ttc_llvm.tuning.cost.vocabulary import FACTS
+from ttc_llvm.tuning.database.schema import SOLUTIONS
 from ttc_llvm.tuning.measurement import Measurement
 from ttc_llvm.tuning.search.leaderboard import CHOICE
 
@@ -371,7 +374,9 @@ def test_nothing_is_timed_and_nothing_is_stored(
     out, err = capsys.readouterr()
     assert err == ""
     assert "chosen, not timed" in out
-    assert not list(tmp_path.iterdir())
+    for path in tmp_path.glob("*.sqlite3"):  # what LLVM says of the machine, where nobody has asked before
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute(f"SELECT count(*) FROM {SOLUTIONS}").fetchone() == (0,)
 
 
 def test_what_was_tuned_is_explained_with_its_candidates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
