@@ -12,8 +12,9 @@ from ttc_llvm.lowering.layout import RegisterLayout, register_layout, run_axes, 
 from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.lowering.operands import View
 from ttc_llvm.machine.target import Exchange, Target
-from ttc_llvm.problem.canonical import Alpha, Beta, Size
+from ttc_llvm.problem.canonical import Size
 from ttc_llvm.problem.dtypes import compute_type
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from . import network
 from .network import INSERT, INSERT_NARROW, Loads

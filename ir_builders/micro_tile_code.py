@@ -14,7 +14,7 @@ from llvmlite import ir
 from ttc_llvm.lowering.layout import HOLE, Register, RegisterLayout
 from ttc_llvm.lowering.operands import Space, View
 from ttc_llvm.machine.target import Exchange
-from ttc_llvm.problem.canonical import Alpha, Beta
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from . import network, scalable, segments
 from .joined import Destination, LineJoiner

@@ -16,7 +16,7 @@ from ttc_llvm.lowering.layout import Register
 from ttc_llvm.lowering.nodes import Row
 from ttc_llvm.lowering.operands import PartialLine, View
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Alpha
+from ttc_llvm.problem.kinds import Alpha
 
 from .box import RunEnds
 from .memory import Access, prefetch

@@ -13,8 +13,8 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, field
 from ttc_llvm.lowering.operands import Op
-from ttc_llvm.problem.canonical import Alpha, Beta
 from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from .llvmlite_extensions import shuffle
 from .values import F32, F64, I8, at, splat

@@ -15,7 +15,7 @@ from llvmlite import ir
 from ttc_llvm.lowering.layout import Register
 from ttc_llvm.lowering.operands import View
 from ttc_llvm.machine.target import Exchange
-from ttc_llvm.problem.canonical import Beta
+from ttc_llvm.problem.kinds import Beta
 
 from .llvmlite_extensions import external, suffix
 from .scale import apply, carrier_type, convert

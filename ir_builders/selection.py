@@ -8,18 +8,16 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.any_size import Slots
-from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO, Bodies, Body, possible_kinds
+from ttc_llvm.lowering.bodies import Bodies, Body, possible_kinds
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import COPY, UPDATE
-from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.problem import Problem
 
 from . import extents, wide_shapes
 from .extents import Shape
-from .frame import internal, real_type, reserved
+from .frame import internal, reserved
 from .module import add_kernel
-from .scale import parts_per_element
+from .scalar_kinds import kind_number
 from .tasks import add_edge, task_count, tasks_of_part
 from .values import I32, I64, NULL, PTR, Int, at, guarded, i32, i64
 
@@ -184,33 +182,10 @@ class _Call:
     bodies: BodySet
 
 
-def _kind_number(b: ir.IRBuilder, scalars: ir.Value, problem: Problem) -> ir.Value:
-    """The position in `possible_kinds` of the kinds of alpha and beta, by the rule of `Kinds.of`."""
-    kinds = possible_kinds(problem)
-    if len(kinds) == 1:
-        return i32(0)
-    copy, scale, update, zero, scale_b = (
-        i32(kinds.index(kind)) for kind in (COPY, SCALE, UPDATE, ZERO, SCALE_B)
-    )
-    no_beta = _equals(b, scalars, problem.compute, 1, 0.0)
-    reads_a = b.select(no_beta, b.select(_equals(b, scalars, problem.compute, 0, 1.0), copy, scale), update)
-    return b.select(_equals(b, scalars, problem.compute, 0, 0.0), b.select(no_beta, zero, scale_b), reads_a)
-
-
-def _equals(b: ir.IRBuilder, scalars: ir.Value, compute: DType, number: int, real: float) -> ir.Value:
-    """True where the scalar of this number is the real number given."""
-    part, parts, size = real_type(compute), parts_per_element(compute), compute.real_bits // 8
-    tests = []
-    for k in range(parts):
-        value = b.load(at(b, scalars, (number * parts + k) * size), typ=part, align=size)
-        tests.append(b.fcmp_ordered("==", value, ir.Constant(part, real if k == 0 else 0.0)))
-    return extents.every(b, tests)
-
-
 def _switch(b: ir.IRBuilder, call: _Call, otherwise: ir.Block, done: ir.Block) -> None:
     """Run the body of the kinds of alpha and beta, then go to `done`; kinds without one go `otherwise`."""
     problem = call.shared.problem
-    switch = b.switch(_kind_number(b, call.given["scalars"], problem), otherwise)
+    switch = b.switch(kind_number(b, call.given["scalars"], problem), otherwise)
     for body in call.bodies.bodies:
         block = b.append_basic_block(str(body.kinds))
         switch.add_case(i32(possible_kinds(problem).index(body.kinds)), block)

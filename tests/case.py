@@ -8,8 +8,9 @@ import numpy as np
 import reference
 from reference import Array
 
-from ttc_llvm.problem.canonical import Axis, Kinds, Placed, from_axes, static
+from ttc_llvm.problem.canonical import Axis, Placed, from_axes, static
 from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.problem.layouts import column_major
 from ttc_llvm.problem.problem import Problem
 

@@ -12,7 +12,8 @@ from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
 from ttc_llvm.native.artifact import Spec
-from ttc_llvm.problem.canonical import COPY, Kinds, canonicalise
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.kinds import COPY, Kinds
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 

@@ -35,7 +35,8 @@ from ttc_llvm.lowering.nodes import (
     assert_never,
 )
 from ttc_llvm.lowering.operands import Buffer, PartialLine, Space, View
-from ttc_llvm.problem.canonical import Alpha, Beta, Param, Placed, Size, static
+from ttc_llvm.problem.canonical import Param, Placed, Size, static
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 SPACES = {space: place for place, space in enumerate(Space)}
 NOWHERE = -(1 << 40)  # in scratch that is not open

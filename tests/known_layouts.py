@@ -11,7 +11,8 @@ import numpy as np
 
 from ttc_llvm.arrays import call
 from ttc_llvm.arrays.layout_code import functions
-from ttc_llvm.arrays.layouts import CAPACITY, PAYBACK_BYTES, layout_of, layouts
+from ttc_llvm.arrays.layout_keys import layout_of
+from ttc_llvm.arrays.layouts import CAPACITY, PAYBACK_BYTES, layouts
 from ttc_llvm.arrays.pairs import PLAIN, Array
 from ttc_llvm.ir_builders import layout_fields as fields
 from ttc_llvm.ir_builders import planner_fields

@@ -13,7 +13,8 @@ from tiers import examples
 
 from ttc_llvm.errors import OutOfMemoryError
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.canonical import COPY, Axis, Canonical, canonicalise, from_axes
+from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise, from_axes
+from ttc_llvm.problem.kinds import COPY
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.search import buffers
 from ttc_llvm.tuning.search.available import available_memory

@@ -19,8 +19,9 @@ from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup as targets
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, canonicalise, from_axes
+from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype
+from ttc_llvm.problem.kinds import Alpha, Beta, Kinds
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.cost.cost import Model, operations
 from ttc_llvm.tuning.cost.model import model_plan, ranked

@@ -13,7 +13,8 @@ from tiers import examples
 
 from ttc_llvm.errors import ProblemError
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, canonicalise, from_axes, static
+from ttc_llvm.problem.canonical import Axis, Placed, canonicalise, from_axes, static
+from ttc_llvm.problem.kinds import COPY, Alpha, Beta, Kinds
 from ttc_llvm.problem.problem import Problem
 
 S, D, C, V12 = (dtypes.dtype(n) for n in ("s", "d", "c", "v12"))

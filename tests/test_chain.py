@@ -29,7 +29,8 @@ from ttc_llvm.lowering.writing import has_room, pays, resolve, room_depends_on
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.canonical import COPY, Axis, Canonical, canonicalise, static
+from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise, static
+from ttc_llvm.problem.kinds import COPY
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.cost.model import ranked
 from ttc_llvm.tuning.space.blocks import blocks

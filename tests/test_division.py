@@ -24,7 +24,8 @@ from ttc_llvm.lowering.operands import Space
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Alpha, static
+from ttc_llvm.problem.canonical import static
+from ttc_llvm.problem.kinds import Alpha
 
 TARGETS = tuple(map(lookup.find, machine.ROWS))
 

@@ -33,8 +33,9 @@ from ttc_llvm.ir_builders.pool_layout import SERIAL_BYTES
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import COPY, Axis, Canonical, from_axes
+from ttc_llvm.problem.canonical import Axis, Canonical, from_axes
 from ttc_llvm.problem.dtypes import dtype
+from ttc_llvm.problem.kinds import COPY
 from ttc_llvm.runtime import backend, kernel, linking, mapping
 
 RNG = np.random.default_rng(11)

@@ -17,7 +17,8 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.canonical import Alpha, Axis, Beta, Canonical, Kinds, Param, canonicalise
+from ttc_llvm.problem.canonical import Axis, Canonical, Param, canonicalise
+from ttc_llvm.problem.kinds import Alpha, Beta, Kinds
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 

@@ -27,8 +27,9 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup
-from ttc_llvm.problem.canonical import COPY, Axis, Placed, canonicalise, from_axes
+from ttc_llvm.problem.canonical import Axis, Placed, canonicalise, from_axes
 from ttc_llvm.problem.dtypes import dtype
+from ttc_llvm.problem.kinds import COPY
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost.model import model_plan
 

@@ -23,10 +23,11 @@ import pytest
 from processes import PATIENCE
 
 import ttc_llvm
+from ttc_llvm.arrays import layout_keys, strided
 from ttc_llvm.arrays import layouts as tables
-from ttc_llvm.arrays import strided
 from ttc_llvm.arrays.layout_code import functions
-from ttc_llvm.arrays.layouts import MOST_BYTES, Layouts, layout_of, layouts
+from ttc_llvm.arrays.layout_keys import layout_of
+from ttc_llvm.arrays.layouts import MOST_BYTES, Layouts, layouts
 from ttc_llvm.arrays.native_entry import NO_MOVES
 from ttc_llvm.arrays.pairs import PLAIN
 from ttc_llvm.ir_builders import layout_fields, layout_table
@@ -297,7 +298,7 @@ def test_efforts_and_threads_have_layouts_of_their_own(monkeypatch: pytest.Monke
     assert len({layout(1, 1), layout(2, 1), layout(3, 1), layout(1, 2), layout(1, -1), layout(1, 1, 3)}) == 6
     assert layout(100, 1) == layout(200, 1)  # more than are worth their while
     assert layout_of(x[:2, :2], y[:2, :2], PLAIN, 8, 1, 0) == layout_of(x[:2, :2], y[:2, :2], PLAIN, 1, 1, 0)
-    monkeypatch.setattr(tables, "MOST_NUMBERS", 3)
+    monkeypatch.setattr(layout_keys, "MOST_NUMBERS", 3)
     monkeypatch.setattr(tables, "_numbers", {(1, 1): 0})
     with known_layouts.forgotten():
         agree(x, (1, 0), threads=1)

@@ -16,7 +16,8 @@ from ttc_llvm.lowering.nodes import Micro, Row, every
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.canonical import COPY, UPDATE, Alpha, Axis, Beta, Canonical, Kinds, Param
+from ttc_llvm.problem.canonical import Axis, Canonical, Param
+from ttc_llvm.problem.kinds import COPY, UPDATE, Alpha, Beta, Kinds
 
 I32 = dtypes.dtype("i32")
 S = dtypes.dtype("s")

@@ -15,7 +15,8 @@ from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, CpuPlan, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.canonical import COPY, Axis, Canonical, Param
+from ttc_llvm.problem.canonical import Axis, Canonical, Param
+from ttc_llvm.problem.kinds import COPY
 
 F32 = dtypes.dtype("i32")
 FORM = Canonical((Axis(100, 64, 1), Axis(64, 1, 100)), F32, F32, COPY)

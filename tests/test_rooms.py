@@ -27,6 +27,7 @@ BY_NAME = {
 }
 APART = {"tuning": {"ir_builders"}, "runtime": {"tuning"}, "native": {"tuning"}}
 KEPT = "ttc_llvm.tuning.database."  # where the run time keeps code
+MOST_LINES = 250
 HEAVY = "llvmlite.binding"
 DISPLAY = "ttc_llvm.compiling.display"
 WARNING = "ttc_llvm.runtime.user_warnings"  # where no kernel runs; where cubes are read otherwise than before
@@ -243,3 +244,8 @@ def test_every_folder_of_modules_is_installed() -> None:
     setup.read(ROOT / "setup.cfg")
     wanted = {name_of(path) for path in sources() if path.name == "__init__.py"}
     assert set(setup["options"]["packages"].split()) == wanted
+
+
+def test_modules_have_up_to_250_lines() -> None:
+    long = {path.name: lines for path in sources() if (lines := path.read_text().count("\n")) > MOST_LINES}
+    assert not long

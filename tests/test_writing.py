@@ -24,7 +24,8 @@ from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, canonicalise
+from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.kinds import Alpha, Beta
 from ttc_llvm.problem.problem import Problem
 
 AVX512 = lookup.find("avx512")

@@ -12,8 +12,9 @@ from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.lowering.operands import Op, Space, View
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Alpha, Beta, Param
+from ttc_llvm.problem.canonical import Param
 from ttc_llvm.problem.dtypes import DType
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from ..llvmlite_extensions import external, vector_type
 from ..memory import store

@@ -9,7 +9,7 @@ from llvmlite import ir
 from ttc_llvm.lowering.gpu.nest import BlockBody, Phase
 from ttc_llvm.lowering.gpu.residency import BATCH, spread
 from ttc_llvm.lowering.gpu.trace import Round
-from ttc_llvm.problem.canonical import Beta
+from ttc_llvm.problem.kinds import Beta
 
 from .. import scale
 from . import words

@@ -10,7 +10,8 @@ from ttc_llvm.lowering.gpu.nest import GpuNest
 from ttc_llvm.lowering.gpu.residency import blocks_for_assembler
 from ttc_llvm.lowering.operands import Op
 from ttc_llvm.machine.gpu_target import GpuTarget
-from ttc_llvm.problem.canonical import Alpha, Axis, static
+from ttc_llvm.problem.canonical import Axis, static
+from ttc_llvm.problem.kinds import Alpha
 
 from ..scale import Scalars
 from ..values import I8, I32, I64

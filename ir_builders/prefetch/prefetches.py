@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.layout import RegisterLayout
 from ttc_llvm.lowering.operands import Space, View
-from ttc_llvm.problem.canonical import Alpha
+from ttc_llvm.problem.kinds import Alpha
 
 from ..memory import L1, L2
 from ..micro_tile import MicroTile, Sizes

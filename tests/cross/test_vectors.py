@@ -17,7 +17,8 @@ from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine import lookup
-from ttc_llvm.problem.canonical import COPY, Alpha, Beta, Kinds, canonicalise
+from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem.kinds import COPY, Alpha, Beta, Kinds
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 

@@ -20,8 +20,9 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import FALLBACKS, CpuPlan
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Canonical, Kinds, canonicalise
+from ttc_llvm.problem.canonical import Canonical, canonicalise
 from ttc_llvm.problem.dtypes import to_numpy
+from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.problem.problem import Problem
 
 TRIES = 40

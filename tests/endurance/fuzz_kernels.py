@@ -22,7 +22,7 @@ from ttc_llvm.lowering.operands import Prefetch, Space
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.table import CPUS, ROWS, X86
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Kinds
+from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.runtime import backend
 
 TRIES = 80  # draws for a goal: what is rare comes in one of twenty or so

@@ -21,7 +21,7 @@ from ttc_llvm.bench.result_line import to_line
 from ttc_llvm.lowering.gpu.plan import Shared
 from ttc_llvm.lowering.plan import DECISIONS, FALLBACKS, Fetch, Store
 from ttc_llvm.machine import lookup
-from ttc_llvm.problem.canonical import COPY
+from ttc_llvm.problem.kinds import COPY
 
 # --- objects ---------------------------------------------------------------------------------------------
 

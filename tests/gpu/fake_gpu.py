@@ -25,7 +25,7 @@ from native_build import compiler
 
 from ttc_llvm.arrays import gpu as arrays
 from ttc_llvm.arrays import repeated_calls
-from ttc_llvm.gpu import driver, session
+from ttc_llvm.gpu import driver, driver_entries, session
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.lowering.gpu.launch import GpuImage, Launch, Slot
 from ttc_llvm.lowering.gpu.plan import GpuPlan
@@ -161,7 +161,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
 
     monkeypatch.setattr(gpu_kernel, "build", recorded)
     _choose_pycuda(monkeypatch)
-    monkeypatch.setattr(driver, "DEFAULT_LIBRARIES", ("libcuda.so.1",))
+    monkeypatch.setattr(driver_entries, "DEFAULT_LIBRARIES", ("libcuda.so.1",))
     launcher = LAUNCHER(found.launched)
     found.lib.fake_on_launch(launcher)
     found.set()

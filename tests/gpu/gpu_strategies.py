@@ -15,7 +15,8 @@ from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
 from ttc_llvm.lowering.gpu.runs import run_axes, run_of, sides, widest
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine.gpu_target import GpuTarget
-from ttc_llvm.problem.canonical import Alpha, Canonical
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.kinds import Alpha
 
 TILES = (16, 32, 8, 64, 4, 2, 3, 5, 12, 24, 1)
 THREADS = (64, 128, 256, 32, 96, 1)

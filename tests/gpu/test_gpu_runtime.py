@@ -28,7 +28,7 @@ from tiers import examples
 import ttc_llvm
 from ttc_llvm.compiling import gpu_compiling as compiling
 from ttc_llvm.errors import ArrayError, GpuError, ProblemError, TargetError
-from ttc_llvm.gpu import driver
+from ttc_llvm.gpu import driver, driver_entries
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.gpu.driver import Driver
 from ttc_llvm.gpu.executable import Executable, Loaded
@@ -38,7 +38,7 @@ from ttc_llvm.machine.gpu_target import GpuTarget
 from ttc_llvm.operands.device import is_on_device
 from ttc_llvm.operands.reading import operand
 from ttc_llvm.operands.streams import stream_handle
-from ttc_llvm.problem.canonical import Kinds
+from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.problem.problem import Problem
 
 PROBLEM = Problem((2, 0, 1), (7, 5, 9), "s", alpha=2.0, beta=3.0)
@@ -425,7 +425,7 @@ def test_machines_without_a_device(gpu: FakeGpu, machine: dict[str, Any], words:
 
 
 def test_machines_without_a_driver(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "DEFAULT_LIBRARIES", ("libnothing.so",))
+    monkeypatch.setattr(driver_entries, "DEFAULT_LIBRARIES", ("libnothing.so",))
     forget_driver()
     with pytest.raises(GpuError, match=r"there is no NVIDIA driver on this machine: libnothing\.so"):
         solved()(1 << 20, 1 << 21)

@@ -17,8 +17,9 @@ from ..lowering.any_size import Slots
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem import dtypes
-from ..problem.canonical import COPY, Alpha, Axis, Canonical, Kinds
+from ..problem.canonical import Axis, Canonical
 from ..problem.dtypes import DType
+from ..problem.kinds import COPY, Alpha, Kinds
 from ..runtime import backend, kernel
 from .pairs import ALPHAS, BETAS
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..ir_builders import planner_fields as fields
-from ..ir_builders.layout_fields import LEFT, MAX_RANK, PREPARED_BYTES
-from ..ir_builders.pool_layout import HELD_BYTES, MAX_PARTICIPANTS, SERIAL_BYTES
+from ..ir_builders.layout_fields import LEFT, PREPARED_BYTES
+from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ..operands.addresses import data_address
 from ..runtime.once import once
 from .family_kernels import FamilyKernels
@@ -25,13 +23,11 @@ from .layout_code import entries, facts, functions
 if TYPE_CHECKING:
     from ..operands.operand import Array
     from ..runtime.executable import Direct, Executable
-    from .pairs import Scaling
 
 CAPACITY = 1 << 15  # layouts remembered
 MOST_BYTES = 40 << 20  # that they take at most: 20,000 of 64 axes; everyday ones take half a KiB
 MOST_OWNED = 512  # layouts with a kernel of their own: some 70 KiB each
 PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its own: a third of what compiling takes
-MOST_NUMBERS = 4096  # efforts above 1, and their numbers of threads, in layouts
 
 FOR_EVER = 1 << 62  # bytes that a layout with a kernel of its own may move
 
@@ -220,43 +216,6 @@ def _words(
         call = (direct.kernel.address, direct.offset_a, direct.offset_b, 0, direct.tasks)
         parts, held, bits = direct.parts, direct.held, direct.place_bits
     return (*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches, bits, *(address & bits for address in addresses))
-
-
-# --- layouts --------------------------------------------------------------------------------------------
-
-
-def layout_of(of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int) -> bytes:
-    """The layout of two arrays of one shape. odd: address bits that are set and should not be.
-
-    Threads and effort are part of it where plans depend on them.
-    """
-    kind = scale.number or of.dtype.itemsize
-    if odd:
-        kind |= odd << fields.ODD_BITS
-    if effort != 1 or threads > 1:
-        worth = max(1, to.size * (of.dtype.itemsize + to.dtype.itemsize) // SERIAL_BYTES)
-        useful = min(threads, worth, MAX_PARTICIPANTS)
-        number = useful - 1 if effort == 1 else _number(effort, useful)
-        kind |= (effort != 1) << fields.UNSERVED_BIT | number << fields.NUMBER_BITS
-    rank = to.ndim
-    axes = chain.from_iterable(zip(to.shape, of.strides, to.strides, strict=True))
-    return _struct(rank).pack(kind, rank, *axes)
-
-
-@lru_cache(maxsize=MAX_RANK + 1)
-def _struct(rank: int) -> struct.Struct:
-    return struct.Struct(f"{2 + 3 * rank}q")
-
-
-_numbers: dict[tuple[int, int], int] = {}
-
-
-def _number(effort: int, threads: int) -> int:
-    """A number for every effort above 1 and number of threads; none is given anew while a layout may have it."""
-    if len(_numbers) > MOST_NUMBERS:
-        layouts().clear()
-        _numbers.clear()
-    return _numbers.setdefault((effort, threads), len(_numbers))
 
 
 def _address(function: Any) -> int:

@@ -16,7 +16,8 @@ from ..lazy_dataclasses import dataclass
 from ..operands.addresses import data_address
 from ..operands.types import spelled
 from ..problem import dtypes, type_names
-from ..problem.canonical import COPY, Alpha, Axis, Beta, Kinds, Placed, from_axes
+from ..problem.canonical import Axis, Placed, from_axes
+from ..problem.kinds import COPY, Alpha, Beta, Kinds
 from ..problem.problem import Problem
 from ..problem.type_names import TypeName
 from ..runtime.array_arguments import exactly

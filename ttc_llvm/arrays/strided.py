@@ -20,7 +20,8 @@ from ..operands.addresses import data_address
 from ..runtime import backend, runtime
 from ..runtime.pool import Call
 from .checks import check_once, meet
-from .layouts import Known, layout_of, layouts
+from .layout_keys import layout_of
+from .layouts import Known, layouts
 from .native_entry import MOVED, native_moves
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, moves, unit_of
 

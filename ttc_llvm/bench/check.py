@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from ..errors import VerificationError
 from ..lazy_dataclasses import replace
-from ..problem.canonical import Beta
 from ..problem.dtypes import Kind
+from ..problem.kinds import Beta
 from ..tuning.search import buffers, verify
 from ..tuning.search.crew import spread
 from .contender import Contender

@@ -16,8 +16,9 @@ import numpy as np
 from ..compiling.gpu_tensors import DeviceTensor
 from ..errors import TtcError
 from ..problem import dtypes
-from ..problem.canonical import Beta, Canonical, static
+from ..problem.canonical import Canonical, static
 from ..problem.dtypes import DType
+from ..problem.kinds import Beta
 from .contender import Absent, Contender
 from .gpu_runner import GpuWorkspace
 

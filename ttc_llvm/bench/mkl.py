@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..problem.canonical import COPY, Canonical, static
+from ..problem.canonical import Canonical, static
+from ..problem.kinds import COPY
 from .contender import Absent, Contender
 from .hptt import DoublePair
 from .workspace import Workspace

@@ -12,8 +12,9 @@ from ..lowering.nodes import Micro, Node
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem import dtypes
-from ..problem.canonical import UPDATE, Beta, Canonical, Placed, canonicalise
+from ..problem.canonical import Canonical, Placed, canonicalise
 from ..problem.dtypes import Kind
+from ..problem.kinds import UPDATE, Beta
 from ..runtime import backend, kernel, linking
 from ..runtime.executable import Executable
 from ..runtime.kernel import Kernel

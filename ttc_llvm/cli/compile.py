@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..compiling import display, library, machines, options
+from ..compiling import display, library, options
 from ..compiling.compiler import CpuTask
 from ..compiling.front import compile
 from ..compiling.gpu_solution import GpuSolution
@@ -17,7 +17,6 @@ from ..compiling.trial import Mode
 from ..errors import OptionError, TargetError
 from ..lazy_dataclasses import dataclass, replace
 from ..lowering import items
-from ..machine import lookup
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
 from ..native import artifact, marks, publish
@@ -32,6 +31,7 @@ from ..tuning.space.choices import Forced
 from . import candidate_files, decisions
 from . import compare_single as cli_single
 from . import report as cli_report
+from .machine import affinity, targets
 from .reading import Command
 from .report import Compilation
 
@@ -84,7 +84,7 @@ def prepare(command: Command) -> CheckedCommand:
     if command.threads_per_block is not None:
         raise OptionError("--threadsPerBlock is for GPUs: the threads of a CPU are --numThreads")
     problem = problem_of(command)
-    wanted, *others = _targets(command)
+    wanted, *others = targets(command)
     canonical = items.placed(problem, wanted).canonical
     untimed = command.generate_only or command.max_implementations == 1 or canonical.elements == 0
     if not (untimed or backend.runs_here(wanted)):
@@ -104,7 +104,7 @@ def prepare(command: Command) -> CheckedCommand:
     )
     if command.plan is not None:
         CpuTask(canonical, chosen).parsed(command.plan)
-    return CheckedCommand(command, problem, canonical, chosen, _affinity(command))
+    return CheckedCommand(command, problem, canonical, chosen, affinity(command))
 
 
 def problem_of(command: Command) -> Problem:
@@ -143,43 +143,6 @@ def _by_strides(command: Command, plain: Problem) -> Problem:
     axes = plain.axes_a if same else None
     f = found
     return replace(plain, perm=f.perm, size=f.size, lda=f.lda, ldb=f.ldb, axes_a=axes, axes_b=axes)
-
-
-# --- the machine -----------------------------------------------------------------------------------------
-
-
-def _targets(command: Command) -> tuple[Target, ...]:
-    """The machines that the object is for, first the one that plans are made for."""
-    name = command.cpu if command.cpu is not None else command.architecture
-    if name is not None and not all(part.strip() for part in name.split(",")):
-        raise TargetError("the name of the architecture or CPU is empty")
-    found = machines.chosen(name)
-    if command.architecture is not None and command.cpu is not None:
-        found = _on_architecture(command.architecture, command.cpu, found)
-    return tuple(map(lookup.scalar, found[:1])) if command.no_vec else found
-
-
-def _on_architecture(architecture: str, cpu: str, found: tuple[Target, ...]) -> tuple[Target, ...]:
-    """CPUs of that architecture, or on that triple."""
-    if lookup.is_triple(architecture):
-        return tuple(lookup.on_triple(machine, architecture) for machine in found)
-    wanted = backend.resolve(architecture)
-    if any(_registers(wanted) != _registers(machine) for machine in found):
-        raise OptionError(
-            f"--architecture={architecture} contradicts --cpu={cpu}: give one of them, or a CPU of that architecture"
-        )
-    return found
-
-
-def _registers(machine: Target) -> tuple[object, ...]:
-    """What tells one instruction set from another."""
-    return machine.triple.partition("-")[0], machine.vector_bits, machine.small_vector_bits, machine.masked
-
-
-def _affinity(command: Command) -> Affinity:
-    if command.affinity is not None:
-        return affinities.parse(command.affinity)
-    return affinities.NONE if affinities.process_mask() is None else affinities.parse("compact")
 
 
 # --- compiling and writing -------------------------------------------------------------------------------

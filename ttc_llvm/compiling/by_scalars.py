@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from ..errors import ArrayError
 from ..lazy_dataclasses import replace
-from ..problem.canonical import Kinds
+from ..problem.kinds import Kinds
 from ..problem.problem import Problem
 from ..runtime.array_arguments import OVERLAP, REALS, Storage, exactly
 from .by_strides import ByStrides

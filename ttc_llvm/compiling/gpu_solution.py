@@ -19,7 +19,8 @@ from ..machine.gpu_target import GpuTarget
 from ..operands.addresses import data_address
 from ..operands.reading import in_place
 from ..operands.streams import stream_for
-from ..problem.canonical import Kinds, canonicalise
+from ..problem.canonical import canonicalise
+from ..problem.kinds import Kinds
 from ..problem.problem import Problem
 from ..runtime import backend
 from ..runtime.array_arguments import BY_STRIDES, Storage

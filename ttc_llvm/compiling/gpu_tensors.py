@@ -14,8 +14,9 @@ from ..errors import GpuError
 from ..gpu.session import MIB, Bytes, Session
 from ..lazy_dataclasses import dataclass, field
 from ..problem import dtypes
-from ..problem.canonical import Beta, Canonical, static
+from ..problem.canonical import Canonical, static
 from ..problem.dtypes import DType
+from ..problem.kinds import Beta
 from ..tuning.search import buffers, verify
 from .trial import Mode
 

@@ -15,8 +15,9 @@ from ..lazy_dataclasses import dataclass, field
 from ..lowering.gpu.launch import GpuImage
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget
-from ..problem.canonical import COPY, Beta, Canonical
+from ..problem.canonical import Canonical
 from ..problem.dtypes import DType
+from ..problem.kinds import COPY, Beta
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import GIB
 from ..tuning.search.search import Limits, Outcome

@@ -16,7 +16,8 @@ from ..lowering.plan import CpuPlan, parse
 from ..lowering.plan_checks import check
 from ..machine.target import Target
 from ..operands.addresses import data_address
-from ..problem.canonical import Beta, Canonical, Kinds
+from ..problem.canonical import Canonical
+from ..problem.kinds import Beta, Kinds
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
 from ..runtime.array_arguments import OVERLAP, REALS

@@ -18,7 +18,8 @@ from ..logs import Log
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem import dtypes
-from ..problem.canonical import Beta, Canonical
+from ..problem.canonical import Canonical
+from ..problem.kinds import Beta
 from ..runtime import backend, kernel, linking, runtime
 from ..runtime.kernel import Kernel
 from ..runtime.once import once

@@ -23,7 +23,8 @@ from ..lowering.nodes import (
     assert_never,
 )
 from ..lowering.operands import Prefetch, Space, View
-from ..problem.canonical import Alpha, Beta, Canonical, Size
+from ..problem.canonical import Canonical, Size
+from ..problem.kinds import Alpha, Beta
 
 LETTERS = "ijklmnopq"  # one for each level at which an axis is walked: i0 outermost, then j0, k0 ...
 INDENT = "  "

@@ -18,8 +18,9 @@ from ..lowering.gpu.launch import GpuImage
 from ..native.marks import MARK, check, marked
 from ..native.publish import publish
 from ..problem import names
-from ..problem.canonical import COPY, UPDATE, Alpha, Beta, Kinds, canonicalise
+from ..problem.canonical import canonicalise
 from ..problem.dtypes import Kind
+from ..problem.kinds import COPY, UPDATE, Alpha, Beta, Kinds
 from ..problem.problem import Problem
 from ..runtime import backend
 from . import header, tools

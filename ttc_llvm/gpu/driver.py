@@ -6,7 +6,6 @@ Handles (contexts, modules, functions, streams, events) are integers here, as ot
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -15,8 +14,6 @@ from ..errors import ArrayError, GpuError
 from ..runtime.once import obtain, once
 from .driver_entries import entries, loaded
 
-LIBRARIES = {"win32": ("nvcuda.dll",)}
-DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
 STUB, NO_DEVICE = 34, 100  # of CUresult
 MAJOR, MINOR, L2_BYTES = 75, 76, 38  # of CUdevice_attribute
 OWNER, KIND, MANAGED, ORDINAL = 1, 2, 8, 9  # of CUpointer_attribute: the context that allocated, ..., the device
@@ -235,7 +232,7 @@ class Driver:
 @once
 def driver() -> Driver:
     """The driver, started; one for all threads. GpuError where there is none, or no device."""
-    library = loaded(LIBRARIES.get(sys.platform, DEFAULT_LIBRARIES))
+    library = loaded()
     try:
         found = Driver(library)
     except AttributeError as error:

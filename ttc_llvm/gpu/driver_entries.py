@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import GpuError
+
+LIBRARIES = {"win32": ("nvcuda.dll",)}
+DEFAULT_LIBRARIES = ("libcuda.so.1", "libcuda.so")
 
 _HANDLE, _OUT, _INT, _UINT, _SIZE = (
     ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
@@ -44,8 +48,9 @@ _ENTRIES: dict[str, tuple[Any, ...]] = {
 _OPTIONAL: dict[str, tuple[Any, ...]] = {"cuCtxGetId": (_HANDLE, ctypes.POINTER(ctypes.c_uint64))}  # CUDA 12
 
 
-def loaded(names: Sequence[str]) -> Any:
-    """The first library of these names that can be loaded; GpuError for none."""
+def loaded() -> Any:
+    """The driver's library on this system; GpuError where there is none."""
+    names = LIBRARIES.get(sys.platform, DEFAULT_LIBRARIES)
     for name in names:
         try:
             return ctypes.CDLL(name)

@@ -13,7 +13,8 @@ from ..lowering.gpu import lower as gpu_lower
 from ..lowering.gpu.launch import GpuImage, Launch, Slot
 from ..lowering.gpu.plan import GpuPlan
 from ..machine.gpu_target import GpuTarget
-from ..problem.canonical import Alpha, Placed
+from ..problem.canonical import Placed
+from ..problem.kinds import Alpha
 from ..runtime import kernel
 from ..runtime.once import obtain
 from . import kernel as gpu_kernel

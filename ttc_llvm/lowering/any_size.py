@@ -10,8 +10,9 @@ from __future__ import annotations
 from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
 from ..problem import dtypes
-from ..problem.canonical import Alpha, Axis, Canonical, Kinds, Param, is_move
+from ..problem.canonical import Axis, Canonical, Param, is_move
 from ..problem.dtypes import DType
+from ..problem.kinds import Alpha, Kinds
 from ..problem.layouts import column_major
 from ..problem.problem import Problem
 from .plan import CpuPlan, Store

@@ -6,7 +6,8 @@ from __future__ import annotations
 from ..lazy_dataclasses import replace
 from ..machine.target import Target
 from ..problem import dtypes
-from ..problem.canonical import Axis, Kinds, Placed, canonicalise, static
+from ..problem.canonical import Axis, Placed, canonicalise, static
+from ..problem.kinds import Kinds
 from ..problem.problem import Problem
 from .plan import CpuPlan
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import Enum
 
 from ..lazy_dataclasses import dataclass
-from ..problem.canonical import Alpha, Beta, Size
+from ..problem.canonical import Size
 from ..problem.dtypes import DType
+from ..problem.kinds import Alpha, Beta
 
 
 class Space(Enum):

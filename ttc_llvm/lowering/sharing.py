@@ -11,7 +11,8 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from ..problem.canonical import Alpha, static
+from ..problem.canonical import static
+from ..problem.kinds import Alpha
 from .division import Box, Division, boxes, volume
 
 PAGE = 4096  # bytes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import gcd
 
 from ..lazy_dataclasses import dataclass, replace
-from ..problem.canonical import Axis, Beta, Param
+from ..problem.canonical import Axis, Param
+from ..problem.kinds import Beta
 from .layout import run_axes
 from .nodes import Bind, Loop, Micro, Node
 

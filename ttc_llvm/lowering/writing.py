@@ -9,7 +9,8 @@ from typing import Any
 
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
-from ..problem.canonical import Alpha, Beta, Canonical, static
+from ..problem.canonical import Canonical, static
+from ..problem.kinds import Alpha, Beta
 from .chain import Chain, chain_of, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space

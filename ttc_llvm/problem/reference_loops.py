@@ -10,8 +10,8 @@ from math import prod
 
 from ..lazy_dataclasses import dataclass
 from . import dtypes
-from .canonical import Beta, Kinds
 from .dtypes import DType
+from .kinds import Beta, Kinds
 from .layouts import column_major
 from .problem import Problem
 

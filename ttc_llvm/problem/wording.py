@@ -8,8 +8,9 @@ from typing import Any
 
 from ..machine.target import Target
 from . import type_names
-from .canonical import Alpha, Beta, Canonical, static
+from .canonical import Canonical, static
 from .contraction import Contraction
+from .kinds import Alpha, Beta
 from .problem import Problem
 
 STRIDES = ("strides_a", "strides_b", "strides_c")

@@ -14,7 +14,8 @@ from math import exp, prod
 from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from ..space.blocks import registers
 from .features import Features, kind

@@ -15,7 +15,8 @@ from ttc_llvm.lowering.peeling import has_aligned_rows
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Loops, Store
 from ttc_llvm.lowering.writing import resolve, room_depends_on, writes_vectors
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Beta, Canonical
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.kinds import Beta
 
 from ..space.blocks import same_unit_axis
 from . import groups

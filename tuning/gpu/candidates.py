@@ -15,7 +15,8 @@ from ttc_llvm.lowering.gpu.lower import register_block
 from ttc_llvm.lowering.gpu.plan import GpuPlan, Shared
 from ttc_llvm.lowering.gpu.runs import beyond, memory_order, run_axes, run_of, sides, widest
 from ttc_llvm.machine.gpu_target import GpuTarget
-from ttc_llvm.problem.canonical import Alpha, Canonical
+from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.kinds import Alpha
 
 from . import cost as gpu_cost
 from .forced import FREE, GpuForced

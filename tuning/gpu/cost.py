@@ -17,8 +17,9 @@ from ttc_llvm.lowering.gpu.residency import BATCH, held, resident
 from ttc_llvm.lowering.gpu.runs import beyond, run_axes, sides
 from ttc_llvm.lowering.gpu.trace import accesses
 from ttc_llvm.machine.gpu_target import SECTOR, GpuTarget
-from ttc_llvm.problem.canonical import Alpha, Beta, Canonical
+from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.problem.dtypes import Kind
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from .passes import lines_touched, wavefronts
 

@@ -8,7 +8,7 @@ from ttc_llvm.lowering.gpu.nest import GpuNest, Phase
 from ttc_llvm.lowering.gpu.runs import sides
 from ttc_llvm.lowering.gpu.trace import accesses, addresses
 from ttc_llvm.machine.gpu_target import GpuTarget
-from ttc_llvm.problem.canonical import Alpha, Beta
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 BANKS, BANK = 32, 4  # of shared memory; bytes
 

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ttc_llvm.problem import dtypes
-from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, is_move
+from ttc_llvm.problem.canonical import Canonical, is_move
 from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from .crew import spread
 

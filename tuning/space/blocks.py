@@ -9,8 +9,9 @@ from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.shared_run import shared_run
 from ttc_llvm.lowering.tile_sizes import cover, merge
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Beta, Canonical, static
+from ttc_llvm.problem.canonical import Canonical, static
 from ttc_llvm.problem.dtypes import compute_type
+from ttc_llvm.problem.kinds import Beta
 
 SPREAD = 8  # rows in a register, at least, that are worth spreading
 MAX_ELEMENTS = 1024  # of a block: bounds code size and compile time

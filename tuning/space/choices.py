@@ -12,7 +12,8 @@ from ttc_llvm.lowering.peeling import has_aligned_rows
 from ttc_llvm.lowering.plan import Fetch, Store
 from ttc_llvm.lowering.writing import writes_vectors
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Alpha, Beta, Canonical, static
+from ttc_llvm.problem.canonical import Canonical, static
+from ttc_llvm.problem.kinds import Alpha, Beta
 
 from .blocks import blocks, same_unit_axis, unit_axes
 

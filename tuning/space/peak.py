@@ -7,8 +7,9 @@ from enum import Enum
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import COPY, UPDATE, Axis, Beta, Canonical
+from ttc_llvm.problem.canonical import Axis, Canonical
 from ttc_llvm.problem.dtypes import carrier
+from ttc_llvm.problem.kinds import COPY, UPDATE, Beta
 
 from .blocks import width
 

@@ -7,8 +7,9 @@ from enum import Enum
 from ...lazy_dataclasses import dataclass
 from ...machine.gpu_target import GpuTarget
 from ...problem import dtypes
-from ...problem.canonical import Alpha, Beta, Canonical
+from ...problem.canonical import Canonical
 from ...problem.dtypes import DType, Kind
+from ...problem.kinds import Alpha, Beta
 from ...problem.reference_loops import ReferenceLoops
 
 BLOCK = 256  # threads of a block of the naive nest

@@ -7,7 +7,8 @@ from math import gcd, prod
 from ...errors import PlanError
 from ...lazy_dataclasses import replace
 from ...machine.gpu_target import GpuTarget
-from ...problem.canonical import Alpha, Canonical
+from ...problem.canonical import Canonical
+from ...problem.kinds import Alpha
 from . import plan as gpu_plan
 from .nest import BlockBody, Digit, GpuNest, GridLoop, Phase, SharedTile
 from .plan import GpuPlan, Shared

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...machine.gpu_target import GpuTarget
-from ...problem.canonical import Beta
+from ...problem.kinds import Beta
 from .nest import GpuNest, Phase
 
 BATCH = 64  # registers for a thread's share of a tile, which is loaded in batches of so many

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from ...machine.target import Target
-from ...problem.canonical import Alpha, Beta, Canonical
+from ...problem.canonical import Canonical
+from ...problem.kinds import Alpha, Beta
 from ..chain import run_of_b
 from ..nodes import LoadSlot, Micro, Node, Row, Stage
 from ..operands import Op, Space, View
