@@ -24,7 +24,6 @@ from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm.arrays import layout_keys, strided
-from ttc_llvm.arrays import layouts as tables
 from ttc_llvm.arrays.layout_code import functions
 from ttc_llvm.arrays.layout_keys import layout_of
 from ttc_llvm.arrays.layouts import MOST_BYTES, Layouts, layouts
@@ -299,7 +298,7 @@ def test_efforts_and_threads_have_layouts_of_their_own(monkeypatch: pytest.Monke
     assert layout(100, 1) == layout(200, 1)  # more than are worth their while
     assert layout_of(x[:2, :2], y[:2, :2], PLAIN, 8, 1, 0) == layout_of(x[:2, :2], y[:2, :2], PLAIN, 1, 1, 0)
     monkeypatch.setattr(layout_keys, "MOST_NUMBERS", 3)
-    monkeypatch.setattr(tables, "_numbers", {(1, 1): 0})
+    monkeypatch.setattr(layout_keys, "_numbers", {(1, 1): 0})
     with known_layouts.forgotten():
         agree(x, (1, 0), threads=1)
         assert len({layout(1, effort) for effort in range(2, 5)}) == len(layouts()) + 2
