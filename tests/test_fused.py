@@ -100,19 +100,19 @@ MACHINES = "avx512", "knl", "avx2", "avx", "sse2", "neon", "sve", "vsx", "vsx-be
 MULTIPLY = {"avx512": "vfmadd", "avx2": "vfmadd", "neon": "fmla", "vsx": "xvmadd", "avx": "vmulp", "sse2": "mulp"}
 
 
-@pytest.mark.parametrize("dtype", "sdcz")
+@pytest.mark.parametrize(("dtype", "vectors"), [*((dtype, None) for dtype in "sdcz"), ("d", 1)])
 @pytest.mark.parametrize("machine", MACHINES)
-def test_sums_stay_in_registers(machine: str, dtype: str) -> None:
+def test_sums_stay_in_registers(machine: str, dtype: str, vectors: int | None) -> None:
     """The innermost loop multiplies into all of a tile's registers, and neither stores nor reads the stack."""
     target = lookup.find(machine)
     kernel = MicroKernel.of(dtype, target)
     module = new_module(target)
-    add_micro_kernel(module, kernel).linkage = ""
+    add_micro_kernel(module, kernel, "multiply_tile", vectors).linkage = ""
     loop = innermost(backend.assembly(str(module), target), machine)
     assert not [line for line in loop if re.search(r"\(%rsp\)|\[sp|\(1\)$|\(sp\)", line)]
     wanted = MULTIPLY.get(machine)
     if wanted is not None:
-        assert sum(wanted in line for line in loop) == kernel.vectors * kernel.width
+        assert sum(wanted in line for line in loop) == (vectors or kernel.vectors) * kernel.width
 
 
 def innermost(assembly: str, machine: str) -> list[str]:

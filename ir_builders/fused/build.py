@@ -12,7 +12,7 @@ from ..attributes import length_known
 from ..integer_expressions import Function
 from ..module import new_module
 from . import calls, macro_kernel
-from .micro_kernel import add_micro_kernel
+from .micro_kernel import add_micro_kernels
 from .pack import Group, add_packer
 from .scatter import add_scatter
 
@@ -22,8 +22,10 @@ def build(kernel: MicroKernel, target: Target) -> ir.Module:
     module = new_module(target)
     rows = Group(kernel.dtype, kernel.group, kernel.rows)
     columns = Group(kernel.dtype, kernel.columns, kernel.columns)
+    whole, part = add_micro_kernels(module, kernel)
     given: dict[Function, ir.Function] = {
-        calls.multiply_tile: add_micro_kernel(module, kernel),
+        calls.multiply_tile: whole,
+        calls.multiply_part: part,
         calls.scatter_tile: add_scatter(module, kernel),
         calls.pack_rows: add_packer(module, target, rows, "pack_rows"),
         calls.pack_columns: add_packer(module, target, columns, "pack_columns"),

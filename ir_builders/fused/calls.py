@@ -16,6 +16,13 @@ def multiply_tile(depth: int, a: int, b: int, c: int, rows: int, columns: int, s
     raise NotImplementedError
 
 
+def multiply_part(
+    registers: int, depth: int, a: int, b: int, c: int, rows: int, columns: int, scalars: int, way: int
+) -> int:
+    """The same of so many registers of each column. See `micro_kernel.add_micro_kernels`."""
+    raise NotImplementedError
+
+
 def scatter_tile(tile: int, c: int, rows: int, columns: int, scalars: int, way: int, m: int, n: int) -> int:
     """See `scatter.add_scatter`."""
     raise NotImplementedError

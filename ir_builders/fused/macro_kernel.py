@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from ..words import fence, load64, local, store64
 from . import fields as f
-from .calls import ADD, KEEP, SET, STREAM, TURNED, multiply_tile, pack_columns, pack_rows, scatter_tile
+from .calls import (
+    ADD,
+    KEEP,
+    SET,
+    STREAM,
+    TURNED,
+    multiply_part,
+    multiply_tile,
+    pack_columns,
+    pack_rows,
+    scatter_tile,
+)
 
 IN_A_ROW, ALIGNED = 1, 2  # flags of a tile of rows: they follow each other in C; and begin at a boundary
 
@@ -107,13 +118,14 @@ def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, o
 
 
 def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
-    """Set the flags of each tile of rows."""
+    """Set the flags of each tile of rows. The last one may have whole registers only."""
     tile, size, streamed = load64(job + f.TILE_M), load64(job + f.SIZE), load64(job + f.STREAMED)
     flags, of_c = scratch + load64(job + f.FLAGS), scratch + load64(job + f.ROWS_C)
     for number in range((m + tile - 1) // tile):
-        found = IN_A_ROW if (number + 1) * tile <= m else 0
+        count = min(tile, m - number * tile)
+        found = IN_A_ROW if count % load64(job + f.GROUP) == 0 else 0
         start = load64(of_c)
-        for row in range(1, tile if found else 0):
+        for row in range(1, count if found else 0):
             if load64(of_c + 8 * row) != start + row * size:
                 found = 0
                 break
@@ -149,8 +161,10 @@ def pack_block_of_rows(job: int, a: int, scratch: int, m: int, k: int) -> int:
 
 
 def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int, k: int) -> int:
-    """All tiles of a block of C. Whole ones whose rows follow each other are written at once, others from memory."""
+    """All tiles of a block of C. Those of whole registers whose rows follow each other are written at once, others from
+    memory."""
     tile_m, tile_n, size = load64(job + f.TILE_M), load64(job + f.TILE_N), load64(job + f.SIZE)
+    group = load64(job + f.GROUP)
     of_c, kept = scratch + load64(job + f.COLUMNS_C), scratch + load64(job + f.TILE)
     panel_b, at_n = scratch + load64(job + f.PANELS_B), 0
     plain = SET if way == STREAM else way
@@ -160,10 +174,13 @@ def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int
         is_whole = at_n + tile_n <= n and way < TURNED
         while at_m < m:
             found = load64(flag) if is_whole else 0
-            if found:
-                multiply_tile(k, panel_a, panel_b, c, rows_c, of_c, scalars, way if found & ALIGNED else plain)
+            to, how = c if found else kept, (way if found & ALIGNED else plain) if found else KEEP
+            if m - at_m > tile_m - group:
+                multiply_tile(k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
             else:
-                multiply_tile(k, panel_a, panel_b, kept, rows_c, of_c, scalars, KEEP)
+                registers = (m - at_m + group - 1) // group
+                multiply_part(registers, k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
+            if found == 0:
                 scatter_tile(
                     kept, c, rows_c, of_c, scalars, plain, min(tile_m, m - at_m), min(tile_n, n - at_n)
                 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.lazy_dataclasses import dataclass
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
 from ..llvmlite_extensions import shuffle
@@ -19,20 +19,42 @@ ARGUMENTS = ("depth", "a", "b", "c", "rows", "columns", "scalars", "way")
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """What a function has at hand."""
+    """What a function has at hand. packed: bytes of a term's rows in a panel."""
 
     module: ir.Module
     kernel: MicroKernel
+    packed: int
     b: ir.IRBuilder
     arguments: dict[str, ir.Value]
 
 
-def add_micro_kernel(module: ir.Module, kernel: MicroKernel, name: str = "multiply_tile") -> ir.Function:
+def add_micro_kernels(module: ir.Module, kernel: MicroKernel) -> tuple[ir.Function, ir.Function]:
+    """The function of whole tiles, and one of the first registers of each column: `(registers, ...)`."""
+    whole = add_micro_kernel(module, kernel, "multiply_tile")
+    part = ir.Function(module, ir.FunctionType(I64, [I64] * (1 + len(ARGUMENTS))), "multiply_part")
+    part.linkage = "internal"
+    b = ir.IRBuilder(part.append_basic_block("entry"))
+    every = b.append_basic_block("whole")
+    choice = b.switch(part.args[0], every)
+    made = {every: whole}
+    for vectors in range(1, kernel.vectors):
+        block = b.append_basic_block(f"registers{vectors}")
+        choice.add_case(i64(vectors), block)
+        made[block] = add_micro_kernel(module, kernel, f"multiply_{vectors}", vectors)
+    for block, function in made.items():
+        b.position_at_end(block)
+        b.ret(b.call(function, part.args[1:]))
+    return whole, part
+
+
+def add_micro_kernel(module: ir.Module, full: MicroKernel, name: str, vectors: int | None = None) -> ir.Function:
     """The function `(depth, a, b, c, rows, columns, scalars, way)`, of words and addresses.
 
-    depth: terms; a, b: packed panels; c: C's first element, or where a tile is kept; rows, columns: the offsets in C,
-    in bytes, of a tile's rows, which follow each other, and of its columns; scalars: see `Arithmetic`.
+    vectors: the registers of a column that are computed, None = all; depth: terms; a, b: packed panels; c: C's first
+    element, or where a tile is kept; rows, columns: the offsets in C, in bytes, of a tile's rows, which follow each
+    other, and of its columns; scalars: see `Arithmetic`.
     """
+    kernel = full if vectors is None else replace(full, vectors=vectors)
     function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
     function.linkage = "internal"
     function.attributes.add("nounwind")
@@ -43,7 +65,7 @@ def add_micro_kernel(module: ir.Module, kernel: MicroKernel, name: str = "multip
         given[label] = argument
         if label not in ("depth", "way"):
             given[label] = b.inttoptr(argument, PTR)
-    tile = _Tile(module, kernel, b, given)
+    tile = _Tile(module, kernel, full.vectors * kernel.lanes * kernel.dtype.real_bits // 8, b, given)
     _fetch(tile)
     _finish(tile, _products(tile))
     return function
@@ -89,7 +111,7 @@ def _products(tile: _Tile) -> list[list[ir.Value]]:
     following = b.sub(term, i64(1))
     for value, first, then in (
         (term, tile.arguments["depth"], following),
-        (a, tile.arguments["a"], at(b, a, kernel.vectors * kernel.lanes * size)),
+        (a, tile.arguments["a"], at(b, a, tile.packed)),
         (panel, tile.arguments["b"], at(b, panel, kernel.width * size)),
         *((sums[place], zero, added[place]) for place in places),
     ):
@@ -118,8 +140,6 @@ def _factor(tile: _Tile, panel: ir.Value, column: int) -> ir.Value:
     return splat(b, load(b, at(b, panel, column * size), kind.element, size), kernel.lanes)
 
 
-
-
 def _finish(tile: _Tile, sums: list[list[ir.Value]]) -> None:
     """Write the tile in each of the ways."""
     b = tile.b
@@ -133,8 +153,9 @@ def _finish(tile: _Tile, sums: list[list[ir.Value]]) -> None:
         b.ret(i64(0))
     b.position_at_end(keep)
     size = tile.kernel.lanes * tile.kernel.dtype.real_bits // 8
-    for number, value in enumerate(x for column in sums for x in column):
-        store(b, value, at(b, tile.arguments["c"], number * size), size)
+    for number, column in enumerate(sums):
+        for v, value in enumerate(column):
+            store(b, value, at(b, tile.arguments["c"], number * tile.packed + v * size), size)
     b.ret(i64(0))
 
 

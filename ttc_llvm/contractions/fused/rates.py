@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...lowering.micro_kernel import blocks
+from ...lowering.micro_kernel import MicroKernel, blocks
 from ...problem import dtypes
 from ...problem.contraction import Contraction
 from ...runtime import backend
@@ -28,6 +28,7 @@ CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
 WIDE, THIN = 1536, 16  # extents of a result beyond these
 SHORT, LONG = 32, 256  # terms of a sum
 TILES, MORE = 8, 4  # of a side of a product in the caches, and times as many columns
+FAR = 1032  # elements from row to row: no multiple of a page
 ROUNDS, ENOUGH = 5, 2e-2  # runs of each, and the seconds after which there are no more
 
 
@@ -55,10 +56,11 @@ class FusedRates(NamedTuple):
         """The predicted time of a plan on so many threads."""
         kernel = micro_kernel(fused.merged.dtype)
         (m, n, k), block = fused.sizes, fused.plan.block
-        tiles_m, tiles_n = -(-m // kernel.rows), -(-n // kernel.columns)
+        registers, tiles_n = -(-m // kernel.group), -(-n // kernel.columns)
+        tiles_m = -(-m // kernel.rows)
         blocks = -(-k // block[2])
-        tile = self.tile if _is_regular(fused, kernel.rows) else self.apart
-        total = tiles_m * tiles_n * (k * self.term + blocks * tile)
+        tile = self.tile if _is_regular(fused, kernel) else self.apart
+        total = tiles_n * (registers / kernel.vectors * k * self.term + tiles_m * blocks * tile)
         total += self._packing(fused, (tiles_m * kernel.rows, tiles_n * kernel.columns))
         total = fused.batches * total + self._fetched(fused, blocks)
         return self.start + total / min(threads, max(fused.batches, tiles_m, tiles_n))
@@ -90,11 +92,12 @@ class FusedRates(NamedTuple):
         return total
 
 
-def _is_regular(fused: Fused, tile: int) -> bool:
+def _is_regular(fused: Fused, kernel: MicroKernel) -> bool:
     """True where most tiles have rows that follow each other in C."""
     rows = fused.plan.rows
     inner = fused.merged.indices[rows[-1]] if rows else None
-    return inner is not None and inner.strides[C] == 1 and (inner.extent % tile == 0 or inner.extent >= LONG)
+    unit = kernel.group if len(rows) == 1 else kernel.rows
+    return inner is not None and inner.strides[C] == 1 and (inner.extent % unit == 0 or inner.extent >= LONG)
 
 
 @once
@@ -121,7 +124,7 @@ def _measured(dtype: str) -> FusedRates:
     short, long = (_added(dtype, (m, n, k)) for k in (SHORT, LONG))
     term = (long - short) / (LONG - SHORT)
     tile = max(0.0, short - term * SHORT)
-    apart = _added(dtype, (m, n, SHORT), 2)
+    apart = _added(dtype, (m, n, SHORT), turned=True)
     narrow = m, kernel.columns, LONG
     elements = (m + kernel.columns) * LONG
     packed = (_product(dtype, narrow) - start - TILES * long) / elements
@@ -141,21 +144,23 @@ def _measured(dtype: str) -> FusedRates:
     return FusedRates(*(max(value, 1e-15) for value in found))
 
 
-def _added(dtype: str, sizes: tuple[int, int, int], spread_c: int = 1) -> float:
+def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False) -> float:
     """Seconds of a further tile."""
     m, n, k = sizes
-    once, often = (_product(dtype, (m, times * n, k), spread_c=spread_c) for times in (1, MORE))
+    once, often = (_product(dtype, (m, times * n, k), turned=turned) for times in (1, MORE))
     return (often - once) / (TILES**2 * (MORE - 1))
 
 
 def _product(
-    dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, spread_c: int = 1, streams: bool = False
+    dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, turned: bool = False, streams: bool = False
 ) -> float:
-    """Seconds of a product of k x n, columns, by k x m, rows. spread: elements from one to the next in A and in C."""
+    """Seconds of a product of k x n, columns, by k x m, rows. spread_a: elements from one to the next in A; turned:
+    not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor."""
     m, n, k = sizes
     kind = dtypes.to_numpy(dtypes.dtype(dtype))
+    result, strides_c = ("ij", (FAR, 1)) if turned else ("ji", (m, 1))
     stated = Contraction(
-        "ki,kj->ji", {"i": m, "j": n, "k": k}, dtype, (m * spread_a, spread_a), None, (m * spread_c, spread_c)
+        f"ki,kj->{result}", {"i": m, "j": n, "k": k}, dtype, (m * spread_a, spread_a), None, strides_c
     )
     merged = merge(stated)
     numbers = {index.kind.value: (number,) for number, index in enumerate(merged.indices)}
