@@ -23,7 +23,9 @@ def multiply_part(
     raise NotImplementedError
 
 
-def scatter_tile(tile: int, c: int, rows: int, columns: int, scalars: int, way: int, m: int, n: int) -> int:
+def scatter_tile(
+    tile: int, c: int, rows: int, columns: int, scalars: int, way: int, m: int, n: int, flags: int
+) -> int:
     """See `scatter.add_scatter`."""
     raise NotImplementedError
 

@@ -19,6 +19,7 @@ from .calls import (
 )
 
 IN_A_ROW, ALIGNED = 1, 2  # flags of a tile of rows: they follow each other in C; and begin at a boundary
+APART = 4  # the flag of its first register, and so on: whose rows do not follow each other
 
 
 def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
@@ -95,43 +96,55 @@ def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, o
         x += at * load64(axis + 8)
         y += at * load64(axis + 16)
         level -= 1
-    for k in range(count):
-        store64(one + 8 * k, x)
-        store64(other + 8 * k, y)
-        level = number - 1 if k + 1 < count else -1
+    extent, step_x, step_y, at, k = count, 0, 0, 0, 0
+    if number > 0:
+        inner = start + f.AXIS * (number - 1)
+        extent, step_x, step_y = load64(inner), load64(inner + 8), load64(inner + 16)
+        at = load64(places + 8 * (number - 1))
+    while k < count:
+        end = min(k + extent - at, count)
+        while k < end:
+            store64(one + 8 * k, x)
+            store64(other + 8 * k, y)
+            x, y, k = x + step_x, y + step_y, k + 1
+        x, y, at = x - step_x * extent, y - step_y * extent, 0
+        level = number - 2 if k < count else -1
         while level >= 0:
             axis = start + f.AXIS * level
-            at = load64(places + 8 * level) + 1
+            outer = load64(places + 8 * level) + 1
             x += load64(axis + 8)
             y += load64(axis + 16)
-            store64(places + 8 * level, at)
-            if at < load64(axis):
+            store64(places + 8 * level, outer)
+            if outer < load64(axis):
                 break
             store64(places + 8 * level, 0)
-            x -= load64(axis + 8) * at
-            y -= load64(axis + 16) * at
+            x -= load64(axis + 8) * outer
+            y -= load64(axis + 16) * outer
             level -= 1
     for k in range(count, (count + tile - 1) // tile * tile):
-        store64(one + 8 * k, x)
-        store64(other + 8 * k, y)
+        store64(one + 8 * k, load64(one + 8 * (count - 1)))
+        store64(other + 8 * k, load64(other + 8 * (count - 1)))
     return 0
 
 
 def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
     """Set the flags of each tile of rows. The last one may have whole registers only."""
     tile, size, streamed = load64(job + f.TILE_M), load64(job + f.SIZE), load64(job + f.STREAMED)
-    flags, of_c = scratch + load64(job + f.FLAGS), scratch + load64(job + f.ROWS_C)
+    group, of_c = load64(job + f.GROUP), scratch + load64(job + f.ROWS_C)
     for number in range((m + tile - 1) // tile):
-        count = min(tile, m - number * tile)
-        found = IN_A_ROW if count % load64(job + f.GROUP) == 0 else 0
-        start = load64(of_c)
-        for row in range(1, count if found else 0):
-            if load64(of_c + 8 * row) != start + row * size:
-                found = 0
-                break
-        if found and streamed and (c + start) % streamed == 0:
-            found = IN_A_ROW | ALIGNED
-        store64(flags + 8 * number, found)
+        count, found, row, flag, are_apart = min(tile, m - number * tile), 0, 0, APART, 0
+        while row < count:
+            end = min(row + group, count)
+            are_apart |= row > 0 and load64(of_c + 8 * row) != load64(of_c + 8 * row - 8) + size
+            apart = 0
+            for k in range(row + 1, end):
+                apart |= load64(of_c + 8 * k) != load64(of_c + 8 * k - 8) + size
+            found |= flag if apart else 0
+            row, flag = end, flag << 1
+        if found == 0 and are_apart == 0 and count % group == 0:
+            is_aligned = streamed > 0 and (c + load64(of_c)) % max(streamed, 1) == 0
+            found = IN_A_ROW | ALIGNED if is_aligned else IN_A_ROW
+        store64(scratch + load64(job + f.FLAGS) + 8 * number, found)
         of_c += 8 * tile
     return 0
 
@@ -173,16 +186,17 @@ def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int
         panel_a, at_m = scratch + load64(job + f.PANELS_A), 0
         is_whole = at_n + tile_n <= n and way < TURNED
         while at_m < m:
-            found = load64(flag) if is_whole else 0
-            to, how = c if found else kept, (way if found & ALIGNED else plain) if found else KEEP
+            found = load64(flag)
+            is_direct = is_whole and found & IN_A_ROW
+            to, how = c if is_direct else kept, (way if found & ALIGNED else plain) if is_direct else KEEP
             if m - at_m > tile_m - group:
                 multiply_tile(k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
             else:
                 registers = (m - at_m + group - 1) // group
                 multiply_part(registers, k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
-            if found == 0:
+            if not is_direct:
                 scatter_tile(
-                    kept, c, rows_c, of_c, scalars, plain, min(tile_m, m - at_m), min(tile_n, n - at_n)
+                    kept, c, rows_c, of_c, scalars, plain, min(tile_m, m - at_m), min(tile_n, n - at_n), found
                 )  # fmt: skip
             at_m += tile_m
             rows_c += 8 * tile_m

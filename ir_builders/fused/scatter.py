@@ -1,4 +1,4 @@
-"""Tiles at the edges of C, or whose rows lie apart: written element by element, at tabled offsets."""
+"""Tiles at the edges of C, or whose rows lie apart: registers are written at tabled offsets, or element by element."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from ..values import I32, I64, PTR, VOID, at, counted, i64, splat
 from ..vector_loads import load
 from .arithmetic import CROSSED, OLD, OLD_SWAPPED, STRAIGHT, SUM, SUM_SWAPPED, Arithmetic, vector
 from .calls import ADD, SET, TURNED
+from .macro_kernel import APART
 
-ARGUMENTS = ("tile", "c", "rows", "columns", "scalars", "way", "m", "n")
+ARGUMENTS = ("tile", "c", "rows", "columns", "scalars", "way", "m", "n", "flags")
 
 
 def add_scatter(module: ir.Module, kernel: MicroKernel, name: str = "scatter_tile") -> ir.Function:
-    """The function `(tile, c, rows, columns, scalars, way, m, n)`, of words and addresses: the first m rows and n
-    columns of a tile that was kept go to C, way by way. rows, columns: their offsets in bytes."""
+    """The function `(tile, c, rows, columns, scalars, way, m, n, flags)`, of words and addresses: the first m rows and
+    n columns of a tile that was kept go to C, way by way.
+
+    rows, columns: their offsets in bytes; flags: of registers whose rows do not follow each other
+    (`macro_kernel.APART`)."""
     function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
     function.linkage = "internal"
     function.attributes.add("nounwind")
     b = ir.IRBuilder(function.append_basic_block("entry"))
     for label, argument in zip(ARGUMENTS, function.args, strict=True):
         argument.name = label
-    *words, way, m, n = function.args
+    *words, way, m, n, flags = function.args
     made = _Scatter(module, b, kernel, [b.inttoptr(word, PTR) for word in words])
     done = b.append_basic_block("done")
     choice = b.switch(way, done)
@@ -35,7 +39,7 @@ def add_scatter(module: ir.Module, kernel: MicroKernel, name: str = "scatter_til
         choice.add_case(i64(one + turned * TURNED), block)
         b.position_at_end(block)
         with counted(b, n, 1, "column") as column:
-            made.column(column, m, one == ADD, turned)
+            made.column(column, m, flags, one == ADD, turned)
         b.branch(done)
     b.position_at_end(done)
     b.ret(i64(0))
@@ -50,19 +54,25 @@ class _Scatter:
         self._tile, self._c, self._rows, self._columns, scalars = addresses
         self._arithmetic = Arithmetic(module, b, kernel, scalars)
 
-    def column(self, column: ir.Value, m: ir.Value, adds: bool, turned: bool) -> None:
+    def column(self, column: ir.Value, m: ir.Value, flags: ir.Value, adds: bool, turned: bool) -> None:
         """Write one column."""
-        b, arithmetic = self._b, self._arithmetic
+        b = self._b
         place = at(b, self._c, load(b, at(b, self._columns, b.mul(column, i64(8))), I64, 8))
         for register in range(self._kernel.vectors):
-            mask, where = self._mask(register, m), self._where(place, register)
-            value = self._product(column, register, turned)
-            if adds:
-                old = self._gathered(where, mask)
-                value = arithmetic.added(arithmetic.factor(OLD), old, value)
-                if turned:
-                    value = arithmetic.added(arithmetic.factor(OLD_SWAPPED), arithmetic.swapped(old), value)
-            self._scattered(value, where, mask)
+            mask, value = self._mask(register, m), self._product(column, register, turned)
+            apart = b.icmp_signed("!=", b.and_(flags, i64(APART << register)), i64(0))
+            with b.if_else(apart) as (one_by_one, together):
+                for branch, reached in ((one_by_one, self._elements), (together, self._row)):
+                    with branch:
+                        self._update(value, reached(place, register), mask, adds, turned)
+
+    def _update(self, value: ir.Value, where: ir.Value, mask: ir.Value, adds: bool, turned: bool) -> None:
+        if adds:
+            arithmetic, old = self._arithmetic, self._read(where, mask)
+            value = arithmetic.added(arithmetic.factor(OLD), old, value)
+            if turned:
+                value = arithmetic.added(arithmetic.factor(OLD_SWAPPED), arithmetic.swapped(old), value)
+        self._write(value, where, mask)
 
     def _product(self, column: ir.Value, register: int, turned: bool) -> ir.Value:
         arithmetic, parts = self._arithmetic, self._kernel.parts
@@ -87,37 +97,40 @@ class _Scatter:
         rows = [register * kernel.group + lane // kernel.parts for lane in range(kernel.lanes)]
         return b.icmp_signed("<", ir.Constant(vector_type(I64, kernel.lanes), rows), splat(b, m, kernel.lanes))
 
-    def _where(self, place: ir.Value, register: int) -> ir.Value:
-        """The addresses of all lanes, as vector of integers."""
+    def _row(self, place: ir.Value, register: int) -> ir.Value:
+        """The address of a register whose rows follow each other."""
+        b = self._b
+        return at(b, place, load(b, at(b, self._rows, 8 * self._kernel.group * register), I64, 8))
+
+    def _elements(self, place: ir.Value, register: int) -> ir.Value:
+        """The addresses of all lanes."""
         b, kernel = self._b, self._kernel
         offsets = load(b, at(b, self._rows, 8 * kernel.group * register), vector_type(I64, kernel.group), 8)
         if kernel.parts > 1:
             offsets = shuffle(b, offsets, None, [lane // 2 for lane in range(kernel.lanes)])
             odd = [lane % 2 * kernel.dtype.real_bits // 8 for lane in range(kernel.lanes)]
             offsets = b.add(offsets, ir.Constant(offsets.type, odd))
-        return b.add(splat(b, b.ptrtoint(place, I64), kernel.lanes), offsets)
+        where = b.add(splat(b, b.ptrtoint(place, I64), kernel.lanes), offsets)
+        kind = vector_type(PTR, kernel.lanes)
+        return written(b, kind, f"inttoptr {where.type} {reference(where)} to {kind}")
 
-    def _pointers(self, where: ir.Value) -> ir.Value:
-        kind = vector_type(PTR, self._kernel.lanes)
-        return written(self._b, kind, f"inttoptr {where.type} {reference(where)} to {kind}")
-
-    def _gathered(self, where: ir.Value, mask: ir.Value) -> ir.Value:
-        kind, places = self._kind, self._pointers(where)
-        name = self._intrinsic("gather")
-        external(self._module, name, kind, [places.type, I32, mask.type, kind])
-        given = f"{places.type} {reference(places)}, i32 {self._align}, {mask.type} {reference(mask)}, {kind} undef"
+    def _read(self, where: ir.Value, mask: ir.Value) -> ir.Value:
+        kind, name = self._kind, self._intrinsic(where, "load", "gather")
+        external(self._module, name, kind, [where.type, I32, mask.type, kind])
+        given = f"{where.type} {reference(where)}, i32 {self._align}, {mask.type} {reference(mask)}, {kind} undef"
         return written(self._b, kind, f"call {kind} @{name}({given})")
 
-    def _scattered(self, value: ir.Value, where: ir.Value, mask: ir.Value) -> None:
-        places, name = self._pointers(where), self._intrinsic("scatter")
-        external(self._module, name, VOID, [self._kind, places.type, I32, mask.type])
-        given = f"{places.type} {reference(places)}, i32 {self._align}, {mask.type} {reference(mask)}"
+    def _write(self, value: ir.Value, where: ir.Value, mask: ir.Value) -> None:
+        name = self._intrinsic(where, "store", "scatter")
+        external(self._module, name, VOID, [self._kind, where.type, I32, mask.type])
+        given = f"{where.type} {reference(where)}, i32 {self._align}, {mask.type} {reference(mask)}"
         written(self._b, VOID, f"call void @{name}({self._kind} {reference(value)}, {given})")
 
     @property
     def _align(self) -> int:
         return self._kernel.dtype.real_bits // 8
 
-    def _intrinsic(self, name: str) -> str:
+    def _intrinsic(self, where: ir.Value, of_row: str, of_elements: str) -> str:
         lanes, bits = self._kernel.lanes, self._kernel.dtype.real_bits
-        return f"llvm.masked.{name}.v{lanes}f{bits}.v{lanes}p0"
+        is_row = where.type == PTR
+        return f"llvm.masked.{of_row if is_row else of_elements}.v{lanes}f{bits}.{'' if is_row else f'v{lanes}'}p0"

@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ...lowering.micro_kernel import MicroKernel, blocks
 from ...problem import dtypes
-from ...problem.contraction import Contraction
+from ...problem.contraction import Contraction, IndexClass
 from ...runtime import backend
 from ...runtime.once import once
 from ...tuning.database.opened import open_database
@@ -27,7 +27,9 @@ KIND = "speeds"  # of rows in the database
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
 WIDE, THIN = 1536, 16  # extents of a result beyond these
 SHORT, LONG = 32, 256  # terms of a sum
-TILES, MORE = 8, 4  # of a side of a product in the caches, and times as many columns
+TILES, MORE, MANY = 8, 4, 6  # of a side of a product in the caches, and times as many columns, or rows
+CLASSES = IndexClass.M, IndexClass.N, IndexClass.K, IndexClass.BATCH
+LEAST = 1e-15  # seconds: differences of times may be negative
 FAR = 1032  # elements from row to row: no multiple of a page
 ROUNDS, ENOUGH = 5, 2e-2  # runs of each, and the seconds after which there are no more
 
@@ -35,16 +37,19 @@ ROUNDS, ENOUGH = 5, 2e-2  # runs of each, and the seconds after which there are 
 class FusedRates(NamedTuple):
     """Seconds that parts of a fused contraction take.
 
-    start: of a call; term: of a tile for each term of its sums; tile, apart: of a tile to be written, and of one whose
-    rows do not follow each other in C; packed, picked, fetched: of an element that is packed with its neighbours, or by
-    itself, or by itself from a line that has left the caches since; written, streamed: of a byte of C beyond the
-    caches, through them and past them; read: of a byte of A or B there.
+    start: of a call; batch: of a further product of a call, beside its tiles; term: of a tile for each
+    term of its sums; tile, apart, far: of a tile to be written, of one whose rows do not follow each other in C, and of
+    one of a block of so many such rows that their pages are not at hand; packed, picked, fetched: of an element that is
+    packed with its neighbours, or by itself, or by itself from a line that has left the caches since; written,
+    streamed: of a byte of C beyond the caches, through them and past them; read: of a byte of A or B there.
     """
 
     start: float
+    batch: float
     term: float
     tile: float
     apart: float
+    far: float
     packed: float
     picked: float
     fetched: float
@@ -59,10 +64,11 @@ class FusedRates(NamedTuple):
         registers, tiles_n = -(-m // kernel.group), -(-n // kernel.columns)
         tiles_m = -(-m // kernel.rows)
         blocks = -(-k // block[2])
-        tile = self.tile if _is_regular(fused, kernel) else self.apart
+        apart = self.far if min(m, block[0]) > TILES * MANY // 2 * kernel.rows else self.apart
+        tile = self.tile + _share_apart(fused, kernel) * max(0.0, apart - self.tile)
         total = tiles_n * (registers / kernel.vectors * k * self.term + tiles_m * blocks * tile)
         total += self._packing(fused, (tiles_m * kernel.rows, tiles_n * kernel.columns))
-        total = fused.batches * total + self._fetched(fused, blocks)
+        total = fused.batches * (total + self.batch) + self._fetched(fused, blocks)
         return self.start + total / min(threads, max(fused.batches, tiles_m, tiles_n))
 
     def _packing(self, fused: Fused, padded: tuple[int, int]) -> float:
@@ -92,12 +98,13 @@ class FusedRates(NamedTuple):
         return total
 
 
-def _is_regular(fused: Fused, kernel: MicroKernel) -> bool:
-    """True where most tiles have rows that follow each other in C."""
-    rows = fused.plan.rows
+def _share_apart(fused: Fused, kernel: MicroKernel) -> float:
+    """The share of registers whose rows do not follow each other in C."""
+    rows, group = fused.plan.rows, kernel.group
     inner = fused.merged.indices[rows[-1]] if rows else None
-    unit = kernel.group if len(rows) == 1 else kernel.rows
-    return inner is not None and inner.strides[C] == 1 and (inner.extent % unit == 0 or inner.extent >= LONG)
+    if inner is None or inner.strides[C] != 1:
+        return 1.0
+    return min(1.0, (group - 1) / inner.extent) if inner.extent % group else 0.0
 
 
 @once
@@ -120,11 +127,11 @@ def _measured(dtype: str) -> FusedRates:
     kernel = micro_kernel(dtype)
     m, n = kernel.rows * TILES, kernel.columns * TILES
     size = kernel.dtype.itemsize
-    start = _product(dtype, (1, 1, 1))
+    start, several = _product(dtype, (1, 1, 1)), _product(dtype, (1, 1, 1), batches=LONG)
     short, long = (_added(dtype, (m, n, k)) for k in (SHORT, LONG))
     term = (long - short) / (LONG - SHORT)
     tile = max(0.0, short - term * SHORT)
-    apart = _added(dtype, (m, n, SHORT), turned=True)
+    apart, far = (_added(dtype, (times * m, n, SHORT), turned=True) for times in (1, MANY))
     narrow = m, kernel.columns, LONG
     elements = (m + kernel.columns) * LONG
     packed = (_product(dtype, narrow) - start - TILES * long) / elements
@@ -137,37 +144,37 @@ def _measured(dtype: str) -> FusedRates:
     of_c = WIDE * WIDE * size
     deep = _product(dtype, (WIDE, kernel.columns, WIDE))
     read = deep - start - -(-WIDE // kernel.rows) * (WIDE * term + tile) - WIDE * WIDE * packed
-    found = (
-        start, term, tile, max(0.0, apart - term * SHORT), packed, picked, fetched / (m * LONG), written / of_c,
-        streamed / of_c, read / of_c,
+    found = FusedRates(
+        start, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed, picked,
+        fetched / (m * LONG), written / of_c, streamed / of_c, read / of_c,
     )  # fmt: skip
-    return FusedRates(*(max(value, 1e-15) for value in found))
+    return FusedRates(*(max(value, LEAST) for value in found))
 
 
 def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False) -> float:
     """Seconds of a further tile."""
     m, n, k = sizes
     once, often = (_product(dtype, (m, times * n, k), turned=turned) for times in (1, MORE))
-    return (often - once) / (TILES**2 * (MORE - 1))
+    return (often - once) / (m // micro_kernel(dtype).rows * TILES * (MORE - 1))
 
 
 def _product(
-    dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, turned: bool = False, streams: bool = False
-) -> float:
+    dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, turned: bool = False, streams: bool = False,
+    batches: int = 1,
+) -> float:  # fmt: skip
     """Seconds of a product of k x n, columns, by k x m, rows. spread_a: elements from one to the next in A; turned:
     not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor."""
     m, n, k = sizes
     kind = dtypes.to_numpy(dtypes.dtype(dtype))
-    result, strides_c = ("ij", (FAR, 1)) if turned else ("ji", (m, 1))
-    stated = Contraction(
-        f"ki,kj->{result}", {"i": m, "j": n, "k": k}, dtype, (m * spread_a, spread_a), None, strides_c
-    )
+    result, strides_c = ("bij", (m * FAR, FAR, 1)) if turned else ("bji", (n * m, m, 1))
+    extents, strides_a = {"b": batches, "i": m, "j": n, "k": k}, (k * m * spread_a, m * spread_a, spread_a)
+    stated = Contraction(f"bki,bkj->{result}", extents, dtype, strides_a, None, strides_c)
     merged = merge(stated)
     numbers = {index.kind.value: (number,) for number, index in enumerate(merged.indices)}
     kernel = micro_kernel(dtype)
     made = blocks(kernel, backend.host_target(), sizes, streams)
-    rows, columns, terms = (numbers.get(name, ()) for name in ("m", "n", "k"))
-    plan = FusedPlan(rows, columns, terms, (), (made.rows, made.columns, made.terms), streams)
+    rows, columns, terms, others = (numbers.get(kind.value, ()) for kind in CLASSES)
+    plan = FusedPlan(rows, columns, terms, others, (made.rows, made.columns, made.terms), streams)
     run = FusedExecution(stated, Fused(merged, plan), 1).run
     a, b, c = (_laid(stated, name, kind) for name in "abc")
     return _least(lambda: run(a, b, c))
