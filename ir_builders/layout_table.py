@@ -23,7 +23,7 @@ LEAST_ROOM = 256
 
 def find(table: int, layout: int) -> int:
     """The prepared call of a layout, 0 where none is known."""
-    entry = _entry(table, layout, _hash(layout))
+    entry = _entry(table, layout, hashed(layout))
     if entry == 0:
         return 0
     store64(entry + known.USED, 1)
@@ -42,7 +42,7 @@ def put(table: int, layout: int, prepared: int) -> int:
     """Remember a prepared call, in place of what was known of its layout, with a reference to its owner. The result is
     its place in the table, 0 where there is no memory. Parameters without an owner are those of `plan`, and copied."""
     release(table)
-    code = _hash(layout)
+    code = hashed(layout)
     old = _entry(table, layout, code)
     if old:
         _unlink(table, old)
@@ -121,7 +121,8 @@ def renew(table: int, layout: int, left: int) -> None:
 # --- chains and ring ------------------------------------------------------------------------------------
 
 
-def _hash(layout: int) -> int:
+def hashed(layout: int) -> int:
+    """A number whose bits all depend on all of a layout."""
     code = load64(layout)
     for at in range(layout + 8, end(layout), 8):
         code = wrapped((code ^ load64(at)) * FACTOR)
@@ -135,7 +136,7 @@ def _entry(table: int, layout: int, code: int) -> int:
         return 0
     entry = load64(_chain(table, code))
     while entry:
-        if load64(entry + known.HASH) == code and _is_same(entry + known.LAYOUT, layout):
+        if load64(entry + known.HASH) == code and is_same(entry + known.LAYOUT, layout):
             return entry
         entry = load64(entry + known.NEXT)
     return 0
@@ -146,7 +147,7 @@ def _chain(table: int, code: int) -> int:
     return load64(table + known.BUCKETS) + 8 * (code & load64(table + known.ROOM) - 1)
 
 
-def _is_same(known_layout: int, layout: int) -> int:
+def is_same(known_layout: int, layout: int) -> int:
     """1 for equal layouts: ranks lie within both."""
     length = end(layout) - layout
     for at in range(0, length, 8):

@@ -27,6 +27,12 @@ def plan(planner: int, layout: int, prepared: int, params: int, checked: int) ->
     """Write the prepared call of a layout and its parameters, at most PARAMS_BYTES; PLANNED, or why there is none, in
     which case nothing means anything. checked: elements of the result are known to share no memory."""
     work = local(axes.WORK_BYTES)
+    status = laid_out(planner, layout, prepared, work, checked)
+    return onto_family(planner, work, prepared, params) if status == known.PLANNED else status
+
+
+def laid_out(planner: int, layout: int, prepared: int, work: int, checked: int) -> int:
+    """Write a layout's canonical form, and what a prepared call says of addresses; PLANNED, or why there is none."""
     status = axes.canonical(layout, work, checked)
     if status != known.PLANNED:
         return status
@@ -36,9 +42,14 @@ def plan(planner: int, layout: int, prepared: int, params: int, checked: int) ->
     store64(prepared + fields.ODD_A, min(unit_a, axes.ALIGNED) - 1)
     store64(prepared + fields.ODD_B, min(unit_b, axes.ALIGNED) - 1)
     axes.settle(planner, work)
+    return known.PLANNED
+
+
+def onto_family(planner: int, work: int, prepared: int, params: int) -> int:
+    """Write the call of a canonical form's any-size kernel; PLANNED, or why there is none."""
     if load64(work + axes.LENGTH) > known.MOST_AXES:
         return known.MANY_AXES
-    if _is_contiguous(planner, work):
+    if is_contiguous(planner, work):
         return _copied(planner, work, prepared, params)
     _choose_form(work)
     return _planned(planner, work, prepared, params)
@@ -54,7 +65,7 @@ def _write_reach(layout: int, reach: int, side: int, size: int) -> None:
     store64(reach + 8, end)
 
 
-def _is_contiguous(planner: int, work: int) -> int:
+def is_contiguous(planner: int, work: int) -> int:
     """1 for plain moves that permute nothing and leave nothing out."""
     moves = load64(planner + known.COPY) != 0 and load64(work + axes.TYPE) < known.MOVE_TYPES
     alone = load64(work + axes.LENGTH) == 1 and load64(work + axes.LIST + axes.A) == 1
@@ -74,7 +85,7 @@ def _copied(planner: int, work: int, prepared: int, params: int) -> int:
     store64(params + copies.STEP, step)
     store64(params + copies.COPY, load64(planner + known.COPY))
     kernel = past if past else load64(planner + known.COPY_BYTES)
-    _write_call(planner, work, prepared, params, kernel, _steps(size, step), size, 0)
+    write_call(planner, work, prepared, params, kernel, _steps(size, step), size, 0)
     store64(prepared + fields.HELD, size < HELD_COPIES * load64(planner + known.HELD_BYTES))
     if near:
         store64(prepared + fields.PARTS, 1)
@@ -121,11 +132,11 @@ def _planned(planner: int, work: int, prepared: int, params: int) -> int:
     if weight >= load64(planner + known.BUDGET):
         return known.HEAVY
     kernel = load64(family + known.FAMILY_KERNEL)
-    _write_call(planner, work, prepared, params, kernel, tasks, moved, weight)
+    write_call(planner, work, prepared, params, kernel, tasks, moved, weight)
     return known.PLANNED if kernel else 1 + number
 
 
-def _write_call(
+def write_call(
     planner: int, work: int, prepared: int, params: int, kernel: int, tasks: int, moved: int, weight: int
 ) -> None:
     """Write what is called. moved: bytes."""

@@ -94,6 +94,8 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .errors import TargetError as TargetError
     from .errors import TtcError as TtcError
     from .errors import VerificationError as VerificationError
+    from .groups.plan import GroupedPlan as GroupedPlan
+    from .groups.public import grouped as grouped
     from .lowering.gpu.plan import GpuPlan as GpuPlan
     from .lowering.plan import CpuPlan as CpuPlan
     from .machine.gpu_target import GpuTarget as GpuTarget
@@ -119,6 +121,8 @@ _HOMES = {
     "contractions.plan": ("ContractionPlan",),
     "contractions.public": ("einsum", "tensordot"),
     "contractions.solution": ("ContractionSolution",),
+    "groups.plan": ("GroupedPlan",),
+    "groups.public": ("grouped",),
     "compiling.exports": ("Imported", "export_solutions", "import_solutions"),
     "compiling.front": ("compile",),
     "compiling.gpu_solution": ("GpuSolution",),

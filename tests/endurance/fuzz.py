@@ -24,6 +24,7 @@ import campaign
 import fuzz_arrays
 import fuzz_calls
 import fuzz_gpu
+import fuzz_groups
 import fuzz_kernels
 import fuzz_objects
 from children import Child, serve
@@ -34,10 +35,11 @@ KINDS: dict[str, Any] = {
     "kernels": fuzz_kernels,
     "calls": fuzz_calls,
     "arrays": fuzz_arrays,
+    "groups": fuzz_groups,
     "objects": fuzz_objects,
     "gpu": fuzz_gpu,
 }
-SHARES = {"kernels": 6, "calls": 3, "arrays": 3, "objects": 1, "gpu": 1}  # of the rounds that chance makes
+SHARES = {"kernels": 6, "calls": 3, "arrays": 3, "groups": 1, "objects": 1, "gpu": 1}  # of the rounds that chance makes
 
 
 def attack(seed: int, number: int, goal: str) -> dict[str, Any]:
@@ -117,6 +119,7 @@ def main() -> int:
         if asked.serve or asked.only is not None:
             fuzz_calls.prepare()
             fuzz_arrays.prepare()
+            fuzz_groups.prepare()
         if asked.serve:
             serve(lambda number, goal: attack(asked.seed, number, goal))
         elif asked.only is not None:

@@ -17,6 +17,11 @@ def engine() -> Any:
     return _chosen or _choice()
 
 
+def has_kernels() -> bool:
+    """True where our kernels run."""
+    return engine().__name__.endswith(".strided")  # type: ignore[no-any-return]
+
+
 def _choice() -> Any:
     global _chosen
     with locks.CODE:

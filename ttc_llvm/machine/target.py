@@ -35,6 +35,7 @@ class Target:
     exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
     integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
+    gathers: loading a register's elements from as many addresses takes no longer than loading them one by one;
     fused: a multiplication and the addition behind it are one instruction; by_lanes: which takes a factor out of any
     lane of a register;
     abi: the ABI's name for LLVM, "" = the triple says it; family: LLVM's back end.
@@ -62,6 +63,7 @@ class Target:
     exchange: Exchange = Exchange.UNPACK
     scalable: bool = False
     natural: bool = False
+    gathers: bool = False
     integers: bool = False
     fused: bool = True
     by_lanes: bool = False
@@ -165,7 +167,6 @@ _RULES = {
     "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
     "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
     "far": arguments.flag, "pairs": arguments.flag, "exchange": arguments.instance(Exchange),
-    "scalable": arguments.flag, "natural": arguments.flag, "integers": arguments.flag, "fused": arguments.flag,
-    "by_lanes": arguments.flag, "abi": arguments.text,
-    "family": arguments.text,
+    "scalable": arguments.flag, "natural": arguments.flag, "gathers": arguments.flag, "integers": arguments.flag,
+    "fused": arguments.flag, "by_lanes": arguments.flag, "abi": arguments.text, "family": arguments.text,
 }  # fmt: skip

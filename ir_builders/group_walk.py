@@ -1,0 +1,124 @@
+"""The walk over the blocks of a group, and the check of their addresses, as functions for `integer_code`."""
+
+from __future__ import annotations
+
+from . import group_fields as group
+from . import layout_fields as fields
+from .group_fields import Check, Walk
+from .words import call, load64, store64
+
+LARGEST = (1 << 63) - 1
+
+
+def walk_blocks(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
+    """The tasks from `begin` up to `end`, with the ABI of every kernel: of a and b, the addresses of the blocks' own.
+    params: `Walk`. A task is a part of the walk: the last tasks of a block's kernel, some blocks, the first tasks of
+    another's."""
+    bounds = load64(params + Walk.BOUNDS)
+    step, task = load64(bounds + 16 * begin), load64(bounds + 16 * begin + 8)
+    last, stop = load64(bounds + 16 * end), load64(bounds + 16 * end + 8)
+    records, order = load64(params + Walk.RECORDS), load64(params + Walk.ORDER)
+    while step < last:
+        record, place = load64(records + 8 * step), 8 * load64(order + 8 * step)
+        _run(record, load64(a + place), load64(b + place), scalars, scratch, task, load64(record + fields.TASKS))
+        step, task = step + 1, 0
+    if task < stop:
+        record, place = load64(records + 8 * step), 8 * load64(order + 8 * step)
+        _run(record, load64(a + place), load64(b + place), scalars, scratch, task, stop)
+
+
+def _run(record: int, a: int, b: int, scalars: int, scratch: int, begin: int, end: int) -> None:
+    a, b = a + load64(record + fields.OFFSET_A), b + load64(record + fields.OFFSET_B)
+    call(load64(record + fields.KERNEL), a, b, scalars, load64(record + fields.PARAMS), scratch, begin, end)
+
+
+# --- the check of addresses -----------------------------------------------------------------------------------
+
+
+def check_blocks(check: int) -> int:
+    """APART where no block of B reaches into another or into one of A, or what stands in the way. ODD is found."""
+    low, end = _seen(check, Check.A, fields.REACH_OF), _end(check, Check.A, fields.REACH_OF)
+    if load64(check + Check.FIRST) >= 0:
+        return group.NO_ADDRESS_A
+    low_b, end_b = _seen(check, Check.B, fields.REACH_TO), _end(check, Check.B, fields.REACH_TO)
+    if load64(check + Check.FIRST) >= 0:
+        return group.NO_ADDRESS_B
+    status = group.APART if load64(check + Check.INTERLEAVED) else _results_apart(check)
+    if status != group.APART or end <= low_b or end_b <= low:
+        return status
+    return group.MEET_A if load64(check + Check.INTERLEAVED) else _both_apart(check)
+
+
+def _seen(check: int, side: int, reach: int) -> int:
+    """The first byte of all blocks; FIRST is a block without an address, or -1."""
+    found, odd, places = LARGEST, load64(check + Check.ODD), load64(check + side)
+    bits = fields.ODD_A if side == Check.A else fields.ODD_B
+    store64(check + Check.FIRST, -1)
+    for number in range(load64(check + Check.COUNT)):
+        record, place = load64(load64(check + Check.RECORDS) + 8 * number), load64(places + 8 * number)
+        if load64(record + group.STATUS) != group.EMPTY:
+            if place + load64(record + reach) <= 0:
+                store64(check + Check.FIRST, number)
+                return 0
+            odd |= place & load64(record + bits)
+            found = min(found, place + load64(record + reach))
+    store64(check + Check.ODD, odd)
+    return found
+
+
+def _end(check: int, side: int, reach: int) -> int:
+    """The end of all blocks."""
+    found, places = 0, load64(check + side)
+    for number in range(load64(check + Check.COUNT)):
+        record = load64(load64(check + Check.RECORDS) + 8 * number)
+        if load64(record + group.STATUS) != group.EMPTY:
+            found = max(found, load64(places + 8 * number) + load64(record + reach + 8))
+    return found
+
+
+def _results_apart(check: int) -> int:
+    """Whether each block of B ends before the next one begins."""
+    before, end = 0, 0
+    for place in range(load64(check + Check.COUNT)):
+        number = load64(load64(check + Check.ORDER_B) + 8 * place)
+        record = load64(load64(check + Check.RECORDS) + 8 * number)
+        if load64(record + group.STATUS) == group.EMPTY:
+            continue
+        address = load64(load64(check + Check.B) + 8 * number)
+        low = address + load64(record + fields.REACH_TO)
+        if low < before:
+            return group.UNSORTED_B
+        if low < end:
+            return group.MEET_B
+        before, end = low, address + load64(record + fields.REACH_TO + 8)
+    return group.APART
+
+
+def _both_apart(check: int) -> int:
+    """Whether no block of A reaches into one of B: the blocks of B lie apart, those of A need not."""
+    count, before, at = load64(check + Check.COUNT), 0, 0
+    for place in range(count):
+        number = load64(load64(check + Check.ORDER_A) + 8 * place)
+        record = load64(load64(check + Check.RECORDS) + 8 * number)
+        if load64(record + group.STATUS) == group.EMPTY:
+            continue
+        low = load64(load64(check + Check.A) + 8 * number) + load64(record + fields.REACH_OF)
+        end = load64(load64(check + Check.A) + 8 * number) + load64(record + fields.REACH_OF + 8)
+        if low < before:
+            return group.UNSORTED_A
+        before = low
+        while at < count and _byte_of_b(check, at, 8) <= low:
+            at += 1
+        if at < count and _byte_of_b(check, at, 0) < end:
+            return group.MEET_A
+    return group.APART
+
+
+def _byte_of_b(check: int, place: int, which: int) -> int:
+    """The first byte (0) or the end (8) of the block of B at a place in their order; of an empty one, its address."""
+    number = load64(load64(check + Check.ORDER_B) + 8 * place)
+    record = load64(load64(check + Check.RECORDS) + 8 * number)
+    address = load64(load64(check + Check.B) + 8 * number)
+    if load64(record + group.STATUS) == group.EMPTY:
+        return 0
+    return address + load64(record + fields.REACH_TO + which)

@@ -1,0 +1,77 @@
+"""Native code of groups: the planner, the walk, the check of addresses, the reader of lists, kernels of indexed runs."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import locks
+from ..ir_builders.group_fields import UNITS
+from ..operands import object_fields
+from ..runtime.mapping import Loaded
+from ..runtime.once import once
+from ..runtime.stored_code import native, revision
+
+# Modules of `ir_builders`, which are loaded only where their functions are compiled.
+_HOMES = {
+    "plan_blocks": "group_planner", "check_blocks": "group_walk", "walk_blocks": "group_walk",
+    "read_arrays": "group_arrays",
+}  # fmt: skip
+_SOURCES = (
+    "words", "layout_fields", "planner_fields", "canonical_axes", "contiguous_copy", "native_planner", "layout_table",
+    "group_fields", *dict.fromkeys(_HOMES.values()),
+)  # fmt: skip
+_RUNS = "indexed_runs"
+_FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+@once
+def functions() -> Mapping[str, Callable[[int], int]]:
+    """The functions of one block of words, by name."""
+    return {name: _loaded().function(name, _FUNCTION) for name in ("plan_blocks", "check_blocks", "read_arrays")}
+
+
+def walk() -> int:
+    """The address of the walk over blocks, which is called as a kernel is."""
+    return _loaded().address("walk_blocks")
+
+
+@once
+def kernels() -> tuple[int, ...]:
+    """The addresses of kernels of indexed runs, by UNITS."""
+    return tuple(map(_runs().address, UNITS.values()))
+
+
+@once
+def _loaded() -> Loaded:
+    places = " ".join(str(value) for name, value in vars(object_fields).items() if name.isupper())
+    return native("groups of blocks", f"{revision(*_SOURCES)} {places}", list(_HOMES), _compiled)
+
+
+@once
+def _runs() -> Loaded:
+    return native("indexed runs", revision("group_fields", _RUNS), list(UNITS.values()), _compiled_runs)
+
+
+def _compiled() -> bytes:
+    integer_code, module = (_builder(name) for name in ("integer_code", "module"))
+    backend, target = _machine()
+    made = module.new_module(target)
+    integer_code.add_functions(made, [getattr(_builder(home), name) for name, home in _HOMES.items()])
+    return bytes(backend.compile_scalar(str(made), target))
+
+
+def _compiled_runs() -> bytes:
+    backend, target = _machine()
+    return bytes(backend.compile_object(str(_builder(_RUNS).build(target)), target))
+
+
+def _builder(name: str) -> Any:
+    return locks.imported(f"..ir_builders.{name}", __package__)
+
+
+def _machine() -> tuple[Any, Any]:
+    """What compiles, and for which machine: loaded where it has to."""
+    backend = locks.imported("..runtime.backend", __package__)
+    return backend, backend.host_target()

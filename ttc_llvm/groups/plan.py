@@ -1,0 +1,161 @@
+"""The plan of a group: what `grouped` returns."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..arguments import shown
+from ..arrays import assignment
+from ..arrays.call import ALONE_BYTES
+from ..arrays.checks import check_beta, scaled
+from ..arrays.pairs import Scaling
+from ..errors import ArrayError, states_memory
+from ..operands.types import spelled
+from ..runtime import runtime
+from ..runtime.once import obtain
+from .blocks import Blocks
+from .checks import Checks
+from .ragged import Words
+from .reading import Reader, Side
+from .rows import check_rows
+from .table import Table, move
+
+MIB = 1 << 20
+
+
+class GroupedPlan:
+    """Transposes all blocks of a group, of one shape or of many, by one call; as `grouped` made it. Safe in several
+    threads."""
+
+    def __init__(self, blocks: Blocks, scalars: tuple[Any, Any, Any], threads: int | None) -> None:
+        self._blocks, self._scalars, self._threads = blocks, scalars, threads
+        self._lists = Reader(blocks, False), Reader(blocks, True)
+        self._checks = Checks(blocks)
+        self._tables: dict[tuple[int, int], Table] = {}
+        if assignment.has_kernels():
+            self._table(self._scaling(None, None, None), 0)
+
+    def __len__(self) -> int:
+        """The number of blocks."""
+        return self._blocks.count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all blocks of A and B."""
+        return self._blocks.nbytes
+
+    @states_memory
+    def __call__(
+        self,
+        list_a: Any,
+        list_b: Any = None,
+        *,
+        alpha: Any = None,
+        beta: Any = None,
+        conjugate: Any = None,
+        threads: int | None = None,
+    ) -> Any:
+        """Transpose the arrays of one list into those of another, which is returned; without it, into new arrays.
+
+        list_a, list_b: an array for each block, of NumPy, PyTorch or any library whose memory can be reached, with the
+        plan's dtype, shapes and strides. alpha, beta, conjugate, threads: by default the plan's.
+        Raises ArrayError, which names the block, for arrays that are others; where blocks of list_b share memory with
+        each other, or with blocks of list_a; and for what alpha and beta the dtype does not admit, ProblemError.
+        """
+        scale = self._scaling(alpha, beta, conjugate)
+        a = self._lists[0].read(list_a)
+        if list_b is None:
+            check_beta(scale.beta)
+            new = self._new()
+            self._move(a.addresses, self._lists[1].read(new).addresses, scale, threads)
+            return [a.given[k].handed(one) if k in a.given else one for k, one in enumerate(new)]
+        b: Side = self._lists[1].read(list_b)
+        b.note()
+        self._move(a.addresses, b.addresses, scale, threads)
+        return list_b
+
+    @states_memory
+    def run(
+        self,
+        addresses_a: Any,
+        addresses_b: Any,
+        *,
+        alpha: Any = None,
+        beta: Any = None,
+        conjugate: Any = None,
+        threads: int | None = None,
+    ) -> None:
+        """The same for blocks at these addresses, arrays of integers: of each block's element 0, in bytes.
+
+        Blocks of one buffer are at `buffer.ctypes.data + offsets`. The caller keeps all memory alive.
+        Raises ArrayError where a block has no address, or blocks share memory as above.
+        """
+        a, b = (self._addresses(name, given) for name, given in (("a", addresses_a), ("b", addresses_b)))
+        self._move(a, b, self._scaling(alpha, beta, conjugate), threads)
+
+    def __repr__(self) -> str:
+        """A line that says what it transposes."""
+        types = dict.fromkeys(map(spelled, (self._blocks.of, self._blocks.to)))
+        return f"<GroupedPlan: {len(self)} blocks of {'to '.join(types)}, {self.nbytes / MIB:.1f} MiB>"
+
+    def explain(self) -> str:
+        """How the blocks are transposed: a line for each way, with the blocks, their layouts and bytes of A and B."""
+        if not assignment.has_kernels():
+            return f"{self!r}\n  {len(self)} blocks by NumPy, one after the other"
+        ways = self._table(self._scaling(None, None, None), 0).ways()
+        return "\n".join([repr(self), *(f"  {way}" for way in ways)])
+
+    # --- a call ---------------------------------------------------------------------------------------------
+
+    def _scaling(self, *given: Any) -> Scaling:
+        alpha, beta, conjugate = (
+            own if one is None else one for own, one in zip(self._scalars, given, strict=True)
+        )  # fmt: skip
+        return scaled(self._blocks.of, self._blocks.to, alpha, beta, conjugate)
+
+    def _addresses(self, side: str, given: Any) -> Words:
+        """A copy: others may change the caller's."""
+        name = f"addresses_{side}"
+        try:
+            found = np.array(given)
+        except Exception:
+            raise ArrayError(f"{name} {shown(given)} are no integers") from None
+        if found.shape != (len(self),) or (found.dtype.kind not in "iu" and len(self)):
+            raise ArrayError(
+                f"{name} have dtype {found.dtype} and shape {found.shape}: the plan takes {len(self)} integers"
+            )
+        return found.astype(np.int64, copy=False)
+
+    def _new(self) -> list[Any]:
+        """New arrays for B."""
+        found: list[Any] = [None] * len(self)
+        for ranked in self._blocks.ranked:
+            for number, shape in zip(ranked.numbers.tolist(), ranked.extents.tolist(), strict=True):
+                found[number] = np.empty(shape, self._blocks.to)
+        return found
+
+    def _move(self, a: Words, b: Words, scale: Scaling, threads: int | None) -> None:
+        useful = self._useful(self._threads if threads is None else threads)
+        if not self.nbytes:
+            return
+        if not assignment.has_kernels():
+            check_rows(self._blocks, a, b)
+            for number in np.flatnonzero(self._blocks.elements).tolist():
+                move(self._blocks, number, (int(a[number]), int(b[number])), scale, useful)
+            return
+        table = self._table(scale, 0)
+        odd = self._checks.odd(table, a, b)
+        if odd:
+            table = self._table(scale, odd)
+        table.run(a, b, scale, useful)
+
+    def _useful(self, threads: int | None) -> int:
+        if threads is not None:
+            return runtime.thread_count(threads)
+        return 1 if self.nbytes < ALONE_BYTES else runtime.num_threads()
+
+    def _table(self, scale: Scaling, odd: int) -> Table:
+        return obtain(self._tables, (scale.number, odd), partial(Table, self._blocks, scale, odd))

@@ -1,0 +1,59 @@
+"""`grouped`: one plan for many blocks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ..arrays.checks import as_dtype
+from ..errors import ArrayError, states_memory
+from ..operands.types import named, spelled
+from ..runtime import runtime
+from .blocks import read
+from .plan import GroupedPlan
+
+
+@states_memory
+def grouped(
+    shapes: Any,
+    axes: Any,
+    dtype: Any,
+    strides: Any = None,
+    *,
+    out_strides: Any = None,
+    alpha: Any = 1,
+    beta: Any = 0,
+    conjugate: Any = False,
+    threads: int | None = None,
+) -> GroupedPlan:
+    """A plan that transposes many blocks at once, of one shape or of many: `plan(list_a, list_b)`.
+
+    shapes: of A's blocks. axes: as in `transpose`, of every block, None = reversed; or a sequence of them, one for each
+    block. dtype: of all blocks; a pair (A's, B's) for float32 and float64, or complex64 and complex128.
+    strides: of A's blocks, in bytes, a sequence for each, or None where a block is C-contiguous, as it is by default;
+    out_strides: of B's, the same. alpha, beta, conjugate: as in `transpose`, unless a call has others. threads: at most
+    so many, by default those of `set_num_threads`.
+
+    Blocks of equal layouts are planned once; those of few elements share one kernel, whatever their shapes. Raises
+    ArrayError, which names the block, for shapes, axes and strides that do not fit together, ProblemError for scalars
+    that the dtype does not admit, OptionError for threads.
+    """
+    pair = dtype if isinstance(dtype, tuple) and len(dtype) == 2 else (dtype, dtype)
+    types = _dtype(pair[0]), _dtype(pair[1])
+    if threads is not None:
+        runtime.thread_count(threads)
+    return GroupedPlan(read(shapes, axes, *types, strides, out_strides), (alpha, beta, conjugate), threads)
+
+
+def _dtype(given: Any) -> np.dtype[Any]:
+    """The type of elements, of NumPy or another library."""
+    with suppress(Exception):
+        found = named(str(given).removeprefix("torch."))
+        if found is not None:
+            return found
+    found = as_dtype(given)
+    if found.hasobject:
+        raise ArrayError(f"dtype {spelled(found)} holds Python objects, which have no address of their own")
+    return found
