@@ -46,8 +46,6 @@ class Walk:
     BOUNDS = 16  # address of pairs: the step of the walk, and the kernel's task, at which a task of the walk begins
 
 
-WALK_BYTES = 24
-
 
 class Check:
     """Offsets of what the check of addresses reads, and of what it finds."""
@@ -63,8 +61,8 @@ class Check:
 
 CHECK_BYTES = Check.INTERLEAVED + 8
 APART, NO_ADDRESS_A, NO_ADDRESS_B, UNSORTED_A, UNSORTED_B, MEET_B, MEET_A = 0, 1, 2, 3, 4, 5, 6
-"""What the check finds: all is well; a block without an address; an order that does not hold; two blocks of B, or one of
-A and one of B, of which one begins before the other ends."""
+"""The check finds: all is well; a block without an address; an order that does not hold; two blocks of B, or one of A
+and one of B, of which one begins before the other ends."""
 
 
 class Lists:

@@ -38,8 +38,8 @@ def _add(module: ir.Module, target: Target, unit: int, name: str) -> None:
     given["a"].add_attribute("noalias")
     given["b"].add_attribute("noalias")
     b = ir.IRBuilder(kernel.append_basic_block("entry"))
-    run, inner, outer = (b.load(at(b, given["params"], place), typ=I64, align=8) for place in (RUN, INNER, OUTER))
-    inner, outer = b.inttoptr(inner, PTR), b.inttoptr(outer, PTR)
+    run = b.load(at(b, given["params"], RUN), typ=I64, align=8)
+    inner, outer = (b.load(at(b, given["params"], place), typ=PTR, align=8) for place in (INNER, OUTER))
     moved = _gathered if target.gathers and unit in (4, 8) else _one_by_one
     with counted(b, given["end"], 1, "run", first=given["begin"]) as number:
         pair = at(b, outer, b.mul(number, i64(8)))
@@ -79,7 +79,7 @@ def _gathered(b: ir.IRBuilder, of: ir.Value, to: ir.Value, inner: ir.Value, run:
     with counted(b, b.add(run, i64(lanes - 1)), lanes, "register") as first:
         table = b.load(at(b, inner, b.mul(first, i64(4))), typ=offsets, align=4)
         value = _gather(b, of, table, kind, every, unit)
-        left = b.trunc(minimum(b, b.sub(run, first), lanes), I32)
+        left = b.trunc(i64(minimum(b, b.sub(run, first), lanes)), I32)
         mask = b.icmp_signed("<", numbers, splat(b, left, lanes))
         name = f"llvm.masked.store.{suffix(kind)}.p0"
         store = external(b.module, name, VOID, [kind, PTR, I32, mask.type])

@@ -27,6 +27,7 @@ PAGES: dict[str, tuple[tuple[int, ...], str]] = {
     "arrays.md": ((), ""),
     "cmake.md": ((), ""),
     "einsum.md": ((0,), ""),
+    "groups.md": ((), ""),
     "torch.md": ((), ""),
     "howto/faster.md": ((), SMALL),
     "howto/quantum.md": ((), STATE),

@@ -17,7 +17,7 @@ ELSEWHERE = ("ir_builders", "tuning")  # rooms that lie at the repository's top 
 # A room imports itself, those before it, and the loose modules. What each is for: docs/design.md.
 ORDER = (
     "machine", "operands", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu",
-    "compiling", "arrays", "contractions", "torch", "mpi", "dask", "bench", "compare", "report", "cli",
+    "compiling", "arrays", "groups", "contractions", "torch", "mpi", "dask", "bench", "compare", "report", "cli",
 )  # fmt: skip
 LOOSE = ("interpreter", "locks", "logs", "errors", "arguments", "paths", "lazy_dataclasses")  # which need no room
 # What is asked for by its name in a call, from a room that its own room is built on.

@@ -200,3 +200,17 @@ def test_solutions_take_tensors(torch: Any) -> None:
         solution(c, d.requires_grad_())
 
 
+
+
+def test_groups_take_tensors_and_make_them(torch: Any) -> None:
+    tensors = [tensor(torch, "bfloat16", *shape) for shape in ((2, 3, 4), (5, 1, 2), (0, 2, 3))]
+    plan = ttc_llvm.grouped([x.shape for x in tensors], AXES, torch.bfloat16)
+    made = plan(tensors)
+    out = [torch.zeros_like(x.permute(AXES).contiguous()) for x in tensors]
+    version = out[0]._version
+    assert plan(tensors, out) is out and out[0]._version > version
+    for x, new, into in zip(tensors, made, out, strict=True):
+        assert bits(new, torch) == bits(into, torch) == bits(x.permute(AXES), torch)
+        assert new.dtype == torch.bfloat16
+    with pytest.raises(ArrayError, match=r"list_a\[0\] requires a gradient"):
+        ttc_llvm.grouped([(2, 3)], (1, 0), torch.float32)([torch.zeros(2, 3, requires_grad=True)])

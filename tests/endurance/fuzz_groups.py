@@ -27,7 +27,7 @@ CALLS = 2  # of a plan, the second of which has other memory
 
 def prepare() -> None:
     """Have small groups shared by threads, and blocks moved apart, in this process, as large ones are."""
-    table.SERIAL_BYTES, table.TASK_BYTES, table.LARGE_BYTES = 1 << 10, 1 << 9, 48 << 10
+    vars(table).update(SERIAL_BYTES=1 << 10, TASK_BYTES=1 << 9, LARGE_BYTES=48 << 10)
 
 
 def goals() -> tuple[str, ...]:
@@ -143,7 +143,8 @@ def _called(rng: Random, plan: GroupedPlan, group: Group, scale: dict[str, Any])
         told = f" in block {number}: {group.shapes} {group.axes} {plan!r} {scale} {list_a[number].strides}"
         _same(y.array, one, types[1], plain, told)
         y.within(whole[number])[...] = y.array
-        assert y.memory.bytes.tobytes() == whole[number].tobytes() and y.memory.intact(), f"other memory was written{told}"
+        is_whole = y.memory.intact() and y.memory.bytes.tobytes() == whole[number].tobytes()
+        assert is_whole, f"other memory was written{told}"
         assert x.memory.intact() and x.memory.bytes.tobytes() == before[number], f"A was written{told}"
 
 
@@ -152,7 +153,7 @@ def _strides(arrays: list[Any]) -> list[tuple[int, ...]]:
 
 
 def _of(group: Group, scale: dict[str, Any], packed: bool, mixed: bool) -> Iterator[str]:
-    yield from _of_scalars(*scale.values(), mixed)
+    yield from _of_scalars(scale["alpha"], scale["beta"], scale["conjugate"], mixed)
     yield from ("strides=packed",) * packed
     for x in (*group.a, *group.b):
         yield from _of_layout(x.array)

@@ -35,7 +35,7 @@ class Ranked(NamedTuple):
     sources: Words
 
     def layouts(self, kind: int) -> Words:
-        """What the native planner plans (`ir_builders.layout_fields`). kind: of items, or of arithmetic."""
+        """The layouts that the native planner plans (`layout_fields`). kind: of items, or of arithmetic."""
         count, rank = self.extents.shape
         words = np.empty((count, (AXES + AXIS_BYTES * rank) // 8), np.int64)
         words[:, KIND // 8], words[:, RANK // 8] = kind, rank
@@ -51,9 +51,9 @@ class Ranked(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """All blocks of a group, by rank. of, to: the element types of A and B; elements: of each block."""
+    """All blocks of a group, by rank. total: how many; of, to: types of A's and B's elements; elements: of each."""
 
-    count: int
+    total: int
     of: np.dtype[Any]
     to: np.dtype[Any]
     ranked: tuple[Ranked, ...]
@@ -166,9 +166,8 @@ def _check_once(shapes: Words, strides: Words, numbers: Words, dtype: np.dtype[A
     for row in np.flatnonzero(doubtful).tolist():
         shape, steps_of = tuple(shapes[row].tolist()), tuple(strides[row].tolist())
         if overlaps_itself(described(PLACE, shape, steps_of, dtype)):
-            raise ArrayError(
-                f"elements of block {numbers[row]} of B share memory (shape {shape}, strides {steps_of}): which value wins?"
-            )
+            told = f"elements of block {numbers[row]} of B share memory (shape {shape}, strides {steps_of})"
+            raise ArrayError(f"{told}: which value wins?")
 
 
 # --- permutations -----------------------------------------------------------------------------------------

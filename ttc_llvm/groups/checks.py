@@ -33,7 +33,7 @@ class Checks:
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
-        self._orders = {Check.ORDER_A: np.arange(blocks.count), Check.ORDER_B: np.arange(blocks.count)}
+        self._orders = {Check.ORDER_A: np.arange(blocks.total), Check.ORDER_B: np.arange(blocks.total)}
         self._apart: dict[int, Words] = {}  # distances at which rows were found to lie apart, by what was compared
 
     def odd(self, table: Table, a: Words, b: Words) -> int:
@@ -61,7 +61,7 @@ class Checks:
         orders = dict(self._orders)
         for word, array in ({Check.RECORDS: table.records, Check.A: a, Check.B: b} | orders).items():
             words[word // 8] = data_address(array)
-        words[Check.COUNT // 8], words[Check.INTERLEAVED // 8] = self._blocks.count, interleaved
+        words[Check.COUNT // 8], words[Check.INTERLEAVED // 8] = self._blocks.total, interleaved
         return words
 
     def _check_rows(self, status: int, a: Words, b: Words) -> None:

@@ -1,4 +1,4 @@
-"""Native code of groups: the planner, the walk, the check of addresses, the reader of lists, kernels of indexed runs."""
+"""Native code of groups: planner, walk, check of addresses, reader of lists, and kernels of indexed runs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class GroupedPlan:
 
     def __len__(self) -> int:
         """The number of blocks."""
-        return self._blocks.count
+        return self._blocks.total
 
     @property
     def nbytes(self) -> int:
@@ -96,13 +96,17 @@ class GroupedPlan:
         a, b = (self._addresses(name, given) for name, given in (("a", addresses_a), ("b", addresses_b)))
         self._move(a, b, self._scaling(alpha, beta, conjugate), threads)
 
+    def __reduce__(self) -> Any:
+        """Pickled as it was asked for, and planned anew."""
+        return GroupedPlan, (self._blocks, self._scalars, self._threads)
+
     def __repr__(self) -> str:
         """A line that says what it transposes."""
         types = dict.fromkeys(map(spelled, (self._blocks.of, self._blocks.to)))
         return f"<GroupedPlan: {len(self)} blocks of {'to '.join(types)}, {self.nbytes / MIB:.1f} MiB>"
 
     def explain(self) -> str:
-        """How the blocks are transposed: a line for each way, with the blocks, their layouts and bytes of A and B."""
+        """A line for each way in which blocks are transposed, with the blocks, their layouts, and bytes of A and B."""
         if not assignment.has_kernels():
             return f"{self!r}\n  {len(self)} blocks by NumPy, one after the other"
         ways = self._table(self._scaling(None, None, None), 0).ways()

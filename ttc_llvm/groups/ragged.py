@@ -23,7 +23,7 @@ class Ragged:
 
     def __init__(self, rows: Any, name: str, missing: Words | None = None) -> None:
         found = rows if type(rows) in (list, tuple) else sequence(name, rows, ArrayError, "sequences of integers")
-        self.given = np.array([row is not None for row in found], bool) if missing is not None else None
+        self.given: Any = np.array([row is not None for row in found], bool) if missing is not None else None
         if missing is not None and len(found) == len(missing):
             found = [(0,) * length if row is None else row for row, length in zip(found, missing.tolist(), strict=True)]
         try:
@@ -35,14 +35,15 @@ class Ragged:
             checked = [integers(f"{name}[{k}]", row, ArrayError) for k, row in enumerate(found)]
             lengths, flat = list(map(len, checked)), _words(name, list(chain.from_iterable(checked)))
         self.lengths = np.array(lengths, np.int64)
-        self._flat = flat.astype(np.int64)
+        self._flat: Words = flat.astype(np.int64)
         self._starts = np.cumsum(self.lengths) - self.lengths
 
     def rows(self, numbers: Words, length: int) -> Words:
         """Some rows, which have this length."""
         if length * len(self.lengths) == len(self._flat) and len(numbers) == len(self.lengths):
             return self._flat.reshape(len(numbers), length)
-        return self._flat[self._starts[numbers, None] + np.arange(length)]
+        found: Words = self._flat[self._starts[numbers, None] + np.arange(length)]
+        return found
 
 
 def _words(name: str, flat: list[int]) -> Words:

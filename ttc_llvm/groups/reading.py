@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arguments import sequence
+from ..arrays.results import is_masked
 from ..errors import ArrayError
 from ..ir_builders import group_fields as fields
 from ..ir_builders.group_fields import Lists
 from ..operands import object_fields, reading
 from ..operands.addresses import data_address
 from ..operands.operand import Array, Operand
-from ..operands.torch_tensor import shared, written
 from ..operands.types import spelled
 from ..runtime.once import once
 from . import code
@@ -45,15 +45,15 @@ class Reader:
         self._dtype = blocks.to if of_b else blocks.of
         self._name = "list_b" if of_b else "list_a"
         self._kept = [ranked.forms(of_b) for ranked in blocks.ranked]
-        self._forms = np.zeros(blocks.count, np.int64)
+        self._forms = np.zeros(blocks.total, np.int64)
         for ranked, rows in zip(blocks.ranked, self._kept, strict=True):
             self._forms[ranked.numbers] = data_address(rows) + rows.strides[0] * np.arange(len(rows))
 
     def read(self, arrays: Any) -> Side:
         """The addresses of a list's arrays. ArrayError, which names the first that is not as the plan has it."""
         items = arrays if type(arrays) in (list, tuple) else sequence(self._name, arrays, ArrayError, "arrays")
-        if len(items) != self._blocks.count:
-            raise ArrayError(f"{self._name} has {len(items)} arrays: the plan has {self._blocks.count} blocks")
+        if len(items) != self._blocks.total:
+            raise ArrayError(f"{self._name} has {len(items)} arrays: the plan has {self._blocks.total} blocks")
         items = tuple(items)  # which nobody changes meanwhile
         addresses, given = np.zeros(len(items), np.int64), dict[int, Operand]()
         words = self._words(items, addresses)
@@ -85,9 +85,8 @@ class Reader:
         return read(data_address(words))
 
     def _operand(self, x: Any, name: str) -> Operand:
-        tensor = shared(x)
-        if tensor is not None:
-            return Operand(tensor, "torch", written=lambda: written(x), keep=x)
+        if is_masked(x):
+            raise ArrayError(f"{name} is a masked array: transpose data and masks by plans of their own")
         found = reading.result_place(x, name) if self._of_b else reading.operand(x, name)
         if found.on_device:
             raise ArrayError(f"{name} is a {type(x).__name__} on a device: groups are on the host")
@@ -118,5 +117,4 @@ def _same_steps(view: Array, strides: Shape) -> bool:
 @once
 def _native() -> Callable[[int], int] | None:
     """The native reader; None where objects of this process are not laid out as it expects."""
-    builtin_functions = object_fields.agree()
-    return code.functions()["read_arrays"] if builtin_functions else None
+    return code.functions()["read_arrays"] if object_fields.agree() else None

@@ -1,4 +1,4 @@
-"""What one call of a group needs: a record for each layout, the walk over the blocks, and what is done apart."""
+"""All that a call of a group needs: a record for each layout, the walk over the blocks, and which are moved apart."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MIB = 1 << 20
 
 
 class Table:
-    """How the blocks are moved with these types and kinds of scalars. odd: address bits that are set and should not be.
+    """The moves of all blocks with some types and kinds of scalars. odd: address bits that are set and should not be.
 
     records: addresses of what is known of each block (`ir_builders.group_fields`); moved: bytes that the walk moves;
     apart: numbers of the blocks that it leaves out. It never changes.
@@ -40,7 +40,7 @@ class Table:
         self._blocks = blocks
         self._keep: list[Words] = []
         self._arenas: list[Words] = []
-        self.records = np.zeros(blocks.count, np.int64)
+        self.records = np.zeros(blocks.total, np.int64)
         self._plan(scale.number or blocks.of.itemsize | odd << known.ODD_BITS)
         status, tasks, moved = (self.words(word) for word in (fields.STATUS, TASKS, fields.MOVED))
         walks = (status == known.PLANNED) & (moved < LARGE_BYTES) & (not (odd and scale.number))
@@ -101,7 +101,7 @@ class Table:
             lacks = plan(planning)
 
     def _planning(self, kind: int) -> Words:
-        count = self._blocks.count
+        count = self._blocks.total
         asked, slots = np.zeros(count, np.int64), np.zeros(2 << count.bit_length(), np.int64)
         for ranked in self._blocks.ranked:
             rows = ranked.layouts(kind)

@@ -1,0 +1,102 @@
+"""Groups of blocks beside loops over their arrays: `python benchmarks/groups.py`.
+
+Nanoseconds for a block, the fastest of several rounds in turn, on one thread and on two. The user's database is neither
+read nor written.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROUNDS = 15
+THREADS = (1, 2)
+Shape = tuple[int, ...]
+
+
+def few_shapes(rng: np.random.Generator) -> tuple[list[Shape], Shape]:
+    """4,000 blocks of 64 shapes: powers of two."""
+    return [tuple(rng.choice([2, 4, 8, 16], 3).tolist()) for _ in range(4000)], (2, 1, 0)
+
+
+def many_shapes(rng: np.random.Generator) -> tuple[list[Shape], Shape]:
+    """3,000 blocks of 2,790 shapes: sectors of a tensor."""
+    return [tuple(rng.integers(1, 13, 4).tolist()) for _ in range(3000)], (2, 0, 3, 1)
+
+
+def large_blocks(rng: np.random.Generator) -> tuple[list[Shape], Shape]:
+    """200 blocks of 20 shapes, some of which are large."""
+    shapes = [tuple(rng.integers(8, 65, 3).tolist()) for _ in range(20)]
+    return [shapes[k % 20] for k in range(200)], (2, 0, 1)
+
+
+def times(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    """Seconds of the fastest round of each."""
+    best = dict.fromkeys(calls, float("inf"))
+    for turn in range(ROUNDS + 2):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if turn > 1:
+                best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def measure(ttc_llvm: Any, group: Callable[[np.random.Generator], tuple[list[Shape], Shape]]) -> None:
+    """Print a line for each number of threads."""
+    rng = np.random.default_rng(0)
+    shapes, axes = group(rng)
+    ttc_llvm.grouped(shapes, axes, "f8")  # kernels of all blocks are there
+    list_a = [rng.random(shape) for shape in shapes]
+    list_b = [np.empty([shape[k] for k in axes]) for shape in shapes]
+    start = time.perf_counter()
+    plan = ttc_llvm.grouped(shapes, axes, "f8")
+    planning = time.perf_counter() - start
+    other_a, other_b = ([np.empty_like(x) for x in arrays] for arrays in (list_a, list_b))
+    places = [np.array([x.ctypes.data for x in arrays]) for arrays in (list_a, list_b, other_a, other_b)]
+    flat_a = np.empty(sum(map(prod, shapes)))
+    flat_b = np.empty_like(flat_a)
+    for threads in THREADS:
+        ttc_llvm.set_num_threads(threads)
+
+        def fresh(threads: int = threads) -> None:
+            plan.run(places[0], places[1], threads=threads)
+            plan.run(places[2], places[3], threads=threads)
+
+        found = times({
+            "grouped": lambda threads=threads: plan(list_a, list_b, threads=threads),
+            "addresses": lambda threads=threads: plan.run(places[0], places[1], threads=threads),
+            "two sets of addresses": fresh,
+            "numpy": lambda: [np.copyto(y, x.transpose(axes)) for x, y in zip(list_a, list_b, strict=True)],
+            "transpose": lambda: [ttc_llvm.transpose(x, axes, out=y) for x, y in zip(list_a, list_b, strict=True)],
+            "memcpy": lambda: np.copyto(flat_b, flat_a),
+        })  # fmt: skip
+        for x, y in zip(list_a, list_b, strict=True):
+            assert np.array_equal(x.transpose(axes), y)
+        text = ", ".join(f"{name} {seconds / len(shapes) * 1e9:.0f}" for name, seconds in found.items())
+        print(f"{group.__doc__} {flat_a.nbytes >> 20} MiB; {threads} threads; ns a block: {text}")
+        print(f"  {found['numpy'] / found['grouped']:.2f} x NumPy's loop, {found['numpy'] / found['addresses']:.2f} by"
+              f" addresses; {found['grouped'] / found['memcpy']:.2f} x memcpy's time,"
+              f" {found['addresses'] / found['memcpy']:.2f} by addresses; planning {planning / found['numpy']:.2f} x"
+              " NumPy's loop")  # fmt: skip
+
+
+def main() -> None:
+    """Measure all groups."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TTC_DATABASE"] = str(Path(folder) / "solutions.sqlite3")
+        import ttc_llvm
+
+        for group in (few_shapes, many_shapes, large_blocks):
+            measure(ttc_llvm, group)
+
+
+if __name__ == "__main__":
+    main()
