@@ -37,6 +37,9 @@ def arrays(x: npt.NDArray[np.float64]) -> None:
     print(ttc_llvm.transpose([[1, 2], [3, 4]])[0], file=sys.stderr)
     assert ttc_llvm.rearrange(x, "a (b c) d -> b (a d) c", c=1).size == ttc_llvm.reshape(x, -1).size
     ttc_llvm.permute_reshape(x, (2, 0, 1), -1)
+    plan: ttc_llvm.GroupedPlan = ttc_llvm.grouped([x.shape, (2, 3)], None, np.float64)
+    assert_type(len(plan) + plan.nbytes, int)
+    print(plan([x, np.ones((2, 3))])[1].shape, plan.explain(), file=sys.stderr)
     ttc_llvm.set_num_threads(2)
     ttc_llvm.set_result_pool(64 << 20)
     assert_type(ttc_llvm.num_threads(), int)
