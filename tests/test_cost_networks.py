@@ -12,7 +12,9 @@ import pytest
 from ttc_llvm import Problem
 from ttc_llvm.lowering.plan import VERSION, parse
 from ttc_llvm.machine import lookup as targets
-from ttc_llvm.problem.canonical import canonicalise
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Axis, canonicalise, from_axes
+from ttc_llvm.problem.kinds import COPY, UPDATE
 from ttc_llvm.tuning.cost import networks
 from ttc_llvm.tuning.cost.cost import NETWORKS, Model
 from ttc_llvm.tuning.cost.features import Features
@@ -202,3 +204,20 @@ def test_a_search_keeps_what_is_forced() -> None:
     found = onwards(canonical, machine, 2, forced)(plan)
     assert found
     assert {(other.order, other.prefetch) for other in found} == {((1, 0), 5)}
+
+
+@pytest.mark.parametrize("rank", range(1, 5))
+@pytest.mark.parametrize("name", ["sapphirerapids", "znver4", "haswell"])
+def test_tensors_in_every_cache_have_a_plan(name: str, rank: int) -> None:
+    """Also those of which an axis has gaps in A or in B, be it the only one."""
+    target = targets.find(name)
+    for bytes_, size, gap, side, kinds in itertools.product((1 << 13, 1 << 19), (1, 8), (1, 3), "ab", (COPY, UPDATE)):
+        dtype = dtypes.dtype({1: "i8", 8: "d"}[size])
+        extent = round((bytes_ // size) ** (1 / rank))
+        steps = [gap * extent**k for k in range(rank)]
+        plain = [extent**k for k in range(rank)][::-1]
+        of, to = (steps, plain) if side == "a" else (plain, steps)
+        axes = [Axis(extent, *strides) for strides in zip(of, to, strict=True)]
+        canonical = from_axes(axes, dtype, dtype, kinds).canonical
+        plan = next(ranked(canonical, target, 1, FREE))
+        assert isfinite(Model(canonical, target, 1)(plan)) and plan.tile

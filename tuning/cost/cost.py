@@ -99,7 +99,7 @@ class Model:
             return 0.0
         if self._features.past == "streaming":
             steps = self._features.measures.strides[1]
-            crowds = len(steps) > 2 or steps[1] % CROWDED == 0
+            crowds = len(steps) != 2 or steps[1] % CROWDED == 0
             return 0.0 if crowds else ALONG_B * (plan.inner != self.canonical.along("a"))
         waits = self._kind == "columns copy" and self.canonical.b.itemsize > 1
         return MISSED * (waits and (plan.prefetch, plan.fetch) != (1, Fetch.BLOCKS))
