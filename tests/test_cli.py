@@ -419,6 +419,8 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     (("--perm=1,x", "--size=2,3"), "'x' is not an integer"),
     (("--perm=1,1", "--size=2,3"), "not a permutation"),
     (("--perm=1,0", "--size=2"), "has 1 extents"),
+    (("--perm=1,0", "--size=2x3"), "--size=2x3: '2x3' is not an integer, nor integers between commas"),
+    (("database",), "required: ACTION: ttc database --help shows what is expected"),
     (("--perm=1,0", "--size=2,-3"), "negative"),
     (("--perm=1,0", f"--size={'9' * 30},2"), "exceeds 2^63 - 1 bytes"),
     (("--perm=1,0", f"--size={'9' * 50},2"), "is not an integer"),

@@ -68,7 +68,7 @@ def test_a_result_by_aliases(ttc: Ttc) -> None:
         ("--dtype=float", "data type 'float' is float32 to some and float64 to others"),
         ("--dtype=>f4 --alpha=2", "data type >f4 admits plain moves only"),
         ("--floatType=bool --conjugate", "conjugate needs a complex data type, not bool"),
-        ("--use-streamingStores --beta=1", "--use-streamingStores cannot be had with beta"),
+        ("--use-streamingStores --beta=1", "--use-streamingStores cannot be had with beta = 1: B"),
         ("--use-streamingStores --no-align", "--use-streamingStores contradicts --no-align"),
         ("--cpu=sm_90 --threads=2 --generateOnly", "--threads is for CPUs"),
         ("--cpu=sm_90 --numThreads=2 --generateOnly", "--numThreads is for CPUs"),

@@ -268,12 +268,20 @@ def test_tensordot(axes: Any) -> None:
         (([0, 0], [0, 1]), r"name an axis of a twice"),
         ("ab", r"axes 'ab' is not a sequence"),
         ((1, 2, 3), r"is neither a number nor a list of a's axes"),
-        ([[1], [1]], r"has extent 4 in a and 5 in b"),
+        ([[1], [1]], r"axis 1 of a has extent 4, axis 1 of b 5: axes that are summed over together have one extent"),
     ],
 )
 def test_bad_axes_are_told(axes: Any, message: str) -> None:
     with pytest.raises(ttc_llvm.TtcError, match=message):
         ttc_llvm.tensordot(A, B, axes)
+
+
+def test_tensordot_does_not_broadcast() -> None:
+    """As NumPy's, which refuses extents of 1 beside others; `einsum` broadcasts them, as NumPy's does."""
+    with pytest.raises(ttc_llvm.TtcError, match="axis 1 of a has extent 1, axis 0 of b 5"):
+        ttc_llvm.tensordot(np.ones((3, 1)), np.ones((5, 4)), 1)
+    with pytest.raises(ttc_llvm.TtcError, match="axis 1 of a has extent 5, axis 0 of b 1"):
+        ttc_llvm.tensordot(np.ones((3, 5)), [[1.0, 2.0]], 1)
 
 
 def test_products_use_the_blas_that_scipy_publishes(monkeypatch: pytest.MonkeyPatch) -> None:

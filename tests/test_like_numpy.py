@@ -62,6 +62,8 @@ def test_axes_one_by_one_are_refused_with_the_right_call() -> None:
         unpacked(x, 2, 0, 1)
     with pytest.raises(ArrayError, match=r"axes are one argument: transpose\(a, \(0, 0\)\)"):
         unpacked(x[0, 0], 0, 0)
+    with pytest.raises(ArrayError, match=r"only a and axes are given by position: say transpose\(a, axes, out=out\)"):
+        unpacked(x, (2, 0, 1), np.zeros((4, 2, 3)))
 
 
 @pytest.mark.parametrize("letter", "CFAKcfak")

@@ -569,7 +569,7 @@ def test_affinities_of_openmps_variables_parse() -> None:
         ("1-2-3", "malformed"),
         ("0x1", "malformed"),
         ("5-2", "reversed range 5-2"),
-        ("0,8", "names CPU 8"),
+        ("0,8", "names CPU 8: the CPUs that this process may use are 0,1,2,3,4,5,6,7"),
         ("0-999999999", "names CPU 8"),
         ("99999999999999", "malformed"),
         ("0-7:0", "malformed"),

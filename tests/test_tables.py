@@ -25,6 +25,7 @@ from ttc_llvm.problem import tables
 from ttc_llvm.problem.tables import aligned, folded, labelled, wrapped
 from ttc_llvm.tuning.database.outcomes import Listed
 from ttc_llvm.tuning.database.records import Record, Request
+from ttc_llvm.tuning.measurement import BUSY
 
 ROOT = Path(__file__).parent.parent
 WIDE = ("--perm=5,3,1,0,2,4", "--size=4,6,2,8,3,12", "--dataType=d")
@@ -89,12 +90,13 @@ def test_labels_stand_beside_their_first_line(narrow: Callable[[int], None]) -> 
 @given(
     st.integers(1, 12).flatmap(lambda n: st.lists(st.lists(words, min_size=n, max_size=n), min_size=1, max_size=5)),
     st.integers(0, 5),
+    st.integers(0, 1),
     st.integers(40, 100),
 )
-def test_tables_fit_and_lose_nothing(rows: Sequence[Sequence[str]], texts: int, width: int) -> None:
+def test_tables_fit_and_lose_nothing(rows: Sequence[Sequence[str]], texts: int, remarks: int, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(width))
-        lines = aligned(rows, texts)
+        lines = aligned(rows, texts, min(remarks, len(rows[0]) - 1))
     assert max(map(len, lines)) <= width
     found = bare("".join(lines))
     for row in rows:
@@ -127,6 +129,23 @@ def test_texts_are_folded_before_a_table_is_parted(narrow: Callable[[int], None]
         "case             size                   x",
         "ttc57/45/update  24x16x20x8x   1234567890",
         "                 10x12",
+    ]
+
+
+def test_each_part_of_a_table_ends_with_the_remarks(narrow: Callable[[int], None]) -> None:
+    narrow(40)
+    rows = [("case", "GiB/s", "x g++", "x clang++", ""), ("ttc57/45", "12.3", "2.00", "3.00", BUSY)]
+    rows += [("ttc57/46", "12.5", "2.10", "3.10", "")]
+    assert aligned(rows, 1, 1) == [
+        "case      GiB/s  x g++",
+        "ttc57/45   12.3   2.00  this machine",
+        "                        is busy",
+        "ttc57/46   12.5   2.10",
+        "",
+        "case      x clang++",
+        "ttc57/45       3.00  this machine",
+        "                     is busy",
+        "ttc57/46       3.10",
     ]
 
 

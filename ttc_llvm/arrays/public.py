@@ -137,7 +137,7 @@ def transpose(
     try:
         inner = _inner or _loaded()
         if apart:
-            raise ArrayError(f"axes are one argument: transpose(a, {shown((axes, *apart))})")
+            raise ArrayError(_apart((axes, *apart)))
         return inner.transposed(a, inner.Call(axes, out, alpha, beta, conjugate, order, threads, effort, stream))
     except MemoryError as error:
         raise out_of_memory(error, "transpose") from error
@@ -214,6 +214,13 @@ PYTHON: dict[str, Callable[..., Any]] = {
     "transpose": transpose, "ascontiguousarray": ascontiguousarray, "asfortranarray": asfortranarray,
 }  # fmt: skip
 """The functions above, which serve what the builtin functions of their names do not (`native_entry`)."""
+
+
+def _apart(given: tuple[Any, ...]) -> str:
+    """What is wrong with arguments behind a that are more than one."""
+    if hasattr(given[0], "__index__"):
+        return f"axes are one argument: transpose(a, {shown(given)})"
+    return "only a and axes are given by position: say transpose(a, axes, out=out)"
 
 
 def _first(name: str) -> Callable[..., Any]:

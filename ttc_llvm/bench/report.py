@@ -92,7 +92,7 @@ def lines(results: Sequence[Result]) -> list[str]:
     """The table, then the summaries, as aligned text."""
     if not results:
         return ["no results"]
-    found = aligned(table(results), len(CASE))
+    found = aligned(table(results), len(CASE), any(r.busy for r in results))
     found += ["", *wrapped(legend(results))]
     for summary in summaries(results):
         found += ["", *wrapped(summary.title, rest="  ")]

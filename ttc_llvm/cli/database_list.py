@@ -45,7 +45,8 @@ def _table(rows: Sequence[Listed]) -> list[str]:
     found = [HEADINGS, *(tuple(map(printable, _cells(row.record))) for row in rows)]
     dull = {k for k, name in enumerate(HEADINGS) if name in USUAL and {row[k] for row in found[1:]} <= {USUAL[name]}}
     kept = [tuple(cell for k, cell in enumerate(row) if k not in dull) for row in found]
-    return aligned(kept, TEXTS - len(dull - {HEADINGS.index("remark")}))
+    remark = HEADINGS.index("remark")
+    return aligned(kept, TEXTS - len(dull - {remark}), int(remark not in dull))
 
 
 def problem_line(record: Record) -> str:

@@ -11,6 +11,7 @@ from ..machine.target import Target
 from ..problem.canonical import Canonical, static
 from ..problem.layouts import column_major
 from ..problem.problem import Problem
+from ..problem.wording import number
 from ..tuning.space import blocks
 from ..tuning.space.choices import Forced, can_stream
 from .reading import Command
@@ -33,9 +34,7 @@ def _streaming(command: Command, problem: Problem, canonical: Canonical, machine
     if command.no_align:
         raise OptionError(f"{flag} contradicts --no-align: streaming stores need an aligned B")
     if problem.beta != 0:
-        raise OptionError(
-            f"{flag} cannot be had with beta = {problem.beta}: B is read, so beta must be 0"
-        )
+        raise OptionError(f"{flag} cannot be had with beta = {number(problem.beta)}: B is read, so beta must be 0")
     if not machine.streams:
         raise OptionError(f"{flag} cannot be had: {machine} has no non-temporal stores")
     if not can_stream(canonical):

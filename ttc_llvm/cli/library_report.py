@@ -13,7 +13,7 @@ from ..problem.tables import aligned
 from ..problem.wording import count, stated_fields, target_fields, target_line
 from .report import TUNED, Compilation, measurement_fields, print_lines, print_object, print_rows
 
-HEAD = ("problem", "GiB/s", "ceiling", "ratio", "source")  # whose name tells perm, size and type
+HEAD = ("problem", "GiB/s", "ceiling", "ratio", "source", "")  # whose name tells perm, size and type; a remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,9 @@ class Finished:
 def print_summary(finished: Finished) -> None:
     """Print a row a problem, then what holds for the library."""
     made = finished.library
-    print_lines(aligned([HEAD, *map(_row, finished.outcomes)], 1))
+    rows = [HEAD, *map(_row, finished.outcomes)]
+    remarks = int(any(row[-1] for row in rows))
+    print_lines(aligned([row[: len(row) - 1 + remarks] for row in rows], 1, remarks))
     print_lines([""])
     problems = count(len(finished.outcomes), "problem")
     print_rows([
@@ -42,10 +44,10 @@ def print_summary(finished: Finished) -> None:
 def _row(outcome: Compilation) -> Sequence[str]:
     measured, name = outcome.solution.measurement, names.stem(outcome.solution.problem)
     if measured is None:
-        return [name, "-", "-", "-", outcome.source]
+        return [name, "-", "-", "-", outcome.source, ""]
     ceiling, ratio = (("-" if value is None else value) for value in (measured.ceiling_gibs, measured.ratio))
     numbers = [f"{measured.gibs:.1f}", _number(ceiling, 1), _number(ratio, 2)]
-    return [name, *numbers, outcome.source + measured.remark(outcome.source == TUNED)]
+    return [name, *numbers, outcome.source, measured.remark(outcome.source == TUNED).strip(" ()")]
 
 
 def _number(value: float | str, digits: int) -> str:

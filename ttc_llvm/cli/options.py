@@ -74,8 +74,8 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise OptionError with argparse's sentence."""
-        raise OptionError(cut(" ".join(message.split()), LONGEST))
+        """Raise OptionError with argparse's sentence, and where to read on."""
+        raise OptionError(f"{cut(' '.join(message.split()), LONGEST)}: {self.prog} --help shows what is expected")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ def integer(text: str) -> int:
 
 def integers(text: str) -> tuple[int, ...]:
     """Integers between commas; none for an empty text."""
+    if text.strip() and "," not in text and _INTEGER.fullmatch(text.strip()) is None:
+        raise ValueError(f"{text[:40]!r} is not an integer, nor integers between commas")
     return tuple(integer(part) for part in text.split(",")) if text.strip() else ()
 
 

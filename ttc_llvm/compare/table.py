@@ -26,7 +26,7 @@ def lines(results: Sequence[Result]) -> list[str]:
     """The table; geometric mean, least and most a reference; how each was built; what could not be."""
     if not results:
         return ["no results"]
-    found = aligned(table(results), len(report.CASE))
+    found = aligned(table(results), len(report.CASE), any(r.busy for r in results))
     words = "ms, GiB/s: our best run; NAME: GiB/s of the reference; x: speedup over it, median over the rounds"
     found += ["", *wrapped(f"{words} in which both ran, one after the other.")]
     for title, group in report.groups(results).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,12 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     result = None if key is None else known.run(key, a, b, out, 1, 0)
     if result is not None:
         return result
-    ranks = [_rank(a, "a"), _rank(b, "b")]
+    shapes = [_shape(a, "a"), _shape(b, "b")]
+    ranks = [len(shape) for shape in shapes]
     summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
     if len(summed[0]) != len(summed[1]):
         raise ProblemError(f"axes {shown(axes)} name {len(summed[0])} axes of a, but {len(summed[1])} of b")
+    _agree(shapes, summed)
     labels_a, labels_b = [*range(ranks[0])], [*range(ranks[0], sum(ranks))]
     for k, (first, second) in enumerate(zip(*summed, strict=True)):
         labels_a[first] = labels_b[second] = sum(ranks) + k
@@ -40,10 +42,19 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     return in_all_steps(given, call, None if key is None else (key, a, b))
 
 
-def _rank(x: Any, name: str) -> int:
+def _shape(x: Any, name: str) -> tuple[int, ...]:
     if isinstance(x, np.ndarray) or has_functions(x):
-        return len(x.shape)
-    return operand(x, name).view.ndim
+        return tuple(x.shape)
+    return operand(x, name).view.shape
+
+
+def _agree(shapes: Sequence[Sequence[int]], summed: Sequence[Sequence[int]]) -> None:
+    """ProblemError where axes that are summed over together differ; they do not broadcast."""
+    for first, second in zip(*summed, strict=True):
+        extents = shapes[0][first], shapes[1][second]
+        if extents[0] != extents[1]:
+            both = f"axis {first} of a has extent {extents[0]}, axis {second} of b {extents[1]}"
+            raise ProblemError(f"{both}: axes that are summed over together have one extent")
 
 
 def _hashable(axes: Any) -> Hashable:

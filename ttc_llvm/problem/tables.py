@@ -49,7 +49,8 @@ def folded(text: str, room: int) -> list[str]:
     """A text in pieces of so many characters at most, broken behind separators where there are any."""
     pieces = []
     while len(text) > room:
-        cut = next((at for marks in SEPARATORS if (at := _last(text[:room], marks)) > room // 3), room)
+        cuts = (at for marks in SEPARATORS if (at := _last(text[:room], marks)) > room // 3)
+        cut = room if text[room] == " " else next(cuts, room)
         pieces.append(text[:cut].rstrip(" "))
         text = text[cut:].lstrip(" ")
     return [*pieces, text]
@@ -63,24 +64,29 @@ def _last(text: str, marks: str) -> int:
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def aligned(rows: Sequence[Row], texts: int = 0) -> list[str]:
-    """Columns of one width: the first few flush left, numbers flush right.
+def aligned(rows: Sequence[Row], texts: int = 0, remarks: int = 0) -> list[str]:
+    """Columns of one width: the first few flush left, numbers flush right. remarks: so many of the last columns are
+    remarks on their rows, flush left.
 
     Where they do not fit, the widest of these texts are folded, but the first, which names the row; where that is not
-    enough, the table goes on below, and each part begins with the names.
+    enough, the table goes on below, and each part begins with the names and ends with the remarks.
     """
     natural = [max(map(len, column)) for column in zip(*rows, strict=True)]
     widths, room = list(natural), columns()
     while _span(widths) > room and (wide := _widest(widths[:texts])):
         widths[wide] -= 1
+    left = [*range(texts), *range(len(widths) - remarks, len(widths))]
     if _span(widths) <= room:
-        return _lines(rows, widths, range(len(widths)), texts)
-    limit = room // 2
-    name = min(natural[0], limit)
-    widths = [name, *(min(width, room - name - GAP) for width in natural[1:])]
+        return _lines(rows, widths, range(len(widths)), left)
+    room_for_remarks = remarks * (NARROW + GAP)
+    name = min(natural[0], (room - room_for_remarks) // 2)
+    most = room - room_for_remarks - name - GAP
+    inner = natural[1 : len(natural) - remarks]
+    ends = [min(width, NARROW) for width in natural[len(natural) - remarks :]]
+    widths = [name, *(min(width, most) for width in inner), *ends]
     found: list[str] = []
-    for part in _parts(widths, room):
-        found += ["", *_lines(rows, widths, part, texts)] if found else _lines(rows, widths, part, texts)
+    for part in _parts(widths, room, remarks):
+        found += ["", *_lines(rows, widths, part, left)] if found else _lines(rows, widths, part, left)
     return found
 
 
@@ -93,23 +99,24 @@ def _widest(widths: Sequence[int]) -> int:
     return max((k for k, width in enumerate(widths) if k and width > NARROW), key=widths.__getitem__, default=0)
 
 
-def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+def _parts(widths: Sequence[int], room: int, remarks: int) -> Iterator[list[int]]:
     """The columns of each part of a table that is too wide."""
-    part = [0]
-    for k in range(1, len(widths)):
-        if len(part) > 1 and _span([widths[one] for one in (*part, k)]) > room:
-            yield part
+    part, last = [0], len(widths) - remarks
+    ends = range(last, len(widths))
+    for k in range(1, last):
+        if len(part) > 1 and _span([widths[one] for one in (*part, k, *ends)]) > room:
+            yield [*part, *ends]
             part = [0]
         part.append(k)
-    yield part
+    yield [*part, *ends]
 
 
-def _lines(rows: Sequence[Row], widths: Sequence[int], part: Sequence[int], texts: int) -> list[str]:
+def _lines(rows: Sequence[Row], widths: Sequence[int], part: Sequence[int], left: Sequence[int]) -> list[str]:
     found = []
     for row in rows:
         cells = [folded(row[k], widths[k]) for k in part]
         for number in range(max(map(len, cells), default=0)):
             shown = (cell[number] if number < len(cell) else "" for cell in cells)
-            line = (f"{text:{'<' if k < texts else '>'}{widths[k]}}" for k, text in zip(part, shown, strict=True))
+            line = (f"{text:{'<' if k in left else '>'}{widths[k]}}" for k, text in zip(part, shown, strict=True))
             found.append((" " * GAP).join(line).rstrip())
     return found

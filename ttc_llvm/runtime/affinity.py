@@ -131,7 +131,7 @@ def _listed(word: str, allowed: frozenset[int], subject: str) -> Iterator[int]:
         for cpu in range(low, high + 1, int(match[3] or 1)):
             if cpu not in allowed:
                 known = ",".join(map(str, sorted(allowed)))
-                raise OptionError(f"{subject} names CPU {cpu}, but this process may use {known} only")
+                raise OptionError(f"{subject} names CPU {cpu}: the CPUs that this process may use are {known}")
             yield cpu
 
 
