@@ -132,6 +132,7 @@ SLOW = {
     "test_native": "compilers",
     "test_other_suites.py": "suites of other libraries",
     "test_pages.py::test_blocks": "searches",
+    "test_pages.py::test_commands_of_pages_run": "seconds",
     "test_plugins": "a compiler",
     "test_refit": "seconds",
     "test_report.py": "pictures",
