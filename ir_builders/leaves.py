@@ -44,9 +44,9 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
 def _begins_run(b: ir.IRBuilder, line: PartialLine, box: Box) -> ir.Value:
     """True where runs begin with the micro-tile at this box: it is the first of its tile, which is the first."""
     first: ir.Value = box.run_ends(b, line).first
-    along = [loop for loop in box.loops if loop.axis == line.run[-1]]
-    if along and (line.run[-1], along[-1].step) not in line.loops:
-        first = b.and_(first, b.icmp_signed("==", along[-1].counter, i64(0)))
+    for loop in box.loops:
+        if loop.axis == line.run[-1] and (loop.axis, loop.step) not in line.loops:
+            first = b.and_(first, b.icmp_signed("==", loop.counter, i64(0)))
     return first
 
 

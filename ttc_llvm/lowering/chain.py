@@ -12,7 +12,7 @@ from math import prod
 
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
-from ..problem.canonical import Canonical, static
+from ..problem.canonical import Canonical, Size
 from .layout import run_axes
 from .operands import Buffer, PartialLine, Space
 from .plan import CpuPlan, Loops, grid
@@ -34,14 +34,14 @@ class Chain:
 
 def run_of_b(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
     """The axes along which a tile is one run of B, innermost first."""
-    return run_axes(plan.box(canonical.extents), canonical.strides("b"))
+    return run_axes(plan.box(canonical.bounds), canonical.strides("b"))
 
 
 @lru_cache(maxsize=512)
 def chain_of(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel: int, target: Target) -> Chain | None:
     """The chain of B's runs between tiles of these extents in these loops, the outermost `parallel` of which threads
     share; None where runs do not continue from tile to tile, or where a tile's are shorter than a line."""
-    extents, run = canonical.extents, run_axes(tile, canonical.strides("b"))
+    extents, run = canonical.bounds, run_axes(tile, canonical.strides("b"))
     elements, rest = divmod(max(target.line, target.vector_bits // 8), canonical.b.itemsize)
     if rest or not run or canonical.axes[run[0]].stride_b != 1 or prod(tile[k] for k in run) < elements:
         return None
@@ -65,7 +65,7 @@ def _continuing(
     Each of them steps by a tile and is next around one along whose axis the run has reached the end. Panels end a run,
     and so do the first `tasks` loops.
     """
-    whole = tile[last] >= canonical.extents[last]
+    whole = tile[last] >= canonical.bounds[last]
     wanted = _next(canonical, tile, last) if whole else (last, tile[last])
     end = len(loops)
     while end > tasks and loops[end - 1] != wanted:
@@ -81,9 +81,16 @@ def _continuing(
 def _next(canonical: Canonical, tile: tuple[int, ...], axis: int) -> tuple[int, int] | None:
     """The loop that continues a run after the end of this axis; None where the tile has several rows along it, or the
     next row of B does not follow in memory."""
-    extents, strides = canonical.extents, [static(stride) for stride in canonical.strides("b")]
-    length = strides[axis] * extents[axis]
-    return next(((k, 1) for k, stride in enumerate(strides) if stride == length and tile[k] == 1 < extents[k]), None)
+    length = _product(canonical.axes[axis].stride_b, canonical.axes[axis].extent)
+    axes = enumerate(zip(canonical.strides("b"), tile, canonical.bounds, strict=True))
+    return next(((k, 1) for k, (stride, step, extent) in axes if stride == length and step == 1 < extent), None)
+
+
+def _product(x: Size, y: Size) -> Size | None:
+    """x * y, None where only run time knows it."""
+    if isinstance(x, int) and isinstance(y, int):
+        return x * y
+    return y if x == 1 else None
 
 
 def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> Buffer:

@@ -7,7 +7,7 @@ from math import prod
 
 from ..errors import PlanError
 from ..problem.canonical import Canonical, Param
-from .plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Plan, Store, spans
+from .plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Plan, spans
 from .plan_text import shown
 
 MAX_EXTENT = (1 << 63) - 1  # as sizes of tensors have
@@ -33,7 +33,6 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         if value not in choices:
             words = ", ".join(choice.value for choice in choices if choice)
             raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
-    _check_static(plan, canonical)
     if plan.fetch is Fetch.ROWS and plan.prefetch:
         _check_rows(plan, canonical)
     return plan
@@ -59,14 +58,6 @@ def _check_multiples(plan: CpuPlan, canonical: Canonical, names: tuple[str, str]
     for axis, whole, part in zip(canonical.axes, outer, inner, strict=False):
         if not spans(whole, axis.extent) and (whole < 1 or whole % part):
             raise PlanError(f"plan {names[0]} {whole} is not a multiple of its {names[1]} {part}")
-
-
-def _check_static(plan: CpuPlan, canonical: Canonical) -> None:
-    sizes = [size for axis in canonical.axes for size in (axis.extent, axis.stride_a, axis.stride_b)]
-    if not any(isinstance(size, Param) for size in sizes):
-        return
-    if plan.store not in (Store.CACHED, Store.ALIGNED):
-        raise PlanError(f"plan store={plan.store.value} needs extents that are known when compiling")
 
 
 def _check_rows(plan: CpuPlan, canonical: Canonical) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
-from ..problem.canonical import Canonical, static
+from ..problem.canonical import Canonical, Param, static
 from ..problem.kinds import Alpha, Beta
 from .chain import Chain, chain_of, run_of_b
 from .layout import run_axes
@@ -66,13 +66,14 @@ def _combined(canonical: Canonical, decisions: tuple[Any, ...], target: Target) 
     """Of all plans with these decisions of `room_depends_on`: through scratch, or through registers where each is a
     line of B; without a chain where none is possible, or where its slots would not leave half of L2 to the tensors."""
     plan, size = _decided(decisions), canonical.b.itemsize
-    chain = chain_of(canonical, plan.box(canonical.extents), plan.loops(canonical.extents), plan.parallel, target)
+    extents = canonical.bounds
+    chain = chain_of(canonical, plan.box(extents), plan.loops(extents), plan.parallel, target)
     if chain and _joins(canonical, plan, target):
         return Writing(plan, Store.JOINED, size, chain)
     buffer = _buffer(canonical, plan, target, chain)
     if chain and buffer.end <= target.l2 // 2:
         return Writing(plan, Store.COMBINED, size, chain, buffer, by_rows=True)
-    rows = all(isinstance(s, int) for s in canonical.strides("b")) and bool(run_of_b(canonical, plan))
+    rows = bool(run_of_b(canonical, plan))
     alignment = size if rows else _whole_vectors(canonical, target)
     buffer = _buffer(canonical, plan, target, None)
     return Writing(plan, Store.BUFFERED, alignment, None, buffer, rows)
@@ -146,10 +147,10 @@ def overwrites(canonical: Canonical) -> bool:
 def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
     """True where A and B share the contiguous axis and rows are copied one by one, because that is wanted or because
     they do not all begin on vector boundaries."""
-    if not all(isinstance(s, int) for s in canonical.strides("b")):
-        return False
     first = canonical.axes[0]
     rows = first.stride_a == first.stride_b == 1 and not is_mirrored(canonical)
+    if any(isinstance(s, Param) for s in canonical.strides("b")):
+        return rows and wanted
     return rows and (wanted or not has_aligned_rows(canonical, target.vector_bits // 8))
 
 
@@ -160,17 +161,18 @@ def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     *inside, last = run_of_b(canonical, plan)
     if not (same and target.line == target.vector_bits // 8 and target.joins(size)):
         return False
-    width = prod(canonical.extents[k] for k in inside) * size  # bytes
+    extents = canonical.bounds
+    width = prod(extents[k] for k in inside) * size  # bytes
     panels = plan.panel and plan.panel[last] > plan.tile[last]
-    rest = canonical.extents[last] % plan.panel[last] if panels else 0  # in the last panel, which begins a run
-    whole = all(plan.block[k] >= canonical.extents[k] for k in inside) and width * plan.block[last] % target.line == 0
+    rest = extents[last] % plan.panel[last] if panels else 0  # in the last panel, which begins a run
+    whole = all(plan.block[k] >= extents[k] for k in inside) and width * plan.block[last] % target.line == 0
     return whole and not 0 < rest * width < target.line
 
 
 def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
     """Scratch in B's order; runs are padded by one line, so that they never share a cache set, and at least by the
     partial line that is loaded before them."""
-    extents = plan.box(canonical.extents)
+    extents = plan.box(canonical.bounds)
     line = max(1, target.line // canonical.a.itemsize)
     strides = [0] * len(extents)
     rows = max(1, len(run_axes(extents, canonical.strides("b"))))

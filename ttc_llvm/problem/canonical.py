@@ -32,6 +32,7 @@ class Param:
 
 
 Size = int | Param
+LONGEST = 1 << 62  # no extent that is known at run time only is longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ class Canonical:
         """Extents as integers; only for canonical forms without parameters."""
         return tuple(static(axis.extent) for axis in self.axes)
 
+    @cached_property
+    def bounds(self) -> tuple[int, ...]:
+        """The same, with LONGEST where only run time knows an extent."""
+        return tuple(LONGEST if isinstance(axis.extent, Param) else axis.extent for axis in self.axes)
+
     def strides(self, side: str) -> tuple[Size, ...]:
         """Strides of A (`"a"`) or B (`"b"`) in elements."""
         return self._strides[side]
@@ -95,7 +101,7 @@ class Canonical:
     def _along(self) -> dict[str, tuple[int, ...]]:
         axes = range(len(self.axes))
         return {
-            side: tuple(sorted(axes, key=lambda k: -abs(static(strides[k])))) for side, strides in self._strides.items()
+            side: tuple(sorted(axes, key=lambda k: -_length(strides[k], k))) for side, strides in self._strides.items()
         }
 
     @property
@@ -148,6 +154,11 @@ class Placed:
     canonical: Canonical
     offset_a: int
     offset_b: int
+
+
+def _length(stride: Size, axis: int) -> int:
+    """The length of a step; those that only run time knows are longer, and ascend with the axes."""
+    return LONGEST + axis if isinstance(stride, Param) else abs(stride)
 
 
 def static(size: Size) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ...machine.target import Target
-from ...problem.canonical import Canonical
+from ...problem.canonical import LONGEST, Canonical
 from ...problem.kinds import Alpha, Beta
 from ..chain import run_of_b
 from ..nodes import LoadSlot, Micro, Node, Row, Stage
@@ -24,7 +24,8 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
     scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
     prefetch = prefetch_of(plan)
-    late = writing.by_rows and plan.fetch is Fetch.ROWS  # filling waits for A anyway: rows prefetch while they leave
+    # Filling waits for A anyway: rows prefetch while they leave, in shares that depend on how many there are.
+    late = writing.by_rows and plan.fetch is Fetch.ROWS and LONGEST not in canonical.bounds
     fill = Micro(source, scratch, move, plan.block, plan.block, prefetch=None if late else prefetch, loads=loads)
     filling = _phase(canonical, plan, fill, target)
     if not writing.by_rows:
@@ -32,7 +33,7 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
         drain = Micro(scratch, sink, operation(canonical), flat, flat, non_temporal=True)
         return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
     run, order = run_of_b(canonical, plan), canonical.along("b")
-    width = prod(canonical.extents[k] for k in run[:-1])
+    width = prod(canonical.bounds[k] for k in run[:-1])
     line = writing.chain.partial_line if writing.chain else None
     row = Row(scratch, sink, operation(canonical), run, width, prefetch=prefetch if late else None, partial_line=line)
     if line:
@@ -52,7 +53,7 @@ def _row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int
     block = [1] * len(plan.tile)
     run = next((k for k, s in enumerate(canonical.strides("b")) if s == 1), 0)
     count = max((n for n in (4, 2, 1) if plan.tile[run] % (n * width) == 0), default=1)
-    block[run] = min(count * width, plan.box(canonical.extents)[run])
+    block[run] = min(count * width, plan.box(canonical.bounds)[run])
     if plan.tile[run] % block[run] and not spans(plan.tile[run], canonical.axes[run].extent):
         block[run] = plan.block[run]
     return tuple(block)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lazy_dataclasses import replace
 from ...machine.target import Target
-from ...problem.canonical import Canonical, static
+from ...problem.canonical import Canonical
 from ..layout import run_axes
 from ..nodes import Bind, Loop, Micro, Node, Row
 from ..operands import Op, Prefetch, Space, View
@@ -49,8 +49,8 @@ def has_masks(block: tuple[int, ...], sides: tuple[View, View], target: Target) 
 def row_loops(canonical: Canonical, plan: CpuPlan, row: Row, order: tuple[int, ...]) -> tuple[Node, ...]:
     """A row, for every row of a tile."""
     around = row_axes(plan, row.axes, order)
-    following = static(row.target.strides[around[-1]]) if around else 0
-    return each_row(canonical, around, replace(row, following=following))
+    following = row.target.strides[around[-1]] if around else 0
+    return each_row(canonical, around, replace(row, following=following if isinstance(following, int) else 0))
 
 
 def row_axes(plan: CpuPlan, run: tuple[int, ...], order: tuple[int, ...]) -> list[int]:
