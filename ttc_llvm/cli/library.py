@@ -40,10 +40,10 @@ class LibraryMember:
 
 def wanted(command: Command) -> bool:
     """True where a command asks for a library."""
-    if command.manifest is not None or not set(LIBRARIES).isdisjoint(command.emit):
+    if command.manifest is not None or not {*LIBRARIES, library.PLAN}.isdisjoint(command.emit):
         return True
     if command.name is not None:
-        raise OptionError(f"--name={command.name} names a library: it needs --manifest, or --emit=static or shared")
+        raise OptionError(f"--name={command.name} names a library: it needs --manifest, or --emit=static, shared or plan")
     return False
 
 

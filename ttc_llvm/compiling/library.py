@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from .. import arguments, paths
 from ..errors import ArtifactError, OptionError, TargetError, states_memory
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
-from ..native import archive, artifact, fortran, header, linker, marks
+from ..native import archive, artifact, fortran, header, linker, marks, plan_header
 from ..native.archive import Member
 from ..native.package_files import LIBRARIES, Package
 from ..native.package_files import files as package_texts
@@ -30,6 +31,7 @@ TAKEN = frozenset((
     "wctype", "c", "c++", "dl", "gcc", "gfortran", "gomp", "iomp5", "m", "omp", "pthread", "rt", "stdc++",
     "ttc_llvm",
 ))  # fmt: skip
+PLAN = "plan"  # the kind of what plans transpositions of any shape
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){0,3}")
 
 
@@ -74,7 +76,8 @@ class Library:
         """Write the wanted files, all or none, and return their paths.
 
         emit: any of `kinds()`. static and shared make a tree that can be installed as it is and moved: lib/,
-        include/, lib/cmake/, lib/pkgconfig/, with a header. omp puts strong OpenMP entries into these libraries;
+        include/, lib/cmake/, lib/pkgconfig/, with a header. omp puts strong OpenMP entries into these libraries, plan
+        the functions that plan transpositions of other shapes;
         fortran adds a module to include/. All else lies in the directory itself: one header, one module, and
         of the other kinds a file a problem. Raises ArtifactError where no linker is found or
         symbols clash, OptionError for unknown kinds, where the directory cannot be written, and without `overwrite`
@@ -94,14 +97,25 @@ class Library:
         for part in parts:
             yield from part.files[: len(single)]
         objects = [Member(*part.files[asked.index(kind)]) for part in parts for kind in inside]
+        if PLAN in wanted:
+            planned = Member(_plan_file(self.name), artifact.plan_object(self.name, [s.spec for s in self.solutions]))
+            if built:
+                objects.append(planned)
+            else:
+                yield planned.name, planned.data
         package = self._package(built)
         for kind in built:
             yield package.path(kind), self._linked(kind, objects, package)
         yield from ((path, Link(to)) for path, to in package.links.items())
         home = " and ".join(Path(package.path(kind)).name for kind in built) or "the objects beside it"
         blocks = [part.described for part in parts]
+        problems = [solution.problem for solution in self.solutions]
+        writers = {
+            "header": partial(header.text, plans=plan_header.block(self.name, problems) if PLAN in wanted else ""),
+            "fortran": fortran.text,
+        }  # of what describes all problems at once
         for kind, path in _texts(self.name, wanted):
-            yield path, _WRITERS[kind](self.name, home, blocks, artifact.version()).encode()
+            yield path, writers[kind](self.name, home, blocks, artifact.version()).encode()
         if built:
             yield from ((path, text.encode()) for path, text in package_texts(package).items())
 
@@ -117,8 +131,8 @@ class Library:
 
 
 def kinds() -> tuple[str, ...]:
-    """The words that `emit` accepts: static (.a), shared (.so), and the kinds of single problems."""
-    return (*artifact.kinds(), *LIBRARIES)
+    """The words that `emit` accepts: static (.a), shared (.so), plan (an object), and the kinds of single problems."""
+    return (*artifact.kinds(), *LIBRARIES, PLAN)
 
 
 def checked_kinds(emit: str | Iterable[str]) -> tuple[str, ...]:
@@ -160,6 +174,7 @@ def file_names(
     package = Package(name, version, built, "")
     return (
         *(path for problem in problems for path in artifact.file_names(problem, _single(wanted))),
+        *([_plan_file(name)] if PLAN in wanted and not built else []),
         *map(package.path, built),
         *package.links,
         *(path for _, path in _texts(name, wanted)),
@@ -167,7 +182,11 @@ def file_names(
     )
 
 
-_WRITERS = {"header": header.text, "fortran": fortran.text}  # of what describes all problems at once
+_TEXTS = ("header", "fortran")  # which describe all problems at once
+
+
+def _plan_file(name: str) -> str:
+    return f"{name}_plan.o"
 
 
 def _libraries(wanted: Sequence[str]) -> tuple[str, ...]:
@@ -181,14 +200,14 @@ def _inside(wanted: Sequence[str]) -> tuple[str, ...]:
 
 def _single(wanted: Sequence[str]) -> tuple[str, ...]:
     """Kinds of which every problem has a file of its own."""
-    others = (*LIBRARIES, *_WRITERS, *(("omp",) if _libraries(wanted) else ()))
+    others = (*LIBRARIES, *_TEXTS, PLAN, *(("omp",) if _libraries(wanted) else ()))
     return tuple(kind for kind in wanted if kind not in others)
 
 
 def _texts(name: str, wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
     """(kind, path) of what describes all problems at once; libraries always have a header."""
     built = _libraries(wanted)
-    for kind in _WRITERS:
+    for kind in _TEXTS:
         if kind in wanted or (built and kind == "header"):
             yield kind, f"{'include/' if built else ''}{name}{artifact.ending(kind)}"
 

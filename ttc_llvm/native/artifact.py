@@ -101,6 +101,18 @@ def module_text(spec: Spec, versions: tuple[Version, ...] | None = None) -> str:
     return str(entries.build(spec.problem, versions or _versions(spec)))
 
 
+def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
+    """The object with a library's functions of plans, for the machines of its solutions."""
+    with locks.LLVM:
+        from ..ir_builders.plan_objects import build
+
+    first = specs[0]
+    machines = by_demand(tuple(checkable(one) for one in (first.target, *(t for t, _ in first.others))))
+    chosen = machines if first.others else (first.target,)
+    module = build.build(names.identifier(library), [spec.problem for spec in specs], chosen)
+    return backend.compile_object(marks.marked(str(module)), first.base)
+
+
 # --- contents -------------------------------------------------------------------------------------------
 
 

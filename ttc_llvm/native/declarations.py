@@ -56,9 +56,9 @@ def element_type(problem: Problem, t: DType) -> str:
     return f"u{plain}" if type_names.read(problem.dtype).unsigned else plain
 
 
-def includes(problems: Sequence[Problem]) -> str:
-    """The #include lines that the declarations of these problems need."""
-    threaded = any(entry.may_thread for p in problems for entry in interface.threaded(p))
+def includes(problems: Sequence[Problem], plans: bool) -> str:
+    """The #include lines that the declarations of these problems need, and those of plans."""
+    threaded = plans or any(entry.may_thread for p in problems for entry in interface.threaded(p))
     has_complex = any(map(is_complex, problems))
     cpp = "#ifdef __cplusplus\n#include <complex>\n#endif\n" if has_complex else ""
     return "#include <stdint.h>\n" + cpp + (_OPENMP_HEADER if threaded else "")

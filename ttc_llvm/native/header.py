@@ -31,15 +31,16 @@ class Described:
     note: str = ""
 
 
-def text(name: str, home: str, described: Sequence[Described], version: str) -> str:
-    """A whole header. name: of the file, without its ending; home: of the object or library with the entries."""
-    included = declarations.includes([one.problem for one in described])
+def text(name: str, home: str, described: Sequence[Described], version: str, plans: str = "") -> str:
+    """A whole header. name: of the file, without its ending; home: of the object or library with the entries; plans:
+    the declarations of a library's plans."""
+    included = declarations.includes([one.problem for one in described], bool(plans))
     title = _lines([f"{name}.h: entries of {home}, written by ttc_llvm {version}."], {})
     values = {
         "TITLE": "\n * ".join(title),
         "GUARD": names.guard(name),
         "INCLUDES": included,
-        "BLOCKS": "".join(block(one, version) for one in described),
+        "BLOCKS": "".join(block(one, version) for one in described) + plans,
     }
     return filled(TEMPLATE, values)
 

@@ -36,9 +36,14 @@ def fortran(name: str) -> str:
     return _bounded(name, LONGEST_FORTRAN)
 
 
+def identifier(library: str) -> str:
+    """The C name that functions of a library begin with; libraries have it in common if they differ in punctuation."""
+    return re.sub("[^A-Za-z0-9_]", "_", library)
+
+
 def guard(header: str) -> str:
     """The include guard of a header of this name, without its ending."""
-    plain = re.sub("[^A-Za-z0-9_]", "_", header)
+    plain = identifier(header)
     told_apart = "" if plain == header else f"_h{_digest(header)}"
     return f"TTC_{plain}{told_apart}_H"
 

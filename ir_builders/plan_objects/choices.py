@@ -1,0 +1,167 @@
+"""Functions for `integer_code`: which variant of a kernel serves a layout, and how it walks the layout's axes."""
+
+from __future__ import annotations
+
+from .. import canonical_axes as axes
+from .. import layout_fields as asked
+from .. import planner_fields as known
+from ..words import load64, local, store64
+from . import fields as f
+
+LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
+EDGE = 8
+LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves
+LONG_RUN = 2048  # bytes of runs of B whose ends, written in part, weigh little
+ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
+NONE, STATUS = 0, -1
+
+
+def choose(library: int, types: int, layout: int, kind: int, level: int, call: int) -> int:
+    """Write the call for a kind of alpha and beta and for a B at such a place: 1; 0 where that has no call of its own,
+    -1 where elements of B may share memory."""
+    work = local(axes.WORK_BYTES)
+    store64(layout + asked.KIND, load64(types + f.KIND + 8 * kind))
+    if axes.canonical(layout, work, 0) != known.PLANNED:
+        return STATUS
+    axes.settle(library, work)
+    kernels = load64(types + f.KERNELS + 8 * kind)
+    if kernels == 0:
+        kernels = load64(library + f.MOVES + 8 * load64(work + axes.TYPE))
+    if kernels == 0:
+        return NONE
+    near = _near(work)
+    variant = _variant(library, work, near, level)
+    if variant < 0 or load64(kernels + variant * f.VARIANT_BYTES) == 0:
+        return NONE
+    _write(kernels + variant * f.VARIANT_BYTES, work, 0 if variant == f.ELEMENTS else near, variant, call)
+    size = load64(work + axes.UNIT_B)
+    store64(call + f.ODD, (load64(library + f.LINE) if level == ON_LINE else size if level == ON_ELEMENT else 1) - 1)
+    return 1
+
+
+def _near(work: int) -> int:
+    """The axis along which A is contiguous, -1 where there is none."""
+    for k in range(0, load64(work + axes.LENGTH)):
+        if load64(work + axes.LIST + axes.AXIS * k + axes.A) == 1:
+            return k
+    return -1
+
+
+def _weight(work: int) -> int:
+    """Bytes of A and B."""
+    found = load64(work + axes.EACH)
+    for k in range(0, load64(work + axes.LENGTH)):
+        found = found * load64(work + axes.LIST + axes.AXIS * k + axes.N)
+    return found
+
+
+def _variant(library: int, work: int, near: int, level: int) -> int:
+    """The variant that serves; -1 where this level has none of its own."""
+    head, count = work + axes.LIST, load64(work + axes.LENGTH)
+    n, run = load64(head + axes.N), load64(head + axes.N) * load64(work + axes.UNIT_B)
+    if near < 0 or load64(head + axes.B) != 1:
+        return f.ELEMENTS if level == ANYWHERE else -1
+    other = load64(head + axes.AXIS * near + axes.N)
+    if near and n * other < LEAST_FILLED * _steps(n, EDGE) * _steps(other, EDGE):
+        return f.ELEMENTS if level == ANYWHERE else -1
+    if level == ANYWHERE:
+        return f.COLUMNS if near else f.ROWS
+    if _weight(work) < load64(library + f.STREAMED_BYTES):
+        return -1
+    if level == ON_LINE:
+        whole = run >= load64(library + f.LINE) and _is_lined(library, work, count)
+        return -1 if not whole else f.COLUMNS_ALIGNED if near else f.ROWS_ALIGNED
+    if near == 0:
+        return f.ROWS_STREAMED if run >= LONG_ROW else -1
+    if run >= LONG_RUN:
+        return f.COLUMNS_CHAINED
+    if run < load64(library + f.LINE):
+        return -1
+    return f.COLUMNS_DENSE if _dense(work, near) else f.COLUMNS_CHAINED
+
+
+def _is_lined(library: int, work: int, count: int) -> int:
+    """1 where all rows of B begin on a line if the first one does."""
+    for k in range(1, count):
+        if load64(work + axes.LIST + axes.AXIS * k + axes.B) * load64(work + axes.UNIT_B) % load64(library + f.LINE):
+            return 0
+    return 1
+
+
+def _dense(work: int, near: int) -> int:
+    """The axis whose rows of B follow those of axis 0 without a gap, 0 where there is none beside `near`."""
+    for k in range(1, load64(work + axes.LENGTH)):
+        if load64(work + axes.LIST + axes.AXIS * k + axes.B) == load64(work + axes.LIST + axes.N):
+            return 0 if k == near else k
+    return 0
+
+
+# --- the call -------------------------------------------------------------------------------------------
+
+
+def _write(kernel: int, work: int, near: int, variant: int, call: int) -> None:
+    """Write all of a call but ODD: axis 0, the axis along which A is contiguous, the one that continues runs of B, then
+    the others by ascending stride in A; those that the kernel does not walk are around it."""
+    count, order = load64(work + axes.LENGTH), local(8 * (asked.MAX_RANK + 1))
+    dense = _dense(work, near) if variant == f.COLUMNS_DENSE else 0
+    store64(order, 0)
+    fixed = 1
+    if near:
+        store64(order + 8, near)
+        fixed = 2
+    if dense:
+        store64(order + 16, dense)
+        fixed = 3
+    length = fixed
+    for k in range(1, count):
+        if k != near and k != dense:
+            at = length
+            while at > fixed and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
+                store64(order + 8 * at, load64(order + 8 * at - 8))
+                at -= 1
+            store64(order + 8 * at, k)
+            length += 1
+    store64(call + f.KERNEL, load64(kernel + f.FUNCTION))
+    store64(call + f.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
+    store64(call + f.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))
+    _write_params(kernel, work, order, min(count, f.AXES), call)
+    _write_around(work, order, count, call)
+
+
+def _a(work: int, k: int) -> int:
+    return abs(load64(work + axes.LIST + axes.AXIS * k + axes.A))
+
+
+def _write_params(kernel: int, work: int, order: int, count: int, call: int) -> None:
+    """Write the kernel's parameters, extents, strides of A, strides of B, and its number of tasks."""
+    tasks = 1
+    for slot in range(0, f.AXES):
+        at, n, a, b = call + f.PARAMS + 8 * slot, 1, 0, 0
+        if slot < count:
+            axis = work + axes.LIST + axes.AXIS * load64(order + 8 * slot)
+            n, a, b = load64(axis + axes.N), load64(axis + axes.A), load64(axis + axes.B)
+        store64(at, n)
+        store64(at + 8 * f.AXES, a)
+        store64(at + 16 * f.AXES, b)
+        step = load64(kernel + f.GRID + 8 * slot)
+        if step:
+            tasks = tasks * _steps(n, step)
+    store64(call + f.TASKS, tasks)
+
+
+def _write_around(work: int, order: int, count: int, call: int) -> None:
+    """Write the axes around the kernel's, their strides in bytes."""
+    outer, at = 1, call + f.OUTER_AXES
+    for slot in range(f.AXES, count):
+        axis = work + axes.LIST + axes.AXIS * load64(order + 8 * slot)
+        store64(at, load64(axis + axes.N))
+        store64(at + 8, load64(axis + axes.A) * load64(work + axes.UNIT_A))
+        store64(at + 16, load64(axis + axes.B) * load64(work + axes.UNIT_B))
+        outer, at = outer * load64(axis + axes.N), at + f.OUTER_BYTES
+    store64(call + f.OUTER, outer)
+    store64(call + f.AROUND, max(0, count - f.AXES))
+
+
+def _steps(n: int, size: int) -> int:
+    """How many steps of this size an extent has."""
+    return (n + size - 1) // size

@@ -1,0 +1,91 @@
+"""The blocks of words behind the plan objects of emitted libraries, and the codes of errors. A word has 8 bytes."""
+
+from __future__ import annotations
+
+from .. import layout_fields as layouts
+from .. import planner_fields as planners
+
+# What functions return.
+OK, NULL, RANK, PERM, SIZE, STRIDES, OVERFLOW, TYPES, THREADS, SCALARS, ALIGNMENT, OVERLAP, PART, MEMORY = range(14)
+ERRORS = (
+    ("OK", "no error"),
+    ("NULL", "a pointer is NULL that must not be"),
+    ("RANK", "the rank is not one of 0 to 64"),
+    ("PERM", "perm is no permutation of the indices"),
+    ("SIZE", "an extent is negative"),
+    ("STRIDES", "strides lead elements of B to shared memory, or may do so"),
+    ("OVERFLOW", "a tensor reaches over more than 2^60 bytes"),
+    ("TYPES", "the library has no code for these types"),
+    ("THREADS", "the number of threads is not one of 1 to 1024"),
+    ("SCALARS", "alpha and beta must be NULL: elements of these types are only moved"),
+    ("ALIGNMENT", "A or B is not aligned as its elements are"),
+    ("OVERLAP", "A and B share memory, or may do so"),
+    ("PART", "the part is not one of 0 to parts - 1"),
+    ("MEMORY", "there is no memory left"),
+)
+"""By code: the name and the sentence."""
+
+MOST_RANK = layouts.MAX_RANK
+MOST_THREADS = 1024
+MOST_BYTES = 1 << 60  # from the first to the last element of a tensor
+
+# --- kernels --------------------------------------------------------------------------------------------
+
+AXES = 6  # that a kernel walks; further ones are walked around it
+# Variants of a kernel, by the form of a layout and how B is written.
+ELEMENTS, ROWS, ROWS_ALIGNED, ROWS_STREAMED = 0, 1, 2, 3
+COLUMNS, COLUMNS_ALIGNED, COLUMNS_CHAINED, COLUMNS_DENSE = 4, 5, 6, 7
+VARIANTS = 8
+NAMES = ("elements", "rows", "rows.aligned", "rows.streamed", "columns", "columns.aligned", "columns.chained",
+         "columns.dense")  # fmt: skip
+FUNCTION, GRID = 0, 8  # of a variant: its address, 0 = there is none; steps of the task grid, 0 = no loop of the grid
+VARIANT_BYTES = GRID + 8 * AXES
+SET_BYTES = VARIANTS * VARIANT_BYTES  # all variants for one pair of types, one kind of alpha and beta
+
+# --- the library ----------------------------------------------------------------------------------------
+
+# Kinds of alpha and beta.
+COPY, SCALE, UPDATE, ZERO, SCALE_B, KINDS = 0, 1, 2, 3, 4, 5
+# The arithmetic of alpha and beta: none, or float, double and their complex pairs.
+NO_SCALARS, FLOAT, DOUBLE, COMPLEX_FLOAT, COMPLEX_DOUBLE = 0, 1, 2, 3, 4
+PARTS_OF = (0, 1, 1, 2, 2)  # numbers in a scalar
+BYTES_OF = (0, 4, 8, 4, 8)  # of one such number
+
+# A pair of types that the library serves.
+NAME = 0  # its letters, NAME_BYTES at most, zeros behind them
+NAME_BYTES = 16
+SIZE_A, SIZE_B, ARITHMETIC = 16, 24, 32
+KIND = 40  # by kind of alpha and beta: the kind of a layout (`layout_fields`), 0 = there is none
+KERNELS = KIND + 8 * KINDS  # by kind: the set of variants; 0 for moves, which have one for each size of elements
+TYPES_BYTES = KERNELS + 8 * KINDS
+
+# A problem of the library.
+NEXT, ENTRY, PROBLEM_TYPES, PROBLEM_PARTS, PROBLEM_RANK, PROBLEM_LISTS = 0, 8, 16, 24, 32, 40
+PROBLEM_HEAD = PROBLEM_LISTS  # then perm, size, strides of A and of B: 4 x rank words
+
+# The library as the functions know it; where planners have ITEM_BYTES, it has it, too.
+ITEM_BYTES = planners.ITEM_BYTES
+LINE, STREAMED_BYTES = 16, 24  # bytes of a line; bytes of A and B from which on they do not fit the caches
+TYPES_COUNT, TYPES_LIST = 32, 40
+MOVES = 48  # by the power of two that an element has bytes: the set of variants that move it, 0 = none
+BUCKETS, BUCKET_MASK = 88, 96  # first problem by hash, chained by NEXT; buckets less one
+ALLOCATE, FREE = 104, 112  # functions: malloc, free
+LIBRARY_BYTES = 120
+
+# --- a plan ---------------------------------------------------------------------------------------------
+
+OWN = 0  # entry of the library for this very problem, 0 = none
+PLAN_ARITHMETIC, PLAN_PARTS, EMPTY = 8, 16, 24
+ODD_A, ODD_B = 32, 40  # address bits that must be clear
+REACH_A, REACH_B = 48, 64  # lowest byte and end, relative to element 0; two words
+CALLS = 80  # by kind, LEVELS words each: addresses of calls, the best first, 0 = none
+LEVELS = 3  # for a B on a line, for one on an element, for any
+LAYOUT = CALLS + 8 * KINDS * LEVELS  # the layout, then the calls
+
+# One call.
+KERNEL, OFFSET_A, OFFSET_B, ODD, TASKS, OUTER, AROUND, PARAMS = 0, 8, 16, 24, 32, 40, 48, 56
+# ODD: bits of B's first byte that must be clear; TASKS of one call of the kernel; OUTER: such calls; AROUND: axes
+# around the kernel's, behind the parameters: extent, strides in bytes of A and of B.
+OUTER_AXES = PARAMS + 8 * 3 * AXES
+OUTER_BYTES = 24
+SCRATCH = 128 << 10  # bytes that kernels may use

@@ -1,0 +1,158 @@
+"""The kernels behind plan objects: any extents and strides, in a few variants for each pair of types and kind of alpha
+and beta."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from ttc_llvm.lazy_dataclasses import dataclass, replace
+from ttc_llvm.lowering.any_size import LANES, LANES_WITHOUT_MASKS, Slots
+from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import COPY, UPDATE, Axis, Canonical, Kinds
+from ttc_llvm.problem.dtypes import DType
+
+from . import fields as f
+
+KINDS = (COPY, SCALE, UPDATE, ZERO, SCALE_B)  # in the order of `fields`
+FAR = tuple(reversed(range(2, f.AXES)))  # axes that are walked index by index
+LONG = 1 << 40  # a panel's extent that no tensor reaches
+PIECE = 128  # bytes of a row of B, and of A, in a tile
+ROW = 4 << 10  # bytes of a row in a tile where rows are copied
+SLOTS = 512  # rows of B whose partial lines are kept
+NEAR_SLOTS, NEXT_SLOTS = 128, 8  # of two axes, where runs of B go on from row to row
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What kernels of one set do: types, the kind of alpha and beta, and whether A is conjugated."""
+
+    a: DType
+    b: DType
+    kinds: Kinds
+    conjugate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A variant, ready to be lowered."""
+
+    canonical: Canonical
+    plan: CpuPlan
+
+
+def variants(moved: Moved, target: Target) -> Mapping[int, Built]:
+    """The variants of a set that this machine has, by number."""
+    wanted = _BY_KIND[moved.kinds] if target.streams else _BY_KIND[UPDATE if moved.kinds in (COPY, SCALE) else moved.kinds]
+    return {number: _VARIANTS[number](moved, target) for number in wanted}
+
+
+def _canonical(moved: Moved, near: int | None, dense: bool = False) -> Canonical:
+    """The form of any extents and strides. near: the axis along which A is contiguous, as B is along axis 0; None where
+    nothing is; dense: rows of B continue those of axis 0 along axis 2."""
+    slots = Slots(f.AXES)
+    axes = [Axis(slots.extent(k), slots.stride_a(k), slots.stride_b(k)) for k in range(f.AXES)]
+    if near is not None:
+        axes[0] = replace(axes[0], stride_b=1)
+        axes[near] = replace(axes[near], stride_a=1)
+    if dense:
+        axes[2] = replace(axes[2], stride_b=axes[0].extent)
+    return Canonical(tuple(axes), moved.a, moved.b, moved.kinds, moved.conjugate)
+
+
+def _plan(tile: tuple[int, int], block: tuple[int, int], order: tuple[int, ...], parallel: int) -> CpuPlan:
+    far = (1,) * len(FAR)
+    return CpuPlan((*tile, *far), (*block, *far), order, order, parallel)
+
+
+def _elements(moved: Moved, target: Target) -> Built:
+    return Built(_canonical(moved, None), _plan((1, 1), (1, 1), (*FAR, 1, 0), len(FAR)))
+
+
+def _rows(moved: Moved, target: Target) -> Built:
+    width = target.lanes(_widest(moved))
+    return Built(_canonical(moved, 0), _plan((64 * width, 1), (width, 1), (*FAR, 1, 0), len(FAR)))
+
+
+def _rows_aligned(moved: Moved, target: Target) -> Built:
+    """Two rows at a time, the next ones prefetched."""
+    width = 4 * target.lanes(_widest(moved))
+    plan = _plan((max(width, ROW // _widest(moved) // width * width), 2), (width, 1), (*FAR, 0, 1), f.AXES - 1)
+    return Built(_canonical(moved, 0), plan.changed(store=Store.ALIGNED, inner=(1, 0, *FAR), **_ahead(1)))
+
+
+def _rows_streamed(moved: Moved, target: Target) -> Built:
+    width = target.lanes(_widest(moved))
+    plan = _plan((max(1, ROW // _widest(moved) // width) * width, 2), (width, 1), (*FAR, 1, 0), f.AXES - 1)
+    return Built(_canonical(moved, 0), plan.changed(store=Store.PEELED))
+
+
+def _columns(moved: Moved, target: Target) -> Built:
+    edge = _edge(moved, target)
+    return Built(_canonical(moved, 1), _plan((4 * edge, 4 * edge), (edge, edge), (*FAR, 1, 0), f.AXES))
+
+
+def _columns_aligned(moved: Moved, target: Target) -> Built:
+    """Tiles go along A, so that whole lines of it are read; the next ones are prefetched."""
+    edge = _edge(moved, target)
+    block = (max(2 * edge, target.line // moved.b.itemsize), max(1, edge // 2))
+    side = max(block[0], PIECE // moved.b.itemsize)
+    plan = _plan((side, side), block, (*FAR, 0, 1), f.AXES)
+    return Built(_canonical(moved, 1), plan.changed(store=Store.ALIGNED, inner=(0, 1, *FAR), **_ahead(2)))
+
+
+def _columns_chained(moved: Moved, target: Target) -> Built:
+    """Tiles go along A, over as many rows of B as there are slots for their partial lines."""
+    plan = _chained(moved, target, (*FAR, 0, 1))
+    return Built(_canonical(moved, 1), plan.changed(panel=(LONG, SLOTS, *(1,) * len(FAR))))
+
+
+def _columns_dense(moved: Moved, target: Target) -> Built:
+    """The same where rows of B are short, and follow each other: runs go on from one to the next."""
+    plan = _chained(moved, target, (*FAR[:-2], 2, 0, 3, 1))
+    panel = (LONG, NEAR_SLOTS, LONG, NEXT_SLOTS, *(1,) * (len(FAR) - 2))
+    return Built(_canonical(moved, 1, dense=True), plan.changed(panel=panel))
+
+
+def _chained(moved: Moved, target: Target, order: tuple[int, ...]) -> CpuPlan:
+    line, edge = max(1, target.line // moved.b.itemsize), _edge(moved, target)
+    joins = moved.a == moved.b and target.joins(moved.b.itemsize)
+    block = (2 * line, max(1, edge // 2)) if joins else (edge, edge)
+    side = max(2 * line, *block)
+    plan = _plan((side, max(block[1], min(side, 64))), block, order, f.AXES)
+    return plan.changed(store=Store.COMBINED, inner=(1, 0, *FAR), **_ahead(2))
+
+
+def _ahead(distance: int) -> dict[str, object]:
+    return {"prefetch": distance, "fetch": Fetch.ROWS}
+
+
+def _edge(moved: Moved, target: Target) -> int:
+    """The extents of a square micro-tile."""
+    masked = all(target.has_masks(t.itemsize) for t in (moved.a, moved.b))
+    return min(target.lanes(_widest(moved)), LANES if masked else LANES_WITHOUT_MASKS)
+
+
+def _widest(moved: Moved) -> int:
+    return max(moved.a.itemsize, moved.b.itemsize)
+
+
+_VARIANTS: dict[int, Callable[[Moved, Target], Built]] = {
+    f.ELEMENTS: _elements,
+    f.ROWS: _rows,
+    f.ROWS_ALIGNED: _rows_aligned,
+    f.ROWS_STREAMED: _rows_streamed,
+    f.COLUMNS: _columns,
+    f.COLUMNS_ALIGNED: _columns_aligned,
+    f.COLUMNS_CHAINED: _columns_chained,
+    f.COLUMNS_DENSE: _columns_dense,
+}
+_BY_KIND = {
+    COPY: tuple(range(f.VARIANTS)),
+    SCALE: tuple(range(f.VARIANTS)),
+    UPDATE: (f.ELEMENTS, f.ROWS, f.COLUMNS),
+    ZERO: (f.ELEMENTS, f.ROWS),
+    SCALE_B: (f.ELEMENTS, f.ROWS),
+}
