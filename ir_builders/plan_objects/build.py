@@ -167,7 +167,8 @@ class _Built:
         for function in added:
             if isinstance(function, ir.Function):
                 function.linkage = "internal"
-        return {one.__name__: self.module.globals[f"{self.name}.plan.{one.__name__}"] for one in sources}
+        names = {one.__name__: f"{self.name}.plan.{one.__name__}" for one in sources}
+        return {one.name.rpartition(".")[2]: one for one in self.module.functions if one.name in names.values()}
 
     def _function(
         self, name: str, result: ir.Type, kinds: Sequence[ir.Type], code: ir.Function,
@@ -179,7 +180,7 @@ class _Built:
         made.attributes.add("nounwind")
         protected(made)
         b = ir.IRBuilder(made.append_basic_block("entry"))
-        given = [b.call(self.library, [])] if library else []
+        given: list[ir.Value] = [b.call(self.library, [])] if library else []
         given += [b.ptrtoint(x, I64) if x.type == PTR else b.sext(x, I64) for x in made.args]
         found = b.call(code, [*given, *(I64(value) for value in more)])
         if result == VOID:

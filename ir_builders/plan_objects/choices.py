@@ -41,7 +41,7 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, call: i
 
 def _near(work: int) -> int:
     """The axis along which A is contiguous, -1 where there is none."""
-    for k in range(0, load64(work + axes.LENGTH)):
+    for k in range(load64(work + axes.LENGTH)):
         if load64(work + axes.LIST + axes.AXIS * k + axes.A) == 1:
             return k
     return -1
@@ -50,7 +50,7 @@ def _near(work: int) -> int:
 def _weight(work: int) -> int:
     """Bytes of A and B."""
     found = load64(work + axes.EACH)
-    for k in range(0, load64(work + axes.LENGTH)):
+    for k in range(load64(work + axes.LENGTH)):
         found = found * load64(work + axes.LIST + axes.AXIS * k + axes.N)
     return found
 
@@ -135,7 +135,7 @@ def _a(work: int, k: int) -> int:
 def _write_params(kernel: int, work: int, order: int, count: int, call: int) -> None:
     """Write the kernel's parameters, extents, strides of A, strides of B, and its number of tasks."""
     tasks = 1
-    for slot in range(0, f.AXES):
+    for slot in range(f.AXES):
         at, n, a, b = call + f.PARAMS + 8 * slot, 1, 0, 0
         if slot < count:
             axis = work + axes.LIST + axes.AXIS * load64(order + 8 * slot)

@@ -40,7 +40,7 @@ NAMES = ("elements", "rows", "rows.aligned", "rows.streamed", "columns", "column
          "columns.dense")  # fmt: skip
 FUNCTION, GRID = 0, 8  # of a variant: its address, 0 = there is none; steps of the task grid, 0 = no loop of the grid
 VARIANT_BYTES = GRID + 8 * AXES
-SET_BYTES = VARIANTS * VARIANT_BYTES  # all variants for one pair of types, one kind of alpha and beta
+# A set is all variants for one pair of types and one kind of alpha and beta, one after the other.
 
 # --- the library ----------------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ TYPES_BYTES = KERNELS + 8 * KINDS
 
 # A problem of the library.
 NEXT, ENTRY, PROBLEM_TYPES, PROBLEM_PARTS, PROBLEM_RANK, PROBLEM_LISTS = 0, 8, 16, 24, 32, 40
-PROBLEM_HEAD = PROBLEM_LISTS  # then perm, size, strides of A and of B: 4 x rank words
+# PROBLEM_LISTS: perm, size, strides of A and of B, 4 x rank words
 
 # The library as the functions know it; where planners have ITEM_BYTES, it has it, too.
 ITEM_BYTES = planners.ITEM_BYTES

@@ -4,7 +4,6 @@ and beta."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.any_size import LANES, LANES_WITHOUT_MASKS, Slots
@@ -27,7 +26,7 @@ NEAR_SLOTS, NEXT_SLOTS = 128, 8  # of two axes, where runs of B go on from row t
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What kernels of one set do: types, the kind of alpha and beta, and whether A is conjugated."""
+    """The work of a set of kernels: types, the kind of alpha and beta, and whether A is conjugated."""
 
     a: DType
     b: DType

@@ -18,14 +18,14 @@ def share(layout: int, distance: int, size_a: int, size_b: int) -> int:
     """
     terms, tries = local(2 * asked.MAX_RANK * TERM), local(16)
     count = 0
-    for k in range(0, load64(layout + asked.RANK)):
+    for k in range(load64(layout + asked.RANK)):
         axis = layout + asked.AXES + asked.AXIS_BYTES * k
         last = load64(axis + asked.EXTENT) - 1
         if last > 0:
             count = _insert(terms, count, load64(axis + asked.STRIDE_TO), last)
             count = _insert(terms, count, -load64(axis + asked.STRIDE_OF), last)
     low, high = 0, 0
-    for back in range(0, count):
+    for back in range(count):
         term = terms + TERM * (count - 1 - back)
         store64(term + REST_LOW, low)
         store64(term + REST_HIGH, high)
@@ -47,7 +47,7 @@ def _insert(terms: int, count: int, stride: int, last: int) -> int:
         store64(at - TERM + LOW, load64(at - TERM + LOW) + low)
         store64(at - TERM + HIGH, load64(at - TERM + HIGH) + high)
         return count
-    for back in range(0, (terms + TERM * count - at) // 8):
+    for back in range((terms + TERM * count - at) // 8):
         word = terms + TERM * count - 8 * (back + 1)
         store64(word + TERM, load64(word))
     store64(at + STEP, step)

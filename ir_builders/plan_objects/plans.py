@@ -60,8 +60,8 @@ def _described(
 
 def _write_calls(library: int, record: int, layout: int, plan: int, at: int, each: int) -> int:
     """Write the calls of all kinds of alpha and beta; -1 where elements of B may share memory."""
-    for kind in range(0, f.KINDS):
-        for level in range(0, f.LEVELS):
+    for kind in range(f.KINDS):
+        for level in range(f.LEVELS):
             place = plan + f.CALLS + 8 * (f.LEVELS * kind + level)
             store64(place, 0)
             if load64(record + f.KIND + 8 * kind) and (kind <= f.SCALE or level == choices.ANYWHERE):
@@ -116,7 +116,7 @@ def destroy(library: int, plan: int) -> None:
 
 
 def parts(plan: int) -> int:
-    """How many parts pay, 0 where there is no plan."""
+    """The number of parts that pay, 0 where there is no plan."""
     return load64(plan + f.PLAN_PARTS) if plan else 0
 
 
@@ -199,7 +199,7 @@ def _is_negative(arithmetic: int, number: int) -> int:
 def _write_scalar(arithmetic: int, scalar: int, absent: int, at: int) -> None:
     """Write a scalar, or the bits of an absent one, for kernels."""
     size = f.BYTES_OF[arithmetic]
-    for k in range(0, f.PARTS_OF[arithmetic]):
+    for k in range(f.PARTS_OF[arithmetic]):
         value = absent if k == 0 else 0
         if scalar:
             value = load32(scalar + k * size) if size == 4 else load64(scalar + k * size)
@@ -230,7 +230,7 @@ def _size(plan: int, reach: int, side: int) -> int:
 def _call_for(plan: int, kind: int, b: int) -> int:
     """The call for a B at this address."""
     found = load64(plan + f.CALLS + 8 * (f.LEVELS * kind + choices.ANYWHERE))
-    for level in range(0, choices.ANYWHERE):
+    for level in range(choices.ANYWHERE):
         other = load64(plan + f.CALLS + 8 * (f.LEVELS * kind + level))
         if other:
             if (b + load64(other + f.OFFSET_B)) & load64(other + f.ODD) == 0:

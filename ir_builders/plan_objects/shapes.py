@@ -11,7 +11,7 @@ FACTOR = 1_000_003
 
 def types_of(library: int, text: int) -> int:
     """The record of a pair of types by its letters, 0 where the library has none."""
-    for record in range(0, load64(library + f.TYPES_COUNT)):
+    for record in range(load64(library + f.TYPES_COUNT)):
         at = load64(library + f.TYPES_LIST) + record * f.TYPES_BYTES
         if _is_name(at + f.NAME, text):
             return at
@@ -19,7 +19,7 @@ def types_of(library: int, text: int) -> int:
 
 
 def _is_name(name: int, text: int) -> int:
-    for k in range(0, f.NAME_BYTES):
+    for k in range(f.NAME_BYTES):
         if load8(name + k) != load8(text + k):
             return 0
         if load8(name + k) == 0:
@@ -31,7 +31,7 @@ def describe(types: int, layout: int, rank: int, perm: int, size: int, strides_a
     """Write the layout of a transposition, its kind excepted; OK, or what is wrong."""
     seen, total, reach_a, reach_b = 0, 1, 0, 0
     packed = f.MOST_BYTES // max(load64(types + f.SIZE_A), load64(types + f.SIZE_B))
-    for k in range(0, rank):
+    for k in range(rank):
         index, n = load32(perm + 4 * k), load64(size + 8 * k)
         if index < 0 or index >= rank or seen >> (index & 63) & 1:
             return f.PERM
@@ -43,7 +43,7 @@ def describe(types: int, layout: int, rank: int, perm: int, size: int, strides_a
         total = total * max(n, 1)
     store64(layout + asked.RANK, rank)
     b = 1
-    for k in range(0, rank):
+    for k in range(rank):
         n = load64(size + 8 * load32(perm + 4 * k))
         a = _stride(size, strides_a, load32(perm + 4 * k))
         step = load64(strides_b + 8 * k) if strides_b else b
@@ -64,7 +64,7 @@ def _stride(size: int, strides: int, index: int) -> int:
     if strides:
         return load64(strides + 8 * index)
     step = 1
-    for k in range(0, index):
+    for k in range(index):
         step = step * max(load64(size + 8 * k), 1)
     return step
 
@@ -84,7 +84,7 @@ def _reached(before: int, n: int, stride: int, size: int) -> int:
 def hashed(number: int, rank: int, perm: int, size: int) -> int:
     """A number for the number of types, perm (ints) and size."""
     found = number * 31 + rank
-    for k in range(0, rank):
+    for k in range(rank):
         found = wrapped(wrapped(found * FACTOR ^ load32(perm + 4 * k)) * FACTOR ^ load64(size + 8 * k))
     return found ^ found >> 29
 
@@ -105,7 +105,7 @@ def entry_of(library: int, types: int, rank: int, perm: int, size: int, strides_
 def _is_shape(lists: int, rank: int, perm: int, size: int, strides_a: int, strides_b: int) -> int:
     """1 where the lists are those of a problem. Strides mean nothing along an extent of 1."""
     step = 1
-    for k in range(0, rank):
+    for k in range(rank):
         index = load32(perm + 4 * k)
         n, m = load64(size + 8 * k), load64(size + 8 * index)
         if load64(lists + 8 * k) != index or load64(lists + 8 * (rank + k)) != n:

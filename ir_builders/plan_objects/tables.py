@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass
-from ttc_llvm.lowering.bodies import possible_kinds
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import is_move
@@ -25,6 +24,7 @@ from . import shapes
 from .kernels import KINDS, Moved
 
 Word = int | tuple[str, int]  # a number, or a global's name and an offset
+STREAMED_CACHES = 2  # A and B of so many times L2 are written past the caches
 ITEMS = (1, 2, 4, 8, 16)  # bytes of what is moved as one element
 ARITHMETIC = {"s": f.FLOAT, "d": f.DOUBLE, "c": f.COMPLEX_FLOAT, "z": f.COMPLEX_DOUBLE}
 _ARITHMETIC_NAMES = tuple(ARITHMETIC)  # in the order of `layout_fields.ARITHMETIC`
@@ -54,8 +54,8 @@ class Types:
         return dtypes.compute_type(self.a, self.b).kind is not Kind.OPAQUE
 
     def moved(self, kind: int) -> Moved | None:
-        """What kernels of this kind do; None for moves, and for kinds that there are not."""
-        if kind and not self.has_scalars or is_move(KINDS[kind], self.a, self.b, self.conjugate):
+        """The work of kernels of this kind; None for moves, and for kinds that there are not."""
+        if (kind and not self.has_scalars) or is_move(KINDS[kind], self.a, self.b, self.conjugate):
             return None
         return Moved(self.a, self.b, KINDS[kind], self.conjugate and kind < f.ZERO)
 
@@ -112,7 +112,7 @@ def library(types: Sequence[Types], target: Target, sets: Sets, problems: tuple[
         records += [0 if moved is None else put(moved) for moved in kernels]
     values: dict[int, Word] = {
         f.ITEM_BYTES: 0 if target.natural else min(ITEMS[-1], target.vector_bits // 8),
-        f.LINE: max(target.line, target.vector_bits // 8), f.STREAMED_BYTES: 2 * target.l2,
+        f.LINE: max(target.line, target.vector_bits // 8), f.STREAMED_BYTES: STREAMED_CACHES * target.l2,
         f.TYPES_COUNT: len(types), f.TYPES_LIST: (SELF, f.LIBRARY_BYTES + 8 * len(lists)),
         f.BUCKETS: (problems[0], 0), f.BUCKET_MASK: problems[1] - 1, f.ALLOCATE: ("malloc", 0), f.FREE: ("free", 0),
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,10 +110,8 @@ class Library:
         home = " and ".join(Path(package.path(kind)).name for kind in built) or "the objects beside it"
         blocks = [part.described for part in parts]
         problems = [solution.problem for solution in self.solutions]
-        writers = {
-            "header": partial(header.text, plans=plan_header.block(self.name, problems) if PLAN in wanted else ""),
-            "fortran": fortran.text,
-        }  # of what describes all problems at once
+        plans = plan_header.block(self.name, problems) if PLAN in wanted else ""
+        writers: dict[str, _Writer] = {"header": partial(header.text, plans=plans), "fortran": fortran.text}
         for kind, path in _texts(self.name, wanted):
             yield path, writers[kind](self.name, home, blocks, artifact.version()).encode()
         if built:
@@ -182,6 +180,7 @@ def file_names(
     )
 
 
+_Writer = Callable[[str, str, Sequence[header.Described], str], str]
 _TEXTS = ("header", "fortran")  # which describe all problems at once
 
 

@@ -107,9 +107,10 @@ def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
         from ..ir_builders.plan_objects import build
 
     first = specs[0]
-    machines = by_demand(tuple(checkable(one) for one in (first.target, *(t for t, _ in first.others))))
-    chosen = machines if first.others else (first.target,)
-    module = build.build(names.identifier(library), [spec.problem for spec in specs], chosen)
+    machines: tuple[Target, ...] = (first.target,)
+    if first.others:
+        machines = by_demand(tuple(checkable(one) for one in (first.target, *(other for other, _ in first.others))))
+    module = build.build(names.identifier(library), [spec.problem for spec in specs], machines)
     return backend.compile_object(marks.marked(str(module)), first.base)
 
 
