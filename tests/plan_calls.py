@@ -87,14 +87,14 @@ def drawn(draw: random.Random, types: Sequence[str], most: int) -> Call:
     perm = draw.sample(range(rank), rank)
     packed = draw.random() < 0.5
     a, b = (_side(draw, extents, packed) for extents in (size, [size[k] for k in perm]))
-    alpha = beta = None
+    alpha: complex | None = None
+    beta: complex | None = None
     if _NUMPY.get(chosen[0]):
         alpha, beta = draw.choice((None, 1, 0, 2.5)), draw.choice((None, 0, 1, -3))
         if alpha and chosen[0] in "cz" and draw.random() < 0.3:
             alpha += 1j
-    return Call(
-        chosen, tuple(perm), tuple(size), a, b, alpha, beta, draw.choice((1, 1, 2, 3, 50)), draw.choice((1, 2, 7)), packed
-    )
+    parts, threads = draw.choice((1, 1, 2, 3, 50)), draw.choice((1, 2, 7))
+    return Call(chosen, tuple(perm), tuple(size), a, b, alpha, beta, parts, threads, packed)
 
 
 def _side(draw: random.Random, extents: Sequence[int], packed: bool) -> Side:
@@ -121,9 +121,8 @@ def check(plans: Plans, call: Call, seed: int) -> None:
     wanted = _wanted(call, a, b)
     plan = ctypes.c_void_p()
     strides = (None, None) if call.packed else (words(call.a.strides), words(call.b.strides))
-    code = plans.create(
-        ctypes.byref(plan), len(call.perm), ints(call.perm), words(call.size), *strides, call.types.encode(), call.threads
-    )
+    shape = (len(call.perm), ints(call.perm), words(call.size), *strides, call.types.encode())
+    code = plans.create(ctypes.byref(plan), *shape, call.threads)
     assert code == fields.OK, (code, call)
     assert 1 <= plans.parts(plan) <= call.threads
     given = [x.ctypes.data + side.first * x.itemsize for x, side in ((a, call.a), (b, call.b))]

@@ -52,6 +52,12 @@ def test_c(tmp_path: Path) -> None:
     build_and_check(copied("c", tmp_path), "transpose", "CC", ("gcc", "clang"))
 
 
+def test_plans(tmp_path: Path) -> None:
+    folder = copied("plans", tmp_path)
+    build_and_check(folder, "plan", "CC", ("gcc", "clang"))
+    build_and_check(folder, "planned", "CXX", ("g++", "clang++"))
+
+
 def test_cpp(tmp_path: Path) -> None:
     build_and_check(copied("cpp", tmp_path), "transpose", "CXX", ("g++", "clang++"))
 

@@ -125,14 +125,11 @@ def test_a_tile_over_the_whole_axis_needs_no_multiple() -> None:
     assert check(replace(PLAN, tile=(1000, 70)), FORM)
 
 
-@pytest.mark.parametrize("store", [Store.CACHED, Store.ALIGNED])
-def test_run_time_extents_are_never_spanned_and_not_staged(store: Store) -> None:
+@pytest.mark.parametrize("store", DECISIONS)
+def test_run_time_extents_are_never_spanned(store: Store) -> None:
     form = replace(FORM, axes=(Axis(Param(0, "n"), 64, 1), FORM.axes[1]))
     direct = replace(PLAN, store=store)
     assert check(direct, form) is direct
-    for other in (Store.PEELED, Store.COMBINED):
-        with pytest.raises(PlanError, match=f"store={other.value} needs extents that are known"):
-            check(replace(PLAN, store=other), form)
     with pytest.raises(PlanError, match="tile 100 is not a multiple"):
         check(replace(direct, tile=(100, 64)), form)
 

@@ -30,8 +30,8 @@ from ..llvmlite_extensions import prefixed, protected
 from ..module import add_kernel, new_module
 from ..scale import parts_per_element
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
+from . import execution, plans, tables
 from . import fields as f
-from . import plans, tables
 from .kernels import Moved, variants
 from .tables import Types
 
@@ -159,7 +159,7 @@ class _Built:
 
     def _code(self) -> dict[str, ir.Function]:
         """The functions of integers, internal to the module."""
-        sources = (plans.create, plans.lookup, plans.destroy, plans.parts, plans.execute)
+        sources = (plans.create, plans.lookup, plans.destroy, plans.parts, execution.execute)
         before = set(self.module.globals)
         with prefixed(self.module, f"{self.name}.plan."):
             add_functions(self.module, sources)

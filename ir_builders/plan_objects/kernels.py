@@ -10,8 +10,9 @@ from ttc_llvm.lowering.any_size import LANES, LANES_WITHOUT_MASKS, Slots
 from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import COPY, UPDATE, Axis, Canonical, Kinds
+from ttc_llvm.problem.canonical import Axis, Canonical
 from ttc_llvm.problem.dtypes import DType
+from ttc_llvm.problem.kinds import COPY, UPDATE, Kinds
 
 from . import fields as f
 

@@ -95,9 +95,9 @@ def entry_of(library: int, types: int, rank: int, perm: int, size: int, strides_
     bucket = hashed(number, rank, perm, size) & load64(library + f.BUCKET_MASK)
     at = load64(load64(library + f.BUCKETS) + 8 * bucket)
     while at:
-        if load64(at + f.PROBLEM_TYPES) == number and load64(at + f.PROBLEM_RANK) == rank:
-            if _is_shape(at + f.PROBLEM_LISTS, rank, perm, size, strides_a, strides_b):
-                return at
+        same = load64(at + f.PROBLEM_TYPES) == number and load64(at + f.PROBLEM_RANK) == rank
+        if same and _is_shape(at + f.PROBLEM_LISTS, rank, perm, size, strides_a, strides_b):
+            return at
         at = load64(at + f.NEXT)
     return 0
 

@@ -43,7 +43,8 @@ def wanted(command: Command) -> bool:
     if command.manifest is not None or not {*LIBRARIES, library.PLAN}.isdisjoint(command.emit):
         return True
     if command.name is not None:
-        raise OptionError(f"--name={command.name} names a library: it needs --manifest, or static, shared or plan in --emit")
+        needed = "--manifest, or --emit=static, shared or plan"
+        raise OptionError(f"--name={command.name} names a library: it needs {needed}")
     return False
 
 

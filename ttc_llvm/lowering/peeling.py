@@ -6,7 +6,7 @@ import itertools
 from math import prod
 
 from ..machine.target import Exchange, Target
-from ..problem.canonical import Canonical, static
+from ..problem.canonical import LONGEST, Canonical, static
 from .layout import has_vectors, run_axes
 from .plan import CpuPlan
 from .shared_run import is_mirrored, shared_run
@@ -26,8 +26,8 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     those of A. Where they follow each other, they have to be whole numbers of micro-tiles, and A may have no gaps
     between elements. The machine has to have masks for partial lines and no stores that transpose.
     """
-    extent, block = canonical.axes[0].extent, plan.block[0]
-    if target.exchange is Exchange.SEGMENTS or not (isinstance(extent, int) and extent >= block):
+    extent, block = canonical.bounds[0], plan.block[0]
+    if target.exchange is Exchange.SEGMENTS or LONGEST in canonical.bounds or extent < block:
         return 0
     if is_mirrored(canonical):
         return _shared_grain(canonical, plan, target)
