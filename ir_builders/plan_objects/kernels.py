@@ -45,8 +45,8 @@ class Built:
 
 def variants(moved: Moved, target: Target) -> Mapping[int, Built]:
     """The variants of a set that this machine has, by number."""
-    wanted = _BY_KIND[moved.kinds] if target.streams else _BY_KIND[UPDATE if moved.kinds in (COPY, SCALE) else moved.kinds]
-    return {number: _VARIANTS[number](moved, target) for number in wanted}
+    kinds = moved.kinds if target.streams or moved.kinds not in (COPY, SCALE) else UPDATE
+    return {number: _VARIANTS[number](moved, target) for number in _BY_KIND[kinds]}
 
 
 def _canonical(moved: Moved, near: int | None, dense: bool = False) -> Canonical:
