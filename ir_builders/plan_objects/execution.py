@@ -109,9 +109,8 @@ def _call_for(plan: int, kind: int, b: int) -> int:
     found = load64(plan + f.CALLS + 8 * (f.LEVELS * kind + choices.ANYWHERE))
     for level in range(choices.ANYWHERE):
         other = load64(plan + f.CALLS + 8 * (f.LEVELS * kind + level))
-        if other:
-            if (b + load64(other + f.OFFSET_B)) & load64(other + f.ODD) == 0:
-                return other
+        if other and (b + load64(other + f.OFFSET_B)) & load64(other + f.ODD) == 0:
+            return other
     return found
 
 
