@@ -8,6 +8,7 @@
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
 # make gpu    what needs a CUDA device, in nine minutes, into gpu.json; WHEELS=DIR: packages, where there is no network
 # make torch  PyTorch for CPUs, with which the tests call our operator for it (700 MB)
+# make mpi4py-fft  a distributed FFT, with which the tests call our redistributions; needs FFTW's headers
 # make ptxas  NVIDIA's assemblers, with which the tests assemble GPU kernels (100 MB; needs no GPU)
 
 PYTHON ?= python3
@@ -32,7 +33,7 @@ export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*
 # A release by number: of a wheel for CPUs, where one is at hand.
 TORCH ?= torch==2.13.0
 
-.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels torch ptxas clean
+.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels torch mpi4py-fft ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -89,6 +90,8 @@ wheels: | $(BIN)/python
 
 torch: $(VENV)/.torch
 
+mpi4py-fft: $(VENV)/.mpi4py-fft
+
 ptxas: $(ASSEMBLERS:%=$(VENV)/ptxas/%)
 
 $(VENV)/ptxas/%: | $(BIN)/python
@@ -117,6 +120,10 @@ $(VENV)/minimum/.test: setup.cfg pyproject.toml tests/minimum.py
 
 $(VENV)/.torch: | $(BIN)/python
 	$(PIP) "$(TORCH)"
+	touch $@
+
+$(VENV)/.mpi4py-fft: | $(VENV)/.test
+	$(PIP) --no-deps mpi4py-fft
 	touch $@
 
 $(VENV)/.docs: setup.cfg pyproject.toml | $(BIN)/python

@@ -163,5 +163,5 @@ def test_chunks_of_unknown_extents_are_transposed_as_they_are() -> None:
 
 def test_the_page_s_blocks_run() -> None:
     names: dict[str, Any] = {}
-    exec(blocks("clusters.md")[1], names)
+    exec(blocks("clusters.md")[-1], names)
     assert (names["y"].chunks[0], names["z"].chunks[2]) == ((40,), (3000,))

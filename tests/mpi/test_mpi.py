@@ -102,3 +102,13 @@ def test_the_example_is_numpy_s_fft(launcher: Launcher, ranks: int) -> None:
     (line,) = said(launcher, ranks, str(ROOT / "examples" / "mpi" / "fft.py"), 20, 12, 9)
     found = re.fullmatch(rf"{ranks} ranks, grid .*: .* ms, largest error (.*)", line)
     assert found and float(found[1]) < 1e-12, line
+
+
+@pytest.mark.parametrize("ranks", (1, 3))
+def test_transfers_between_pencils(launcher: Launcher, ranks: int) -> None:
+    assert said(launcher, ranks, "transfers.py") == ["right"]
+
+
+def test_mpi4py_fft_s_transforms_are_the_same_with_our_transfers(launcher: Launcher) -> None:
+    pytest.importorskip("mpi4py_fft")
+    assert said(launcher, 4, "transfers.py", "fft") == ["right"]

@@ -14,5 +14,6 @@ from .permute import permute_plan
 from .plan import PermutePlan
 from .prediction import Prediction
 from .splits import block, cyclic
+from .transfer import Transfer
 
-__all__ = ["Layout", "PermutePlan", "Prediction", "block", "cyclic", "permute_plan"]
+__all__ = ["Layout", "PermutePlan", "Prediction", "Transfer", "block", "cyclic", "permute_plan"]

@@ -1,4 +1,4 @@
-"""A communicator for the messages of plans alone, so that none of them meets a message of the caller's."""
+"""Communicators: what callers pass, and one for the messages of plans alone, so that none meets one of the caller's."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from typing import Any
 
 from mpi4py import MPI
 
+from ..arguments import shown
+from ..errors import OptionError
+
 
 def _free(_: Any, key: int, kept: Any) -> None:
     kept.Free()
 
 
 _KEY = MPI.Comm.Create_keyval(delete_fn=_free, nopython=False)
+
+
+def checked(comm: Any) -> Any:
+    """A caller's communicator. Raises OptionError."""
+    if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+        raise OptionError(f"comm {shown(comm)} is no communicator that this rank is in")
+    return comm
 
 
 def private(comm: Any) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mpi4py import MPI
 
-from ..arguments import between, shown
+from ..arguments import between
 from ..arrays.checks import as_dtype
 from ..errors import OptionError
+from .communicators import checked
 from .distribution import distribution
 from .splits import Indices, Split
 from .whole import gathered, scattered
@@ -43,9 +43,7 @@ class Layout:
         axes: Mapping[int, int] | None = None,
         splits: Mapping[int, Split | Sequence[int]] | None = None,
     ) -> None:
-        if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
-            raise OptionError(f"comm {shown(comm)} is no communicator that this rank is in")
-        self.comm = comm
+        self.comm = checked(comm)
         self.distribution = distribution(comm.size, shape, grid, axes, splits)
 
     def __repr__(self) -> str:
@@ -82,8 +80,6 @@ class Layout:
 
         Raises ArrayError on all ranks.
         """
-
-
         return scattered(self.comm, self.distribution, x, root)
 
     def gather(self, part: Any, root: int = 0) -> npt.NDArray[Any] | None:
@@ -91,6 +87,4 @@ class Layout:
 
         Raises ArrayError on all ranks.
         """
-
-
         return gathered(self.comm, self.distribution, part, root)

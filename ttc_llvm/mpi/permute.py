@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-
 def permute_plan(
     layout_a: Layout,
     perm: Sequence[int] | None,
