@@ -136,7 +136,7 @@ INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
     words.call32: (None, _call(I32)),
     words.compare_exchange: (3, _compare_exchange),
     words.fetch_add: (2, lambda b, address, x: b.atomic_rmw("add", _pointer(b, address), x, "seq_cst")),
-    words.load_acquire: (1, lambda b, address: b.load_atomic(_pointer(b, address), "acquire", 8, typ=I64)),
+    words.load_atomic: (1, lambda b, address: b.load_atomic(_pointer(b, address), "seq_cst", 8, typ=I64)),
     words.store_release: (2, _store_release),
     words.copy_line_past: (2, _copy_line_past),
     words.fence: (1, _fence),

@@ -39,7 +39,7 @@ from .words import (
     compare_exchange,
     fetch_add,
     load64,
-    load_acquire,
+    load_atomic,
     local,
     store64,
     store_release,
@@ -52,7 +52,7 @@ STACK = 512 << 10
 def taken(state: int, size: int) -> int:
     """The youngest freed block of this size; 0 where there is none."""
     wanted = tag(size)
-    while load_acquire(state + HELD):
+    while load_atomic(state + HELD):
         found, youngest = 0, -1
         for slot in range(state + WORDS, state + WORDS + 8 * SLOTS, 8):
             if load64(slot) & (HEAD - 1) == wanted and load64(slot + STAMPS - WORDS) > youngest:
@@ -68,7 +68,7 @@ def taken(state: int, size: int) -> int:
 
 def _claimed(state: int, slot: int, tag: int) -> int:
     """The block in a slot, which is free from here on; 0 where another thread has changed it."""
-    word = load_acquire(slot)
+    word = load_atomic(slot)
     if word & (HEAD - 1) != tag or word == 0 or not compare_exchange(slot, word, 0):
         return 0
     fetch_add(state + HELD, -tagged_size(word))
@@ -81,7 +81,7 @@ def kept(state: int, block: int, size: int) -> int:
         return 0
     held = fetch_add(state + HELD, size) + size
     while held > load64(state + BOUND) and _oldest_released(state):
-        held = load_acquire(state + HELD)
+        held = load_atomic(state + HELD)
     if held > load64(state + BOUND) or not _put(state, block + tag(size)):
         fetch_add(state + HELD, -size)
         return 0
@@ -126,7 +126,7 @@ def release(state: int, before: int) -> int:
 def bound(state: int, most: int) -> None:
     """Set the bytes that freed blocks may take."""
     store_release(state + BOUND, most)
-    while load_acquire(state + HELD) > most and _oldest_released(state):
+    while load_atomic(state + HELD) > most and _oldest_released(state):
         pass
 
 
@@ -135,7 +135,7 @@ def bound(state: int, most: int) -> None:
 
 def _watched(state: int) -> int:
     """1 where the background thread will see a block that is in the pool now; it is started where there is none."""
-    phase = load_acquire(state + PHASE)
+    phase = load_atomic(state + PHASE)
     if phase != NONE or not compare_exchange(state + PHASE, NONE, STARTING):
         return 1  # or it is stopped, by a thread that empties the pool after that
     attributes, handle = local(128), local(16)
@@ -161,10 +161,10 @@ def watch(state: int) -> int:
     seen = load64(state + CLOCK)
     while True:
         call(load64(state + LIBC["syscall"]), load64(state + FUTEX), state + PHASE, WAIT, RUNNING, pause, 0, 0)
-        if load_acquire(state + PHASE) != RUNNING:
+        if load_atomic(state + PHASE) != RUNNING:
             return 0
         release(state, seen)
-        seen = load_acquire(state + CLOCK)
+        seen = load_atomic(state + CLOCK)
         if _retired(state):
             call32(load64(state + LIBC["pthread_detach"]), this)
             return 0
@@ -172,14 +172,14 @@ def watch(state: int) -> int:
 
 def _retired(state: int) -> int:
     """1 where the thread has nothing to look at; it looks again behind its retreat, as others may count on it."""
-    if load_acquire(state + HELD) or not compare_exchange(state + PHASE, RUNNING, NONE):
+    if load_atomic(state + HELD) or not compare_exchange(state + PHASE, RUNNING, NONE):
         return 0
-    return load_acquire(state + HELD) == 0 or not compare_exchange(state + PHASE, NONE, RUNNING)
+    return load_atomic(state + HELD) == 0 or not compare_exchange(state + PHASE, NONE, RUNNING)
 
 
 def stop(state: int) -> None:
     """Empty the pool, and wait until the background thread has ended."""
-    while load_acquire(state + PHASE) == STARTING:
+    while load_atomic(state + PHASE) == STARTING:
         call32(load64(state + LIBC["sched_yield"]))
     if compare_exchange(state + PHASE, RUNNING, STOPPING):
         call(load64(state + LIBC["syscall"]), load64(state + FUTEX), state + PHASE, WAKE, 1, 0, 0, 0)

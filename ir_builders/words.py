@@ -88,8 +88,9 @@ def fetch_add(address: int, value: int) -> int:
     return before
 
 
-def load_acquire(address: int) -> int:
-    """The word at an address, read before whatever follows."""
+def load_atomic(address: int) -> int:
+    """The word at an address, read before whatever follows, and after atomics that went before: what other threads
+    wrote is seen here, or they see what this one wrote."""
     return load64(address)
 
 

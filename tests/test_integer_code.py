@@ -23,7 +23,7 @@ from ttc_llvm.ir_builders.words import (
     load8,
     load32,
     load64,
-    load_acquire,
+    load_atomic,
     local,
     rounded32,
     store8,
@@ -172,7 +172,7 @@ def locked_steps(lock: int, count: int, steps: int) -> int:
         store64(count, load64(count) + 1)
         store_release(lock, 0)
         fetch_add(count + 8, 3)
-    return load_acquire(count)
+    return load_atomic(count)
 
 
 def test_atomics_in_threads_from_cold() -> None:

@@ -1,4 +1,4 @@
-"""Features of x86-64 CPUs by name, and where CPUID reports those of the CPU that a program runs on."""
+"""Features of CPUs by name, and where CPUID reports those of the x86-64 CPU that a program runs on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 from ..arguments import shown
 from ..errors import TargetError
 from ..lazy_dataclasses import dataclass, replace
+from . import arm_features
 from .target import Target
 
 # Features that LLVM may use when code moves, permutes and scales data; those that such code never needs
@@ -57,6 +58,7 @@ _STEPS: dict[str, tuple[str | None, str]] = {
     "znver4": ("znver3", "avx512f avx512bw avx512cd avx512dq avx512vl avx512vnni avx512bf16 avx512ifma "
                "avx512vbmi avx512vbmi2 avx512bitalg avx512vpopcntdq gfni"),
     "znver5": ("znver4", "avxvnni"),
+    **arm_features.STEPS,
 }  # fmt: skip
 
 
@@ -72,6 +74,8 @@ def needs(target: Target) -> frozenset[str]:
         needed.update(features.split())
     for switch in filter(None, target.features.split(",")):
         (needed.add if switch[0] == "+" else needed.discard)(switch[1:])
+    if target.scalable:
+        needed.add(f"sve{target.vector_bits}")
     return frozenset(needed)
 
 

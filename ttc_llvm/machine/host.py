@@ -13,17 +13,19 @@ from .target import Target
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+SERVED = ("x86_64", "aarch64")  # processors that kernels run on
+WHERE = "kernels run on x86-64 and AArch64 Linux only"
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 
 def unserved() -> str | None:
     """Why no kernel runs on this system and processor, in words; None where some do."""
     processor = platform.machine() or "an unknown processor"
-    if sys.platform == "linux" and processor == "x86_64" and sys.maxsize > 1 << 32:
+    if sys.platform == "linux" and processor in SERVED and sys.maxsize > 1 << 32:
         return None
     bits = "" if sys.maxsize > 1 << 32 else " in 32 bits"
     here = f"{_SYSTEMS.get(sys.platform, sys.platform)} on {processor}{bits}"
-    return f"this machine is {here}: kernels run on x86-64 Linux only"
+    return f"this machine is {here}: {WHERE}"
 
 
 def caches(root: Path = CACHES) -> dict[str, int]:

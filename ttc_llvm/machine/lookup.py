@@ -79,16 +79,30 @@ def for_features(
     cpu: str, enabled: frozenset[str], features: str, triple: str = X86, **caches: Any
 ) -> Target:
     """The target of a machine that reports this CPU name, these enabled features and cache sizes (bytes)."""
-    needs = (
-        ("avx512", {"avx512f", "avx512bw", "avx512vl", "avx512dq"}),
-        ("knl", {"avx512f"}),
-        ("avx2", {"avx2"}),
-        ("avx", {"avx"}),
-    )
-    row = next((name for name, wanted in needs if wanted <= enabled), "sse2")
-    known = cpu if cpu in cpus("x86") else ROWS[row].cpu
+    family = _FAMILIES[triple.partition("-")[0]]
+    row = next(name for name, wanted in _NEEDS[family] if wanted <= enabled)
+    known = cpu if cpu in cpus(family) else ROWS[row].cpu
     own = {**DIFFERENCES.get(known, {}), **caches}
     return replace(ROWS[row], name="host", triple=triple, cpu=known, features=features, **own)
+
+
+_FAMILIES = {triple.partition("-")[0]: ROWS[row].family for triple, row in TRIPLES.items()}
+# Rows by what they need, for machines that kernels run on.
+_NEEDS: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
+    "x86": (
+        ("avx512", frozenset({"avx512f", "avx512bw", "avx512vl", "avx512dq"})),
+        ("knl", frozenset({"avx512f"})),
+        ("avx2", frozenset({"avx2"})),
+        ("avx", frozenset({"avx"})),
+        ("sse2", frozenset()),
+    ),
+    "aarch64": (
+        ("sve512", frozenset({"sve", "sve512"})),
+        ("sve256", frozenset({"sve", "sve256"})),
+        ("sve", frozenset({"sve"})),
+        ("neon", frozenset()),
+    ),
+}
 
 
 def scalar(target: Target) -> Target:

@@ -18,6 +18,7 @@ from ..errors import CompileError, TargetError
 from ..machine import host, lookup
 from ..machine.target import Target
 from . import heap, interrupts, requirements
+from .described import described
 from .told import Told, told
 
 if TYPE_CHECKING:
@@ -139,15 +140,8 @@ def llvm() -> Any:
 @lru_cache(maxsize=1)
 def _host() -> tuple[Target, Mapping[str, bool]]:
     requirements.check()
-    _, triple, cpu, switches = _told()
-    if not triple.startswith("x86_64"):
-        raise TargetError(f"LLVM takes this machine for {triple}: kernels run on x86-64 Linux only")
-    features = {switch[1:]: switch[0] == "+" for switch in switches.split(",")}
-    enabled = frozenset(name for name, there in features.items() if there)
-    if "avx512f" in enabled:
-        switches += ",-prefer-256-bit"  # else LLVM splits 512-bit vectors on CPUs that lower their clock
-    own = lookup.for_features(cpu, enabled, switches, triple=triple, **host.caches())
-    return own, MappingProxyType(features)
+    own, features = described(_told())
+    return own, MappingProxyType({**features})
 
 
 @lru_cache(maxsize=16)

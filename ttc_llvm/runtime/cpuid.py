@@ -1,9 +1,8 @@
-"""The processor that a thread runs on, in its own words: what LLVM's answer about the machine depends on."""
+"""The x86-64 processor that a thread runs on, in its own words: what LLVM's answer about the machine depends on."""
 
 from __future__ import annotations
 
 import ctypes
-import platform
 from collections.abc import Iterator
 
 from . import image, mapping
@@ -25,13 +24,11 @@ _CPUID = bytes.fromhex("4989d0 53 89f8 89f1 0fa2 418900 41895804 41894808 418950
 _XGETBV = bytes.fromhex("31c9 0f01d0 48c1e220 4809d0 c3")
 
 
-def identity() -> str | None:
-    """A text that is the same where LLVM says the same of the machine; None where that is not known.
+def identity() -> str:
+    """A text that is the same where LLVM says the same of two x86-64 machines.
 
     Raises TargetError where the system lets nothing run that a process has made.
     """
-    if platform.machine() != "x86_64":
-        return None
     names = {"cpuid": 0, "xgetbv": len(_CPUID)}
     head = Head(mapping.MACHINES["x86_64"], 4096, "", (), (len(_CPUID) + len(_XGETBV), 0, 0), 0, names, ())
     loaded = mapping.mapped(image.packed(head, _CPUID + _XGETBV))

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from .. import __version__
+from .. import __version__, locks
 from ..tuning.database.digests import sha256
 from . import cpuid
 from .once import once
 
 VERSIONS = f"ttc{__version__}"  # on which such code depends besides
 _LIBRARIES = ("libllvmlite.so", "libllvmlite.dylib")
+# Texts that are the same where LLVM says the same of two machines, and we do, by the system's name of the processor.
+_IDENTITIES: Mapping[str, Callable[[], str]] = {
+    "x86_64": lambda: cpuid.identity(),
+    "aarch64": lambda: str(locks.imported(".hwcap", __package__).identity()),
+}
 
 
 @once
@@ -21,7 +28,8 @@ def here() -> str | None:
 
     Raises TargetError where the system lets nothing run that a process has made.
     """
-    where, who = _installation(), cpuid.identity()
+    identity = _IDENTITIES.get(platform.machine())
+    where, who = _installation(), identity and identity()
     return None if where is None or who is None else str(sha256(f"{where} {who}".encode()).hexdigest())
 
 

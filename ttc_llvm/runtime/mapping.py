@@ -76,12 +76,33 @@ def mapped(code: bytes, title: str = "") -> Loaded:
         at += size
     for place, to in head.slots:
         ctypes.c_uint64.from_address(start + place).value = start + to if isinstance(to, int) else _address(to)
+    _show(start, head.sizes[CODE])
     for segment, access in ((CODE, mmap.PROT_READ | mmap.PROT_EXEC), (CONSTANTS, mmap.PROT_READ)):
         protect(start + head.starts[segment], up(head.sizes[segment], head.page), access)
     functions = {name: start + at for name, at in head.symbols.items()}
     if title and os.environ.get(PERF_MAP):
         locks.imported(".perf_map", __package__).tell(title, functions, start + head.sizes[CODE])
     return Loaded(memory, functions, head.facts)
+
+
+def _show(start: int, size: int) -> None:
+    """Have processors see new code that fetch instructions past the caches of data: all but x86-64.
+
+    Linux does so, too, where a page is made executable for the first time; the compiler's library promises it.
+    """
+    flush = _instruction_cache()
+    if flush is not None:
+        flush(ctypes.c_void_p(start), ctypes.c_void_p(start + size))
+
+
+@once
+def _instruction_cache() -> Callable[..., object] | None:
+    if os.uname().machine == "x86_64":
+        return None
+    try:
+        return ctypes.CDLL("libgcc_s.so.1").__clear_cache
+    except (OSError, AttributeError):
+        return None
 
 
 def protect(start: int, size: int, access: int) -> None:
