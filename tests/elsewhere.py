@@ -39,7 +39,7 @@ SYSTEMS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, 
          "pthread_*", "SIG_*BLOCK", "SIG_SETMASK", "sig*wait*", "valid_signals"),
         ("MAP_*", "MADV_*", "PROT_*"),
     ),
-    "AArch64": ("linux", "aarch64", (), (), (), ()),
+    "RISC-V": ("linux", "riscv64", (), (), (), ()),
     "FreeBSD": ("freebsd14", "amd64", (), ("sched_*",), (), ("MADV_HUGEPAGE",)),
 }  # fmt: skip
 

@@ -25,10 +25,10 @@ REASONS = {
     "a broken llvmlite": "LLVM cannot be used here: import of llvmlite.binding halted; None in sys.modules",
     "a library that does not load": "LLVM's library cannot be loaded: torn",
     "no executable memory": "this system lets a process run no code that it makes (mprotect: Permission denied)",
-    "macOS": "this machine is macOS on arm64: kernels run on x86-64 Linux only",
-    "Windows": "this machine is Windows on AMD64: kernels run on x86-64 Linux only",
-    "AArch64": "this machine is Linux on aarch64: kernels run on x86-64 Linux only",
-    "FreeBSD": "this machine is freebsd14 on amd64: kernels run on x86-64 Linux only",
+    "macOS": "this machine is macOS on arm64: kernels run on x86-64 and AArch64 Linux only",
+    "Windows": "this machine is Windows on AMD64: kernels run on x86-64 and AArch64 Linux only",
+    "RISC-V": "this machine is Linux on riscv64: kernels run on x86-64 and AArch64 Linux only",
+    "FreeBSD": "this machine is freebsd14 on amd64: kernels run on x86-64 and AArch64 Linux only",
 }
 
 

@@ -64,8 +64,8 @@ def cpu_of(cpuinfo: str) -> str:
 
 
 def features(capabilities: tuple[int, int], sve_bits: int) -> Mapping[str, bool]:
-    """Whether each feature is there, by LLVM's name. capabilities: the words AT_HWCAP and AT_HWCAP2; sve_bits: of SVE's
-    registers, 0 where there are none, as a virtual machine may have it on a CPU that has them."""
+    """Features that are there or not, by LLVM's name. capabilities: the words AT_HWCAP and AT_HWCAP2; sve_bits: of
+    SVE's registers, 0 where there are none, as in a virtual machine that hides them."""
     found = {
         name: all(word >> bit & 1 for word, bits in zip(capabilities, wanted, strict=True) for bit in bits)
         for name, wanted in _BITS.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from typing import NamedTuple
 
 from ..machine import arm_features
