@@ -7,6 +7,7 @@
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
 # make gpu    what needs a CUDA device, in nine minutes, into gpu.json; WHEELS=DIR: packages, where there is no network
+# make arm64  tests/smoke.py on emulated AArch64; ARM64_ROOT=DIR: a Debian root for it, see docs/targets.md
 # make torch  PyTorch for CPUs, with which the tests call our operator for it (700 MB)
 # make mpi4py-fft  a distributed FFT, with which the tests call our redistributions; needs FFTW's headers
 # make ptxas  NVIDIA's assemblers, with which the tests assemble GPU kernels (100 MB; needs no GPU)
@@ -30,10 +31,12 @@ export PYTHONDONTWRITEBYTECODE :=
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
+ARM64_CPUS ?= cortex-a72 neoverse-n1 max
+
 # A release by number: of a wheel for CPUs, where one is at hand.
 TORCH ?= torch==2.13.0
 
-.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth gpu wheels torch mpi4py-fft ptxas clean
+.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth arm64 gpu wheels torch mpi4py-fft ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -82,6 +85,17 @@ gpu: $(if $(WHEELS),$(VENV)/wheels,$(VENV)/.test)
 $(VENV)/wheels: $(wildcard $(WHEELS)/*.whl)
 	rm -rf $@ && mkdir -p $@
 	for wheel in $(WHEELS)/*.whl; do $(PYTHON) -m zipfile -e "$$wheel" $@ || exit; done
+
+# Twice on each CPU: the second run finds what the first has stored.
+arm64:
+ifeq ($(wildcard $(ARM64_ROOT)/usr/bin/python3),)
+	@echo "arm64: skipped, as ARM64_ROOT names no Debian root for arm64: see docs/targets.md"
+else
+	for cpu in $(ARM64_CPUS); do rm -rf build/arm64 && mkdir -p build/arm64 && for again in "" again; do \
+		env HOME=$(CURDIR)/build/arm64 TTC_DATABASE=$(CURDIR)/build/arm64/solutions.sqlite3 \
+		PYTHONPATH=$(CURDIR):$(ARM64_ROOT)/opt/site qemu-aarch64 -cpu $$cpu -L $(ARM64_ROOT) \
+		$(ARM64_ROOT)/usr/bin/python3 tests/smoke.py $$again || exit; done || exit; done
+endif
 
 # What `make gpu WHEELS=DIR` takes along, for a machine with the same Python; pycuda is built, with CUDA's headers.
 wheels: | $(BIN)/python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import emulators
@@ -80,7 +81,7 @@ def test_images_run_there(cpu: str, tmp_path: Path) -> None:
 # --- native code of integers: what each module of ours becomes on AArch64 -------------------------------------------
 
 
-def integers(target: Target, *functions: object) -> str:
+def integers(target: Target, *functions: Callable[..., int | None]) -> str:
     module = new_module(target)
     integer_code.add_functions(module, functions)
     return str(module)
