@@ -88,7 +88,7 @@ $(VENV)/wheels: $(wildcard $(WHEELS)/*.whl)
 
 # Twice on each CPU: the second run finds what the first has stored.
 arm64:
-ifeq ($(wildcard $(ARM64_ROOT)/usr/bin/python3),)
+ifeq ($(and $(ARM64_ROOT),$(wildcard $(ARM64_ROOT)/usr/bin/python3)),)
 	@echo "arm64: skipped, as ARM64_ROOT names no Debian root for arm64: see docs/targets.md"
 else
 	for cpu in $(ARM64_CPUS); do rm -rf build/arm64 && mkdir -p build/arm64 && for again in "" again; do \
