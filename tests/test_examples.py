@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -46,6 +47,30 @@ def build_and_check(folder: Path, program: str, variable: str, drivers: tuple[st
             (folder / program).unlink(missing_ok=True)
             make(folder, f"{variable}={driver}", f"OPENMP={openmp}")
             check(folder / program, *SIZES.get(program, ()))
+
+
+def shim(folder: Path) -> Path:
+    """A command `ttc` of this checkout."""
+    command = folder / "ttc"
+    command.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}:$PYTHONPATH" exec "{sys.executable}" -m ttc_llvm "$@"\n')
+    command.chmod(0o755)
+    return command
+
+
+def test_rust(tmp_path: Path) -> None:
+    """Cargo needs neither a network nor a registry for it, and the compiler has nothing to remark."""
+    folder = copied("rust", tmp_path)
+    given = {"TTC": str(shim(tmp_path)), "TTC_DATABASE": str(tmp_path / "solutions.db"), "RUSTFLAGS": "-D warnings"}
+    assert run(compiler("cargo"), "run", "--offline", "--quiet", cwd=folder, env=given) == "ok\n"
+
+
+def test_the_page_of_rust(tmp_path: Path) -> None:
+    (program,) = re.findall(r"^```rust\n(.*?)^```$", (ROOT / "docs/howto/rust.md").read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "main.rs").write_text(program)
+    database = {"TTC_DATABASE": str(tmp_path / "solutions.db")}
+    run(shim(tmp_path), "--perm=2,1,0", "--size=48,30,40", "--generateOnly", "--quiet", cwd=tmp_path, env=database)
+    run(compiler("rustc"), "-O", "main.rs", "-C", "link-arg=sTranspose210_48x30x40.o", cwd=tmp_path)
+    assert run(tmp_path / "main") == "7395\n"
 
 
 def test_c(tmp_path: Path) -> None:
