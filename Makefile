@@ -7,6 +7,7 @@
 # make fuzz stress faults wrong_calls interrupts  attacks, long: ARGS="--count=1000 --seed=2 --state=FILE"; see docs/endurance.md
 # make limits growth  every command under every limit of the system; how memory grows: ARGS="--only=AS,NPROC"
 # make gpu    what needs a CUDA device, in nine minutes, into gpu.json; WHEELS=DIR: packages, where there is no network
+# make release  the distributions, into build/release, checked and tried in new environments; see CONTRIBUTING.md
 # make arm64  tests/smoke.py on emulated AArch64; ARM64_ROOT=DIR: a Debian root for it, see docs/targets.md
 # make torch  PyTorch for CPUs, with which the tests call our operator for it (700 MB)
 # make mpi4py-fft  a distributed FFT, with which the tests call our redistributions; needs FFTW's headers
@@ -31,12 +32,14 @@ export PYTHONDONTWRITEBYTECODE :=
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
 
+NEWEST ?= $(shell for name in python3.14 python3.13 python3.12 $(PYTHON); do $$name -c '' 2>/dev/null && echo $$name && break; done)
+
 ARM64_CPUS ?= cortex-a72 neoverse-n1 max
 
 # A release by number: of a wheel for CPUs, where one is at hand.
 TORCH ?= torch==2.13.0
 
-.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth arm64 gpu wheels torch mpi4py-fft ptxas clean
+.PHONY: run quick minimum test check lint types docs full fuzz stress faults wrong_calls interrupts limits growth release arm64 gpu wheels torch mpi4py-fft ptxas clean
 
 run: $(VENV)/.run
 	$(BIN)/ttc --perm=2,1,0 --size=384,355,384 --beta=1 --maxImplementations=100 --output-dir=build
@@ -85,6 +88,16 @@ gpu: $(if $(WHEELS),$(VENV)/wheels,$(VENV)/.test)
 $(VENV)/wheels: $(wildcard $(WHEELS)/*.whl)
 	rm -rf $@ && mkdir -p $@
 	for wheel in $(WHEELS)/*.whl; do $(PYTHON) -m zipfile -e "$$wheel" $@ || exit; done
+
+# Sources and wheel, each installed by the oldest and by the newest Python at hand, and used away from the checkout.
+release: $(VENV)/.release
+	rm -rf build/release && $(BIN)/python -m build --outdir build/release
+	$(BIN)/python -m twine check --strict build/release/*
+	for python in $(OLDEST) $(NEWEST); do for made in build/release/*; do \
+		rm -rf build/fresh && $$python -m venv build/fresh && \
+		build/fresh/bin/python -m pip --disable-pip-version-check install --quiet $$made && \
+		cp tests/smoke.py build/fresh && (cd build/fresh && export HOME=$$PWD TTC_DATABASE=$$PWD/solutions.sqlite3 && \
+		bin/python smoke.py && bin/python smoke.py again && bin/ttc --version) || exit; done || exit; done
 
 # Twice on each CPU: the second run finds what the first has stored.
 arm64:
@@ -138,6 +151,10 @@ $(VENV)/.torch: | $(BIN)/python
 
 $(VENV)/.mpi4py-fft: | $(VENV)/.test
 	$(PIP) --no-deps mpi4py-fft
+	touch $@
+
+$(VENV)/.release: | $(BIN)/python
+	$(PIP) build twine
 	touch $@
 
 $(VENV)/.docs: setup.cfg pyproject.toml | $(BIN)/python
