@@ -65,7 +65,8 @@ def test_rust(tmp_path: Path) -> None:
 
 
 def test_the_page_of_rust(tmp_path: Path) -> None:
-    (program,) = re.findall(r"^```rust\n(.*?)^```$", (ROOT / "docs/howto/rust.md").read_text(), re.MULTILINE | re.DOTALL)
+    page = (ROOT / "docs" / "howto" / "rust.md").read_text()
+    (program,) = re.findall(r"(?ms)^```rust\n(.*?)^```$", page)
     (tmp_path / "main.rs").write_text(program)
     database = {"TTC_DATABASE": str(tmp_path / "solutions.db")}
     run(shim(tmp_path), "--perm=2,1,0", "--size=48,30,40", "--generateOnly", "--quiet", cwd=tmp_path, env=database)
