@@ -91,7 +91,7 @@ $(VENV)/wheels: $(wildcard $(WHEELS)/*.whl)
 
 # Sources and wheel, each installed by the oldest and by the newest Python at hand, and used away from the checkout.
 release: $(VENV)/.release
-	rm -rf build/release && $(BIN)/python -m build --outdir build/release
+	rm -rf build/release && mkdir -p build && $(BIN)/python -m build --outdir build/release > build/release.log
 	$(BIN)/python -m twine check --strict build/release/*
 	for python in $(OLDEST) $(NEWEST); do for made in build/release/*; do \
 		rm -rf build/fresh && $$python -m venv build/fresh && \

@@ -89,6 +89,19 @@ static void transposition(void)
                 CHECK(b[k + K * (j + J * i)] == a[i + I * (j + J * k)]);
 }
 
+/* Memory out of the caches: what it holds stays, up to the end of the blocks. */
+static void flushed(void)
+{
+    kernel *flush = (kernel *)function(&image_flush, mapped(&image_flush), "flush");
+    unsigned char *bytes = aligned_alloc(4096, 3 * BLOCK);
+    for (size_t n = 0; n < 3 * BLOCK; n++)
+        bytes[n] = (unsigned char)(n * 7 % 251);
+    flush(bytes, NULL, NULL, NULL, NULL, 0, 1);
+    flush(bytes, NULL, NULL, NULL, NULL, 1, 3);
+    for (size_t n = 0; n < 3 * BLOCK; n++)
+        CHECK(bytes[n] == (unsigned char)(n * 7 % 251));
+}
+
 /* --- workers: a pool of three, whose submitter counts what was run --- */
 
 enum { WORKERS = 3, TASKS_OF_A_JOB = 64, JOBS = 3000 };
@@ -149,6 +162,7 @@ int main(void)
 {
     small();
     transposition();
+    flushed();
     workers();
     puts("ok");
     return 0;

@@ -12,7 +12,7 @@ from emulators import MACHINES, run
 from test_images import ADD, COUNT
 
 from ttc_llvm.arrays import layout_code
-from ttc_llvm.ir_builders import dispatch, integer_code, pool_layout, result_handler, result_pool
+from ttc_llvm.ir_builders import dispatch, flush, integer_code, pool_layout, result_handler, result_pool
 from ttc_llvm.ir_builders.module import new_module
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
@@ -67,11 +67,14 @@ def test_images_run_there(cpu: str, tmp_path: Path) -> None:
     code = kernel.compiled(canonical, plan, target)
     tasks, scratch, _ = image.parsed(code)[0].facts
     small = linked(backend.compile_object(ADD + COUNT + COPY, target), "add", "count", "copy")
-    numbers = {"I": SIZE[0], "J": SIZE[1], "K": SIZE[2], "TASKS": tasks, "SCRATCH": scratch,
+    numbers = {"I": SIZE[0], "J": SIZE[1], "K": SIZE[2], "TASKS": tasks, "SCRATCH": scratch, "BLOCK": flush.BLOCK,
                **{name: getattr(pool_layout, name) for name in ("POOL_BYTES", "CONFIG", "WORD", "STOP")}}  # fmt: skip
     native = linked(backend.compile_object(workers(target), target), "work", "submit", "resume")
+    drop = linked(backend.compile_object(str(flush.build(target)), target), "flush")
+    assert flush._ARM_DROP in drop and flush._ARM_FINISH in drop
     lines = [f"enum {{ {', '.join(f'{name} = {value}' for name, value in numbers.items())} }};"]
-    lines += [described(name, image_) for name, image_ in (("small", small), ("kernel", code), ("workers", native))]
+    images = {"small": small, "kernel": code, "workers": native, "flush": drop}
+    lines += [described(name, made) for name, made in images.items()]
     (tmp_path / "images.h").write_text("\n".join(lines))
     flags = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{tmp_path}")
     run(there.compiler, *flags, HERE / "image.c", "-o", tmp_path / "program")

@@ -40,8 +40,10 @@ _natives: dict[str, _Definition] = {}
 
 
 def supported() -> bool:
-    """True where functions can be made so: on CPython with its interpreter lock."""
-    return sys.implementation.name == "cpython" and "free-threading" not in sys.version
+    """True where functions can be made so: on CPython with its interpreter lock, from 3.11 on, which has
+    `PyObject_Vectorcall` as a function."""
+    known = sys.implementation.name == "cpython" and sys.version_info >= (3, 11)
+    return known and "free-threading" not in sys.version
 
 
 def builtin(python: F, called: Callable[..., Any]) -> F:
@@ -60,8 +62,8 @@ def address(symbol: str) -> int:
 
 
 def vectorcall() -> int:
-    """The address of the function that calls any object; in CPython 3.10 any Python function."""
-    return address("PyObject_Vectorcall" if sys.version_info >= (3, 11) else "_PyFunction_Vectorcall")
+    """The address of the function that calls any object."""
+    return address("PyObject_Vectorcall")
 
 
 def native(name: str, address: int, state: Any) -> Any:
