@@ -22,7 +22,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # With TTC_REQUIRE_ALL=1 a test that is skipped for want of something fails the run.
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) $(if $(TTC_REQUIRE_ALL),-p tests.require_all)
 QUICK = TTC_QUICK=1 $(PYTEST) -m "not slow and not full"
-OLDEST ?= $(shell for name in python3.10 python3.11 $(PYTHON); do $$name -c '' 2>/dev/null && echo $$name && break; done)
+# The first Python at hand of these minor versions, pyenv's among them.
+at_hand = $(shell for name in $(foreach n,$(1),python3.$(n) $(wildcard ~/.pyenv/versions/3.$(n).*/bin/python3.$(n))) \
+	$(PYTHON); do $$name -c '' 2>/dev/null && echo $$name && break; done)
+OLDEST ?= $(call at_hand,10 11)
+NEWEST ?= $(call at_hand,14 13 12)
 
 # Tests start hundreds of processes: what Python compiles for one is kept for the others, apart from the sources.
 export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/pycache
@@ -31,8 +35,6 @@ export PYTHONDONTWRITEBYTECODE :=
 # Each version of NVIDIA's assembler in a folder of its own: the packages would overwrite each other.
 ASSEMBLERS := nvidia-cuda-nvcc-cu11 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvcc
 export TTC_PTXAS ?= $(subst $() ,:,$(abspath $(wildcard $(VENV)/ptxas/*/nvidia/*/bin/ptxas)))
-
-NEWEST ?= $(shell for name in python3.14 python3.13 python3.12 $(PYTHON); do $$name -c '' 2>/dev/null && echo $$name && break; done)
 
 ARM64_CPUS ?= cortex-a72 neoverse-n1 max
 
