@@ -127,7 +127,7 @@ def main() -> None:
     assert backend.runs_here(own)
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     print(f"ttc_llvm {ttc_llvm.__version__} works: {own.cpu}, {own.vector_bits} bits, LLVM {backend.llvm_version()}, "
-          f"Python {version}, NumPy {np.__version__}, {runtime.num_threads()} threads")
+          f"Python {version}, NumPy {np.__version__}, {runtime.num_threads()} threads, {ttc_llvm.__path__[0]}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from processes import PATIENCE
+
+import ttc_llvm
 
 pytest.importorskip("setuptools", "70.1", reason="needs setuptools that makes wheels without `wheel`")
 
@@ -100,3 +103,19 @@ def test_cmake_finds_its_package_in_the_wheel(wheel: Path) -> None:
 @pytest.mark.parametrize("folder", ["docs", "examples", "stubs", "tests"])
 def test_the_sources_are_distributed_whole(sdist: Path, folder: Path) -> None:
     assert files(sdist / folder) == files(ROOT / folder)
+
+
+@pytest.mark.parametrize("arguments", [(), ("again",)], ids=["first", "again"])
+def test_the_wheel_works(arguments: tuple[str, ...], wheel: Path) -> None:
+    """`tests/smoke.py` away from the checkout; what the first process stores, the second finds."""
+    inside = {"PYTHONPATH": str(wheel), "TTC_DATABASE": str(wheel.parent / "solutions.sqlite3"), "HOME": str(wheel)}
+    program = shutil.copy(ROOT / "tests" / "smoke.py", wheel.parent)
+    command = [sys.executable, program, *arguments]
+    done = subprocess.run(
+        command, cwd=wheel, env=os.environ | inside, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.startswith(f"ttc_llvm {ttc_llvm.__version__} works: "), done.stdout
+    assert done.stdout.endswith(f", {wheel / 'ttc_llvm'}\n"), done.stdout
+    (metadata,) = wheel.glob("*.dist-info/METADATA")
+    assert f"\nVersion: {ttc_llvm.__version__}\n" in metadata.read_text()

@@ -32,6 +32,13 @@ contains
     call sTranspose210_48x30x40_any(small, turned, 1.0, shape(small))
     call report("extents at run time", same(turned, reversed(small)))
 
+    call sTranspose210_48x30x40_i64(small, turned, 3.0, shape(small, kind=8))
+    call report("extents of integer(8)", same(turned, 3*reversed(small)))
+
+    b = -1 ! columns backwards, from the last one on: strides count elements
+    call sTranspose210_48x30x40_i64(wide(1, 30, 1), b, 1.0, strides_a=[1_8, -50_8, 50_8*31])
+    call report("strides of integer(8), one is negative", same(b(:, 30:1:-1, :), reversed(a)))
+
     call sTranspose210_48x30x40_omp(a, b, 4.0)
     call report("on OpenMP's threads", same(b, 4*reversed(a)))
 
