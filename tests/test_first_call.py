@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from known_layouts import NATIVE
 
 CALLS = """
 import os, pickle, sys
@@ -95,6 +96,7 @@ def _called(tmp_path: Path, prepared: str = "", **variables: str) -> set[str]:
     return {*done.stdout.split()}
 
 
+@NATIVE
 def test_a_first_call_with_stored_code_loads_little(tmp_path: Path) -> None:
     assert "llvmlite.binding" in _called(tmp_path)
     found = _called(tmp_path)

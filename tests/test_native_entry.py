@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from known_layouts import forget
+from known_layouts import NATIVE, forget
 from processes import PATIENCE
 
 import ttc_llvm
@@ -132,6 +132,7 @@ def test_arithmetic_is_that_of_python(dtype: str) -> None:
             same(got[0], got[1], alpha)
 
 
+@NATIVE
 @pytest.mark.parametrize(
     "spelling", ["tuple", "list", "None", "contiguous", "fortran", "F", "alpha", "out", "beta", "threads"]
 )
@@ -497,6 +498,7 @@ def test_offsets_agree_here() -> None:
 # --- one object -------------------------------------------------------------------------------------------
 
 
+@NATIVE
 @pytest.mark.parametrize("name", NAMES)
 def test_functions_are_those_of_the_package(name: str) -> None:
     function, python = getattr(ttc_llvm, name), public.PYTHON[name]
@@ -523,6 +525,7 @@ assert (transpose(x) == first).all()
 """
 
 
+@NATIVE
 def test_functions_that_were_imported_before_the_first_call_become_native() -> None:
     run(SAME)
 

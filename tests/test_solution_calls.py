@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiers
+from known_layouts import NATIVE
 
 import ttc_llvm
 from ttc_llvm import ArrayError, OptionError, OrderWarning, Problem, ProblemError, Solution
@@ -18,15 +19,12 @@ from ttc_llvm.arrays import builtin_functions
 from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.compiling import by_strides
 from ttc_llvm.compiling.ready import OFTEN
-from ttc_llvm.operands import object_fields
 from ttc_llvm.runtime.array_arguments import Storage
 
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(7)
 POISON = -77
-pytestmark = pytest.mark.skipif(
-    not builtin_functions.supported() or not object_fields.agree(), reason="no native code for this Python"
-)
+pytestmark = NATIVE
 
 
 def filled(shape: tuple[int, ...], dtype: str, order: Any = "C") -> Array:
