@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -97,7 +98,9 @@ def shared_calls() -> None:
 
 def children() -> None:
     """A child by fork, on one thread: qemu-user cannot start others in a child of a process that has some."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, which this is about
+        child = os.fork()
     if child == 0:
         try:
             x = random((300, 400), "f8")
