@@ -64,6 +64,11 @@ def test_random_permutations_are_right_and_send_no_byte_too_many(launcher: Launc
     assert said(launcher, ranks, "random_permutations.py", 1000 * ranks, 25) == ["right: 25"]
 
 
+def test_ranks_whose_copies_cost_the_same_choose_one_order(launcher: Launcher) -> None:
+    """On six ranks a sum of floats may depend on the rank."""
+    assert said(launcher, 6, "random_permutations.py", 60_094, 1) == ["right: 1"]
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("ranks", range(1, 9))
 def test_more_random_permutations(launcher: Launcher, ranks: int) -> None:

@@ -49,7 +49,8 @@ class PermutePlan:
         self._lock = Lock()
 
     def _agreed_order(self) -> Perm:
-        mine = np.array(costs(self._traffic, self._a, self.perm, self._b, self._comm.rank, self.types[0].itemsize))
+        own = costs(self._traffic, self._a, self.perm, self._b, self._comm.rank, self.types[0].itemsize)
+        mine = np.rint(own).astype(np.int64)  # whose sums are the same on all ranks, unlike those of floats
         total = np.empty_like(mine)
         self._comm.Allreduce(mine, total)
         return tuple(range(len(self.perm))) if total[0] <= total[1] else self.perm
