@@ -96,6 +96,13 @@ def test_chunks_are_copied_by_our_function(monkeypatch: pytest.MonkeyPatch) -> N
     assert sorted(calls) == [((1, 4), (4, 1), 1), ((2, 4), (4, 2), 1), ((3, 4), (4, 3), 1)]
 
 
+def test_chunks_may_be_empty() -> None:
+    x = np.random.default_rng(6).standard_normal((4, 6))
+    chunked = da.from_array(x, chunks=((2, 0, 2), (6, 0)))
+    for chunks in (None, ((0, 4, 2), (1, 0, 3)), ((6, 0), (4,))):
+        same(transpose(chunked, chunks=chunks), x.T)
+
+
 @pytest.mark.parametrize("scheduler", ("threads", "processes"))
 def test_schedulers(scheduler: str) -> None:
     x = np.random.default_rng(3).standard_normal((20, 30, 10))
@@ -127,6 +134,12 @@ def test_labels_are_kept() -> None:
         assert found.chunks == ((2, 2), (2,), (3,))
         assert found.compute().identical(wanted)
     assert transpose(given).dims == ("lon", "lat", "time")
+    assert transpose(given, (..., "time"), chunks={"lat": 2, "time": 1}).chunks == ((2, 1), (4,), (1, 1))
+    for wrong in (given.to_dataset(), given.variable):
+        with pytest.raises(ArrayError, match=r"^x is a \w+: a Dask array or an xarray.DataArray is expected$"):
+            transpose(wrong)
+    with pytest.raises(ArrayError, match=r"^axes \('lon', 'x', 'lat'\) do not permute the dimensions"):
+        transpose(given, ("lon", "x", "lat"))
 
 
 def test_arrays_of_other_libraries_stay_what_they_are() -> None:
@@ -146,6 +159,8 @@ def test_arrays_of_other_libraries_stay_what_they_are() -> None:
         (lambda x: transpose(x, (0, 0)), "axes (0, 0) do not permute the 2 axes of the array"),
         (lambda x: transpose(x, "ab"), "axes 'ab' is not a sequence of integers"),
         (lambda x: transpose(x, chunks=(1, 2, 3)), "chunks (1, 2, 3) are none of an array of shape (6, 4): "),
+        (lambda x: transpose(x, chunks=((8, -2), 4)), "chunks ((8, -2), 4) have negative extents"),
+        (lambda x: transpose(x, chunks={"a": 1}), "chunks {'a': 1} name 'a', which is no axis of (6, 4)"),
         (lambda x: transpose(x[x[:, 0] > 0], chunks=2), "x has chunks of unknown extents: call its compute_chunk"),
     ),
 )

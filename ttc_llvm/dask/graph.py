@@ -23,9 +23,11 @@ def copied(chunk: Any, axes: Axes) -> Any:
     return transpose(chunk, axes, threads=1)
 
 
-def assembled(shape: tuple[int, ...], axes: Axes, chunks: list[Any], regions: list[tuple[Region, Region]]) -> Any:
-    """A chunk of the result: regions of chunks of x, each transposed into its own place."""
-    result = np.empty(shape, chunks[0].dtype)
+def assembled(
+    shape: tuple[int, ...], dtype: Any, axes: Axes, chunks: list[Any], regions: list[tuple[Region, Region]]
+) -> Any:
+    """A chunk of the result: regions of chunks of x, each transposed into its own place. dtype: where there are none."""
+    result = np.empty(shape, chunks[0].dtype if chunks else dtype)
     for chunk, (of, to) in zip(chunks, regions, strict=True):
         place: Any = (*to, Ellipsis)  # without axes, too, a view
         transpose(chunk[of], axes, out=result[place], threads=1)
@@ -55,7 +57,7 @@ def rechunked(x: da.Array, axes: Axes, chunks: Chunks) -> da.Array:
             keys.append((x.name, *(chunk for chunk, _, _ in in_x)))
             regions.append((tuple(of for _, of, _ in in_x), tuple(to for _, _, to in parts)))
         key = (name, *at)
-        graph[key] = (assembled, shape, axes, keys, regions)
+        graph[key] = (assembled, shape, x.dtype, axes, keys, regions)
     return da.Array(HighLevelGraph.from_collections(name, graph, [x]), name, chunks, meta=x._meta.transpose(axes))
 
 
