@@ -26,7 +26,7 @@ def copied(chunk: Any, axes: Axes) -> Any:
 def assembled(
     shape: tuple[int, ...], dtype: Any, axes: Axes, chunks: list[Any], regions: list[tuple[Region, Region]]
 ) -> Any:
-    """A chunk of the result: regions of chunks of x, each transposed into its own place. dtype: where there are none."""
+    """A chunk of the result: regions of chunks of x, each transposed into its place. dtype: where there are none."""
     result = np.empty(shape, chunks[0].dtype if chunks else dtype)
     for chunk, (of, to) in zip(chunks, regions, strict=True):
         place: Any = (*to, Ellipsis)  # without axes, too, a view

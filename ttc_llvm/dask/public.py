@@ -21,8 +21,8 @@ def transpose(x: Any, axes: Sequence[int] | Sequence[Hashable] | None = None, *,
     once, straight from the chunks of x that have it: there is no rechunking before it or after.
 
     An xarray.DataArray is transposed as its own method does, with names of dimensions as axes (also in chunks), and
-    keeps its labels; its data become a Dask array if they are none. Kernels run on one thread each: Dask's scheduler runs several.
-    Raises ArrayError.
+    keeps its labels; its data become a Dask array if they are none. Kernels run on one thread each: Dask's scheduler
+    runs several. Raises ArrayError.
     """
     if hasattr(x, "dims") and hasattr(x, "to_dataset"):
         return _labelled(x, axes, chunks)
