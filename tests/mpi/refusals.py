@@ -47,6 +47,10 @@ def main() -> None:
     memory = np.empty(2 * b.size + a.size)
     shared = memory[: a.size].reshape(a.shape), memory[: b.size].reshape(b.shape)
     other = COMM.Split(0, -COMM.rank)
+    gone = COMM.Dup()
+    on_gone = [mpi.Layout(gone, shape) for shape in ((6, 4), (4, 6))]
+    its_plan = mpi.permute_plan(on_gone[0], (1, 0), on_gone[1])
+    gone.Free()
     for name, call in {
         "shapes": lambda: mpi.permute_plan(of, (1, 0), layout(6, 4)),
         "perm": lambda: mpi.permute_plan(of, (0, 0), to),
@@ -57,7 +61,10 @@ def main() -> None:
         ),
         "objects": lambda: mpi.permute_plan(of, (1, 0), to, object),
         "no layout": lambda: mpi.permute_plan(of, (1, 0), wrong(None) if LAST else to),
+        "no layouts": lambda: mpi.permute_plan(wrong(None) if LAST else of, (1, 0), to),
         "ranks": lambda: mpi.permute_plan(of, (1, 0), mpi.Layout(other, (4, 6))),
+        "freed": lambda: its_plan(a, b),
+        "freed layouts": lambda: mpi.permute_plan(on_gone[0], (1, 0), on_gone[1]),
         "threads": lambda: mpi.permute_plan(of, (1, 0), to, threads=0),
         "a's shape": lambda: plan(a[:-1] if LAST else a, b),
         "a's dtype": lambda: plan(a.astype("f4") if LAST else a, b),

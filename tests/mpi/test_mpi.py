@@ -25,6 +25,9 @@ REFUSED = {
     "objects": "ArrayError: on rank 0: dtype object has Python objects or items of 0 bytes: only plain data can be"
     " sent",
     "no layout": "OptionError: on rank 2: layout_b None is no Layout",
+    "no layouts": "OptionError: on rank 2: layout_a None is no Layout",
+    "freed": "ArrayError: the layouts' communicator was freed",
+    "freed layouts": "ArrayError: the layouts' communicator was freed",
     "ranks": "OptionError: on rank 0: the layouts' communicators have other ranks, or the same in another order",
     "threads": "OptionError: on rank 0: threads 0 is less than 1",
     "a's shape": "ArrayError: on rank 2: a has shape (1, 4) and dtype float64: its part has (2, 4) and float64",

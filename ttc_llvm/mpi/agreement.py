@@ -20,6 +20,8 @@ def agreed(comm: Any, checked: Callable[[], tuple[T, Facts]]) -> T:
 
     Where it raises on some rank, all raise what the first of them did; where a fact differs, all raise ArrayError.
     """
+    if comm == MPI.COMM_NULL:
+        raise ArrayError("the layouts' communicator was freed")
     error: TtcError | None = None
     facts: Facts = {}
     try:

@@ -35,15 +35,17 @@ def permute_plan(
     Both layouts are of the same ranks in the same order. Raises ArrayError or OptionError, on all ranks alike, where
     anything is wrong on one of them, or differs between them.
     """
-    if not isinstance(layout_a, Layout):
+    known: Any = next((one for one in (layout_a, layout_b) if isinstance(one, Layout)), None)
+    if known is None:
         raise OptionError(f"layout_a {shown(layout_a)} is no Layout")
-    perm, types, threads = agreed(layout_a.comm, lambda: _checked(layout_a, perm, layout_b, dtype, threads))
+    perm, types, threads = agreed(known.comm, lambda: _checked(layout_a, perm, layout_b, dtype, threads))
     return PermutePlan(layout_a.comm, layout_a.distribution, perm, layout_b.distribution, types, threads)
 
 
-def _checked(a: Layout, perm: Any, b: Any, dtype: Any, threads: Any) -> tuple[tuple[Perm, Types, int | None], Facts]:
-    if not isinstance(b, Layout):
-        raise OptionError(f"layout_b {shown(b)} is no Layout")
+def _checked(a: Any, perm: Any, b: Any, dtype: Any, threads: Any) -> tuple[tuple[Perm, Types, int | None], Facts]:
+    for name, given in (("layout_a", a), ("layout_b", b)):
+        if not isinstance(given, Layout):
+            raise OptionError(f"{name} {shown(given)} is no Layout")
     if MPI.Comm.Compare(a.comm, b.comm) not in (MPI.IDENT, MPI.CONGRUENT):
         raise OptionError("the layouts' communicators have other ranks, or the same in another order")
     order = _permutation(perm, len(a.shape))
