@@ -113,7 +113,9 @@ def both(statement: Callable[[dict[str, Any]], Any]) -> None:
         lambda c: repr(sorted(c["Ordered"](a, b) for a, b in ((2, "a"), (1, "c"), (1, "a")))),
         lambda c: c["Point"](1).total + c["Weighted"](4).total,
         lambda c: [vars(c["Loose"](1)), hasattr(c["Point"](1), "__dict__"), c["Loose"].b],
-        lambda c: [c["Point"].__slots__, c["Weighted"].__slots__, c["Box"].__slots__, c["Point"].kind],
+        lambda c: [c["Point"].__slots__, c["Box"].__slots__, c["Point"].kind],
+        # Python 3.10 repeats the slots of the class that it is derived from.
+        lambda c: sys.version_info < (3, 11) or c["Weighted"].__slots__,
         lambda c: [c["Point"].__match_args__, c["Box"].__match_args__, c["Point"].__doc__, c["Point"].__qualname__],
         lambda c: [str(inspect.signature(c[name])).replace(" -> None", "") for name in ("Point", "Weighted", "Empty")],
         lambda c: list(inspect.signature(c["Box"]).parameters),

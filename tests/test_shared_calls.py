@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from known_layouts import forget
+from known_layouts import NATIVE, forget
 
 import ttc_llvm
 from ttc_llvm.arrays import native_entry, result_memory, transposing
@@ -21,6 +21,7 @@ from ttc_llvm.ir_builders.pool_layout import BURST_SECONDS, WAKING_BYTES, Shared
 from ttc_llvm.runtime import affinity, runtime, shared_words
 
 RNG = np.random.default_rng(3)
+pytestmark = NATIVE
 FAMILY, OWN = 1 << 40, 0  # bytes moved before a layout gets a kernel of its own
 
 
