@@ -70,10 +70,16 @@ def _libraries(
     if len(targets) == 1:
         b.ret(places[0])
         return function
-    chosen, found = b.call(cpu_select.add_choose(module, targets), []), places[-1]
-    for number, place in reversed(list(enumerate(places[:-1]))):
-        found = b.select(b.icmp_signed("==", chosen, I32(number)), place, found)
-    b.ret(found)
+    kept = ir.GlobalVariable(module, I64, "chosen")  # to ask the CPU takes microseconds in virtual machines
+    kept.linkage, kept.initializer = "internal", I64(0)
+    found = b.load_atomic(kept, "monotonic", 8, "kept", typ=I64)
+    with b.if_then(b.icmp_signed("!=", found, I64(0))):
+        b.ret(found)
+    number, chosen = b.call(cpu_select.add_choose(module, targets), []), places[-1]
+    for other, place in reversed(list(enumerate(places[:-1]))):
+        chosen = b.select(b.icmp_signed("==", number, I32(other)), place, chosen)
+    b.store_atomic(chosen, kept, "monotonic", 8)
+    b.ret(chosen)
     return function
 
 
