@@ -17,30 +17,30 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.bodies import Version
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem import interface, names
+from ttc_llvm.problem import interface
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.problem.interface import Entry, Role, Sizes
+from ttc_llvm.problem.interface import PLAIN, Entry, Role, Sizes, Symbols
 from ttc_llvm.problem.problem import Problem
 
 from . import attributes, cpu_select, selection, vector_length
 from .frame import real_type, reserved
-from .llvmlite_extensions import prefixed, protected
+from .llvmlite_extensions import prefixed, visible
 from .module import new_module
 from .scale import parts_per_element
 from .selection import Runs
 from .values import I32, NULL, PTR, at, i32
 
 
-def build(problem: Problem, versions: Sequence[Version]) -> ir.Module:
+def build(problem: Problem, versions: Sequence[Version], symbols: Symbols = PLAIN) -> ir.Module:
     """A module with the problem's C entries and all bodies behind them. Equal input, equal text.
 
     versions: the code of one machine; or of several, among which a call chooses, the most demanding first and one
     that needs no feature last.
     """
-    module = new_module(versions[-1].target, names.stem(problem))
-    with prefixed(module, f"{names.stem(problem)}."):  # tools such as perf show the names of local functions, too
+    module = new_module(versions[-1].target, symbols.stem(problem))
+    with prefixed(module, f"{symbols.stem(problem)}."):  # tools such as perf show the names of local functions, too
         runs = _runs(module, problem, versions)
-    for entry in interface.entries(problem):
+    for entry in interface.entries(problem, symbols):
         _add(module, entry, runs.wide if entry.sizes is Sizes.WIDE else runs.plain, versions[-1].target)
     attributes.traceable(module, versions[-1].target)
     return module
@@ -74,9 +74,16 @@ def defined(module: ir.Module, described: Entry, target: Target) -> ir.Function:
     ELF would look up its name in all libraries of a process; Mach-O and WebAssembly bind calls within an image.
     """
     entry = declared(module, described)
-    if target.is_elf:
-        protected(entry)
+    seen(entry, target, described.symbols)
     return entry
+
+
+def seen(function: ir.Function, target: Target, symbols: Symbols) -> None:
+    """Give a function that an object defines the visibility that is asked for."""
+    if symbols.hidden:
+        visible(function, "hidden")
+    elif target.is_elf:
+        visible(function, "protected")
 
 
 def _add(module: ir.Module, described: Entry, run: ir.Function, target: Target) -> None:

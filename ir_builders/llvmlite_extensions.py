@@ -115,13 +115,14 @@ def attribute(function: ir.Function, text: str) -> None:
     set.add(function.attributes, text)
 
 
-def protected(function: ir.Function) -> None:
-    """Give an external function ELF's protected visibility: exported, and no other takes its place inside a library.
+def visible(function: ir.Function, how: str) -> None:
+    """Give an external function a visibility: "protected", ELF's, exported, and no other takes its place inside a
+    library; or "hidden", which is not exported.
 
     LLVM's text has the visibility behind the linkage, of which an external function has none.
     """
     assert not function.linkage
-    function.linkage = "protected"
+    function.linkage = how
 
 
 def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: bytes) -> ir.Function:

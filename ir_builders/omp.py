@@ -15,8 +15,8 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem import interface, names
-from ttc_llvm.problem.interface import BYTES_PER_THREAD, Entry, Sizes
+from ttc_llvm.problem import interface
+from ttc_llvm.problem.interface import BYTES_PER_THREAD, PLAIN, Entry, Sizes, Symbols
 from ttc_llvm.problem.problem import Problem
 
 from . import attributes, extents, wide_shapes
@@ -30,10 +30,10 @@ REGION_TYPE = ir.FunctionType(ir.VoidType(), [PTR])
 SLOT = 8  # bytes per argument in the region's record
 
 
-def build(problem: Problem, target: Target) -> ir.Module:
+def build(problem: Problem, target: Target, symbols: Symbols = PLAIN) -> ir.Module:
     """A module with the problem's threaded entries."""
-    module = new_module(target, f"{names.stem(problem)}_omp")
-    for entry in interface.threaded(problem):
+    module = new_module(target, f"{symbols.stem(problem)}_omp")
+    for entry in interface.threaded(problem, symbols):
         _add(module, entry, target)
     attributes.traceable(module, target)
     return module

@@ -19,14 +19,14 @@ from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.problem.interface import Entry
+from ttc_llvm.problem.interface import PLAIN, Entry, Symbols
 from ttc_llvm.problem.problem import Problem
 
 from .. import attributes, cpu_select
-from ..entries import declared
+from ..entries import declared, seen
 from ..frame import internal, opaque, real_type, reserved
 from ..integer_code import add_functions
-from ..llvmlite_extensions import prefixed, protected
+from ..llvmlite_extensions import prefixed
 from ..module import add_kernel, new_module
 from ..scale import parts_per_element
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
@@ -40,26 +40,27 @@ SHAPE = (I32, PTR, PTR, PTR, PTR, PTR)  # rank, perm, size, strides_a, strides_b
 ADAPTER = ir.FunctionType(VOID, [*OPERANDS, I32, I32])
 
 
-def build(name: str, problems: Sequence[Problem], targets: Sequence[Target]) -> ir.Module:
-    """The module of a library's plan functions. name: their prefix; targets: the machines, the most demanding first."""
+def build(name: str, problems: Sequence[Problem], targets: Sequence[Target], symbols: Symbols = PLAIN) -> ir.Module:
+    """The module of a library's plan functions. name: what theirs begin with, the prefix of symbols included; targets:
+    the machines, the most demanding first."""
     base = targets[-1]
     module = new_module(base, f"{name}_plan")
     tables.declare_memory(module)
     for problem in problems:
-        declared(module, _entry(problem))
+        declared(module, _entry(problem, symbols))
     with prefixed(module, f"{name}.plan."):
         known = tables.served(problems)
-        made = _Built(module, name, known, _libraries(module, problems, known, targets))
+        made = _Built(module, name, base, symbols, _libraries(module, problems, known, targets, symbols))
     made.add()
     attributes.traceable(module, base)
     return module
 
 
 def _libraries(
-    module: ir.Module, problems: Sequence[Problem], known: Sequence[Types], targets: Sequence[Target]
+    module: ir.Module, problems: Sequence[Problem], known: Sequence[Types], targets: Sequence[Target], symbols: Symbols
 ) -> ir.Function:
     """`library() -> address` of the tables for the CPU at hand."""
-    adapters = [_adapter(module, problem).name for problem in problems]
+    adapters = [_adapter(module, _entry(problem, symbols)).name for problem in problems]
     words, count = tables.records(problems, known, adapters)
     tables.constant(module, "problems", words)
     shared = next(reversed(module.globals))
@@ -112,19 +113,18 @@ def _set(module: ir.Module, target: Target, moved: Moved) -> tuple[tuple[str, tu
 # --- entries of the library -----------------------------------------------------------------------------
 
 
-def _entry(problem: Problem) -> Entry:
+def _entry(problem: Problem, symbols: Symbols) -> Entry:
     """The entry that a plan calls."""
-    return Entry(problem, beta=problem.compute.kind is not Kind.OPAQUE, part=True)
+    return Entry(problem, beta=problem.compute.kind is not Kind.OPAQUE, part=True, symbols=symbols)
 
 
-def _adapter(module: ir.Module, problem: Problem) -> ir.Function:
+def _adapter(module: ir.Module, called: Entry) -> ir.Function:
     """`(A, B, alpha, beta, part, parts)`: a problem's entry, whose scalars come by pointer, NULL for 1 and 0."""
-    entry = declared(module, _entry(problem))
-    has_scalars = _entry(problem).beta
+    entry, compute = declared(module, called), called.problem.compute
     function = internal(module, ADAPTER, f"entry.{entry.name}", ("a", "b", "alpha", "beta", "part", "parts"))
     a, b_, alpha, beta, part, parts = function.args
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    scalars = [_scalar(b, problem.compute, *one) for one in ((alpha, 1.0), (beta, 0.0))] if has_scalars else []
+    scalars = [_scalar(b, compute, *one) for one in ((alpha, 1.0), (beta, 0.0))] if called.beta else []
     b.call(entry, [a, b_, *scalars, NULL, NULL, part, parts])
     b.ret_void()
     return function
@@ -149,7 +149,8 @@ class _Built:
 
     module: ir.Module
     name: str
-    known: tuple[Types, ...]
+    target: Target
+    symbols: Symbols
     library: ir.Function
 
     def add(self) -> None:
@@ -184,7 +185,7 @@ class _Built:
         arguments."""
         made = ir.Function(self.module, ir.FunctionType(result, kinds), f"{self.name}_plan_{name}")
         made.attributes.add("nounwind")
-        protected(made)
+        seen(made, self.target, self.symbols)
         b = ir.IRBuilder(made.append_basic_block("entry"))
         given: list[ir.Value] = [b.call(self.library, [])] if library else []
         given += [b.ptrtoint(x, I64) if x.type == PTR else b.sext(x, I64) for x in made.args]
@@ -198,7 +199,7 @@ class _Built:
         """`NAME_plan_error_text(code)`: a sentence, also for numbers that are no code."""
         made = ir.Function(self.module, ir.FunctionType(PTR, [I32]), f"{self.name}_plan_error_text")
         made.attributes.add("nounwind")
-        protected(made)
+        seen(made, self.target, self.symbols)
         b = ir.IRBuilder(made.append_basic_block("entry"))
         other = made.append_basic_block("other")
         switch = b.switch(made.args[0], other)

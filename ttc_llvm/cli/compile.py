@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..compiling import display, library, options
 from ..compiling.compiler import CpuTask
@@ -52,7 +53,7 @@ class CheckedCommand:
 def run(command: Command) -> int:
     """Compile, write, report; returns the exit status. Raises TtcError subclasses."""
     job = prepare(command)
-    names = artifact.file_names(job.problem, command.emit)
+    names = artifact.file_names(job.problem, command.emit, command.symbols)
     if asked_only(command, names, job):
         return 0
     check_folder(command, names)
@@ -187,7 +188,14 @@ def solved(
 
 def written(command: Command, solution: Solution | GpuSolution) -> tuple[Path, ...]:
     """The files that a command wants, written."""
-    return solution.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
+    if isinstance(solution, GpuSolution):
+        return solution.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
+    return solution.write(command.output_dir, command.emit, **asked(command)) if command.emit else ()
+
+
+def asked(command: Command) -> dict[str, Any]:
+    """The way files are written: arguments of `Solution.write` and `Library.write`."""
+    return {"overwrite": command.force, "prefix": command.prefix, "visibility": command.visibility}
 
 
 def check_folder(command: Command, names: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 CPU_ONLY = {
     "num_threads": "--numThreads", "affinity": "--affinity", "no_vec": "--no-vec", "no_align": "--no-align",
     "streaming_stores": "--streamingStores", "prefetch_distances": "--prefetchDistances", "blockings": "--blockings",
-    "keep": "--keep",
+    "keep": "--keep", "prefix": "--prefix",
 }  # fmt: skip
 
 
@@ -54,7 +54,11 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     for field, flag in CPU_ONLY.items():
         if getattr(command, field):
             raise OptionError(f"{command.flag(flag)} is for CPUs: a GPU's plan has no such decision")
-    for flag, asked in (("--list-files", command.list_files), ("--print-target", command.print_target)):
+    cpu_only = {
+        "--visibility": command.visibility != "default", "--list-files": command.list_files,
+        "--print-target": command.print_target,
+    }  # fmt: skip
+    for flag, asked in cpu_only.items():
         if asked:
             raise OptionError(f"{flag} is for CPUs only")
     problem = cli_compile.problem_of(command)

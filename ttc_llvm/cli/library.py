@@ -52,17 +52,19 @@ def run(command: Command) -> int:
     """Check everything, compile problem by problem, write all files at once, report; returns the exit status."""
     listed = prepare(command)
     name = _name(command, listed)
-    names = library.file_names(name, [one.job.problem for one in listed], command.emit, command.library_version)
+    names = library.file_names(name, [one.job.problem for one in listed], command.emit, command.library_version,
+                               command.symbols)  # fmt: skip
     if cli_compile.asked_only(command, names, listed[0].job):
         return 0
     library.check_target(listed[0].job.options.target, command.emit)
+    library.check_symbols(command.symbols, command.emit)
     cli_compile.check_folder(command, names)
     for one in listed:
         cli_compile.check_kept(one.job)
     start = time.perf_counter()
     outcomes = _compiled(listed)
     made = Library(name, tuple(outcome.solution for outcome in outcomes), command.library_version)
-    written = made.write(command.output_dir, command.emit, overwrite=command.force) if command.emit else ()
+    written = made.write(command.output_dir, command.emit, **cli_compile.asked(command)) if command.emit else ()
     kept = [path for one, outcome in zip(listed, outcomes, strict=True)
             for path in cli_compile.kept(one.job, outcome.solution)]  # fmt: skip
     finished = cli_library_report.Finished(made, tuple(outcomes), (*written, *kept), time.perf_counter() - start)

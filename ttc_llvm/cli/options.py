@@ -160,6 +160,10 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared;"
                " default obj,header, with --manifest static; may be empty; GPUs: ptx, cubin, hsaco, obj, header, llvm,"
                " asm", values.words),
+        Option("--prefix", "prefix", "TEXT", "what the names of entries and files begin with; default: nothing",
+               default=""),
+        Option("--visibility", "visibility", "HOW", "of entries: default, or hidden, not exported by shared"
+               " libraries that objects are linked into", default="default"),
         _switch("--force", "force", "replace files of these names, also those that ttc has not written"),
         _switch("--keep", "keep", "keep what was generated: every candidate's LLVM IR and a list of their plans"),
         _switch("--json", "json", "print one JSON object instead of the summary"),

@@ -11,6 +11,8 @@ from typing import Any
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, field, replace
 from ..machine.gpu_target import is_gpu
+from ..problem import interface
+from ..problem.interface import Symbols
 from .options import IDLE, OPTIONS, SUBCOMMANDS, Option, parser, spellings_of, typed
 
 _log = logging.getLogger(__name__)
@@ -64,6 +66,8 @@ class Command:
     database: str | None
     output_dir: str
     emit: tuple[str, ...]
+    prefix: str
+    visibility: str
     force: bool
     keep: bool
     json: bool
@@ -75,6 +79,11 @@ class Command:
     list_files: bool
     print_target: bool
     flags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def symbols(self) -> Symbols:
+        """The names and visibility of entries. OptionError for what cannot be a prefix or a visibility."""
+        return interface.symbols(self.prefix, self.visibility)
 
     def flag(self, name: str) -> str:
         """An option as it was written."""

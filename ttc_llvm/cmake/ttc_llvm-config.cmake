@@ -9,7 +9,7 @@
 #   ttc_add_library(<target> [STATIC | SHARED] MANIFEST <file> <common>...)
 #
 #   common: [CPU <name>...] [MAX_IMPLEMENTATIONS <n>] [TIME_LIMIT <seconds>] [NUM_THREADS <n>]
-#           [DATABASE <file>] [EMIT <kind>...] [OPTIONS <option>...]
+#           [DATABASE <file>] [EMIT <kind>...] [PREFIX <text>] [VISIBILITY default|hidden] [OPTIONS <option>...]
 #
 # DTYPE, EFFORT and THREADS are other names of DATATYPE, MAX_IMPLEMENTATIONS and NUM_THREADS; types and efforts also by
 # name, as float32 and measure.
@@ -17,7 +17,9 @@
 # A <target> of the same directory that exists gets the objects as sources and the header's folder; otherwise a
 # library of that name is made (STATIC, SHARED, or as BUILD_SHARED_LIBS says), which can be linked and installed
 # like any other. The header is <C name of the problem>.h, or <target>.h for a manifest. EMIT asks for more: omp
-# adds the objects with strong OpenMP entries and links an OpenMP library, fortran the module, which is compiled with the target.
+# adds the objects with strong OpenMP entries and links an OpenMP library, fortran the module, which is compiled with the target,
+# plan the functions <target>_plan_create and so on for shapes known at run time. PREFIX is what names of entries and
+# files begin with; VISIBILITY hidden keeps entries inside the library that the objects are linked into.
 #
 # ORDER C: PERM, SIZE, LDA and LDB are row-major, as --order=C has them. The name of the header, and the order of
 # lda, ldb and size in its functions, stay column-major: the header says which numbers they come from.
@@ -60,7 +62,7 @@ function(_ttc_check)
 endfunction()
 _ttc_check()
 
-set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS EFFORT TIME_LIMIT NUM_THREADS THREADS DATABASE)
+set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS EFFORT TIME_LIMIT NUM_THREADS THREADS DATABASE PREFIX VISIBILITY)
 set(_TTC_ALIASES DTYPE=DATATYPE EFFORT=MAX_IMPLEMENTATIONS THREADS=NUM_THREADS)
 set(_TTC_LISTS CPU EMIT OPTIONS)
 set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
@@ -180,6 +182,12 @@ macro(_ttc_common_arguments)
   endif()
   if(DEFINED arg_TIME_LIMIT)
     list(APPEND arguments "--time-limit=${arg_TIME_LIMIT}")
+  endif()
+  if(DEFINED arg_PREFIX)
+    list(APPEND arguments "--prefix=${arg_PREFIX}")
+  endif()
+  if(DEFINED arg_VISIBILITY)
+    list(APPEND arguments "--visibility=${arg_VISIBILITY}")
   endif()
   if(DEFINED arg_DATABASE)
     get_filename_component(database "${arg_DATABASE}" ABSOLUTE)

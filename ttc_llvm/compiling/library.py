@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from .. import arguments, paths
 from ..errors import ArtifactError, OptionError, TargetError, states_memory
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
 from ..native import archive, artifact, fortran, header, linker, marks, plan_header
 from ..native.archive import Member
 from ..native.package_files import LIBRARIES, Package
 from ..native.package_files import files as package_texts
 from ..native.publish import Content, Link, publish
-from ..problem import names
+from ..problem import interface, names
+from ..problem.interface import PLAIN, Symbols
 from ..problem.problem import Problem
 from .solution import Solution
 
@@ -71,8 +72,9 @@ class Library:
 
     @states_memory
     def write(
-        self, directory: str | Path, emit: str | Iterable[str] = ("static",), *, overwrite: bool = False
-    ) -> tuple[Path, ...]:
+        self, directory: str | Path, emit: str | Iterable[str] = ("static",), *, overwrite: bool = False,
+        prefix: str = "", visibility: str = "default",
+    ) -> tuple[Path, ...]:  # fmt: skip
         """Write the wanted files, all or none, and return their paths.
 
         emit: any of `kinds()`. static and shared make a tree that can be installed as it is and moved: lib/,
@@ -81,24 +83,27 @@ class Library:
         fortran adds a module to include/. All else lies in the directory itself: one header, one module, and
         of the other kinds a file a problem. Raises ArtifactError where no linker is found or
         symbols clash, OptionError for unknown kinds, where the directory cannot be written, and without `overwrite`
-        where a file of another's has one of the names.
+        where a file of another's has one of the names. prefix, visibility: as for `Solution.write`.
         """
         wanted, folder = checked_kinds(emit), paths.checked("directory", directory)
+        symbols = interface.symbols(prefix, visibility)
         check_target(self.target, wanted)
-        names = file_names(self.name, [one.problem for one in self.solutions], wanted, self.version)
+        check_symbols(symbols, wanted)
+        names = file_names(self.name, [one.problem for one in self.solutions], wanted, self.version, symbols)
         marks.check(folder, names, arguments.flag("overwrite", overwrite))
-        return publish(folder, list(self._files(wanted)), overwrite)
+        return publish(folder, list(self._files(wanted, symbols)), overwrite)
 
-    def _files(self, wanted: tuple[str, ...]) -> Iterator[tuple[str, Content]]:
+    def _files(self, wanted: tuple[str, ...], symbols: Symbols) -> Iterator[tuple[str, Content]]:
         """(path in the tree, content) of all that `file_names` lists."""
         built, single, inside = _libraries(wanted), _single(wanted), _inside(wanted)
         asked = tuple(dict.fromkeys((*single, *inside)))
-        parts = [artifact.parts(solution.spec, asked) for solution in self.solutions]
+        specs = [replace(solution.spec, symbols=symbols) for solution in self.solutions]
+        parts = [artifact.parts(spec, asked) for spec in specs]
         for part in parts:
             yield from part.files[: len(single)]
         objects = [Member(*part.files[asked.index(kind)]) for part in parts for kind in inside]
         if PLAN in wanted:
-            planned = Member(_plan_file(self.name), artifact.plan_object(self.name, [s.spec for s in self.solutions]))
+            planned = Member(_plan_file(self.name), artifact.plan_object(self.name, specs))
             if built:
                 objects.append(planned)
             else:
@@ -110,7 +115,8 @@ class Library:
         home = " and ".join(Path(package.path(kind)).name for kind in built) or "the objects beside it"
         blocks = [part.described for part in parts]
         problems = [solution.problem for solution in self.solutions]
-        plans = plan_header.block(self.name, problems) if PLAN in wanted else ""
+        planner = symbols.prefix + names.identifier(self.name)
+        plans = plan_header.block(planner, problems) if PLAN in wanted else ""
         writers: dict[str, _Writer] = {"header": partial(header.text, plans=plans), "fortran": fortran.text}
         for kind, path in _texts(self.name, wanted):
             yield path, writers[kind](self.name, home, blocks, artifact.version()).encode()
@@ -146,6 +152,12 @@ def check_target(target: Target, wanted: Sequence[str]) -> None:
         linker.command(target)
 
 
+def check_symbols(symbols: Symbols, wanted: Sequence[str]) -> None:
+    """OptionError where a shared library is to hide all that is in it."""
+    if symbols.hidden and "shared" in wanted:
+        raise OptionError("visibility 'hidden' contradicts a shared library, which is there for its entries")
+
+
 def check_name(name: str) -> None:
     """OptionError unless it can name a file, a CMake package and, without its punctuation, a C macro."""
     if not isinstance(name, str) or NAME.fullmatch(name) is None or len(name) > LONGEST_NAME:
@@ -164,14 +176,14 @@ def check_version(version: str) -> None:
 
 
 def file_names(
-    name: str, problems: Sequence[Problem], emit: Iterable[str], version: str = "1.0.0"
+    name: str, problems: Sequence[Problem], emit: Iterable[str], version: str = "1.0.0", symbols: Symbols = PLAIN
 ) -> tuple[str, ...]:
     """Paths, below the directory, that a library of these problems consists of."""
     wanted = checked_kinds(emit)
     built = _libraries(wanted)
     package = Package(name, version, built, "")
     return (
-        *(path for problem in problems for path in artifact.file_names(problem, _single(wanted))),
+        *(path for problem in problems for path in artifact.file_names(problem, _single(wanted), symbols)),
         *([_plan_file(name)] if PLAN in wanted and not built else []),
         *map(package.path, built),
         *package.links,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import arguments, locks, paths
 from ..errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
+from ..lazy_dataclasses import replace
 from ..lowering import items
 from ..lowering.lower import lower
 from ..lowering.nest import LoopNest
@@ -16,6 +17,7 @@ from ..lowering.plan import CpuPlan, parse
 from ..lowering.plan_checks import check
 from ..machine.target import Target
 from ..operands.addresses import data_address
+from ..problem import interface
 from ..problem.canonical import Canonical
 from ..problem.kinds import Beta, Kinds
 from ..problem.problem import Problem
@@ -182,19 +184,22 @@ class Solution(ByScalars[Executable, Ready]):
 
     @states_memory
     def write(
-        self, directory: str | Path, emit: Sequence[str] = ("obj", "header"), *, overwrite: bool = False
-    ) -> tuple[Path, ...]:
+        self, directory: str | Path, emit: Sequence[str] = ("obj", "header"), *, overwrite: bool = False,
+        prefix: str = "", visibility: str = "default",
+    ) -> tuple[Path, ...]:  # fmt: skip
         """Write the artifacts under their C names; returns their paths.
 
         emit: any of obj, header, fortran, omp, asm, llvm, bitcode. overwrite: replace files of these names that were
-        not written by ttc_llvm. Raises OptionError for other words, where the directory cannot be written or holds such
-        a file, and where a leading dimension exceeds a C int.
+        not written by ttc_llvm; prefix: what the names of entries and files begin with; visibility: default, or hidden,
+        which shared libraries do not export. Raises OptionError for other words, where the directory cannot be written
+        or holds such a file, and where a leading dimension exceeds a C int.
         """
         with locks.LLVM:
             from ..native import artifact
 
         folder = paths.checked("directory", directory)
-        return artifact.write(self.spec, folder, emit, arguments.flag("overwrite", overwrite))
+        spec = replace(self.spec, symbols=interface.symbols(prefix, visibility))
+        return artifact.write(spec, folder, emit, arguments.flag("overwrite", overwrite))
 
     @property
     def spec(self) -> Spec:

@@ -17,6 +17,7 @@ from ..lowering.plan import CpuPlan
 from ..machine.cpu_features import by_demand, checkable
 from ..machine.target import Target
 from ..problem import names, wording
+from ..problem.interface import PLAIN, Symbols
 from ..problem.problem import Problem
 from ..runtime import backend
 from . import elf, fortran, header, marks
@@ -29,7 +30,7 @@ class Spec:
     """The description of an artifact. plan: of the problem's form (`items.placed`); gibs: GiB/s where it was measured;
     note: free text for the header; others: further CPUs of the same system that the object serves, with their
     plans, one that every such machine runs among them; plan_for: plans for kinds of alpha and beta whose axes are not
-    the problem's own."""
+    the problem's own; symbols: how entries are named and seen."""
 
     problem: Problem
     target: Target
@@ -38,6 +39,12 @@ class Spec:
     note: str = ""
     others: tuple[tuple[Target, CpuPlan], ...] = ()
     plan_for: PlanFor | None = None
+    symbols: Symbols = PLAIN
+
+    @property
+    def stem(self) -> str:
+        """The beginning of the names of its files and entries."""
+        return self.symbols.stem(self.problem)
 
     @property
     def base(self) -> Target:
@@ -58,7 +65,7 @@ def write(
     where the plan does not fit.
     """
     wanted, folder = checked_kinds(emit), Path(directory)
-    marks.check(folder, file_names(spec.problem, wanted), overwrite)
+    marks.check(folder, file_names(spec.problem, wanted, spec.symbols), overwrite)
     return publish(folder, _contents(spec, _versions(spec), wanted), overwrite)
 
 
@@ -68,9 +75,9 @@ def kinds() -> tuple[str, ...]:
     return tuple(_KINDS)
 
 
-def file_names(problem: Problem, emit: Iterable[str]) -> tuple[str, ...]:
+def file_names(problem: Problem, emit: Iterable[str], symbols: Symbols = PLAIN) -> tuple[str, ...]:
     """The names of the files of these kinds."""
-    return tuple(names.stem(problem) + ending(kind) for kind in checked_kinds(emit))
+    return tuple(symbols.stem(problem) + ending(kind) for kind in checked_kinds(emit))
 
 
 def ending(kind: str) -> str:
@@ -98,7 +105,7 @@ def module_text(spec: Spec, versions: tuple[Version, ...] | None = None) -> str:
     with locks.LLVM:
         from ..ir_builders import entries
 
-    return str(entries.build(spec.problem, versions or _versions(spec)))
+    return str(entries.build(spec.problem, versions or _versions(spec), spec.symbols))
 
 
 def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
@@ -110,7 +117,8 @@ def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
     machines: tuple[Target, ...] = (first.target,)
     if first.others:
         machines = by_demand(tuple(checkable(one) for one in (first.target, *(other for other, _ in first.others))))
-    module = build.build(names.identifier(library), [spec.problem for spec in specs], machines)
+    name = first.symbols.prefix + names.identifier(library)
+    module = build.build(name, [spec.problem for spec in specs], machines, first.symbols)
     return backend.compile_object(marks.marked(str(module)), first.base)
 
 
@@ -132,7 +140,7 @@ class _Made:
 
 def _commented(text: str, sign: str, made: _Made) -> bytes:
     """Code as text, behind a comment that says which function is what."""
-    values = {"STEM": names.stem(made.spec.problem), "DESCRIBED": wording.problem_line(made.spec.problem)}
+    values = {"STEM": made.spec.stem, "DESCRIBED": wording.problem_line(made.spec.problem)}
     lines = filled(Path(__file__).with_name("functions.txt.in"), values).splitlines()
     return "".join([*(f"{sign} {line}".rstrip() + "\n" for line in lines), text]).encode()
 
@@ -142,13 +150,14 @@ def _omp_object(made: _Made) -> bytes:
         from ..ir_builders import omp
 
     base = made.spec.base
-    code = backend.compile_object(marks.marked(str(omp.build(made.spec.problem, base))), base)
+    module = omp.build(made.spec.problem, base, made.spec.symbols)
+    code = backend.compile_object(marks.marked(str(module)), base)
     return elf.with_openmp(code, elf.GLOBAL) if base.is_elf else code
 
 
 def _declared(text: Callable[[str, str, Sequence[header.Described], str], str], made: _Made) -> bytes:
     """The declarations of an object's entries, as `header.text` or `fortran.text` makes them."""
-    stem = names.stem(made.spec.problem)
+    stem = made.spec.stem
     return text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
 
 
@@ -177,8 +186,7 @@ def _contents(
 ) -> list[tuple[str, bytes]]:
     """(file name, bytes) of every wanted kind."""
     made = _Made(spec, versions)
-    stem = names.stem(spec.problem)
-    return [(stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
+    return [(spec.stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
 
 
 def _versions(spec: Spec) -> tuple[Version, ...]:
@@ -194,7 +202,7 @@ def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:
     cpus = ", else ".join(version.target.cpu for version in versions)
     scratch = max(version.bodies.scratch for version in versions)
     machine = f"{cpus} ({spec.target.triple})"
-    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, scratch, spec.note)
+    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, scratch, spec.note, spec.symbols)
 
 
 def version() -> str:

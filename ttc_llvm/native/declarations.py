@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from ..lazy_dataclasses import replace
-from ..problem import interface, names, type_names
+from ..problem import interface, type_names
 from ..problem.dtypes import DType, Kind
-from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role, Sizes
+from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role, Sizes, Symbols
 from ..problem.layouts import column_major
 from ..problem.problem import Problem
 
@@ -107,7 +107,7 @@ def _kind(problem: Problem, parameter: Parameter) -> str:
 # --- facts ----------------------------------------------------------------------------------------------
 
 
-def macros(problem: Problem, stack: int, version: str) -> str:
+def macros(problem: Problem, stem: str, stack: int, version: str) -> str:
     """Definitions of what programs can ask of the problem's entries when they are compiled."""
     lists = {
         "PERM": problem.perm, "SIZE": problem.size,
@@ -120,7 +120,7 @@ def macros(problem: Problem, stack: int, version: str) -> str:
         "ELEMENTS_A": problem.storage("a"), "ELEMENTS_B": problem.storage("b"),
         "PARTS": Entry(problem).most_threads, "STACK": stack, "GENERATOR": f'"ttc_llvm {version}"',
     }  # fmt: skip
-    return "".join(f"#define {names.stem(problem)}_{name} {value}\n" for name, value in facts.items())
+    return "".join(f"#define {stem}_{name} {value}\n" for name, value in facts.items())
 
 
 # --- threads --------------------------------------------------------------------------------------------
@@ -168,10 +168,10 @@ def _bounded(entry: Entry) -> list[str]:
 # --- C++ ------------------------------------------------------------------------------------------------
 
 
-def cpp(problem: Problem) -> str:
+def cpp(problem: Problem, symbols: Symbols) -> str:
     """Declarations for C++ alone: overloads for std::complex, and the paper's spelling, extents as template arguments,
     which stands for the specialised kernel at its own extents and else for that of any."""
-    every = (*interface.entries(problem), *interface.threaded(problem))
+    every = (*interface.entries(problem, symbols), *interface.threaded(problem, symbols))
     overloads = [_overload(entry) for entry in every] if is_complex(problem) else []
     templates = [_template(entry) for entry in every if entry.sizes is Sizes.OWN] if problem.size else []
     found = [*overloads, *templates]

@@ -31,7 +31,7 @@ TEMPLATE = Path(__file__).with_name("module.f90.in")
 def text(name: str, home: str, described: Sequence[Described], version: str) -> str:
     """A whole module. name: of the file, without its ending; home: of the object or library with the entries."""
     title = f"{name}.f90: entries of {home}, written by ttc_llvm {version}."
-    entries = [entry for one in described for entry in _entries(one.problem)]
+    entries = [entry for one in described for entry in _entries(one)]
     values = {
         "TITLE": "\n! ".join(textwrap.wrap(title, WIDTH)),
         "MODULE": names.fortran(f"ttc_{name}"),  # an entry's name cannot be a module's, too
@@ -41,13 +41,13 @@ def text(name: str, home: str, described: Sequence[Described], version: str) -> 
     return filled(TEMPLATE, values)
 
 
-def _entries(problem: Problem) -> tuple[Entry, ...]:
-    return (*interface.entries(problem), *interface.threaded(problem))
+def _entries(one: Described) -> tuple[Entry, ...]:
+    return (*interface.entries(one.problem, one.symbols), *interface.threaded(one.problem, one.symbols))
 
 
 def _block(described: Described) -> list[str]:
     told = [f"! {line}".rstrip() for line in header.told(described)]
-    declared = [line for entry in _entries(described.problem) for line in _interface(entry)]
+    declared = [line for entry in _entries(described) for line in _interface(entry)]
     return [*told, *(f"  {line}" for line in declared), ""]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..lazy_dataclasses import dataclass
 from ..problem import interface, names, wording
 from ..problem.dtypes import DType, Kind
+from ..problem.interface import PLAIN, Symbols
 from ..problem.problem import Problem
 from . import declarations
 from .whole_file import filled
@@ -21,7 +22,7 @@ TEMPLATE = Path(__file__).with_name("header.h.in")
 @dataclass(frozen=True, slots=True)
 class Described:
     """A problem and what its block tells of it. target, plan: as text; gibs: measured bandwidth in GiB/s;
-    stack: bytes of scratch that a call needs; note: free text."""
+    stack: bytes of scratch that a call needs; note: free text; symbols: how its entries are named."""
 
     problem: Problem
     target: str
@@ -29,6 +30,7 @@ class Described:
     gibs: float | None = None
     stack: int = 0
     note: str = ""
+    symbols: Symbols = PLAIN
 
 
 def text(name: str, home: str, described: Sequence[Described], version: str, plans: str = "") -> str:
@@ -47,15 +49,15 @@ def text(name: str, home: str, described: Sequence[Described], version: str, pla
 
 def block(described: Described, version: str) -> str:
     """One problem: what it computes, its entries, and inline functions that spread them over threads."""
-    problem = described.problem
-    guard = names.block_guard(problem)  # another header of the same program may hold the same problem
+    problem, symbols = described.problem, described.symbols
+    guard = names.block_guard(symbols.stem(problem))  # another header of the same program may hold the same problem
     parts = [
-        _comment(_description(problem), _facts(described)),
+        _comment(_description(described), _facts(described)),
         f"#ifndef {guard}\n#define {guard}\n",
-        declarations.macros(problem, described.stack, version),
-        *map(declarations.prototype, interface.entries(problem)),
-        *map(declarations.with_threads, interface.threaded(problem)),
-        declarations.cpp(problem),
+        declarations.macros(problem, symbols.stem(problem), described.stack, version),
+        *map(declarations.prototype, interface.entries(problem, symbols)),
+        *map(declarations.with_threads, interface.threaded(problem, symbols)),
+        declarations.cpp(problem, symbols),
         f"#endif /* {guard} */\n",
     ]
     return "\n".join(part for part in parts if part) + "\n"
@@ -66,7 +68,7 @@ def block(described: Described, version: str) -> str:
 
 def told(described: Described) -> list[str]:
     """The lines that tell of a problem, without comment signs."""
-    return _lines(_description(described.problem), _facts(described))
+    return _lines(_description(described), _facts(described))
 
 
 def _facts(described: Described) -> dict[str, str]:
@@ -81,10 +83,11 @@ def _facts(described: Described) -> dict[str, str]:
     }
 
 
-def _description(problem: Problem) -> list[str]:
+def _description(described: Described) -> list[str]:
     """Paragraphs; lines that start with a space are not filled."""
+    problem = described.problem
     lines = "\n    ".join(_sizes(problem))
-    return [names.stem(problem), f"    {_formula(problem)}", f"    {lines}", *_scalars(problem)]
+    return [described.symbols.stem(problem), f"    {_formula(problem)}", f"    {lines}", *_scalars(problem)]
 
 
 def _formula(problem: Problem) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..ir_builders.plan_objects import fields
-from ..problem import dtypes, names
+from ..problem import dtypes
 from ..problem.problem import Problem
 from .whole_file import filled
 
@@ -14,13 +14,13 @@ TEMPLATE = Path(__file__).with_name("plan.h.in")
 STACK = 4 << 10  # bytes beside the kernels' scratch
 
 
-def block(library: str, problems: Sequence[Problem]) -> str:
-    """The declarations of a library's plans. problems: the library's, whose types plans take."""
+def block(name: str, problems: Sequence[Problem]) -> str:
+    """The declarations of plans whose names begin so. problems: the library's, whose types plans take."""
     types = dict.fromkeys(dtypes.pair_name(p.a, p.b) + "*" * p.conjugate for p in problems)
     known = [name for name in types if len(name) <= fields.NAME_BYTES]
     codes = [f"  TTC_PLAN_{name} = {code}" for code, (name, _) in enumerate(fields.ERRORS)]
     values = {
-        "NAME": names.identifier(library),
+        "NAME": name,
         "TYPES": ", ".join(f'"{name}"' for name in known),
         "STAR": " (the star: A is conjugated)" if any("*" in name for name in known) else "",
         "CODES": "enum {\n" + ",\n".join(codes) + "\n};",

@@ -6,9 +6,12 @@ C header, Fortran module and LLVM IR all follow this one list.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from enum import Enum
 
+from ..arguments import shown
+from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, replace
 from . import names
 from .dtypes import Kind
@@ -16,6 +19,7 @@ from .problem import Problem
 
 BYTES_PER_THREAD = 64 << 10  # moved: with less, starting a thread takes longer than the work that it takes over
 MAX_THREADS = 1024
+LONGEST_PREFIX = 40
 MAX_INT = (1 << 31) - 1  # of C's int, in which extents, lda and ldb are passed
 
 
@@ -26,6 +30,35 @@ class Sizes(Enum):
     ANY = "_any"
     WIDE = "_i64"
 
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """The names and visibility of entries. prefix: what all names, of files too, begin with; hidden: a shared library
+    that the objects are linked into does not export them. OptionError for other values."""
+
+    prefix: str = ""
+    hidden: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prefix, str) or re.fullmatch("([A-Za-z_][A-Za-z0-9_]*)?", self.prefix) is None:
+            raise OptionError(f"prefix {shown(self.prefix)} cannot begin a C name: it takes letters, digits and _")
+        if len(self.prefix) > LONGEST_PREFIX:
+            raise OptionError(f"prefix {shown(self.prefix)} has more than {LONGEST_PREFIX} characters")
+
+    def stem(self, problem: Problem) -> str:
+        """The name of a problem's files and of its plain C entry."""
+        return self.prefix + names.stem(problem)
+
+
+PLAIN = Symbols()
+VISIBILITIES = ("default", "hidden")
+
+
+def symbols(prefix: str, visibility: str) -> Symbols:
+    """The symbols that callers ask for; visibility: one of VISIBILITIES. OptionError for other values."""
+    if visibility not in VISIBILITIES:
+        raise OptionError(f"visibility {shown(visibility)}: the choices are {', '.join(VISIBILITIES)}")
+    return Symbols(prefix, visibility == "hidden")
 
 _PARAMETERS = {
     Sizes.OWN: ("lda", "ldb"),
@@ -56,19 +89,20 @@ class Parameter:
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One entry. beta: it takes beta; part: it runs one of several parts; sizes: the shapes that it takes;
-    threaded: it runs all parts on OpenMP's threads. Never both `part` and `threaded`."""
+    threaded: it runs all parts on OpenMP's threads. Never both `part` and `threaded`. symbols: how it is named."""
 
     problem: Problem
     beta: bool = False
     part: bool = False
     sizes: Sizes = Sizes.OWN
     threaded: bool = False
+    symbols: Symbols = PLAIN
 
     @property
     def name(self) -> str:
         """The entry's symbol."""
         ends = ((self.beta, "_beta"), (self.part, "_part"), (self.threaded, "_omp"))
-        return names.stem(self.problem) + self.sizes.value + "".join(end for there, end in ends if there)
+        return self.symbols.stem(self.problem) + self.sizes.value + "".join(end for there, end in ends if there)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -103,13 +137,13 @@ def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
     return tuple(Parameter(label, role) for label in labels)
 
 
-def entries(problem: Problem) -> tuple[Entry, ...]:
+def entries(problem: Problem, symbols: Symbols = PLAIN) -> tuple[Entry, ...]:
     """The entries of a problem's object. Plain moves have no scalars, hence none that take beta."""
     betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
     ways = itertools.product(Sizes, betas, (False, True))
-    return tuple(Entry(problem, beta, part, sizes) for sizes, beta, part in ways)
+    return tuple(Entry(problem, beta, part, sizes, symbols=symbols) for sizes, beta, part in ways)
 
 
-def threaded(problem: Problem) -> tuple[Entry, ...]:
+def threaded(problem: Problem, symbols: Symbols = PLAIN) -> tuple[Entry, ...]:
     """The entries that OpenMP's threads run: inline in the header, strong in the second object."""
-    return tuple(replace(entry, threaded=True) for entry in entries(problem) if not entry.part)
+    return tuple(replace(entry, threaded=True) for entry in entries(problem, symbols) if not entry.part)

@@ -48,9 +48,9 @@ def guard(header: str) -> str:
     return f"TTC_{plain}{told_apart}_H"
 
 
-def block_guard(problem: Problem) -> str:
-    """The guard of a problem's part of any header: never that of a whole header."""
-    return f"TTC_{stem(problem)}_ENTRIES"
+def block_guard(entry: str) -> str:
+    """The guard of a problem's part of any header, by its plain entry: never that of a whole header."""
+    return f"TTC_{entry}_ENTRIES"
 
 
 def _perm(perm: tuple[int, ...]) -> str:
