@@ -27,7 +27,10 @@ from .reading import Command, read
 
 MOST_PLANS = 10_000
 ALONE = ("--version", "--cmake-dir")
-FILES = ("emit", "output_dir", "prefix", "visibility", "keep", "json", "manifest", "name", "library_version", "list_files", "print_target")
+FILES = (
+    "emit", "output_dir", "prefix", "visibility", "keep", "json", "manifest", "name", "library_version", "list_files",
+    "print_target",
+)  # fmt: skip
 COMPARED = ("compiler", "compiler_flags", "traverse", "against")
 
 
