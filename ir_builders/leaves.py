@@ -44,8 +44,9 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
 def _begins_run(b: ir.IRBuilder, line: PartialLine, box: Box) -> ir.Value:
     """True where runs begin with the micro-tile at this box: it is the first of its tile, which is the first."""
     first: ir.Value = box.run_ends(b, line).first
-    for loop in box.loops:
-        if loop.axis == line.run[-1] and (loop.axis, loop.step) not in line.loops:
+    inside = max((k for k, loop in enumerate(box.loops, 1) if (loop.axis, loop.step) in line.loops), default=0)
+    for loop in box.loops[inside:]:
+        if loop.axis == line.run[-1]:
             first = b.and_(first, b.icmp_signed("==", loop.counter, i64(0)))
     return first
 

@@ -22,7 +22,7 @@ from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.interface import PLAIN, Entry, Symbols
 from ttc_llvm.problem.problem import Problem
 
-from .. import attributes, cpu_select
+from .. import attributes, cpu_select, vector_length
 from ..entries import declared, seen
 from ..frame import internal, opaque, real_type, reserved
 from ..integer_code import add_functions
@@ -67,6 +67,7 @@ def _libraries(
     names = [_library(module, known, target, (shared, count)) for target in targets]
     function = internal(module, ir.FunctionType(I64, []), "library", ())
     b = ir.IRBuilder(function.append_basic_block("entry"))
+    b.call(_long_enough(module, targets[-1]), [])
     places = [b.ptrtoint(opaque(module.globals[name]), I64) for name in names]
     if len(targets) == 1:
         b.ret(places[0])
@@ -82,6 +83,13 @@ def _libraries(
     b.store_atomic(chosen, kept, "monotonic", 8)
     b.ret(chosen)
     return function
+
+
+def _long_enough(module: ir.Module, target: Target) -> ir.Function:
+    """`fits()`, which stops the program where scalable registers are shorter than kernels expect."""
+    fits = internal(module, ir.FunctionType(VOID, []), "fits", ())
+    ir.IRBuilder(fits.append_basic_block("entry")).ret_void()
+    return vector_length.guarded_run(module, fits, target)
 
 
 def _library(module: ir.Module, known: Sequence[Types], target: Target, problems: tuple[str, int]) -> str:
