@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import reference
 from case import Case, expected, storages
@@ -12,6 +13,7 @@ from emissions import module_text
 from interpreter import interpret
 from machine import Run, check, runnable
 
+import ttc_llvm
 from ttc_llvm.ir_builders import module
 from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.lower import lower
@@ -246,3 +248,14 @@ def test_rows_are_joined_only_where_micro_tiles_have_all_of_them_in_whole_lines(
     assert not joins(c, replace(plan, block=(8, 8)), AVX512)
     assert not joins(c, replace(plan, block=(10, 2)), AVX512)
     assert not joins(c, plan, AVX2)
+
+
+@pytest.mark.usefixtures("own_place")
+@pytest.mark.parametrize("block", [(32, 16), (32, 8)])
+def test_panels_begin_runs_anew_on_this_machine(block: tuple[int, int]) -> None:
+    plan = CpuPlan((32, 32), block, (0, 1), (0, 1), 1, 1, Store.COMBINED, panel=(64, 32))
+    solution = ttc_llvm.compile(Problem((1, 0), (71, 93)), 1, 1, plan=plan)
+    a = np.random.default_rng(2).standard_normal((93, 71)).astype("f4")
+    b = np.zeros(71 * 93 + 3, "f4")[3:].reshape(71, 93)
+    solution(a, b)
+    assert np.array_equal(b, a.T)
