@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import re
 import struct
 from pathlib import Path
@@ -146,6 +147,23 @@ def test_code_of_another_machine_or_of_larger_pages_is_not_mapped() -> None:
     for change in ({"machine": 183}, {"page": 1000}):
         with pytest.raises(CompileError, match="this is another"):
             mapping.mapped(image.packed(head._replace(**change), body))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("page", [16 << 10, 64 << 10])
+def test_pages_may_be_larger(page: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on AArch64; code for large pages runs where they are small."""
+    small = made(ADD, "add")
+    monkeypatch.setattr(mmap, "PAGESIZE", page)
+    code = made(COUNT + ADD, "count", "add")
+    with pytest.raises(CompileError, match=f"with pages of {1 << 12} bytes: this is another"):
+        mapping.mapped(small)
+    for _ in range(2):
+        loaded = mapping.mapped(code)
+        assert loaded.function("add", ctypes.CFUNCTYPE(INT, INT, INT))(2, 100) == 111
+        assert loaded.function("count", ctypes.CFUNCTYPE(INT))() == 41
+        head, _ = image.parsed(code)
+        assert head.page == page and all(start % page == 0 for start in head.starts)
+        monkeypatch.undo()
 
 
 def test_missing_symbols() -> None:

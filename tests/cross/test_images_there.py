@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -59,8 +60,10 @@ def workers(target: Target) -> str:
     return str(dispatch.build(target.triple))
 
 
-@pytest.mark.parametrize("cpu", ["neon", "neoverse-n1", "sve256"])
-def test_images_run_there(cpu: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("cpu", "page"), [("neon", 4), ("neon", 64), ("neoverse-n1", 16), ("sve256", 4)])
+def test_images_run_there(cpu: str, page: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """page: in KiB, of the machine that the images are made on."""
+    monkeypatch.setattr(mmap, "PAGESIZE", page << 10)
     there = emulators.found(next(one for one in MACHINES if one.name == "sve-256"))
     target, canonical = lookup.find(cpu), canonicalise(Problem((2, 1, 0), SIZE, "s")).canonical
     plan = model_plan(canonical, target, 1)
