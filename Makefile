@@ -92,9 +92,9 @@ $(VENV)/wheels: $(wildcard $(WHEELS)/*.whl)
 	for wheel in $(WHEELS)/*.whl; do $(PYTHON) -m zipfile -e "$$wheel" $@ || exit; done
 
 # Sources and wheel, each installed by the oldest and by the newest Python at hand, and used away from the checkout.
-release: $(VENV)/.release
-	rm -rf build/release && mkdir -p build && $(BIN)/python -m build --outdir build/release > build/release.log
-	$(BIN)/python -m twine check --strict build/release/*
+release: $(VENV)/release/.release
+	rm -rf build/release && mkdir -p build && $(VENV)/release/bin/python -m build --outdir build/release > build/release.log
+	$(VENV)/release/bin/python -m twine check --strict build/release/*
 	for python in $(OLDEST) $(NEWEST); do for made in build/release/*; do \
 		rm -rf build/fresh && $$python -m venv build/fresh && \
 		build/fresh/bin/python -m pip --disable-pip-version-check install --quiet $$made && \
@@ -155,8 +155,9 @@ $(VENV)/.mpi4py-fft: | $(VENV)/.test
 	$(PIP) --no-deps mpi4py-fft
 	touch $@
 
-$(VENV)/.release: | $(BIN)/python
-	$(PIP) build twine
+$(VENV)/release/.release:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet build twine
 	touch $@
 
 $(VENV)/.docs: setup.cfg pyproject.toml | $(BIN)/python
