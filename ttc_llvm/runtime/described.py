@@ -31,7 +31,7 @@ def _by_llvm(answers: Told) -> tuple[str, str, Features]:
 
 
 def _by_linux(_: Told) -> tuple[str, str, Features]:
-    """LLVM's own answer does not say how long SVE's registers are, and takes features from a text that emulators lack."""
+    """LLVM does not say how long SVE's registers are, and takes features from a text that emulators lack."""
     processor = hwcap.processor()
     found = arm_features.features(processor.capabilities, processor.sve_bits)
     return processor.cpu, arm_features.switches(found), {**found, **arm_features.lengths(processor.sve_bits)}
