@@ -12,6 +12,7 @@ LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving th
 EDGE = 8
 LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves
 LONG_RUN = 2048  # bytes of runs of B whose ends, written in part, weigh little
+COMPACT = 16 << 10  # bytes that a block of short rows reaches over in A: it stays in L1 until its lines are complete
 ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
 NONE, STATUS = 0, -1
 
@@ -73,9 +74,10 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
         return -1 if not whole else f.COLUMNS_ALIGNED if near else f.ROWS_ALIGNED
     if near == 0:
         return f.ROWS_STREAMED if run >= LONG_ROW else -1
-    if run >= LONG_RUN:
+    across = other * load64(work + axes.UNIT_A)
+    if run >= LONG_RUN or (run >= LONG_RUN // 2 and across >= LONG_RUN // 2):
         return f.COLUMNS_CHAINED
-    if run < load64(library + f.LINE):
+    if run < load64(library + f.LINE) or (run < LONG_ROW and abs(load64(head + axes.A)) * run <= COMPACT):
         return -1
     return f.COLUMNS_DENSE if _dense(work, near) else f.COLUMNS_CHAINED
 

@@ -157,7 +157,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     ),
     "what comes out": (
         Option("--output-dir", "output_dir", "DIR", "where files are written; default: here", default="."),
-        Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared;"
+        Option("--emit", "emit", "KIND,..", "of obj, header, fortran, omp, asm, llvm, bitcode, static, shared, plan;"
                " default obj,header, with --manifest static; may be empty; GPUs: ptx, cubin, hsaco, obj, header, llvm,"
                " asm", values.words),
         Option("--prefix", "prefix", "TEXT", "what the names of entries and files begin with; default: nothing",
