@@ -103,7 +103,8 @@ def _dense(work: int, near: int) -> int:
 
 def _write(kernel: int, work: int, near: int, variant: int, call: int) -> None:
     """Write all of a call but ODD: axis 0, the axis along which A is contiguous, the one that continues runs of B, then
-    the others by ascending stride in A; those that the kernel does not walk are around it."""
+    the others by ascending stride in A, or in B where columns are written through the caches; those that the kernel
+    does not walk are around it."""
     count, order = load64(work + axes.LENGTH), local(8 * (asked.MAX_RANK + 1))
     dense = _dense(work, near) if variant == f.COLUMNS_DENSE else 0
     store64(order, 0)
@@ -118,7 +119,7 @@ def _write(kernel: int, work: int, near: int, variant: int, call: int) -> None:
     for k in range(1, count):
         if k != near and k != dense:
             at = length
-            while at > fixed and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
+            while at > fixed and variant != f.COLUMNS and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
                 store64(order + 8 * at, load64(order + 8 * at - 8))
                 at -= 1
             store64(order + 8 * at, k)
