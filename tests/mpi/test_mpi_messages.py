@@ -15,6 +15,7 @@ except ImportError as error:  # also where it finds no MPI library
     pytest.skip(f"mpi4py cannot be used: {error}", allow_module_level=True)
 
 from ttc_llvm.errors import OptionError
+from ttc_llvm.mpi.choice import Choice
 from ttc_llvm.mpi.distribution import Distribution, balanced, distribution
 from ttc_llvm.mpi.messages import Box, Perm, size, traffic
 from ttc_llvm.mpi.prediction import predicted
@@ -143,3 +144,19 @@ def test_predictions_count_messages_and_bytes() -> None:
     for wrong in ({"latency": -1}, {"bandwidth": 0}, {"ranks": 0}, {"latency": float("nan")}):
         with pytest.raises(OptionError):
             predicted(slabs, (1, 0), slabs, 8, **{"ranks": None, "latency": 0, "bandwidth": 1, **wrong})
+
+
+def test_ways_are_tried_in_turn_then_the_fastest_is_taken() -> None:
+    """First calls do not count, and neither do single slow ones."""
+    choice = Choice(3)
+    times = {0: [1, 50, 40], 1: [900, 30, 800], 2: [2, 60, 35]}  # of each way's calls
+    taken = []
+    slowest = 0
+    for _ in range(12):
+        way = choice.next(slowest)
+        taken.append(way)
+        slowest = times[way][(len(taken) - 1) // 3] if len(taken) <= 9 else 1
+        choice.took(7)
+        assert choice.last == (7 if len(taken) <= 9 else 0)
+    assert taken == [0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1, 1]
+    assert Choice(1).way == 0 and Choice(1).next(0) == 0

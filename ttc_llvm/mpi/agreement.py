@@ -20,6 +20,12 @@ def agreed(comm: Any, checked: Callable[[], tuple[T, Facts]]) -> T:
 
     Where it raises on some rank, all raise what the first of them did; where a fact differs, all raise ArrayError.
     """
+    return agreed_with(comm, checked, 0)[0]
+
+
+def agreed_with(comm: Any, checked: Callable[[], tuple[T, Facts]], number: int) -> tuple[T, int]:
+    """The same, and the most of the ranks' numbers.
+    """
     if comm == MPI.COMM_NULL:
         raise ArrayError("the layouts' communicator was freed")
     error: TtcError | None = None
@@ -29,12 +35,12 @@ def agreed(comm: Any, checked: Callable[[], tuple[T, Facts]]) -> T:
     except TtcError as one:
         error = one
     digest = int.from_bytes(blake2b(repr(facts).encode(), digest_size=7).digest(), "little")
-    mine = np.array([error is not None, digest, -digest], np.int64)
+    mine = np.array([error is not None, digest, -digest, number], np.int64)
     most = np.empty_like(mine)
     comm.Allreduce(mine, most, MPI.MAX)
     if most[0] or most[1] != -most[2]:
         raise _difference(comm.allgather((error, facts)))
-    return value
+    return value, int(most[3])
 
 
 def _difference(given: list[tuple[TtcError | None, Facts]]) -> TtcError:

@@ -39,6 +39,11 @@ class Distribution:
         """The tensor's."""
         return tuple(axis.extent for axis in self.axes)
 
+    @property
+    def largest(self) -> int:
+        """The elements of the largest part, or more."""
+        return prod(max(map(axis.count, range(axis.parts))) for axis in self.axes)
+
     def parts(self, rank: int) -> Places:
         """The part of each axis that a rank has."""
         at = np.unravel_index(rank, self.grid)

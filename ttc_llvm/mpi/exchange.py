@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
-from ..operands.addresses import data_address
 from . import datatypes
+from .bindings import Bindings
 from .messages import Message, Perm, Traffic
 from .views import Array, in_a, in_b
 
 DEPTH = 2  # chunks of one message that are on their way at once
 LONG = 4096  # bytes of runs that MPI copies about as fast as a kernel
-BOUND = 4  # pairs of arrays whose views are kept
 Move = Callable[[Array, Array], Any]  # of elements, from one array into another of its shape
 
 
@@ -48,9 +47,8 @@ class _Bound(NamedTuple):
 
     def free(self) -> None:
         """Before it is forgotten."""
-        if not MPI.Is_finalized():
-            for chunk in (chunk for message in (*self.sent, *self.received) for chunk in message if chunk.type):
-                chunk.type.Free()
+        for chunk in (chunk for message in (*self.sent, *self.received) for chunk in message if chunk.type):
+            chunk.type.Free()
 
 
 class _Slot:
@@ -126,11 +124,7 @@ class Exchange:
         self.comm, self.traffic, self.perm, self.order = comm, traffic, perm, order
         self.sending = [_Sending(message, dtype) for message in traffic.sends]
         self.receiving = [_Receiving(message, dtype) for message in traffic.receives]
-        self._known: dict[tuple[Any, ...], _Bound] = {}
-
-    def __del__(self) -> None:
-        for bound in self._known.values():
-            bound.free()
+        self._bound = Bindings(self._views)
 
     def run(self, a: Array, b: Array, moves: Moves) -> None:
         """B's part from all ranks' parts of A. Collective."""
@@ -149,15 +143,6 @@ class Exchange:
                 stream, slot = running[k]
                 stream.finish(slot, moves)
                 requests[k] = stream.start(slot, self.comm, moves)
-
-    def _bound(self, a: Array, b: Array) -> _Bound:
-        place = data_address(a), a.strides, data_address(b), b.strides
-        bound = self._known.get(place)
-        if bound is None:
-            if len(self._known) == BOUND:
-                self._known.pop(next(iter(self._known))).free()
-            bound = self._known[place] = self._views(a, b)
-        return bound
 
     def _views(self, a: Array, b: Array) -> _Bound:
         def of(box: Any) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,18 @@ from ..errors import ArrayError
 from ..operands.operand import Operand
 from ..operands.reading import operand
 from . import communicators
-from .agreement import Facts, agreed
+from .agreement import Facts, agreed_with
+from .choice import Choice
 from .costs import costs
 from .distribution import Distribution, Places
 from .exchange import Exchange, Moves
 from .messages import Message, Perm, traffic
 from .prediction import Prediction, predicted
+from .redistribution import Redistribution
 from .views import Array
 
 CHUNK = 16 << 20  # bytes that are packed, sent and unpacked at once
+MEMORY = 256 << 20  # bytes of B's part that a plan may keep once more
 Types = tuple[np.dtype[Any], np.dtype[Any]]  # of A and of B
 
 
@@ -45,7 +49,10 @@ class PermutePlan:
         most = max(1, CHUNK // types[0].itemsize)
         self._traffic = traffic(a, perm, b, comm.rank, most)
         self.order = self._agreed_order()
-        self._exchange = Exchange(self._comm, self._traffic, perm, self.order, types[0])
+        self._ways: list[Exchange | Redistribution] = [Exchange(self._comm, self._traffic, perm, self.order, types[0])]
+        if comm.size > 1 and b.largest * types[0].itemsize <= MEMORY:
+            self._ways.append(Redistribution(self._comm, self._traffic, perm, types[0]))
+        self._choice = Choice(len(self._ways))
         self._lock = Lock()
 
     def _agreed_order(self) -> Perm:
@@ -94,8 +101,13 @@ class PermutePlan:
         where beta is not 0.
         """
         with self._lock:
-            of, to, given, moves = agreed(self._comm, lambda: self._checked(a, b, alpha, beta))
-            self._exchange.run(of, to, moves)
+            choice = self._choice
+            (of, to, given, moves), slowest = agreed_with(
+                self._comm, lambda: self._checked(a, b, alpha, beta), choice.last
+            )
+            way, start = self._ways[choice.next(slowest)], perf_counter_ns()
+            way.run(of, to, moves)
+            choice.took(perf_counter_ns() - start)
         if given is not None and given.written is not None:
             given.written()
         return to if b is None else b
