@@ -5,7 +5,8 @@ Printed are medians of the rounds' times, in units of one `np.copyto` of the who
 the same round, with the spread (the middle half of the rounds).
 
 plan: `ttc_llvm.mpi`. packed: messages packed and unpacked by NumPy, Alltoallv. alltoallw: MPI's datatypes move axes as
-they are, as mpi4py-fft's redistributions do, then NumPy's copy. alltoallw, ttc: the same with our copy.
+they are, as mpi4py-fft's redistributions do, then NumPy's copy. alltoallw, ttc: the same with our copy. The last line
+has what the plan predicts, with the latency and the bandwidth between the first two ranks.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ttc_llvm import mpi
 
 COMM = MPI.COMM_WORLD
 ROUNDS = 15
+LONG = 4 << 20  # bytes
 WARM = 7  # calls before the first round: after as many a plan has chosen its way
 Array = np.ndarray[Any, Any]
 
@@ -50,9 +52,8 @@ def numbers(layout: mpi.Layout, steps: Array) -> Array:
     return found
 
 
-def contenders(slabs: Slabs) -> dict[str, Callable[[], Any]]:
+def contenders(slabs: Slabs, plan: mpi.PermutePlan) -> dict[str, Callable[[], Any]]:
     """A call of each fills B's part."""
-    plan = mpi.permute_plan(slabs.a_layout, slabs.perm, slabs.b_layout)
     moved = np.empty((*slabs.a_layout.shape[:-1], slabs.b.shape[0]))  # A's axes, split as B is
     return {
         "plan": lambda: plan(slabs.a, slabs.b),
@@ -104,6 +105,27 @@ def redistributed(slabs: Slabs, moved: Array, copy: Callable[[], Any]) -> Callab
     return call
 
 
+def network() -> tuple[float, float]:
+    """Seconds of a message of one byte between the first two ranks, and bytes a second of one of 4 MiB."""
+
+    def one_way(size: int) -> float:
+        buffer, times = np.zeros(size, np.uint8), []
+        for _ in range(ROUNDS):
+            start = time.perf_counter()
+            if COMM.rank == 0:
+                COMM.Send(buffer, 1)
+                COMM.Recv(buffer, 1)
+            elif COMM.rank == 1:
+                COMM.Recv(buffer, 0)
+                COMM.Send(buffer, 0)
+            times.append((time.perf_counter() - start) / 2)
+        COMM.Barrier()
+        return min(times)
+
+    latency, long = one_way(1), one_way(LONG)
+    return latency, LONG / max(long - latency, 1e-9)
+
+
 def unit(shape: tuple[int, ...]) -> Callable[[], float]:
     """Seconds of a copy of the whole tensor on rank 0, while the others wait without work."""
     x, y = (np.ones(shape), np.zeros(shape)) if COMM.rank == 0 else (np.ones(1), np.zeros(1))
@@ -129,16 +151,20 @@ def main(shape: tuple[int, ...]) -> None:
     """One table."""
     ttc_llvm.set_num_threads(1)
     slabs, copy = Slabs(shape), unit(shape)
-    calls = contenders(slabs)
+    plan = mpi.permute_plan(slabs.a_layout, slabs.perm, slabs.b_layout)
+    calls = contenders(slabs, plan)
     for name, call in calls.items():
         slabs.b[...] = -1
         for _ in range(WARM):
             call()
         assert np.array_equal(slabs.b, slabs.wanted), name
     times: dict[str, list[float]] = {name: [] for name in calls}
+    latency, bandwidth = network() if COMM.size > 1 else (0.0, 1.0)
+    units = []
     for _ in range(ROUNDS):
         COMM.Barrier()
         one = COMM.bcast(copy())
+        units.append(one)
         for name, call in calls.items():
             times[name].append(seconds(call) / one)
     if COMM.rank == 0:
@@ -146,6 +172,8 @@ def main(shape: tuple[int, ...]) -> None:
         for name, ratios in times.items():
             low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
             print(f"{name:16s} {middle:6.2f}  ({low:.2f} to {high:.2f})")
+        predicted = plan.predict(latency=latency, bandwidth=bandwidth).seconds / float(np.median(units))
+        print(f"{'predicted':16s} {predicted:6.2f}  ({latency * 1e6:.1f} us, {bandwidth / 1e9:.1f} GB/s)")
 
 
 if __name__ == "__main__":
