@@ -9,6 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ttc_llvm import TtcError, mpi
+from ttc_llvm.mpi import plan as plans
 
 COMM = MPI.COMM_WORLD
 LAST = COMM.rank == COMM.size - 1  # where something is wrong
@@ -35,6 +36,23 @@ def refused(name: str, call: Callable[[], Any]) -> None:
             print(f"{name}: {texts[0]}")
         return
     raise AssertionError(name)
+
+
+def interrupted(of: mpi.Layout, to: mpi.Layout, a: np.ndarray) -> None:
+    """Messages that a call left behind reach no other plan."""
+    plan = mpi.permute_plan(of, (1, 0), to)
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    moved, plans._Move.__call__ = plans._Move.__call__, stop  # type: ignore[assignment, method-assign]
+    try:
+        plan(a)
+        raise AssertionError("not interrupted")
+    except KeyboardInterrupt:
+        plans._Move.__call__ = moved  # type: ignore[method-assign]
+    refused("interrupted", lambda: plan(a))
+    assert (mpi.permute_plan(of, (1, 0), to)(3 * a) == 3).all()
 
 
 def main() -> None:
@@ -81,6 +99,7 @@ def main() -> None:
     }.items():
         refused(name, call)
     assert (plan(a, b) == 1).all()
+    interrupted(of, to, a)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ REFUSED = {
     "freed": "ArrayError: the layouts' communicator was freed",
     "freed layouts": "ArrayError: the layouts' communicator was freed",
     "ranks": "OptionError: on rank 0: the layouts' communicators have other ranks, or the same in another order",
+    "interrupted": "ArrayError: on rank 0: an earlier call of the plan was interrupted: only another plan can be used",
     "threads": "OptionError: on rank 0: threads 0 is less than 1",
     "a's shape": "ArrayError: on rank 2: a has shape (1, 4) and dtype float64: its part has (2, 4) and float64",
     "a's dtype": "ArrayError: on rank 2: a has shape (2, 4) and dtype float32: its part has (2, 4) and float64",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from mpi4py import MPI
@@ -11,9 +12,10 @@ from ..errors import OptionError
 
 
 def _free(_: Any, key: int, kept: Any) -> None:
-    kept.Free()
+    kept[0].Free()
 
 
+TAGS = 32768  # that every MPI library has
 _KEY = MPI.Comm.Create_keyval(delete_fn=_free, nopython=False)
 
 
@@ -24,10 +26,13 @@ def checked(comm: Any) -> Any:
     return comm
 
 
-def private(comm: Any) -> Any:
-    """The duplicate of a communicator that all plans on it share, made by the first. Collective."""
+def private(comm: Any) -> tuple[Any, int]:
+    """The duplicate of a communicator that all plans on it share, made by the first, and a tag for one more plan.
+
+    Collective. Tags differ, so that no plan receives what an interrupted call of another left behind.
+    """
     found = comm.Get_attr(_KEY)
     if found is None:
-        found = comm.Dup()
+        found = comm.Dup(), count()
         comm.Set_attr(_KEY, found)
-    return found
+    return found[0], next(found[1]) % TAGS

@@ -75,8 +75,8 @@ class _Stream:
     """The chunks of one message, in order. Messages between two ranks arrive in the order in which they were sent: so
     the next chunk takes the slot that is free first."""
 
-    def __init__(self, message: Message, dtype: np.dtype[Any]) -> None:
-        self.peer = message.peer
+    def __init__(self, message: Message, dtype: np.dtype[Any], tag: int) -> None:
+        self.peer, self.tag = message.peer, tag
         self.slots = [_Slot(dtype) for _ in message.chunks[:DEPTH]]
         self.left: list[_Chunk] = []
 
@@ -98,18 +98,18 @@ class _Stream:
 class _Sending(_Stream):
     def request(self, slot: _Slot, comm: Any, moves: Moves) -> Any:
         if slot.chunk.type is not None:
-            return comm.Isend([MPI.BOTTOM, 1, slot.chunk.type], self.peer)
+            return comm.Isend([MPI.BOTTOM, 1, slot.chunk.type], self.peer, self.tag)
         arrays, memory = slot.arrays()
         for of, to in zip(slot.chunk.views, arrays, strict=True):
             moves.pack(of, to)
-        return comm.Isend([memory, MPI.BYTE], self.peer)
+        return comm.Isend([memory, MPI.BYTE], self.peer, self.tag)
 
 
 class _Receiving(_Stream):
     def request(self, slot: _Slot, comm: Any, moves: Moves) -> Any:
         if slot.chunk.type is not None and moves.plain:
-            return comm.Irecv([MPI.BOTTOM, 1, slot.chunk.type], self.peer)
-        return comm.Irecv([slot.arrays()[1], MPI.BYTE], self.peer)
+            return comm.Irecv([MPI.BOTTOM, 1, slot.chunk.type], self.peer, self.tag)
+        return comm.Irecv([slot.arrays()[1], MPI.BYTE], self.peer, self.tag)
 
     def finish(self, slot: _Slot, moves: Moves) -> None:
         if slot.chunk.type is None or not moves.plain:
@@ -118,12 +118,12 @@ class _Receiving(_Stream):
 
 
 class Exchange:
-    """comm: whose messages are the plan's alone; order: of A's axes on their way; dtype: A's."""
+    """comm, tag: whose messages are the plan's alone; order: of A's axes on their way; dtype: A's."""
 
-    def __init__(self, comm: Any, traffic: Traffic, perm: Perm, order: Perm, dtype: np.dtype[Any]) -> None:
+    def __init__(self, comm: Any, tag: int, traffic: Traffic, perm: Perm, order: Perm, dtype: np.dtype[Any]) -> None:
         self.comm, self.traffic, self.perm, self.order = comm, traffic, perm, order
-        self.sending = [_Sending(message, dtype) for message in traffic.sends]
-        self.receiving = [_Receiving(message, dtype) for message in traffic.receives]
+        self.sending = [_Sending(message, dtype, tag) for message in traffic.sends]
+        self.receiving = [_Receiving(message, dtype, tag) for message in traffic.receives]
         self._bound = Bindings(self._views)
 
     def run(self, a: Array, b: Array, moves: Moves) -> None:

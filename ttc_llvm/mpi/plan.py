@@ -27,6 +27,7 @@ from .views import Array
 
 CHUNK = 16 << 20  # bytes that are packed, sent and unpacked at once
 MEMORY = 256 << 20  # bytes of B's part that a plan may keep once more
+_ABANDONED: list[Any] = []  # memory of interrupted calls, which messages may still be written to
 Types = tuple[np.dtype[Any], np.dtype[Any]]  # of A and of B
 
 
@@ -43,16 +44,19 @@ class PermutePlan:
     def __init__(
         self, comm: Any, a: Distribution, perm: Perm, b: Distribution, types: Types, threads: int | None
     ) -> None:
-        self._comm = communicators.private(comm)
+        self._comm, tag = communicators.private(comm)
         self._a, self._b, self._threads = a, b, threads
         self.perm, self.types = perm, types
         most = max(1, CHUNK // types[0].itemsize)
         self._traffic = traffic(a, perm, b, comm.rank, most)
         self.order = self._agreed_order()
-        self._ways: list[Exchange | Redistribution] = [Exchange(self._comm, self._traffic, perm, self.order, types[0])]
+        self._ways: list[Exchange | Redistribution] = [
+            Exchange(self._comm, tag, self._traffic, perm, self.order, types[0])
+        ]
         if comm.size > 1 and b.largest * types[0].itemsize <= MEMORY:
             self._ways.append(Redistribution(self._comm, self._traffic, perm, types[0]))
         self._choice = Choice(len(self._ways))
+        self._interrupted = False
         self._lock = Lock()
 
     def _agreed_order(self) -> Perm:
@@ -106,7 +110,12 @@ class PermutePlan:
                 self._comm, lambda: self._checked(a, b, alpha, beta), choice.last
             )
             way, start = self._ways[choice.next(slowest)], perf_counter_ns()
-            way.run(of, to, moves)
+            try:
+                way.run(of, to, moves)
+            except BaseException:
+                self._interrupted = True
+                _ABANDONED.append((way, of, to))
+                raise
             choice.took(perf_counter_ns() - start)
         if given is not None and given.written is not None:
             given.written()
@@ -114,6 +123,8 @@ class PermutePlan:
 
     def _checked(self, a: Any, b: Any, alpha: Any, beta: Any) -> tuple[tuple[Any, ...], Facts]:
         """What the exchange takes, and what has to be the same on all ranks."""
+        if self._interrupted:
+            raise ArrayError("an earlier call of the plan was interrupted: only another plan can be used")
         rank = self._comm.rank
         of = self._part("a", operand(a, "a"), self._a.shape_of(rank), self.types[0])
         given = None if b is None else operand(b, "b")
