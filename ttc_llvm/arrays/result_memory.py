@@ -68,11 +68,11 @@ def new_like(view: Array, order: str, threads: int) -> Array:
     return _plain()(view, ORDERS[order], None, 1)  # type: ignore[no-any-return]
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> Array:
-    """`np.empty(shape, dtype, order)` for a result that is written by all threads."""
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C", threads: int | None = None) -> Array:
+    """`np.empty(shape, dtype, order)` for a result that is written by so many threads, by default by all."""
     if math.prod(shape) * dtype.itemsize < fields.LEAST:
         return np.empty(shape, dtype, order)  # type: ignore[call-overload, no-any-return]
-    return new_like(np.broadcast_to(np.empty((), dtype), shape), order, runtime.num_threads())
+    return new_like(np.broadcast_to(np.empty((), dtype), shape), order, threads or runtime.num_threads())
 
 
 @once

@@ -11,6 +11,7 @@ import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
+from ..arrays import result_memory
 from ..arrays.public import transpose
 
 Chunks = tuple[tuple[int, ...], ...]  # extents along each axis
@@ -27,7 +28,7 @@ def assembled(
     shape: tuple[int, ...], dtype: Any, axes: Axes, chunks: list[Any], regions: list[tuple[Region, Region]]
 ) -> Any:
     """A chunk of the result: regions of chunks of x, each transposed into its place. dtype: where there are none."""
-    result = np.empty(shape, chunks[0].dtype if chunks else dtype)
+    result = result_memory.empty(shape, chunks[0].dtype if chunks else dtype, threads=1)
     for chunk, (of, to) in zip(chunks, regions, strict=True):
         place: Any = (*to, Ellipsis)  # without axes, too, a view
         transpose(chunk[of], axes, out=result[place], threads=1)

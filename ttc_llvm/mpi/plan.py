@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import number, shown
+from ..arrays import result_memory
 from ..arrays.checks import check_once, scaled, share
 from ..arrays.public import transpose
 from ..errors import ArrayError
@@ -128,7 +129,10 @@ class PermutePlan:
         rank = self._comm.rank
         of = self._part("a", operand(a, "a"), self._a.shape_of(rank), self.types[0])
         given = None if b is None else operand(b, "b")
-        to = np.empty(self._b.shape_of(rank), self.types[1]) if given is None else given.view
+        if given is None:
+            to = result_memory.empty(self._b.shape_of(rank), self.types[1], threads=self._threads)
+        else:
+            to = given.view
         if given is not None:
             self._part("b", given, self._b.shape_of(rank), self.types[1])
             if given.locked:
