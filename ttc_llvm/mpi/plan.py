@@ -13,6 +13,7 @@ from ..arrays import result_memory
 from ..arrays.checks import check_once, scaled, share
 from ..arrays.public import transpose
 from ..errors import ArrayError
+from ..operands.addresses import data_address
 from ..operands.operand import Operand
 from ..operands.reading import operand
 from . import communicators
@@ -28,6 +29,7 @@ from .views import Array
 
 CHUNK = 16 << 20  # bytes that are packed, sent and unpacked at once
 MEMORY = 256 << 20  # bytes of B's part that a plan may keep once more
+_NUMBERS = frozenset((int, float, complex))
 _ABANDONED: list[Any] = []  # memory of interrupted calls, which messages may still be written to
 Types = tuple[np.dtype[Any], np.dtype[Any]]  # of A and of B
 
@@ -58,6 +60,7 @@ class PermutePlan:
             self._ways.append(Redistribution(self._comm, self._traffic, perm, types[0]))
         self._choice = Choice(len(self._ways))
         self._interrupted = False
+        self._repeated: tuple[Any, ...] = (None,)
         self._lock = Lock()
 
     def _agreed_order(self) -> Perm:
@@ -108,7 +111,7 @@ class PermutePlan:
         with self._lock:
             choice = self._choice
             (of, to, given, moves), slowest = agreed_with(
-                self._comm, lambda: self._checked(a, b, alpha, beta), choice.last
+                self._comm, lambda: self._sound(a, b, alpha, beta), choice.last
             )
             way, start = self._ways[choice.next(slowest)], perf_counter_ns()
             try:
@@ -122,10 +125,19 @@ class PermutePlan:
             given.written()
         return to if b is None else b
 
-    def _checked(self, a: Any, b: Any, alpha: Any, beta: Any) -> tuple[tuple[Any, ...], Facts]:
-        """What the exchange takes, and what has to be the same on all ranks."""
+    def _sound(self, a: Any, b: Any, alpha: Any, beta: Any) -> tuple[tuple[Any, ...], Facts]:
+        """What a way takes, and what has to be the same on all ranks: known where a call is repeated."""
         if self._interrupted:
             raise ArrayError("an earlier call of the plan was interrupted: only another plan can be used")
+        key = _key(a, b, alpha, beta)
+        if key is not None and key == self._repeated[0]:
+            moves, facts = self._repeated[1:]
+            return (a, b, None, moves), facts
+        found, facts = self._checked(a, b, alpha, beta)
+        self._repeated = key, found[-1], facts
+        return found, facts
+
+    def _checked(self, a: Any, b: Any, alpha: Any, beta: Any) -> tuple[tuple[Any, ...], Facts]:
         rank = self._comm.rank
         of = self._part("a", operand(a, "a"), self._a.shape_of(rank), self.types[0])
         given = None if b is None else operand(b, "b")
@@ -153,6 +165,14 @@ class PermutePlan:
         if view.shape != shape or view.dtype != dtype:
             raise ArrayError(f"{name} has shape {view.shape} and dtype {view.dtype}: its part has {shape} and {dtype}")
         return view
+
+
+def _key(a: Any, b: Any, alpha: Any, beta: Any) -> tuple[Any, ...] | None:
+    """All that a call's checks depend on; None where that is more than NumPy's arrays and Python's numbers have."""
+    if not type(a) is type(b) is np.ndarray or not _NUMBERS.issuperset((type(alpha), type(beta))):
+        return None
+    places = ((data_address(x), x.shape, x.strides, x.dtype) for x in (a, b))
+    return *places, b.flags.writeable, type(alpha), alpha, type(beta), beta
 
 
 def _scalar(name: str, given: Any) -> str:
