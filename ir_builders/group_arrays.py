@@ -13,21 +13,32 @@ from ttc_llvm.operands.object_fields import (
 )  # fmt: skip
 
 from .group_fields import Lists
-from .words import load32, load64, store64
+from .words import load32, load64, prefetch, store64
+
+AHEAD = 8  # arrays: their objects mostly lie far apart, and are in no cache
 
 
 def read_arrays(lists: int) -> int:
     """Read the addresses of arrays from NEXT on, up to the first that is not exactly as it is expected: its number, or
     that of all of them."""
-    number = load64(lists + Lists.NEXT)
-    while number < load64(lists + Lists.COUNT):
-        array = load64(load64(lists + Lists.ITEMS) + 8 * number)
+    number, items, count = load64(lists + Lists.NEXT), load64(lists + Lists.ITEMS), load64(lists + Lists.COUNT)
+    while number < count:
+        if number + 2 * AHEAD < count:
+            _ask(lists, items + 8 * (number + AHEAD))
+        array = load64(items + 8 * number)
         form = load64(load64(lists + Lists.FORMS) + 8 * number)
         if not _is_expected(lists, array, form):
             return number
         store64(load64(lists + Lists.ADDRESSES) + 8 * number, load64(array + ARRAY_DATA))
         number += 1
     return number
+
+
+def _ask(lists: int, item: int) -> None:
+    """Prefetch what is to be read of the array at this place of the list, and of one behind it."""
+    prefetch(load64(item + 8 * AHEAD) + ARRAY_DATA)
+    if load64(load64(item) + TYPE) == load64(lists + Lists.NDARRAY):
+        prefetch(load64(load64(item) + ARRAY_SHAPE))
 
 
 def _is_expected(lists: int, array: int, form: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from llvmlite import ir
 
 from . import words
-from .memory import fence, store_non_temporal
+from .memory import fence, prefetch, store_non_temporal
 from .values import I8, I32, I64, PTR, i64
 
 Operation = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
@@ -111,6 +111,11 @@ def _copy_line_past(b: ir.IRBuilder, to: ir.Value, of: ir.Value) -> ir.Value:
     return i64(0)
 
 
+def _prefetch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    prefetch(b.module, b, _pointer(b, address))
+    return i64(0)
+
+
 def _fence(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     fence(b.module, b)
     return value
@@ -139,6 +144,7 @@ INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
     words.load_atomic: (1, lambda b, address: b.load_atomic(_pointer(b, address), "seq_cst", 8, typ=I64)),
     words.store_release: (2, _store_release),
     words.copy_line_past: (2, _copy_line_past),
+    words.prefetch: (1, _prefetch),
     words.fence: (1, _fence),
 }
 """By function: how many arguments it takes, None = one or more, and its instructions."""

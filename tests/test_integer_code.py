@@ -25,6 +25,7 @@ from ttc_llvm.ir_builders.words import (
     load64,
     load_atomic,
     local,
+    prefetch,
     rounded32,
     store8,
     store32,
@@ -148,6 +149,7 @@ def test_floats_are_rounded_to_the_nearest_even() -> None:
 def lines_past(to: int, of: int, count: int) -> int:
     """Copy lines to a boundary."""
     for at in range(0, 64 * count, 64):
+        prefetch(of + at + 64)  # the last one of which lies outside
         copy_line_past(to + at, of + at)
     return fence(count)
 
