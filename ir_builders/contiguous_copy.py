@@ -22,11 +22,15 @@ def copy_bytes(a: int, b: int, scalars: int, params: int, scratch: int, begin: i
 def copy_bytes_past(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
     """The same, whole lines of B past the caches."""
     first, last = begin * load64(params + STEP), min(end * load64(params + STEP), load64(params + SIZE))
-    if first >= last:
-        return
-    of, to, stop = a + first, b + first, b + last
-    head = min(-to & LINE - 1, last - first)
-    call(load64(params + COPY), to, of, head)
+    if first < last:
+        copy_past(a + first, b + first, last - first, load64(params + COPY))
+        fence(0)
+
+
+def copy_past(of: int, to: int, size: int, copy: int) -> None:
+    """Copy some bytes, whole lines past the caches, which only `fence` puts in order. copy: the address of memcpy."""
+    stop, head = to + size, min(-to & LINE - 1, size)
+    call(copy, to, of, head)
     of, to = of + head, to + head
     while to + 4 * LINE <= stop:
         copy_line_past(to, of)
@@ -37,5 +41,4 @@ def copy_bytes_past(a: int, b: int, scalars: int, params: int, scratch: int, beg
     while to + LINE <= stop:
         copy_line_past(to, of)
         of, to = of + LINE, to + LINE
-    fence(0)
-    call(load64(params + COPY), to, of, stop - to)
+    call(copy, to, of, stop - to)

@@ -9,7 +9,8 @@ STATUS = PREPARED_BYTES  # PLANNED, or the planner's reason why there is no kern
 LAYOUT = STATUS + 8  # address
 BLOCKS = STATUS + 16  # so many have this layout
 MOVED = STATUS + 24  # bytes that one of them moves
-RECORD_BYTES = STATUS + 32
+PAST = STATUS + 32  # bytes of a contiguous block of B that may be written past the caches; 0 where it is none
+RECORD_BYTES = STATUS + 40
 
 EMPTY = 1  # there is nothing to be moved
 
@@ -44,6 +45,7 @@ class Walk:
     RECORDS = 0  # address of the addresses of records, in the order of the walk
     ORDER = 8  # address of the numbers of blocks in that order
     BOUNDS = 16  # address of pairs: the step of the walk, and the kernel's task, at which a task of the walk begins
+    COPY = 24  # address of memcpy where blocks are written past the caches, else 0
 
 
 

@@ -12,7 +12,7 @@ from . import layout_fields as fields
 from . import planner_fields as known
 from .group_fields import Planning
 from .layout_table import hashed, is_same
-from .native_planner import is_contiguous, laid_out, onto_family, write_call
+from .native_planner import is_contiguous, laid_out, near_axis, onto_family, write_call
 from .words import load32, load64, local, store32, store64
 
 LEAST_RUN = 64  # elements of a run, where B is contiguous so far: what surrounds a shorter one takes as long
@@ -20,6 +20,9 @@ MOST_RUN = 2048
 MOST_ELEMENTS = 32 << 10  # of a tensor that is moved so
 MOST_BYTES = 256 << 10  # of A, which lies in the caches while its elements are gathered
 FAR = 1 << 31  # offsets in tables are less
+LEAST_PAST = 1 << 10  # bytes of B that may be written past the caches; lines of fewer are not whole
+LEAST_SIDES = (12, 12, 16, FAR, FAR)  # by type: extents along which memory is contiguous, from which on the family's
+LEAST_ROWS = (8, 12, 20, 40, 64)  # kernel is faster; and where it is the same one on both sides
 
 
 def plan_blocks(planning: int) -> int:
@@ -110,10 +113,23 @@ def _is_indexed(planning: int, work: int, record: int) -> int:
         return 0
     if load64(work + axes.LIST + axes.B) != 1 or load64(work + axes.LIST + axes.N) > MOST_RUN:
         return 0
+    if _fills_registers(work):
+        return 0
     for side in range(fields.REACH_OF, fields.REACH_TO + 16, 8):
         if abs(load64(record + side)) >= FAR:
             return 0
     return 1
+
+
+def _fills_registers(work: int) -> int:
+    """1 where vectors of the any-size kernels are mostly full."""
+    near, kind = near_axis(work), load64(work + axes.TYPE)
+    if near == 0:
+        return load64(work + axes.LIST + axes.N) >= LEAST_ROWS[kind]
+    if near == load64(work + axes.LENGTH):
+        return 0
+    other = load64(work + axes.LIST + axes.AXIS * near + axes.N)
+    return min(other, load64(work + axes.LIST + axes.N)) >= LEAST_SIDES[kind]
 
 
 def _kernel(planning: int, work: int) -> int:
@@ -167,6 +183,19 @@ def _index(planning: int, work: int, record: int) -> None:
     _write_offsets(work, pairs + 4, 8, inner, count, axes.B)
     planner, moved = load64(planning + Planning.PLANNER), run * runs * load64(work + axes.EACH)
     write_call(planner, work, record, params, _kernel(planning, work), runs, moved, 0)
+    size = run * runs * load64(work + axes.UNIT_B)
+    if size >= LEAST_PAST and _is_packed(work):
+        store64(record + group.PAST, size)
+
+
+def _is_packed(work: int) -> int:
+    """1 where B is contiguous, and begins at its element 0."""
+    elements = 1
+    for axis in range(work + axes.LIST, work + axes.LIST + axes.AXIS * load64(work + axes.LENGTH), axes.AXIS):
+        if load64(axis + axes.B) != elements:
+            return 0
+        elements *= load64(axis + axes.N)
+    return load64(work + axes.START_B) == 0
 
 
 def _write_offsets(work: int, table: int, step: int, first: int, last: int, side: int) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from . import group_fields as group
 from . import layout_fields as fields
+from .contiguous_copy import LINE, copy_past
 from .group_fields import Check, Walk
-from .words import call, load64, store64
+from .words import call, fence, load64, prefetch, store64
 
 LARGEST = (1 << 63) - 1
 
@@ -17,17 +18,38 @@ def walk_blocks(a: int, b: int, scalars: int, params: int, scratch: int, begin: 
     bounds = load64(params + Walk.BOUNDS)
     step, task = load64(bounds + 16 * begin), load64(bounds + 16 * begin + 8)
     last, stop = load64(bounds + 16 * end), load64(bounds + 16 * end + 8)
-    records, order = load64(params + Walk.RECORDS), load64(params + Walk.ORDER)
     while step < last:
-        record, place = load64(records + 8 * step), 8 * load64(order + 8 * step)
-        _run(record, load64(a + place), load64(b + place), scalars, scratch, task, load64(record + fields.TASKS))
+        record = load64(load64(params + Walk.RECORDS) + 8 * step)
+        _run(params, step, a, b, scalars, scratch, task, load64(record + fields.TASKS))
         step, task = step + 1, 0
     if task < stop:
-        record, place = load64(records + 8 * step), 8 * load64(order + 8 * step)
-        _run(record, load64(a + place), load64(b + place), scalars, scratch, task, stop)
+        _run(params, step, a, b, scalars, scratch, task, stop)
+    if load64(params + Walk.COPY):
+        fence(0)
 
 
-def _run(record: int, a: int, b: int, scalars: int, scratch: int, begin: int, end: int) -> None:
+def _run(params: int, step: int, a: int, b: int, scalars: int, scratch: int, begin: int, end: int) -> None:
+    """Some tasks of a block's kernel."""
+    record, place = load64(load64(params + Walk.RECORDS) + 8 * step), 8 * load64(load64(params + Walk.ORDER) + 8 * step)
+    of, to = load64(a + place), load64(b + place)
+    size, copy = load64(record + group.PAST), load64(params + Walk.COPY)
+    if copy == 0 or size == 0 or end - begin != load64(record + fields.TASKS):
+        _call(record, of, to, scalars, scratch, begin, end)
+        return
+    _fetch(of + load64(record + fields.REACH_OF), of + load64(record + fields.REACH_OF + 8), size)
+    held = scratch + (to & LINE - 1)
+    _call(record, of, held, scalars, 0, begin, end)
+    copy_past(held, to, size, copy)
+
+
+def _fetch(first: int, end: int, size: int) -> None:
+    """Ask for the lines of a block of A in order, as kernels do not, unless it has gaps."""
+    if end - first <= 2 * size:
+        for place in range(first, end, LINE):
+            prefetch(place)
+
+
+def _call(record: int, a: int, b: int, scalars: int, scratch: int, begin: int, end: int) -> None:
     a, b = a + load64(record + fields.OFFSET_A), b + load64(record + fields.OFFSET_B)
     call(load64(record + fields.KERNEL), a, b, scalars, load64(record + fields.PARAMS), scratch, begin, end)
 

@@ -94,9 +94,7 @@ def _copied(planner: int, work: int, prepared: int, params: int) -> int:
 
 def _choose_form(work: int) -> None:
     """Along which axes memory is contiguous."""
-    near, count = 0, load64(work + axes.LENGTH)
-    while near < count and abs(load64(work + axes.LIST + axes.AXIS * near + axes.A)) != 1:
-        near += 1
+    near, count = near_axis(work), load64(work + axes.LENGTH)
     store64(work + axes.FORM, known.ELEMENTS)
     store64(work + axes.NEAR, 1)
     if near == count or load64(work + axes.LIST + axes.B) != 1:
@@ -109,6 +107,14 @@ def _choose_form(work: int) -> None:
     elif n * m >= LEAST_FILLED * _steps(n, EDGE) * _steps(m, EDGE):
         store64(work + axes.FORM, known.COLUMNS + backwards)
         store64(work + axes.NEAR, near)
+
+
+def near_axis(work: int) -> int:
+    """The first axis along which A is contiguous; the number of axes where there is none."""
+    near = 0
+    while near < load64(work + axes.LENGTH) and abs(load64(work + axes.LIST + axes.AXIS * near + axes.A)) != 1:
+        near += 1
+    return near
 
 
 def _planned(planner: int, work: int, prepared: int, params: int) -> int:

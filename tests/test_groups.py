@@ -31,6 +31,7 @@ from ttc_llvm.ir_builders import group_planner, group_walk
 from ttc_llvm.ir_builders.layout_fields import KERNEL, PARAMS
 
 F8 = np.dtype("f8")
+SMALL = {"SERIAL_BYTES": 1 << 10, "TASK_BYTES": 1 << 9, "LARGE_BYTES": 48 << 10, "PAST_BYTES": 24 << 10}
 SHAPES = [(3, 4, 5), (1, 16, 2), (40, 33, 9), (7,) * 3, (3, 4, 5)]
 AXES = (2, 0, 1)
 
@@ -51,8 +52,8 @@ def check(list_a: list[Any], list_b: list[Any], axes: Any = AXES) -> None:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Small groups are shared by threads."""
-    for name, value in (("SERIAL_BYTES", 1 << 10), ("TASK_BYTES", 1 << 9), ("LARGE_BYTES", 48 << 10)):
+    """Small groups are shared by threads, and written past the caches."""
+    for name, value in SMALL.items():
         monkeypatch.setattr(f"ttc_llvm.groups.table.{name}", value)
 
 

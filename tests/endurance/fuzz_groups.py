@@ -27,7 +27,7 @@ CALLS = 2  # of a plan, the second of which has other memory
 
 def prepare() -> None:
     """Have small groups shared by threads, and blocks moved apart, in this process, as large ones are."""
-    vars(table).update(SERIAL_BYTES=1 << 10, TASK_BYTES=1 << 9, LARGE_BYTES=48 << 10)
+    vars(table).update(SERIAL_BYTES=1 << 10, TASK_BYTES=1 << 9, LARGE_BYTES=48 << 10, PAST_BYTES=24 << 10)
 
 
 def goals() -> tuple[str, ...]:

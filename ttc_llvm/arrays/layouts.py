@@ -105,6 +105,11 @@ class Layouts:
         return self._word(fields.BYTES) + 16 * self._word(fields.ROOM)
 
     @property
+    def copy_past(self) -> int:
+        """The address of memcpy, where copies may be written past the caches; else 0."""
+        return self._word(fields.COPY) if self._word(fields.COPY_BYTES_PAST) else 0
+
+    @property
     def is_full_of_kernels(self) -> bool:
         """True where as many layouts as may have kernels of their own."""
         return self._word(fields.OWNED) >= self._word(fields.MOST_OWNED)

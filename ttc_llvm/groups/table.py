@@ -26,6 +26,8 @@ ARENA_BYTES = 1 << 20  # of memory for records at a time; one takes 300 KiB at m
 LARGE_BYTES = 4 << 20  # what moves more is worth a call of its own, which all threads share
 TASK_BYTES = 32 << 10  # moved by a task of the walk, which is what threads share; the more, the more tasks there are
 MOST_TASKS = 1 << 12
+PAST_BYTES = 64 << 20  # moved by a group whose blocks no cache keeps: they are written past them
+SLACK = 256  # bytes of scratch beside a block, which begins where in a line the block of B does
 MIB = 1 << 20
 
 
@@ -48,6 +50,8 @@ class Table:
         self._describe(np.flatnonzero((status != known.PLANNED) & (status != fields.EMPTY)))
         steps = np.flatnonzero(walks & (tasks > 0))
         self.moved = int(moved[steps].sum())
+        past = self.words(fields.PAST)[steps].max(initial=0) if self.moved >= PAST_BYTES else 0
+        self._scratch = int(past) + SLACK if past else 0
         self._walk, self._tasks = self._walked(steps, moved[steps], tasks[steps])
 
     def words(self, word: int) -> Words:
@@ -61,8 +65,8 @@ class Table:
 
     def run(self, a: Words, b: Words, scale: Scaling, threads: int) -> None:
         """Move all blocks, whose addresses have been checked."""
-        call = Call(code.walk(), data_address(a), data_address(b), scale.address, data_address(self._walk), 0,
-                    self._tasks)  # fmt: skip
+        call = Call(code.walk(), data_address(a), data_address(b), scale.address, data_address(self._walk),
+                    self._scratch, self._tasks)  # fmt: skip
         if self._tasks:
             runtime.run(call, min(threads, max(1, self.moved // SERIAL_BYTES)), moved=self.moved)
         for number in self.apart:
@@ -146,7 +150,8 @@ class Table:
         bounds[-1:] = len(steps), 0
         kept = self.records[steps], steps, bounds
         self._keep += kept
-        return np.array([data_address(words) for words in kept], np.int64), count
+        copy = layouts().copy_past if self._scratch else 0
+        return np.array([*map(data_address, kept), copy], np.int64), count
 
 
 def move(blocks: Blocks, number: int, addresses: tuple[int, int], scale: Scaling, threads: int) -> None:
