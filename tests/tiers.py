@@ -112,6 +112,7 @@ SLOW = {
     "test_fitted.py::test_plans_have_no_facts": "seconds",
     "test_fitted.py::test_the_file_is_shown": "processes",
     "test_given_plan": "searches",
+    "test_groups.py::test_threads_of_a_fresh": "processes",
     "test_imports.py::test_the_first_call": "processes",
     "test_imports.py::test_threads_call": "processes",
     "test_interpreter.py::test_nothing_registers": "processes",
