@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm import cli
@@ -104,29 +101,6 @@ def test_commands_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
         more = MORE.get(words[0], "--maxImplementations=1")
         if not any(word.startswith(LATER if words[0] in MORE else (*LATER, *ELSEWHERE)) for word in words):
             assert cli.main([*words, more]) == 0, words
-
-
-RUST = {"const float *": "*const f32", "float *": "*mut f32", "float ": "f32", "const int *": "*const c_int"}
-
-
-def test_the_rust_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its declaration is the header's; where Rust is installed, its program runs and prints what the page says."""
-    page = (DOCS / "howto" / "rust.md").read_text()
-    (program,) = re.findall(r"^```rust\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["--perm=2,1,0", "--size=48,30,40", "--generateOnly", "--quiet"]) == 0
-    name, given = re.findall(r"fn (\w+)\((.*?)\);", program)[0]
-    header = Path(f"{name}.h").read_text().replace("TTC_RESTRICT ", "")
-    (wanted,) = re.findall(rf"void {name}\((.*?)\);", header)
-    types = [RUST[re.sub(r"\w+$", "", parameter)] for parameter in wanted.split(", ")]
-    assert [parameter.split(": ")[1] for parameter in given.split(", ")] == types
-    compiler = shutil.which("rustc")
-    if compiler is not None:
-        Path("main.rs").write_text(program)
-        linked = f"link-arg={name}.o"
-        subprocess.run([compiler, "-O", "main.rs", "-C", linked], check=True, capture_output=True, timeout=PATIENCE)
-        printed = subprocess.run(["./main"], check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
-        assert f"$ ./main\n{printed}```" in page
 
 
 def test_pages_show_one_way_to_say_it_in_cmake() -> None:
