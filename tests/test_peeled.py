@@ -200,14 +200,16 @@ def test_every_element_is_written_once(drawn: tuple[Case, CpuPlan], start: int) 
 
 @st.composite
 def pixels(draw: st.DrawFn) -> tuple[Case, CpuPlan]:
-    """Rows of pixels, mirrored or with their channels in reverse, whose rows of B all begin alike."""
+    """Rows of pixels, mirrored or with their channels in reverse, or out of planes, whose rows of B all begin alike."""
     t = parse_pair(draw(st.sampled_from(("s", "f16", "i8", "d"))))[0]
     channels, lanes = draw(st.sampled_from((2, 3, 5, 6))), 64 // t.itemsize
     unit = lanes // (channels & -channels)  # pixels of whole lines, at least
     width, height = draw(st.integers(unit, 4 * unit)), draw(st.integers(1, 5))
     row = -(-width * channels // lanes) * lanes + draw(st.sampled_from((0, lanes)))
     back = draw(st.sampled_from((1, -1)))
-    steps = -back, back * channels, draw(st.sampled_from((1, -1))) * (width * channels + draw(st.integers(0, 7)))
+    down = draw(st.sampled_from((1, -1))) * (width * channels + draw(st.integers(0, 7)))
+    planes = abs(down) * height + draw(st.integers(0, 7)), back, down
+    steps = draw(st.sampled_from(((-back, back * channels, down), planes)))
     axes = tuple(map(Axis, (channels, width, height), steps, (1, channels, row)))
     case = Case(axes, t, t, seed=draw(st.integers(0, 1 << 30)))
     extents = case.placed.canonical.extents
@@ -221,7 +223,7 @@ def pixels(draw: st.DrawFn) -> tuple[Case, CpuPlan]:
 
 @examples(150)
 @given(pixels(), st.integers(0, 63))
-def test_mirrored_pixels_are_written_once(drawn: tuple[Case, CpuPlan], start: int) -> None:
+def test_pixels_are_written_once(drawn: tuple[Case, CpuPlan], start: int) -> None:
     case, plan = drawn
     placed = case.placed
     if not peels(placed.canonical, plan, AVX512):
@@ -235,7 +237,7 @@ def test_mirrored_pixels_are_written_once(drawn: tuple[Case, CpuPlan], start: in
 
 @examples(60)
 @given(pixels(), st.sampled_from(("start", "end")), OFFSETS)
-def test_kernels_write_mirrored_pixels_wherever_b_begins(
+def test_kernels_write_pixels_wherever_b_begins(
     drawn: tuple[Case, CpuPlan], side: str, offsets: set[int]
 ) -> None:
     case, plan = drawn
@@ -256,12 +258,27 @@ def test_mirrored_rows_off_the_boundary_are_peeled() -> None:
         parse_form("i16>i16 one-zero 6:-1:1 640:6:6"), (6, 16), (6, 64)), AVX512).alignment == 4
 
 
+def test_planes_become_pixels_off_the_boundary() -> None:
+    """Micro-tiles of whole pixels are peeled, of parts of them or of several rows are not."""
+    c = parse_form("i16>i16 one-zero 3:8000:1 640:1:3")
+    plan = CpuPlan((3, 640), (3, 64), (1, 0), (0, 1), store=Store.ALIGNED)
+    other = for_misaligned_b(c, plan, AVX512)
+    assert other.store is Store.PEELED and "peeled to 32 of i1" in str(lower(c, other.plan, AVX512))
+    assert resolve(c, other.plan, AVX512).alignment == 2
+    for block in ((2, 64), (3, 16)):
+        assert not peels(c, replace(plan, block=block, store=Store.PEELED), AVX512)
+    rows = parse_form("s>s one-zero 4:8000:1 40:1:4 5:50:160")
+    assert peels(rows, CpuPlan((4, 32, 1), (4, 16, 1), (2, 1, 0), (0, 1, 2), store=Store.PEELED), AVX512)
+    assert not peels(rows, CpuPlan((4, 32, 2), (4, 16, 2), (2, 1, 0), (0, 1, 2), store=Store.PEELED), AVX512)
+
+
 def test_a_peeled_plan_has_another_fallback() -> None:
     """Where B may begin within a step that leads to a boundary."""
-    c = parse_form("v16>v16 one-zero 2:1:1 33:-2:2")
-    plan = plan_of(c, (2, 8), (2, 33))
-    assert resolve(c, plan, AVX512).alignment == 32
-    assert resolve(c, for_misaligned_b(c, plan, AVX512).plan, AVX512).alignment <= 16
+    for text in ("v16>v16 one-zero 2:1:1 33:-2:2", "v16>v16 one-zero 2:33:1 33:1:2"):
+        c = parse_form(text)
+        plan = plan_of(c, (2, 8), (2, 33))
+        assert resolve(c, plan, AVX512).alignment == 32
+        assert resolve(c, for_misaligned_b(c, plan, AVX512).plan, AVX512).alignment <= 16
 
 
 # --- machine code -----------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from ..problem.canonical import Canonical
 from .chain import run_of_b
 from .chain_plans import chained_plan, joined_plan, line_block
 from .grids import grid_of_b, with_grid
-from .peeling import following
+from .peeling import axes_of_run, following, has_whole_rows
 from .plan import CpuPlan, Fetch, Store
-from .shared_run import is_mirrored, shared_run
+from .shared_run import is_mirrored
 from .tile_sizes import cover, fitted, merge
 from .writing import LEAST_ROW, has_room, overwrites, resolve
 
@@ -112,10 +112,8 @@ def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[F
     if is_mirrored(canonical):
         makers = (_peeled_run, _buffered)
     found: dict[Store, Fallback] = {}  # the first of each strategy: a plan's decision names a strategy
-    for make in makers:
-        one = make(canonical, plan, target)
-        if one is not None:
-            found.setdefault(one.store, one)
+    for one in filter(None, (make(canonical, plan, target) for make in makers)):
+        found.setdefault(one.store, one)
     found[Store.CACHED] = Fallback(Store.CACHED, _stored(canonical, plan, target))
     loads = short_loads(canonical, target)
     yield from (replace(one, loads=loads) for one in found.values())
@@ -142,6 +140,8 @@ def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
 
 def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """The plan peeled. Rows of B that follow each other are one run."""
+    if has_whole_rows(canonical):
+        return _peeled_run(canonical, plan, target)
     line, *_ = line_block(canonical, target)
     extent = canonical.extents[0]
     narrow = extent % plan.block[0] and extent % line == 0 and plan.block[0] % line == 0
@@ -156,12 +156,11 @@ def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
 
 
 def _peeled_run(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
-    """The plan peeled, where A and B share runs of several axes. Of one that is peeled, B is off the whole steps that
-    lead to a boundary."""
+    """The plan peeled by whole short rows. Of one that is peeled, B is off the whole steps that lead to a boundary."""
     found = replace(plan, store=Store.PEELED)
     if plan.store is Store.PEELED or resolve(canonical, found, target).store is not Store.PEELED:
         return None
-    run = prod(canonical.extents[: shared_run(canonical)]) * canonical.b.itemsize
+    run = prod(canonical.extents[: axes_of_run(canonical)]) * canonical.b.itemsize
     return Fallback(Store.PEELED, found, run=run)
 
 

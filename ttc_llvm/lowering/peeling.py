@@ -9,13 +9,14 @@ from ..machine.target import Exchange, Target
 from ..problem.canonical import LONGEST, Canonical, static
 from .layout import has_vectors, run_axes
 from .plan import CpuPlan
-from .shared_run import is_mirrored, shared_run
+from .shared_run import is_mirrored, shared_run, short_rows
 
 
-def has_aligned_rows(canonical: Canonical, vector: int) -> bool:
-    """True where every row of B, or run that it shares with A, starts on a boundary of `vector` bytes if B does."""
+def has_aligned_rows(canonical: Canonical, vector: int, run: int = 1) -> bool:
+    """True where every row of B, or run that it shares with A, or of so many axes, starts on a boundary of `vector`
+    bytes if B does."""
     steps = [axis.stride_b for axis in canonical.axes if axis.extent != 1]
-    size, inside = canonical.b.itemsize, max(1, shared_run(canonical))
+    size, inside = canonical.b.itemsize, max(run, shared_run(canonical))
     return steps[:1] == [1] and all(isinstance(s, int) and s * size % vector == 0 for s in steps[inside:])
 
 
@@ -23,14 +24,15 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     """Elements between the boundaries at which peeled micro-tiles begin: lines, else vectors; 0 where they cannot.
 
     Micro-tiles have to be whole lines or vectors of B. Rows of B have to share one misalignment, and to lie across
-    those of A. Where they follow each other, they have to be whole numbers of micro-tiles, and A may have no gaps
-    between elements. The machine has to have masks for partial lines and no stores that transpose.
+    those of A. Where they follow each other, micro-tiles have to be whole numbers of them; or they whole numbers of
+    micro-tiles, and A may have no gaps between elements. The machine has to have masks for partial lines and no stores
+    that transpose.
     """
     extent, block = canonical.bounds[0], plan.block[0]
     if target.exchange is Exchange.SEGMENTS or LONGEST in canonical.bounds or extent < block:
         return 0
-    if is_mirrored(canonical):
-        return _shared_grain(canonical, plan, target)
+    if has_whole_rows(canonical):
+        return _grain_of_run(canonical, plan, target)
     if following(canonical, plan) and (extent % block or not run_axes(plan.block, canonical.strides("a"))):
         return 0
     fits = _is_across(canonical, plan) and _has_masks(canonical, plan, target)
@@ -38,19 +40,30 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 
 
 def peeled_axis(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
-    """The axis along which peeled micro-tiles are offset, the outermost of a run that A and B share, or B's contiguous
-    one; and the elements of B from one index along it to the next."""
-    axis = max((k for k in range(shared_run(canonical)) if plan.block[k] > 1), default=0)
+    """The axis along which peeled micro-tiles are offset, the outermost of theirs in a run of short rows, or B's
+    contiguous one; and the elements of B from one index along it to the next."""
+    axis = max((k for k in range(axes_of_run(canonical)) if plan.block[k] > 1), default=0)
     return axis, static(canonical.axes[axis].stride_b)
 
 
-def _shared_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
-    """`peeled_grain` of micro-tiles that are parts of a run that A and B share, forwards and backwards by turns."""
+def has_whole_rows(canonical: Canonical) -> bool:
+    """True where peeled micro-tiles have whole short rows of B: in a run that A shares, forwards and backwards by
+    turns, or of interleaved channels."""
+    return is_mirrored(canonical) or axes_of_run(canonical) > 1
+
+
+def axes_of_run(canonical: Canonical) -> int:
+    """The axes, from the innermost, of the run that has such rows."""
+    return shared_run(canonical) if is_mirrored(canonical) else short_rows(canonical)
+
+
+def _grain_of_run(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
+    """`peeled_grain` of micro-tiles that have whole rows."""
     (axis, step), extents = peeled_axis(canonical, plan), canonical.extents
     size, line = canonical.b.itemsize, max(target.line, target.vector_bits // 8)
     whole = plan.block[:axis] == extents[:axis] and extents[axis] >= plan.block[axis]
     single = prod(plan.block) == step * plan.block[axis] and step * plan.block[axis] * size % line == 0
-    fits = whole and single and has_aligned_rows(canonical, line)
+    fits = whole and single and has_aligned_rows(canonical, line, axes_of_run(canonical))
     return line // size if fits and _has_masks(canonical, plan, target) else 0
 
 

@@ -13,9 +13,19 @@ LONG_ROW = 64  # bytes: rows of a vector are moved as they are
 def shared_run(canonical: Canonical) -> int:
     """The number of axes, from the innermost, that make up a run of B and one of A, each forwards or backwards. No axis
     goes on from rows that are long enough by themselves."""
+    return _run(canonical, shared=True)
+
+
+def short_rows(canonical: Canonical) -> int:
+    """The same of B alone, where its rows lie across those of A: several axes where rows are short and follow each
+    other, such as interleaved channels. 1 where A and B share the contiguous axis."""
+    return 1 if canonical.axes[0].stride_a in (1, -1) else _run(canonical, shared=False)
+
+
+def _run(canonical: Canonical, shared: bool) -> int:
     length = 1
     for found, axis in enumerate(canonical.axes):
-        if axis.stride_b != length or axis.stride_a not in (length, -length):
+        if axis.stride_b != length or (shared and axis.stride_a not in (length, -length)):
             return found
         if isinstance(axis.extent, Param) or length * axis.extent * canonical.b.itemsize >= LONG_ROW:
             return found + 1

@@ -12,8 +12,7 @@ from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..nodes import Micro, Node, Peeled
-from ..peeling import following, peeled_axis
-from ..shared_run import is_mirrored
+from ..peeling import following, has_whole_rows, peeled_axis
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing
 from .leaves import direct_leaf
@@ -22,7 +21,7 @@ from .leaves import direct_leaf
 def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
     """A tile of peeled micro-tiles. Remainders have micro-tiles of their own, which are peeled, too."""
     plan, (axis, step) = writing.plan, peeled_axis(canonical, writing.plan)
-    rows = () if is_mirrored(canonical) else following(canonical, plan)
+    rows = () if has_whole_rows(canonical) else following(canonical, plan)
     leaf = direct_leaf(canonical, plan, loads)
     inside = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
     edge = replace(leaf, remainder_axes=(axis, *rows[-1:]), non_temporal=False, prefetch=None)
