@@ -6,7 +6,7 @@ kept in one word: threads that choose at the same time find and write the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from llvmlite import ir
@@ -18,7 +18,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.problem import Problem
 
 from . import attributes, selection
-from .frame import internal, reserved
+from .frame import internal, reserved, returned
 from .llvmlite_extensions import encoded, prefixed
 from .selection import Runs
 from .values import I32, PTR, at, guarded, i32
@@ -43,11 +43,16 @@ def add_runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -
     """Add the functions that entries call: they run one of all versions, the most demanding first, the last for all
     CPUs."""
     found = [_version(module, problem, version) for version in versions]
-    choose = add_choose(module, [version.target for version in versions])
+    switch = switches(module, [version.target for version in versions])
+    return Runs(switch("run", [runs.plain for runs in found]), switch("run.i64", [runs.wide for runs in found]))
+
+
+def switches(module: ir.Module, targets: Sequence[Target]) -> Callable[[str, Sequence[ir.Function]], ir.Function]:
+    """Add the choice among machines; what makes functions of a name that run the one of so many which was chosen."""
+    choose = add_choose(module, targets)
     chosen = ir.GlobalVariable(module, I32, "cpu.chosen")
     chosen.linkage, chosen.initializer = "internal", i32(UNKNOWN)
-    switch = partial(_add_switch, module, choose, chosen)
-    return Runs(switch("run", [runs.plain for runs in found]), switch("run.i64", [runs.wide for runs in found]))
+    return partial(_add_switch, module, choose, chosen)
 
 
 def _version(module: ir.Module, problem: Problem, version: Version) -> Runs:
@@ -84,8 +89,8 @@ def _add_switch(
 
 def _leave_for(b: ir.IRBuilder, function: ir.Function) -> None:
     """End by a jump to a function of the same signature."""
-    b.call(function, list(b.function.args), tail="musttail")
-    b.ret_void()
+    found = b.call(function, list(b.function.args), tail="musttail")
+    returned(b, found)
 
 
 # --- the choice ------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ttc_llvm.problem.dtypes import DType
 
-from .values import F32, F64, I8, PTR
+from .values import F32, F64, I8, PTR, VOID
 
 
 def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: Sequence[str]) -> ir.Function:
@@ -41,3 +41,11 @@ def opaque(pointer: ir.NamedValue) -> ir.Value:
 def real_type(compute: DType) -> ir.Type:
     """The type of a scalar, or of a complex scalar's parts."""
     return F32 if compute.real_bits == 32 else F64
+
+
+def returned(b: ir.IRBuilder, found: ir.Value) -> None:
+    """Return what a call returned."""
+    if found.type == VOID:
+        b.ret_void()
+    else:
+        b.ret(found)

@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
 
-from .frame import internal
+from .frame import internal, returned
 from .llvmlite_extensions import attribute, external
 from .values import I64, guarded
 
@@ -27,6 +27,5 @@ def guarded_run(module: ir.Module, run: ir.Function, target: Target) -> ir.Funct
     units = b.call(external(module, "llvm.vscale.i64", I64, []), [], name="units")
     with guarded(b, b.icmp_unsigned("<", units, ir.Constant(I64, target.vector_bits // unit)), "short"):
         b.call(external(module, "llvm.trap", ir.VoidType(), []), [])
-    b.call(run, list(made.args))
-    b.ret_void()
+    returned(b, b.call(run, list(made.args)))
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -91,14 +92,20 @@ class Case:
 
     def check(self, products: Fused, threads: int = 1) -> str:
         """A sentence about what is wrong with a plan, "" for nothing."""
+        run = FusedExecution(self.stated, products, threads).run
         a, b, c = self.arrays
+        return self.wrong(lambda: run(a, b, c, self.alpha, self.beta), str(products.plan))
+
+    def wrong(self, run: Callable[[], None], how: str) -> str:
+        """The same of whatever computes C in its place."""
+        c = self.arrays[2]
         outside = self._memory[2].bytes.copy()
         c[...] = self.before if self.beta else np.nan
         first = c.__array_interface__["data"][0] - self._memory[2].address if c.size else 0
         inside: Array = np.ndarray(c.shape, c.dtype, outside, first, c.strides)
-        FusedExecution(self.stated, products, threads).run(a, b, c, self.alpha, self.beta)
+        run()
         inside[...] = c
         if not all(memory.intact() for memory in self._memory) or not np.array_equal(outside, self._memory[2].bytes):
-            return f"{self.stated} {products.plan}: what lies around a tensor was written"
+            return f"{self.stated} {how}: what lies around a tensor was written"
         wrong = ~(abs(c - self.wanted) <= self.bound)
-        return f"{self.stated} {products.plan}: {int(wrong.sum())} wrong elements" if wrong.any() else ""
+        return f"{self.stated} {how}: {int(wrong.sum())} wrong elements" if wrong.any() else ""

@@ -579,7 +579,7 @@ def test_every_option_is_tested_and_explained(capsys: pytest.CaptureFixture[str]
     assert cli.main(["--help"]) == 0
     help = capsys.readouterr().out
     folder = Path(__file__).parent
-    others = ("library", "cli_spellings", "row_major", "given_plan", "symbols")
+    others = ("library", "cli_spellings", "row_major", "given_plan", "symbols", "emitted_contractions")
     names = (Path(__file__).name, *(f"test_{name}.py" for name in others))
     source = "".join((folder / name).read_text() for name in names)
     for option in cli_options.OPTIONS:

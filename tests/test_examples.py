@@ -84,6 +84,10 @@ def test_plans(tmp_path: Path) -> None:
     build_and_check(folder, "planned", "CXX", ("g++", "clang++"))
 
 
+def test_contraction(tmp_path: Path) -> None:
+    build_and_check(copied("contraction", tmp_path), "contract", "CC", ("gcc", "clang"))
+
+
 def test_cpp(tmp_path: Path) -> None:
     build_and_check(copied("cpp", tmp_path), "transpose", "CXX", ("g++", "clang++"))
 

@@ -86,6 +86,12 @@ def test_compilations(options: tuple[str, ...], capsys: pytest.CaptureFixture[st
     check("compile", capsys, *TINY, *options)
 
 
+def test_contractions(capsys: pytest.CaptureFixture[str]) -> None:
+    stated = "--einsum=ik,kj->ij", "--size=i:3,k:4,j:5", "--dataType=z", "--conjugate-b"
+    check("contraction", capsys, *stated, "--cpu=haswell", "--order=F")
+    check("contraction", capsys, *stated, "--maxImplementations=2")
+
+
 def test_libraries(capsys: pytest.CaptureFixture[str]) -> None:
     Path("all.txt").write_text("--perm=1,0 --size=48,32\n--perm=2,1,0 --size=4,5,6 --maxImplementations=1\n")
     check("library", capsys, "--manifest=all.txt", "--maxImplementations=2", "--name=both")

@@ -120,6 +120,13 @@ def test_every_option_of_a_problem_has_a_form_in_json() -> None:
     assert all(option.metavar in manifest_fields.FORMS for option in options)
 
 
+def test_contractions_are_not_in_manifests(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("p.txt", "--einsum=ik,kj->ij --size=i:2,k:3,j:4\n"), ("p.json", '[{"einsum": "ik,kj->ij"}]')):
+        Path(name).write_text(text)
+        assert cli.main([f"--manifest={name}"]) == 2
+        assert "einsum states a contraction: a library holds transpositions" in capsys.readouterr().err
+
+
 def test_a_duplicate_is_said_and_built_once(capsys: pytest.CaptureFixture[str]) -> None:
     Path("p.txt").write_text("--perm=1,0 --size=9,8\n\n--perm=1,0 --size=9,8 --lda=9,8\n--perm=0,1 --size=9,8\n")
     assert cli.main(["--manifest=p.txt", "--generateOnly", "--list-files"]) == 0

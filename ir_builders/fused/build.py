@@ -20,16 +20,20 @@ from .scatter import add_scatter
 def build(kernel: MicroKernel, target: Target) -> ir.Module:
     """A module with `macro_kernel.multiply`."""
     module = new_module(target)
+    integer_code.add_functions(module, [macro_kernel.multiply], register_functions(module, kernel, target))
+    length_known(module.functions, target)
+    return module
+
+
+def register_functions(module: ir.Module, kernel: MicroKernel, target: Target) -> dict[Function, ir.Function]:
+    """The functions of registers, added to a module, by what stands for them in `calls`."""
     rows = Group(kernel.dtype, kernel.group, kernel.rows)
     columns = Group(kernel.dtype, kernel.columns, kernel.columns)
     whole, part = add_micro_kernels(module, kernel)
-    given: dict[Function, ir.Function] = {
+    return {
         calls.multiply_tile: whole,
         calls.multiply_part: part,
         calls.scatter_tile: add_scatter(module, kernel),
         calls.pack_rows: add_packer(module, target, rows, "pack_rows"),
         calls.pack_columns: add_packer(module, target, columns, "pack_columns"),
     }
-    integer_code.add_functions(module, [macro_kernel.multiply], given)
-    length_known(module.functions, target)
-    return module

@@ -12,10 +12,18 @@ PANELS_A, PANELS_B, TILE, ROWS_A, ROWS_C, COLUMNS_B, COLUMNS_C, TERMS_A, TERMS_B
 # Batches; the number of axes of each class, and so far behind it their place in the job: extents, and strides in bytes
 # in each of their tensors, outermost first.
 BATCHES, BATCH_AXES, M_AXES, N_AXES, K_AXES = range(184, 224, 8)
-PLACE, AXES = 32, 256
+PLACE = 32
+# Bytes of scratch, and of a tile in it; the number of tasks; bytes from each tensor's start to where it is walked from;
+# whether rows are B's.
+SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, AXES = range(256, 320, 8)
 AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
 BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides
 # The words of a call: the address of C; how it is written; the scalars of the first block of terms; those of others,
 # which add to C.
 CALL_C, CALL_WAY, CALL_FIRST, CALL_LATER = 0, 8, 16, 16 + 96
+CALL_BYTES = CALL_LATER + 96
+LINE = 64
+PARTS = 64  # tasks of the side that threads share, at least where it is long enough
+MOST_INDICES = 52
+JOB_BYTES = AXES + BATCH_AXIS * MOST_INDICES

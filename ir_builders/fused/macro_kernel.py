@@ -40,7 +40,8 @@ def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end:
 
 
 def columns(a: int, b: int, c: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
-    """One batch, by blocks of columns and of terms. The first block of terms sets or scales C, others add to it."""
+    """One batch, by blocks of columns and of terms. The first block of terms sets or scales C, also where
+    there are none; others add to it."""
     is_divided, step = load64(job + f.SIDE) == f.BY_COLUMNS, load64(job + f.STEP)
     first = begin * step if is_divided else 0
     last = min(end * step, load64(job + f.N)) if is_divided else load64(job + f.N)
@@ -52,12 +53,13 @@ def columns(a: int, b: int, c: int, call: int, job: int, scratch: int, begin: in
         term, scalars, way = 0, call + f.CALL_FIRST, load64(call + f.CALL_WAY)
         if way == SET and load64(job + f.STREAMED) and load64(job + f.K) <= load64(job + f.BLOCK_K):
             way = STREAM
-        while term < load64(job + f.K):
+        is_first = 1
+        while is_first or term < load64(job + f.K):
             k = min(load64(job + f.BLOCK_K), load64(job + f.K) - term)
             tabulate(job, f.K_AXES, term, k, 1, terms_a, terms_b)
             pack_block_of_columns(job, b, scratch, n, k)
             rows(job, a, c, scalars, way, scratch, begin, end, n, k)
-            term, scalars, way = term + k, call + f.CALL_LATER, ADD | way & TURNED
+            term, scalars, way, is_first = term + k, call + f.CALL_LATER, ADD | way & TURNED, 0
         first += n
     return 0
 

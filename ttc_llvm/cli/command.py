@@ -70,9 +70,12 @@ def _command(argv: list[str]) -> int:
         raise OptionError("--perm and --size are missing: ttc --help shows how they are given")
     command = read(argv)
     from . import compile as cli_compile  # NumPy and the rest, not needed for help and mistakes
+    from . import contract as cli_contract
     from . import gpu as gpu_cli
     from . import library as cli_library
 
+    if command.einsum is not None and command.manifest is None:
+        return cli_contract.run(command)
     if gpu_cli.wanted(command) and command.manifest is None:
         return gpu_cli.run(command)
     return cli_library.run(command) if cli_library.wanted(command) else cli_compile.run(command)

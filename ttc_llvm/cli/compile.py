@@ -35,6 +35,7 @@ from . import report as cli_report
 from .machine import affinity, targets
 from .reading import Command
 from .report import Compilation
+from .values import NamedExtents
 
 _log = logging.getLogger(__name__)
 
@@ -113,6 +114,11 @@ def problem_of(command: Command) -> Problem:
     for flag, value in (("--perm", command.perm), ("--size", command.size)):
         if value is None:
             raise OptionError(f"{flag} is missing: a transposition needs --perm and --size")
+    if isinstance(command.size, NamedExtents):
+        raise OptionError("--size has letters of indices, which a contraction has: --einsum states one")
+    for flag, given in (("--strides-c", command.strides_c is not None), ("--conjugate-b", command.conjugate_b)):
+        if given:
+            raise OptionError(f"{flag} is an option of contractions: --einsum states one")
     stated = Problem(
         command.perm or (),
         command.size or (),

@@ -26,7 +26,8 @@ from .report import Compilation
 
 _log = logging.getLogger(__name__)
 
-IN_MANIFEST = ("perm", "size", "lda", "ldb", "strides_a", "strides_b", "plan")  # what every problem has of its own
+# What every problem has of its own, and what states none.
+IN_MANIFEST = ("perm", "size", "lda", "ldb", "strides_a", "strides_b", "plan", "einsum", "strides_c")
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def _given(words: list[str]) -> dict[str, Any]:
     found = reading.given(words)
     for option in OPTIONS:
         if option.field in found and option.field in RUN_WIDE:
-            raise OptionError(f"{option.flag} holds for a whole run: give it on the command line")
+            raise OptionError(manifest_fields.refusal(option, option.flag))
     return found
 
 

@@ -10,25 +10,34 @@ from typing import Any
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass
 from ..tuning.efforts import EFFORTS
-from .options import GROUPS, OPTIONS, Option, spellings_of
+from .options import CONTRACTION, GROUPS, OPTIONS, Option, spellings_of
 
 # What holds for a whole run: the groups of the machine, of the files and of references, and these.
 _RUN_GROUPS = (
     "the machine", "what comes out", "libraries of many problems", "references that the solution is compared with",
 )  # fmt: skip
 _RUN_FIELDS = {"affinity", "ignore_database", "database"}
-RUN_WIDE = _RUN_FIELDS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
+_OF_CONTRACTIONS = {option.field for option in GROUPS[CONTRACTION]}
+RUN_WIDE = _RUN_FIELDS | _OF_CONTRACTIONS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
 PER_PROBLEM = {
     flag[2:]: option for option in OPTIONS if option.field not in RUN_WIDE for flag in spellings_of(option.flag)
 }
+
+
+def refusal(option: Option, name: str) -> str:
+    """The sentence on an option that no problem of a manifest has."""
+    if option.field in _OF_CONTRACTIONS:
+        return f"{name} states a contraction: a library holds transpositions, and contractions are written one by one"
+    return f"{name} holds for a whole run: give it on the command line"
 
 
 def option(key: str) -> Option:
     """The option of a key; OptionError for keys that are none of a problem."""
     if key in PER_PROBLEM:
         return PER_PROBLEM[key]
-    if any(key == known.flag[2:] for known in OPTIONS):
-        raise OptionError(f"{key} holds for a whole run: give it on the command line")
+    wide = next((one for one in OPTIONS if key == one.flag[2:]), None)
+    if wide is not None:
+        raise OptionError(refusal(wide, key))
     known = {name.lower(): name for name in PER_PROBLEM}
     near = [known[name] for name in difflib.get_close_matches(key.lower(), known, n=3, cutoff=0.6)]
     hint = f"near matches are {', '.join(near)}" if near else f"keys are {', '.join(PER_PROBLEM)}"

@@ -95,10 +95,12 @@ def _switch(flag: str, field: str, help: str, short: str = "") -> Option:
     return Option(flag, field, "", help, default=False, short=short)
 
 
+CONTRACTION = "the contraction C <- alpha * sum A * B + beta * C, in place of a transposition"
 GROUPS: dict[str, tuple[Option, ...]] = {
     "the transposition, in column-major order unless --order=C says otherwise": (
         Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", values.integers),
-        Option("--size", "size", "N,..", "extents of A's indices (required)", values.integers),
+        Option("--size", "size", "N,..", "extents of A's indices (required), of a contraction's as a:24,i:16",
+               values.extents),
         Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; or in full, as"
                " float32, uint8, bool, >i2, float32,float64; default s", default="s"),
         Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2", values.scalar, 1.0),
@@ -109,10 +111,17 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                values.integers),
         Option("--strides-b", "strides_b", "N,..", "strides of B's indices in elements, in place of --ldb",
                values.integers),
-        Option("--order", "order", "ORDER", "F (default): perm, size, lda, ldb, strides and loopPerm are column-major,"
-               " index 0 of A has stride 1; C: row-major, the last one has, as in np.transpose(a, perm)",
-               values.order, "F"),
+        Option("--order", "order", "ORDER", "F (default, but of contractions C): perm, size, lda, ldb, strides and"
+               " loopPerm are column-major, index 0 of A has stride 1; C: row-major, the last one has, as in"
+               " np.transpose(a, perm)",
+               values.order),
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
+    ),
+    CONTRACTION: (
+        Option("--einsum", "einsum", "SPEC", "the indices of A, B and C, as in np.einsum: 'aibj,bjck->aick'"),
+        Option("--strides-c", "strides_c", "N,..", "strides of C's indices in elements; default: C order",
+               values.integers),
+        _switch("--conjugate-b", "conjugate_b", "conjugate B (complex types)"),
     ),
     "the search": (
         Option("--maxImplementations", "max_implementations", "EFFORT", "candidates to consider, default 200;"
@@ -187,7 +196,8 @@ def parser() -> Parser:
     """The parser of a command line without sub-command; its values are texts."""
     made = Parser(
         prog="ttc",
-        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc --manifest=FILE [options]"
+        usage="ttc --perm=P,.. --size=N,.. [options]\n       ttc --einsum=SPEC --size=X:N,.. [options]"
+        "\n       ttc --manifest=FILE [options]"
         "\n       ttc bench | compare | report | explain | info | database ...",
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
         epilog=with_examples(
@@ -195,6 +205,7 @@ def parser() -> Parser:
             " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
             " ttc database (stored solutions); ttc help COMMAND tells more.",
             "ttc --perm=2,1,0 --size=8,16,16 --dtype=float64 --effort=measure",
+            "ttc --einsum='aibj,bjck->aick' --size=a:24,i:16,b:8,j:12,c:20,k:10 --dtype=float64",
             "ttc --manifest=transposes.txt --emit=static,shared --output-dir=build",
         ),
         formatter_class=lambda prog: Help(prog, max_help_position=30),

@@ -38,8 +38,11 @@ class Command:
     ldb: tuple[int, ...] | None
     strides_a: tuple[int, ...] | None
     strides_b: tuple[int, ...] | None
-    order: str
+    order: str | None
     conjugate: bool
+    einsum: str | None
+    strides_c: tuple[int, ...] | None
+    conjugate_b: bool
     max_implementations: int
     time_limit: float | None
     num_threads: int | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..arguments import COUNT
 from ..tuning.efforts import EFFORTS
@@ -22,6 +23,35 @@ def integers(text: str) -> tuple[int, ...]:
     if text.strip() and "," not in text and _INTEGER.fullmatch(text.strip()) is None:
         raise ValueError(f"{text[:40]!r} is not an integer, nor integers between commas")
     return tuple(integer(part) for part in text.split(",")) if text.strip() else ()
+
+
+class NamedExtents(tuple[int, ...]):
+    """Extents, and the letters of their indices."""
+
+    letters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, int]]) -> NamedExtents:
+        """Extents by letter."""
+        named = tuple(pairs)
+        made = cls(extent for _, extent in named)
+        made.letters = tuple(letter for letter, _ in named)
+        return made
+
+
+def extents(text: str) -> tuple[int, ...]:
+    """Integers between commas, or `a:24,i:16` for indices with letters."""
+    if ":" not in text:
+        return integers(text)
+    pairs = [part.strip().partition(":") for part in text.split(",")]
+    for letter, colon, _ in pairs:
+        if not colon or len(letter.strip()) != 1:
+            raise ValueError("a letter and an extent for each index, as in a:24,i:16, are expected")
+    letters = [letter.strip() for letter, _, _ in pairs]
+    twice = next((x for x in letters if letters.count(x) > 1), None)
+    if twice is not None:
+        raise ValueError(f"index {twice} has two extents")
+    return NamedExtents.of((letter, integer(extent)) for letter, (_, _, extent) in zip(letters, pairs, strict=True))
 
 
 def scalar(text: str) -> complex:

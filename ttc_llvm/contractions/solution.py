@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import arguments
+from .. import arguments, locks, paths
 from ..arrays import checks
+from ..compiling import machines
 from ..compiling import solve as loop
+from ..compiling.machines import Wanted
 from ..compiling.options import Options, checked
 from ..compiling.pickles import unmarked
 from ..compiling.trial import Mode
@@ -129,6 +132,30 @@ class ContractionSolution:
         return self._execution(self.threads).scratch
 
     @states_memory
+    def write(
+        self,
+        directory: str | Path,
+        emit: Sequence[str] = ("obj", "header"),
+        *,
+        target: Wanted = None,
+        overwrite: bool = False,
+    ) -> tuple[Path, ...]:
+        """Write the contraction as files for C, C++ and Fortran, under its C name; returns their paths.
+
+        emit: any of obj, header, fortran, asm, llvm, bitcode. target: as for `ttc_llvm.compile`; None = this machine,
+        and a version for all others of its kind. overwrite: replace files of these names that ttc_llvm has not
+        written. Objects call no BLAS and copy no tensor: if the plan does, theirs is the first other one by what is
+        predicted. Raises OptionError for other words and directories that cannot be written, TargetError.
+        """
+        with locks.LLVM:
+            from ..native import contraction_artifact
+            from . import emission
+
+        folder = paths.checked("directory", directory)
+        made = emission.spec(self.contraction, self.plan, machines.chosen(target), self.measurement)
+        return contraction_artifact.write(made, folder, emit, arguments.flag("overwrite", overwrite))
+
+    @states_memory
     def explain(self, count: int = 10) -> ContractionExplanation:
         """The indices by class, the plan, its work and speed, and the first plans by what is predicted; str() is text.
 
@@ -136,7 +163,6 @@ class ContractionSolution:
         """
         most = arguments.between(0)("count", count, OptionError)
         return explained(self.contraction, self.plan, self.threads, self.measurement, most)
-
 
 
 def _plan(name: str, value: Any, error: arguments.Error) -> Plan:
@@ -152,9 +178,11 @@ _RULES = {
 }
 
 
-def solve(stated: Contraction, asked: Options, store: Database, progress: Report | None) -> ContractionSolution:
-    """`ttc_llvm.compile` for contractions, its options checked."""
-    found = loop.solve(ContractionTask(stated, asked), store, progress)
+def solve(
+    stated: Contraction, asked: Options, store: Database, progress: Report | None, emitted: bool = False
+) -> ContractionSolution:
+    """`ttc_llvm.compile` for contractions, its options checked. emitted: by plans that objects can hold alone."""
+    found = loop.solve(ContractionTask(stated, asked, emitted), store, progress)
     return ContractionSolution(stated, found.plan, asked.threads, found.measurement)
 
 

@@ -18,6 +18,7 @@ from ..runtime.kernel import Objects
 from . import measuring
 from .bench import Bench
 from .blocks import Runs, blocked, executed
+from .fused.plan import Fused
 from .fused.space import plans as fused_plans
 from .merged import Form, merge
 from .plans import VERSION, Applied, Plan, check, parse
@@ -30,10 +31,11 @@ CEILING = "a plain product"
 
 @dataclass(frozen=True)
 class ContractionTask:
-    """A contraction to be planned for this machine (`task.Task`)."""
+    """A contraction to be planned for this machine (`task.Task`). emitted: by plans that objects can hold alone."""
 
     stated: Contraction
     asked: Options
+    emitted: bool = False
 
     @cached_property
     def canonical(self) -> Form:
@@ -42,8 +44,8 @@ class ContractionTask:
 
     @property
     def kind(self) -> str:
-        """Contractions."""
-        return KIND
+        """Contractions, or those of objects."""
+        return f"emitted {KIND}" if self.emitted else KIND
 
     @property
     def versions(self) -> str:
@@ -78,12 +80,20 @@ class ContractionTask:
         return executed(self.stated, check(plan, self.canonical.merged), threads, self._speeds.gains)
 
     def _every(self) -> Iterator[Applied]:
+        if self.emitted:
+            yield from self._fused()
+            return
         for products in plans(self.canonical.merged):
             yield products
             pieces = blocked(self.stated, products)
             if pieces is not None:
                 yield pieces
-        yield from fused_plans(self.canonical.merged)
+        yield from self._fused()
+
+    def _fused(self) -> Iterator[Fused]:
+        for fused in fused_plans(self.canonical.merged):
+            if not (self.emitted and any(order is not None for order in fused.plan.copies)):
+                yield fused
 
     def modelled(self) -> Plan:
         """The plan that is predicted to be the fastest."""

@@ -20,13 +20,13 @@ _C_TYPES = {
     "s": "float", "d": "double", "c": "void", "z": "void", "f16": "uint16_t", "bf16": "uint16_t",
     "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
 }  # fmt: skip
-_COMPLEX = {"c": "ttc_complex_float", "z": "ttc_complex_double"}
-_CPP_TYPES = {"c": "std::complex<float>", "z": "std::complex<double>"}
+COMPLEX = {"c": "ttc_complex_float", "z": "ttc_complex_double"}
+CPP_TYPES = {"c": "std::complex<float>", "z": "std::complex<double>"}
 
 
 STRONG = "TTC_OMP_OBJECT"  # defined where a program links the second object
 # clang has OpenMP without its header, where only the run time of another compiler is installed.
-_OPENMP_HEADER = """\
+OPENMP_HEADER = """\
 #ifdef _OPENMP
 #  if defined(__has_include)
 #    if !__has_include(<omp.h>)
@@ -61,7 +61,7 @@ def includes(problems: Sequence[Problem], plans: bool) -> str:
     threaded = plans or any(entry.may_thread for p in problems for entry in interface.threaded(p))
     has_complex = any(map(is_complex, problems))
     cpp = "#ifdef __cplusplus\n#include <complex>\n#endif\n" if has_complex else ""
-    return "#include <stdint.h>\n" + cpp + (_OPENMP_HEADER if threaded else "")
+    return "#include <stdint.h>\n" + cpp + (OPENMP_HEADER if threaded else "")
 
 
 def is_complex(problem: Problem) -> bool:
@@ -82,7 +82,7 @@ def signature(entry: Entry) -> str:
 
 def cpp_signature(entry: Entry) -> str:
     """The same in C++ alone."""
-    return re.sub("TTC_RESTRICT ", "", re.sub("|".join(_COMPLEX.values()), "void", signature(entry)))
+    return re.sub("TTC_RESTRICT ", "", re.sub("|".join(COMPLEX.values()), "void", signature(entry)))
 
 
 def arguments(entry: Entry) -> str:
@@ -92,8 +92,8 @@ def arguments(entry: Entry) -> str:
 
 def _kind(problem: Problem, parameter: Parameter) -> str:
     """The type of a parameter, with its star or a blank behind."""
-    a, b = (_COMPLEX.get(t.name, element_type(problem, t)) for t in (problem.a, problem.b))
-    scalar = _COMPLEX.get(problem.compute.name, c_type(problem.compute))
+    a, b = (COMPLEX.get(t.name, element_type(problem, t)) for t in (problem.a, problem.b))
+    scalar = COMPLEX.get(problem.compute.name, c_type(problem.compute))
     return {
         Role.A: f"const {a} *TTC_RESTRICT ",
         Role.B: f"{b} *TTC_RESTRICT ",
@@ -180,7 +180,7 @@ def cpp(problem: Problem, symbols: Symbols) -> str:
 
 def _overload(entry: Entry) -> str:
     problem = entry.problem
-    a, b, compute = (_CPP_TYPES[t.name] for t in (problem.a, problem.b, problem.compute))
+    a, b, compute = (CPP_TYPES[t.name] for t in (problem.a, problem.b, problem.compute))
     kinds = {Role.A: f"const {a} *TTC_RESTRICT ", Role.B: f"{b} *TTC_RESTRICT ", Role.SCALAR: f"{compute} "}
     passed = {Role.A: "static_cast<const void *>({})", Role.B: "static_cast<void *>({})", Role.SCALAR: "&{}"}
     taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(problem, p)) + p.name for p in entry.parameters)

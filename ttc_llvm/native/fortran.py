@@ -18,7 +18,7 @@ from . import header
 from .header import Described
 from .whole_file import filled
 
-_TYPES = {
+TYPES = {
     "s": "real(c_float)", "d": "real(c_double)", "c": "complex(c_float_complex)", "z": "complex(c_double_complex)",
     "f16": "integer(c_int16_t)", "bf16": "integer(c_int16_t)", "i8": "integer(c_int8_t)",
     "i16": "integer(c_int16_t)", "i32": "integer(c_int32_t)", "i64": "integer(c_int64_t)",
@@ -59,14 +59,14 @@ def _interface(entry: Entry) -> list[str]:
     return [
         f"subroutine {name}( &",
         f"    {', '.join(p.name for p in entry.parameters)}) &",
-        f'    bind(c, name="{_split(entry.name)}")',
+        f'    bind(c, name="{split(entry.name)}")',
         f"  import :: {', '.join(kinds)}" if kinds else "",
         *(f"  {_declared(entry, p)}" for p in entry.parameters),
         f"end subroutine {name}",
     ]
 
 
-def _split(name: str) -> str:
+def split(name: str) -> str:
     """A long name goes on in the next line."""
     return "&\n      &".join(name[at : at + PIECE] for at in range(0, len(name), PIECE))
 
@@ -96,7 +96,7 @@ def _type(problem: Problem, role: Role) -> str:
 
 
 def _of(t: DType) -> str:
-    return _TYPES.get(t.name, "type(*)")
+    return TYPES.get(t.name, "type(*)")
 
 
 def _kinds(declared: str) -> list[str]:

@@ -14,9 +14,10 @@ from ..problem.problem import Problem
 from . import declarations
 from .whole_file import filled
 
-_MEANINGS = {"c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16"}
+MEANINGS = {"c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16"}
 WIDTH = 100
 TEMPLATE = Path(__file__).with_name("header.h.in")
+ABI = Path(__file__).with_name("abi.h.in")  # macros and types that all headers share
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,12 @@ def text(name: str, home: str, described: Sequence[Described], version: str, pla
     """A whole header. name: of the file, without its ending; home: of the object or library with the entries; plans:
     the declarations of a library's plans."""
     included = declarations.includes([one.problem for one in described], bool(plans))
-    title = _lines([f"{name}.h: entries of {home}, written by ttc_llvm {version}."], {})
+    title = lines_of([f"{name}.h: entries of {home}, written by ttc_llvm {version}."], {})
     values = {
         "TITLE": "\n * ".join(title),
         "GUARD": names.guard(name),
         "INCLUDES": included,
+        "ABI": ABI.read_text(),
         "BLOCKS": "".join(block(one, version) for one in described) + plans,
     }
     return filled(TEMPLATE, values)
@@ -52,7 +54,7 @@ def block(described: Described, version: str) -> str:
     problem, symbols = described.problem, described.symbols
     guard = names.block_guard(symbols.stem(problem))  # another header of the same program may hold the same problem
     parts = [
-        _comment(_description(described), _facts(described)),
+        comment(_description(described), _facts(described)),
         f"#ifndef {guard}\n#define {guard}\n",
         declarations.macros(problem, symbols.stem(problem), described.stack, version),
         *map(declarations.prototype, interface.entries(problem, symbols)),
@@ -68,7 +70,7 @@ def block(described: Described, version: str) -> str:
 
 def told(described: Described) -> list[str]:
     """The lines that tell of a problem, without comment signs."""
-    return _lines(_description(described), _facts(described))
+    return lines_of(_description(described), _facts(described))
 
 
 def _facts(described: Described) -> dict[str, str]:
@@ -106,7 +108,7 @@ def _sizes(problem: Problem) -> list[str]:
 
 
 def _meaning(t: DType, known: str) -> str:
-    return _MEANINGS.get(t.name) or (known if known != "void" else f"items of {t.itemsize} bytes")
+    return MEANINGS.get(t.name) or (known if known != "void" else f"items of {t.itemsize} bytes")
 
 
 def _scalars(problem: Problem) -> list[str]:
@@ -127,13 +129,15 @@ def _bytes_counted(problem: Problem) -> str:
     return "bytes of A + bytes of B" if problem.beta == 0 else "bytes of A + 2 x bytes of B"
 
 
-def _comment(paragraphs: list[str], facts: dict[str, str]) -> str:
-    lines = _lines(paragraphs, facts)
+def comment(paragraphs: list[str], facts: dict[str, str]) -> str:
+    """Paragraphs and labelled facts as a comment of C."""
+    lines = lines_of(paragraphs, facts)
     safe = (line.replace("*/", "* /").replace("/*", "/ *") for line in lines)
     return "/* " + "\n".join(f" * {line}".rstrip() for line in safe).removeprefix(" * ") + "\n */"
 
 
-def _lines(paragraphs: list[str], facts: dict[str, str]) -> list[str]:
+def lines_of(paragraphs: list[str], facts: dict[str, str]) -> list[str]:
+    """The same as lines without comment signs."""
     lines: list[str] = []
     for paragraph in paragraphs:
         lines += [*_filled(paragraph), ""]

@@ -10,6 +10,7 @@ import hashlib
 import re
 
 from . import dtypes
+from .contraction import OPERANDS, Contraction
 from .problem import Problem
 
 LONGEST_FORTRAN = 63  # characters of a name, in Fortran 2003 and later
@@ -27,6 +28,24 @@ def stem(problem: Problem) -> str:
         _outer("lda", problem.lda, problem.size),
         _outer("ldb", problem.ldb, problem.size_b),
         "_conj" if problem.conjugate else "",
+    ]
+    return _bounded("".join(parts))
+
+
+def contraction_stem(stated: Contraction) -> str:
+    """The same of a contraction: `dContract_ijk_kl_ijl_40x50x30x64`, the extents in the order of the spec's indices.
+
+    Languages that do not tell capitals from small letters need the digest that a spec of both has.
+    """
+    indices = [stated.indices(name) for name in OPERANDS]
+    given = zip("abc", (stated.strides_a, stated.strides_b, stated.strides_c), strict=True)
+    flags = zip("ab", (stated.conjugate_a, stated.conjugate_b), strict=True)
+    spec = "_".join(x or "0" for x in indices)
+    parts = [
+        f"{stated.element.name}Contract_{spec}_{_sizes(tuple(extent for _, extent in stated.size))}",
+        *(f"_s{name}{_sizes(strides).replace('-', 'm')}" for name, strides in given if strides is not None),
+        *(f"_conj{name}" for name, is_set in flags if is_set),
+        "" if spec in (spec.lower(), spec.upper()) else f"_h{_digest(spec)}",
     ]
     return _bounded("".join(parts))
 

@@ -67,6 +67,11 @@ def uninterrupted() -> Iterator[None]:
         yield
 
 
+VECTORS = ("simplify_cfg",)
+SCALARS = ("sroa", "instruction_combine", "simplify_cfg")
+"""Passes of modules without locals in memory, and of those that `integer_code` made."""
+
+
 @uninterrupted()
 def compile_object(ir_text: str, wanted: Target | GpuTarget) -> bytes:
     """Relocatable object code of a module, position independent, for linking and for `load`.
@@ -78,9 +83,9 @@ def compile_object(ir_text: str, wanted: Target | GpuTarget) -> bytes:
 
 
 @uninterrupted()
-def assembly(ir_text: str, wanted: Target | GpuTarget) -> str:
-    """The assembly text that `compile_object` encodes; errors as there."""
-    with _optimised(ir_text, wanted) as (machine, module):
+def assembly(ir_text: str, wanted: Target | GpuTarget, passes: Sequence[str] = VECTORS) -> str:
+    """The assembly text that `compile_object` encodes, or `compile_scalar` with its passes; errors as there."""
+    with _optimised(ir_text, wanted, passes) as (machine, module):
         return machine.emit_assembly(module)
 
 
@@ -95,7 +100,7 @@ def compile_vectorised(ir_text: str, wanted: Target) -> bytes:
 def compile_scalar(ir_text: str, wanted: Target) -> bytes:
     """Object code of code without vectors whose locals are in memory, as `integer_code` makes it: made in a tenth of
     the time of `compile_vectorised`, and no slower; errors as for `compile_object`."""
-    with _optimised(ir_text, wanted, ("sroa", "instruction_combine", "simplify_cfg")) as (machine, module):
+    with _optimised(ir_text, wanted, SCALARS) as (machine, module):
         return machine.emit_object(module)
 
 
@@ -187,7 +192,7 @@ def _parsed(ir_text: str, wanted: Target | GpuTarget) -> Iterator[Compiling]:
 
 @contextmanager
 def _optimised(
-    ir_text: str, wanted: Target | GpuTarget, names: Sequence[str] = ("simplify_cfg",)
+    ir_text: str, wanted: Target | GpuTarget, names: Sequence[str] = VECTORS
 ) -> Iterator[Compiling]:
     """names: of passes."""
     binding = llvm()

@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.calls import ADD, SET, TURNED
+from ...ir_builders.fused.layout import settle
 from ...lazy_dataclasses import dataclass
 from ...lowering.micro_kernel import MicroKernel
+from ...operands.addresses import data_address
 from ...problem.contraction import OPERANDS
 from .plan import Fused
 
 Array = npt.NDArray[Any]
-LINE = 64
-PARTS = 64  # tasks of the side that threads share, at least where it is long enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,36 +36,16 @@ def job(fused: Fused, kernel: MicroKernel) -> Job:
         for wanted, extent, tile in zip(fused.plan.block, fused.sizes, (kernel.rows, kernel.columns, 1), strict=True)
     ]
     streamed = kernel.group * size if fused.plan.streams else 0
-    side, step, tasks = _tasks(fused, kernel)
-    places, scratch = _places(block, kernel)
+    tile = kernel.lanes * kernel.dtype.real_bits // 8 * kernel.vectors * kernel.width
     axes, counts, starts = _axes(fused, size)
+    settled = [0] * ((f.BATCHES - f.SIDE) // 8)
     words = [
-        *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, side, step, *places,
-        fused.batches, *counts, *starts, *axes,
+        *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, *settled, fused.batches,
+        *counts, *starts, 0, tile, 0, *[0] * 3, fused.swapped, *axes,
     ]  # fmt: skip
-    return Job(np.array(words, np.int64), scratch, tasks)
-
-
-def _tasks(fused: Fused, kernel: MicroKernel) -> tuple[int, int, int]:
-    """The side that threads share, what a task has of it, and the number of tasks."""
-    m, n, _ = fused.sizes
-    rows, columns = -(-m // kernel.rows), -(-n // kernel.columns)
-    if fused.batches >= PARTS or fused.batches > max(rows, columns):
-        return f.BY_BATCH, 1, fused.batches
-    return (f.BY_ROWS, kernel.rows, rows) if m >= n else (f.BY_COLUMNS, kernel.columns, columns)
-
-
-def _places(block: list[int], kernel: MicroKernel) -> tuple[list[int], int]:
-    """Where packed blocks, a tile and tables are, by the order of `PANELS_A` to `FLAGS`, and the end."""
-    m, n, k = block
-    size, register = kernel.dtype.itemsize, kernel.lanes * kernel.dtype.real_bits // 8
-    tile = register * kernel.vectors * kernel.width
-    tables = [8 * m, 8 * m, 8 * n, 8 * n, 8 * k, 8 * k, 8 * (m // kernel.rows)]
-    places, end = [], 0
-    for bytes_ in (m * k * size, n * k * size, tile, *tables):
-        places.append(end)
-        end += -(-bytes_ // LINE) * LINE + LINE
-    return places, end
+    made = np.array(words, np.int64)
+    settle(data_address(made))
+    return Job(made, int(made[f.SCRATCH // 8]), int(made[f.TASKS // 8]))
 
 
 def _axes(fused: Fused, size: int) -> tuple[list[int], list[int], list[int]]:
