@@ -25,7 +25,7 @@ from ttc_llvm.problem.dtypes import Kind
 from .. import attributes, cpu_select, integer_code, vector_length
 from ..frame import internal, real_type, reserved
 from ..integer_expressions import Function
-from ..llvmlite_extensions import prefixed, protected
+from ..llvmlite_extensions import prefixed, visible
 from ..module import new_module
 from ..values import I32, I64, PTR, VOID, at, i64, table
 from . import object_calls
@@ -151,7 +151,7 @@ def _public(module: ir.Module, name: str, types: list[ir.Type], target: Target) 
     made = ir.Function(module, ir.FunctionType(VOID, types), name)
     made.attributes.add("nounwind")
     if target.is_elf:
-        protected(made)
+        visible(made, "protected")
     return made
 
 

@@ -29,7 +29,8 @@ from .report import GIVEN, TUNED, print_lines, print_object, print_rows
 from .values import NamedExtents
 
 _OF_TRANSPOSITIONS = (
-    "perm", "lda", "ldb", "hot_a", "hot_b", "no_vec", "no_align", "keep", "name",
+    "perm", "lda", "ldb", "hot_a", "hot_b", "no_vec", "no_align", "keep", "name", "prefix",
+    "visibility",
     *(option.field for title in ("references that the solution is compared with", "decisions taken for the search")
       for option in GROUPS[title] if option.field != "plan"),
 )  # fmt: skip
