@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.nodes import (
     AtRunEnd,
     Fence,
@@ -13,6 +14,7 @@ from ttc_llvm.lowering.nodes import (
     Micro,
     Node,
     OpenSlots,
+    Orbit,
     Peeled,
     Row,
     Stage,
@@ -23,6 +25,7 @@ from .box import Box
 from .context import Context
 from .leaves import flush_slot, load_slot, micro, peeled, row
 from .memory import fence
+from .orbits import Walk
 from .values import Int, add, counted, guarded, i64, minimum
 
 
@@ -36,6 +39,8 @@ def emit(k: Context, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box) -> None
                 inside = box.opened(b, k.arguments["scratch"], node.buffer)
                 emit(k, b, node.fill, inside)
                 emit(k, b, node.drain, inside)
+            case Orbit():
+                _orbit(k, b, node, box)
             case Micro():
                 micro(k, b, node, box)
             case Row():
@@ -79,6 +84,18 @@ def _loop(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
         with guarded(b, b.icmp_signed(">", rest, i64(0)), f"{name}.tail"):
             tail = box.moved(b, k.sizes, node.axis, done, rest)
             emit(k, b, node.tail, tail.deeper(box, node, done))
+
+
+def _orbit(k: Context, b: ir.IRBuilder, node: Orbit, box: Box) -> None:
+    """The tile at this box by way of scratch, and its images from the last one on, each to the place just left."""
+    walk = Walk.of(b, node, box)
+    with guarded(b, walk.is_last(b), "orbit"):
+        inside = replace(box.opened(b, k.arguments["scratch"], node.buffer), loops=())
+        emit(k, b, node.fill, inside)
+        for number in range(node.length - 1, 0, -1):
+            with guarded(b, walk.is_new(b, number), f"image{number}"):
+                emit(k, b, node.step, walk.image(b, k.sizes, number))
+        emit(k, b, node.drain, inside)
 
 
 def _chunks(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:

@@ -50,7 +50,7 @@ def add_kernel(
     kernel.attributes.add("nounwind")
     for argument, label in zip(kernel.args, ARGUMENTS, strict=True):
         argument.name = label
-        if label in ("a", "b", "scratch"):
+        if label == "scratch" or (label in ("a", "b") and not nest.canonical.in_place):
             argument.add_attribute("noalias")
     b = ir.IRBuilder(kernel.append_basic_block("entry"))
     _fill(module, b, nest, target, dict(zip(ARGUMENTS, kernel.args, strict=True)))
@@ -94,6 +94,8 @@ def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Va
         if number > 0:
             rest = b.udiv(index, i64(trips))
             index = b.sub(index, b.mul(rest, i64(trips)))
+        if loop.stride != 1:
+            index = b.urem(b.mul(index, i64(loop.stride)), i64(trips))
         first = mul(b, index, loop.step)
         exact = isinstance(length, int) and length % loop.step == 0
         chunk = loop.step if exact else minimum(b, b.sub(i64(length), i64(first)), loop.step)

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Param
 from .nest import LoopNest
-from .nodes import Bind, Fence, Loop, Node, OpenSlots, Stage, every
+from .nodes import Bind, Fence, Loop, Node, OpenSlots, Orbit, Stage, every
 from .plan import CpuPlan, Store
 from .plan_checks import check
 from .stores.buffered import buffered
 from .stores.direct import micro_tiles, rows
 from .stores.joined import joined
+from .stores.orbits import in_orbits, task_stride
 from .stores.peeled import peeled
 from .writing import Writing, resolve
 
@@ -38,14 +39,17 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
         return LoopNest(canonical, (), _params(canonical), 0)
     writing = resolve(canonical, plan, target)
     plan, chain = writing.plan, writing.chain
-    body = _TILES[writing.store](canonical, writing, target, loads)
+    tiles = in_orbits if canonical.in_place else _TILES[writing.store]
+    body = tiles(canonical, writing, target, loads)
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
     around = list(enumerate(plan.loops(sizes)))
     for number, (k, step) in reversed(around):
         if chain and number == len(around) - chain.inside - 1:
             body = (OpenSlots(chain.buffer, body),)
-        body = (Loop(k, sizes[k], step, Bind.TASK if number < tasks else Bind.SERIAL, body),)
+        bind = Bind.TASK if number < tasks else Bind.SERIAL
+        stride = task_stride(canonical, plan, k) if bind is Bind.TASK and canonical.in_place else 1
+        body = (Loop(k, sizes[k], step, bind, body, stride=stride),)
     if plan.non_temporal:
         body = (*body, Fence())
     return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body), writing.alignment)
@@ -57,4 +61,4 @@ def _params(canonical: Canonical) -> tuple[Param, ...]:
 
 
 def _scratch_bytes(nodes: tuple[Node, ...]) -> int:
-    return max((node.buffer.end for node in every(nodes) if isinstance(node, OpenSlots | Stage)), default=0)
+    return max((node.buffer.end for node in every(nodes) if isinstance(node, OpenSlots | Stage | Orbit)), default=0)

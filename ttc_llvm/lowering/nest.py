@@ -17,6 +17,7 @@ from .nodes import (
     Micro,
     Node,
     OpenSlots,
+    Orbit,
     Peeled,
     Row,
     Stage,
@@ -59,7 +60,8 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
         match node:
             case Loop():
                 back = " back" if node.back else ""
-                yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}"
+                spread = "" if node.stride == 1 else f" by {node.stride}"
+                yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}{spread}"
                 yield from _lines(node.body, inside)
                 if node.tail is not None:
                     yield f"{pad}tail i{node.axis}"
@@ -67,6 +69,14 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
             case Stage():
                 yield f"{pad}stage {_buffer_text(node.buffer)}"
                 yield from _lines(node.fill, inside)
+                yield f"{pad}drain"
+                yield from _lines(node.drain, inside)
+            case Orbit():
+                moves = ", ".join(f"i{k} to i{node.image[k]}" for k in node.axes)
+                yield f"{pad}orbit of {moves}: fill {_buffer_text(node.buffer)}"
+                yield from _lines(node.fill, inside)
+                yield f"{pad}up to {node.length - 1} other tiles"
+                yield from _lines(node.step, inside)
                 yield f"{pad}drain"
                 yield from _lines(node.drain, inside)
             case OpenSlots() | AtRunEnd() | Peeled():

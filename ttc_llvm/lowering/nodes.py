@@ -121,7 +121,8 @@ class Loop(_Base):
     """Walk an axis in chunks of `step`, as the module's docstring says.
 
     extent: of the whole axis, or of a tile that is known to be whole; back: the last chunk steps back where it would be
-    short: elements are then written twice, the same both times.
+    short: elements are then written twice, the same both times; stride: of a task loop, iteration number i is at chunk
+    i * stride modulo their number, so that threads share unequal chunks evenly.
     """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "tail")
@@ -132,6 +133,7 @@ class Loop(_Base):
     body: tuple[Node, ...]
     tail: tuple[Node, ...] | None = None
     back: bool = False
+    stride: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,25 @@ class Stage(_Base):
     inside: ClassVar[tuple[str, ...]] = ("fill", "drain")
     buffer: Buffer
     fill: tuple[Node, ...]
+    drain: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Orbit(_Base):
+    """Move the tiles of an orbit, each to its image, if the box is the last of them in the order of `axes`.
+
+    It fills scratch with this box; then the others move one by one, each to the place of one that has left; and scratch
+    drains to the place that is left. image: for every axis the one whose place it takes; axes: those that move; length:
+    tiles of the longest orbits.
+    """
+
+    inside: ClassVar[tuple[str, ...]] = ("fill", "step", "drain")
+    image: tuple[int, ...]
+    axes: tuple[int, ...]
+    length: int
+    buffer: Buffer
+    fill: tuple[Node, ...]
+    step: tuple[Node, ...]
     drain: tuple[Node, ...]
 
 
@@ -186,7 +207,7 @@ class Fence(_Base):
     """Order all non-temporal stores before all later accesses."""
 
 
-Node = Loop | Micro | Row | LoadSlot | Stage | OpenSlots | AtRunEnd | FlushSlot | Peeled | Fence
+Node = Loop | Micro | Row | LoadSlot | Stage | Orbit | OpenSlots | AtRunEnd | FlushSlot | Peeled | Fence
 
 
 def trips(loop: Loop) -> int:

@@ -70,12 +70,12 @@ def _combined(canonical: Canonical, decisions: tuple[Any, ...], target: Target) 
     chain = chain_of(canonical, plan.box(extents), plan.loops(extents), plan.parallel, target)
     if chain and _joins(canonical, plan, target):
         return Writing(plan, Store.JOINED, size, chain)
-    buffer = _buffer(canonical, plan, target, chain)
+    buffer = tile_buffer(canonical, plan, target, chain)
     if chain and buffer.end <= target.l2 // 2:
         return Writing(plan, Store.COMBINED, size, chain, buffer, by_rows=True)
     rows = bool(run_of_b(canonical, plan))
     alignment = size if rows else _whole_vectors(canonical, target)
-    buffer = _buffer(canonical, plan, target, None)
+    buffer = tile_buffer(canonical, plan, target, None)
     return Writing(plan, Store.BUFFERED, alignment, None, buffer, rows)
 
 
@@ -169,7 +169,7 @@ def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     return whole and not 0 < rest * width < target.line
 
 
-def _buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
+def tile_buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
     """Scratch in B's order; runs are padded by one line, so that they never share a cache set, and at least by the
     partial line that is loaded before them."""
     extents = plan.box(canonical.bounds)

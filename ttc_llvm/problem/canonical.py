@@ -55,6 +55,7 @@ def is_move(kinds: Kinds, a: DType, b: DType, conjugate: bool) -> bool:
 @dataclass(frozen=True)
 class Canonical:
     """A problem as plans see it. axes: at least one, by ascending stride in B; str() is its part of every key.
+    in_place: A and B are one tensor (`in_place.images`).
 
     No slots: planning asks for extents, strides and the hash ten thousand times, so that they are kept.
     """
@@ -64,6 +65,7 @@ class Canonical:
     b: DType
     kinds: Kinds
     conjugate: bool = False
+    in_place: bool = False
 
     @property
     def compute(self) -> DType:
@@ -113,7 +115,7 @@ class Canonical:
     def bytes_moved(self) -> int:
         """Bytes of A + bytes of B, B twice where it is read."""
         read_a = self.a.itemsize if self.kinds.alpha is not Alpha.ZERO else 0
-        passes = 2 if self.kinds.beta is Beta.ANY else 1
+        passes = 2 if self.kinds.beta is Beta.ANY and not self.in_place else 1
         return self.elements * (read_a + passes * self.b.itemsize)
 
     def __hash__(self) -> int:
@@ -121,15 +123,15 @@ class Canonical:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.axes, self.a, self.b, self.kinds, self.conjugate))
+        return hash((self.axes, self.a, self.b, self.kinds, self.conjugate, self.in_place))
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: a hash is of one process only."""
         return {name: getattr(self, name) for name in self.__match_args__}
 
     def __str__(self) -> str:
-        conj = " conj" if self.conjugate else ""
-        return f"{self.a}>{self.b} {self.kinds}{conj} " + " ".join(map(str, self.axes))
+        flags = f"{' conj' * self.conjugate}{' in-place' * self.in_place}"
+        return f"{self.a}>{self.b} {self.kinds}{flags} " + " ".join(map(str, self.axes))
 
 
 def parse(text: str) -> Canonical:
@@ -137,12 +139,13 @@ def parse(text: str) -> Canonical:
     try:
         types, kinds, *axes = text.split()
         conjugate = axes[:1] == ["conj"]
+        in_place = axes[conjugate : conjugate + 1] == ["in-place"]
         a, b = map(dtypes.dtype, types.split(">"))
         alpha, beta = kinds.split("-")
-        numbers = tuple(Axis(*map(int, axis.split(":"))) for axis in axes[conjugate:])
+        numbers = tuple(Axis(*map(int, axis.split(":"))) for axis in axes[conjugate + in_place :])
         if not numbers:
             raise ValueError
-        return Canonical(numbers, a, b, Kinds(Alpha(alpha), Beta(beta)), conjugate)
+        return Canonical(numbers, a, b, Kinds(Alpha(alpha), Beta(beta)), conjugate, in_place)
     except (ValueError, TypeError):
         raise ProblemError(f"{text[:60]!r} is no canonical form: types kinds extent:stride:stride ..") from None
 
@@ -177,11 +180,14 @@ def canonicalise(problem: Problem, kinds: Kinds | None = None) -> Placed:
     return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate)
 
 
-def from_axes(axes: Iterable[Axis], a: DType, b: DType, kinds: Kinds, conjugate: bool = False) -> Placed:
+def from_axes(
+    axes: Iterable[Axis], a: DType, b: DType, kinds: Kinds, conjugate: bool = False, in_place: bool = False
+) -> Placed:
     """The canonical form of any strided problem. Offsets move to the element that canonical index 0 means.
 
     Strides are in elements and may be negative, and zero in A (a broadcast). B must not address one element
-    twice: a zero stride of B along an extent above 1 raises ProblemError.
+    twice: a zero stride of B along an extent above 1 raises ProblemError. in_place: as `in_place.in_place` checks it;
+    axes then merge if each still takes the place of one.
     """
     kept = [axis for axis in axes if axis.extent != 1]
     if any(axis.extent == 0 for axis in kept):
@@ -190,11 +196,15 @@ def from_axes(axes: Iterable[Axis], a: DType, b: DType, kinds: Kinds, conjugate:
         kept = [replace(axis, stride_a=axis.stride_b) for axis in kept]
         conjugate = False
     flipped, offset_a, offset_b = _flip(kept)
-    merged = _merge(sorted(flipped, key=lambda axis: (static(axis.stride_b), static(axis.stride_a))))
+    ordered = sorted(flipped, key=lambda axis: (static(axis.stride_b), static(axis.stride_a)))
+    merged = _merge(ordered)
+    if in_place and {(x.extent, x.stride_a) for x in merged} != {(x.extent, x.stride_b) for x in merged}:
+        merged = ordered
     if is_move(kinds, a, b, conjugate):
         a, b, merged, factor = _as_moves(a, merged)
         offset_a, offset_b = offset_a * factor, offset_b * factor
-    return Placed(Canonical(tuple(merged) or (Axis(1, 1, 1),), a, b, kinds, conjugate), offset_a, offset_b)
+    form = Canonical(tuple(merged) or (Axis(1, 1, 1),), a, b, kinds, conjugate, in_place)
+    return Placed(form, offset_a, offset_b)
 
 
 def _flip(axes: Sequence[Axis]) -> tuple[list[Axis], int, int]:

@@ -27,11 +27,11 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
     # Filling waits for A anyway: rows prefetch while they leave, in shares that depend on how many there are.
     late = writing.by_rows and plan.fetch is Fetch.ROWS and LONGEST not in canonical.bounds
     fill = Micro(source, scratch, move, plan.block, plan.block, prefetch=None if late else prefetch, loads=loads)
-    filling = _phase(canonical, plan, fill, target)
+    filling = phase(canonical, plan, fill, target)
     if not writing.by_rows:
-        flat = _row_block(canonical, plan, target)
+        flat = row_block(canonical, plan, target)
         drain = Micro(scratch, sink, operation(canonical), flat, flat, non_temporal=True)
-        return (Stage(buffer, filling, _phase(canonical, plan, drain, target)),)
+        return (Stage(buffer, filling, phase(canonical, plan, drain, target)),)
     run, order = run_of_b(canonical, plan), canonical.along("b")
     width = prod(canonical.bounds[k] for k in run[:-1])
     line = writing.chain.partial_line if writing.chain else None
@@ -41,13 +41,13 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
     return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
 
 
-def _phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
+def phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
     inner = plan.inner if leaf.block == plan.block else canonical.along("b")
     masks = has_masks(leaf.block, (leaf.source, leaf.target), target)
     return loops(TileSpec(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8))
 
 
-def _row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int, ...]:
+def row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int, ...]:
     """Whole vectors, up to four, along B's contiguous axis."""
     width = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
     block = [1] * len(plan.tile)

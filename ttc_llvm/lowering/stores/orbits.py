@@ -1,0 +1,54 @@
+"""Tiles in place: those of an orbit change places, one of them by way of scratch."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from ...lazy_dataclasses import replace
+from ...machine.target import Target
+from ...problem.canonical import Canonical
+from ...problem.in_place import images, order
+from ...problem.kinds import Alpha, Beta
+from ..nodes import Micro, Node, Orbit
+from ..operands import Op, Space, View
+from ..plan import CpuPlan
+from ..tile_loops import TileSpec, loops
+from ..writing import Writing, tile_buffer
+from .buffered import phase, row_block
+from .leaves import direct_leaf, has_masks, operation, views
+
+GOLDEN = 0.618  # chunks by this part of their number: any few that follow each other are spread evenly
+
+
+def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
+    """The orbit of a tile; alpha and beta apply where elements arrive. Scratch has elements of A, in B's order."""
+    plan, image = writing.plan, images(canonical.axes)
+    assert image is not None
+    source, sink = views(canonical)
+    buffer = tile_buffer(canonical, plan, target, None)
+    scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
+    direct = direct_leaf(canonical, plan, loads)
+    move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
+    fill = Micro(source, scratch, move, plan.block, direct.grain, loads=loads)
+    flat = row_block(canonical, plan, target)
+    grain = tuple(0 if block >= axis.extent else block for block, axis in zip(flat, canonical.axes, strict=True))
+    drain = Micro(scratch, sink, operation(canonical), flat, grain)
+    steps = loops(
+        TileSpec(
+            canonical.axes, plan.tile, plan.inner, direct,
+            has_masks(plan.block, (source, sink), target), target.vector_bits // 8,
+        )
+    )  # fmt: skip
+    axes = tuple(k for k in plan.order if image[k] != k)
+    phases = (phase(canonical, plan, fill, target), steps, phase(canonical, plan, drain, target))
+    return (Orbit(image, axes, order(image), buffer, *phases),)
+
+
+def task_stride(canonical: Canonical, plan: CpuPlan, axis: int) -> int:
+    """The stride of a task loop over tiles: of the tiles along the outermost axis that moves, those of the last index
+    move most others."""
+    image = images(canonical.axes)
+    if image is None or axis != next((k for k in plan.order if image[k] != k), None):
+        return 1
+    count = -(-canonical.extents[axis] // plan.tile[axis])
+    return next((n for n in range(max(1, round(count * GOLDEN)), 0, -1) if gcd(n, count) == 1), 1)
