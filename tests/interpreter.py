@@ -29,6 +29,7 @@ from ttc_llvm.lowering.nodes import (
     Micro,
     Node,
     OpenSlots,
+    Orbit,
     Peeled,
     Row,
     Stage,
@@ -66,6 +67,11 @@ class Box(NamedTuple):
         offsets = tuple([at + first * step for at, step in zip(self.offsets, self.strides[axis], strict=True)])
         starts = (*self.starts[:axis], self.starts[axis] + first, *self.starts[axis + 1 :])
         return Box(offsets, self.strides, starts, _changed(self.lengths, axis, length), self.ends)
+
+
+def _differing(node: Orbit, other: Box, box: Box) -> list[int]:
+    """The first axis along which two tiles of an orbit begin elsewhere, if any."""
+    return [k for k in node.axes if other.starts[k] != box.starts[k]][:1]
 
 
 def _changed(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:
@@ -127,7 +133,7 @@ class Interpreter:
     def _task(self, task: int, grid: tuple[Loop, ...], box: Box) -> Box:
         for loop in reversed(grid):
             task, index = divmod(task, self._trips(loop))
-            first = index * loop.step
+            first = index * loop.stride % self._trips(loop) * loop.step
             box = box.moved(loop.axis, first, min(loop.step, self.size(loop.extent) - first))
         return box
 
@@ -139,6 +145,8 @@ class Interpreter:
                     self._loop(node, box)
                 case Stage():
                     self._stage(node, box)
+                case Orbit():
+                    self._orbit(node, box)
                 case Micro():
                     self._micro(node, box)
                 case Row():
@@ -176,6 +184,26 @@ class Interpreter:
         inside = self._opened(node.buffer, box)
         self.nodes(node.fill, inside)
         self.nodes(node.drain, inside)
+
+    def _orbit(self, node: Orbit, box: Box) -> None:
+        """The tile and its images, found by walking the orbit itself."""
+        orbit = [box]
+        while (image := self._image(node, orbit[-1])).starts != box.starts:
+            orbit.append(image)
+        assert len(orbit) <= node.length
+        if any(other.starts[k] > box.starts[k] for other in orbit for k in _differing(node, other, box)):
+            return
+        inside = self._opened(node.buffer, box)
+        self.nodes(node.fill, inside)
+        for other in orbit[:0:-1]:
+            self.nodes(node.step, other)
+        self.nodes(node.drain, inside)
+
+    def _image(self, node: Orbit, box: Box) -> Box:
+        starts, lengths = box.starts, box.lengths
+        for k, j in enumerate(node.image):
+            box = box.moved(j, starts[k] - starts[j], lengths[k])
+        return box
 
     def _opened(self, buffer: Buffer, box: Box) -> Box:
         if buffer.space is Space.SCRATCH:  # what waits is there from one time to the next

@@ -86,7 +86,7 @@ def meet(of: Array, to: Array) -> bool:
         return False
     if is_same(of, to):
         return True
-    raise ArrayError("out shares memory with the array: the transposition is out of place")
+    raise ArrayError("out shares memory with the array: in place, out is the whole array, and axes keep its shape")
 
 
 def check_once(to: Array) -> None:

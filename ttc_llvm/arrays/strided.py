@@ -19,6 +19,7 @@ from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..runtime import backend, runtime
 from ..runtime.pool import Call
+from . import in_place
 from .checks import check_once, meet
 from .layout_keys import layout_of
 from .layouts import Known, layouts
@@ -46,6 +47,9 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     memory, unless they are the same elements, or where elements of `to` do.
     """
     if not to.nbytes:
+        return
+    if not fresh and in_place.is_permuted(of, to):
+        in_place.permute(of, to, scale, threads, effort)
         return
     if effort == 1 and _moved_natively(of, to, scale, threads):
         return

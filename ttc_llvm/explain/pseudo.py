@@ -17,6 +17,7 @@ from ..lowering.nodes import (
     Micro,
     Node,
     OpenSlots,
+    Orbit,
     Peeled,
     Row,
     Stage,
@@ -68,6 +69,8 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
                 slots = node.buffer.bytes
                 yield f"{place.pad()}with slots for the partial lines of rows of B ({slots} bytes)"
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
+            case Orbit():
+                yield from _orbit(node, place, canonical)
             case AtRunEnd():
                 yield f"{place.pad()}if the tile's runs end with it"
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
@@ -122,6 +125,18 @@ def _end(place: _Place, k: int) -> str:
     if isinstance(extent, int) and extent % step == 0:
         return f"{outer} + {step}"
     return f"min({outer} + {step}, {extent})"
+
+
+def _orbit(orbit: Orbit, place: _Place, canonical: Canonical) -> Iterator[str]:
+    inside = replace(place, depth=place.depth + 1)
+    deeper = replace(inside, depth=inside.depth + 1)
+    yield f"{place.pad()}if no tile of its orbit comes after this one"
+    yield f"{inside.pad()}tile -> scratch ({orbit.buffer.bytes} bytes)"
+    yield from _nodes(orbit.fill, deeper, canonical)
+    yield f"{inside.pad()}the other tiles of the orbit, if any: each to the place of the one before"
+    yield from _nodes(orbit.step, deeper, canonical)
+    yield f"{inside.pad()}scratch -> the place that is left"
+    yield from _nodes(orbit.drain, deeper, canonical)
 
 
 def _stage(stage: Stage, place: _Place, canonical: Canonical) -> Iterator[str]:

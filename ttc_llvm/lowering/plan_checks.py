@@ -7,6 +7,7 @@ from math import prod
 
 from ..errors import PlanError
 from ..problem.canonical import Canonical, Param
+from ..problem.in_place import images
 from .plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Plan, spans
 from .plan_text import shown
 
@@ -33,6 +34,8 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         if value not in choices:
             words = ", ".join(choice.value for choice in choices if choice)
             raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
+    if canonical.in_place:
+        _check_in_place(plan, canonical)
     if plan.fetch is Fetch.ROWS and plan.prefetch:
         _check_rows(plan, canonical)
     return plan
@@ -58,6 +61,15 @@ def _check_multiples(plan: CpuPlan, canonical: Canonical, names: tuple[str, str]
     for axis, whole, part in zip(canonical.axes, outer, inner, strict=False):
         if not spans(whole, axis.extent) and (whole < 1 or whole % part):
             raise PlanError(f"plan {names[0]} {whole} is not a multiple of its {names[1]} {part}")
+
+
+def _check_in_place(plan: CpuPlan, canonical: Canonical) -> None:
+    """PlanError where tiles do not fit into each other's places."""
+    box = plan.box(canonical.extents)
+    if any(box[k] != box[image] for k, image in enumerate(images(canonical.axes) or ())):
+        raise PlanError(f"plan tile={shown(plan.tile)} differs along axes that take each other's places")
+    if plan.non_temporal or plan.panel or (plan.fetch is Fetch.ROWS and plan.prefetch):
+        raise PlanError("plans in place have ordinary stores, no panels, and prefetch no rows")
 
 
 def _check_rows(plan: CpuPlan, canonical: Canonical) -> None:

@@ -12,7 +12,7 @@ from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
-from ..space import candidates, many_threads
+from ..space import candidates, in_place, many_threads
 from ..space.choices import FREE, Forced, settled
 from ..space.diversity import DiversitySeeds
 from ..space.neighbours import neighbours, twins
@@ -23,6 +23,8 @@ NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
+    if canonical.in_place:
+        return in_place.plans(canonical, target, threads, forced)
     model, forced = Model(canonical, target, threads), settled(forced, target)
     plans = candidates.enumerate_plans(canonical, target, forced, model.costs)
     if forced.orders or not many_threads.divides(canonical, threads):
@@ -49,7 +51,8 @@ def diversity_seeds(
 ) -> DiversitySeeds[CpuPlan]:
     """Seeds of every strategy class, for a search on a machine that the model may not know."""
     model, forced = Model(canonical, target, threads), settled(forced, target)
-    return DiversitySeeds(candidates.starts(canonical, target, forced), model.costs, strategy)
+    seeds = () if canonical.in_place else candidates.starts(canonical, target, forced)
+    return DiversitySeeds(seeds, model.costs, strategy)
 
 
 def strategy(plan: CpuPlan) -> Hashable:
@@ -65,6 +68,8 @@ def onwards(
 
     @lru_cache(maxsize=64)
     def found(plan: CpuPlan) -> tuple[CpuPlan, ...]:
+        if canonical.in_place:
+            return ()
         offered = (*neighbours(canonical, target, forced, plan), *twins(target, plan))
         others = list(dict.fromkeys(offered))
         costs = dict(zip(others, model.costs(others), strict=True))
