@@ -10,7 +10,7 @@ import struct
 
 from ttc_llvm.arguments import COUNT as MOST_THREADS
 from ttc_llvm.operands.object_fields import COUNT, IMAG, REAL, TUPLE_ITEMS, TYPE
-from ttc_llvm.problem.problem import FLOAT_MAX
+from ttc_llvm.problem.scalars import FLOAT_MAX
 
 from .array_entry_fields import DTYPES, GIVEN_WORDS, NAMES, Given, State
 from .layout_fields import ALPHA_ANY, ALPHA_ONE, ALPHA_ZERO, ARITHMETIC, BETA_ANY, BETA_ZERO, scaled_kind

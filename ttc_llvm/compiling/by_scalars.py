@@ -38,8 +38,11 @@ class ByScalars(Generic[E, R]):
         raise NotImplementedError
 
     def _check_apart(self, a: int, b: int) -> None:
-        """ArrayError where the tensors at these addresses overlap."""
-        if a < b + self._b.bytes and b < a + self._a.bytes:
+        """ArrayError where the tensors at these addresses overlap, or of a problem in place, are not one."""
+        if self.problem.inplace:
+            if a != b:
+                raise ArrayError("A and B are two tensors: the transposition is in place")
+        elif a < b + self._b.bytes and b < a + self._a.bytes:
             raise ArrayError(OVERLAP)
 
     def _find(self, alpha: complex | None, beta: complex | None) -> R:

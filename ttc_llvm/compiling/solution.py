@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import arguments, locks, paths
-from ..errors import ArrayError, OptionError, PlanError, ProblemError, out_of_memory, states_memory
+from ..errors import OptionError, PlanError, ProblemError, out_of_memory, states_memory
 from ..lazy_dataclasses import replace
 from ..lowering import items
 from ..lowering.lower import lower
@@ -22,7 +22,7 @@ from ..problem.canonical import Canonical
 from ..problem.kinds import Beta, Kinds
 from ..problem.problem import Problem
 from ..runtime import backend, kernel, runtime
-from ..runtime.array_arguments import OVERLAP, REALS
+from ..runtime.array_arguments import REALS
 from ..runtime.executable import Executable, Keep
 from ..runtime.kernel import Objects
 from ..tuning.cost.model import model_plan
@@ -79,7 +79,7 @@ class Solution(ByScalars[Executable, Ready]):
     def __call__(
         self,
         a: Any,
-        b: Any,
+        b: Any = None,
         alpha: complex | None = None,
         beta: complex | None = None,
         threads: int | None = None,
@@ -88,11 +88,12 @@ class Solution(ByScalars[Executable, Ready]):
 
         a, b: each an array of the tensor's shape (`size`, for B permuted; for a problem `from_arrays` that of its
         arrays), which is read by its strides: where they are others than the problem's, `ttc_llvm.transpose` serves the
-        call. Or the tensor's padded column-major storage: an array of the outer sizes in F order, of these reversed in
+        call. b: a again, or left out, of a problem in place. Or the tensor's padded column-major storage: an array of the outer sizes in F order, of these reversed in
         C order, or of one dimension, another buffer, or an integer address (of which nothing can be checked). alpha,
         beta: by default the problem's; threads: by default the solution's. Raises ArrayError for what does not fit,
         ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
         """
+        b = a if b is None and self.problem.inplace else b
         known_alpha, known_beta, moves = self._last
         if (
             alpha is known_alpha
@@ -111,9 +112,8 @@ class Solution(ByScalars[Executable, Ready]):
         try:
             if address_a < 0 or address_b < 0:
                 self._run_by_strides((address_a, keeps_a), (address_b, keeps_b), ready, most)
-            elif address_a < address_b + self._b.bytes and address_b < address_a + self._a.bytes:
-                raise ArrayError(OVERLAP)
             else:
+                self._check_apart(address_a, address_b)
                 ready.run(address_a, address_b, most)
         except MemoryError as error:
             raise out_of_memory(error, "Solution") from error

@@ -100,7 +100,7 @@ class Trial:
 
     def _tensors(self) -> tuple[buffers.Tensor, buffers.Tensor]:
         a = buffers.tensor(self.canonical, "a", 1, self.threads)
-        return a, buffers.tensor(self.canonical, "b", 2, self.threads)
+        return a, a if self.canonical.in_place else buffers.tensor(self.canonical, "b", 2, self.threads)
 
     @property
     def circumstances(self) -> Circumstances:
@@ -143,10 +143,11 @@ class Trial:
         before = view
         if self.canonical.kinds.beta is not Beta.ZERO:
             before = buffers.strided(replace(self.b, memory=self.b.memory.copy()), self.canonical, "b")
-        elif view.dtype.kind in "fc":
+        elif view.dtype.kind in "fc" and not self.canonical.in_place:
             view[...] = np.nan
-        self._timed(built, 1)
         a = buffers.strided(self.a, self.canonical, "a")
+        a = a.copy() if self.canonical.in_place else a
+        self._timed(built, 1)
         return verify.mismatch(self.canonical, a, before, view, (self.alpha, self.beta), self.threads)
 
     def decided(self, outcome: Outcome[CpuPlan, Kernel], limits: Limits) -> Outcome[CpuPlan, Kernel]:
@@ -162,6 +163,8 @@ class Trial:
     def samplers(self, which: Ceiling | None = None) -> list[Sampler]:
         """Samplers of a ceiling, compiled: our copy or SAXPY over the same bytes, in the same mode; none where buffers
         lack room for them without gaps. which: by default the one that results are compared with."""
+        if self.canonical.in_place:
+            return []
         found = which or peak.of(self.canonical, hot=self.mode is Mode.HOT)
         fitting = [sampler for sampler in peak.walks(self.canonical, found, self.target) if self._fits(sampler[0])]
         built = [(flat, kernel.build(flat, plan, self.target)) for flat, plan in fitting]

@@ -20,7 +20,7 @@ from ..errors import ArrayError, OptionError, out_of_memory, states_memory
 from ..operands.addresses import data_address
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction
-from ..problem.problem import scalar
+from ..problem.scalars import scalar
 from ..runtime import runtime
 from ..tuning.database.database import Database
 from ..tuning.measurement import Measurement

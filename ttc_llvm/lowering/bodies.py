@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import Canonical, static
@@ -80,6 +81,8 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     Kinds whose canonical axes are those of the problem's own kinds share that plan; others get
     `plan_for(canonical, target)`, by default `default_plan`. Raises PlanError where a plan does not fit.
     """
+    if problem.inplace:
+        raise ProblemError("a problem in place has no objects: call its solution")
     kinds = possible_kinds(problem)
     factor = any_size.units(problem, COPY)[2]
     strided = tuple(_strided(problem, k, target) for k in kinds) if problem.perm else ()

@@ -177,7 +177,8 @@ def canonicalise(problem: Problem, kinds: Kinds | None = None) -> Placed:
     strides_b = column_major(problem.outer_b)
     axes = [Axis(problem.size[p], strides_a[p], strides_b[k]) for k, p in enumerate(problem.perm)]
     wanted = Kinds.of(problem.alpha, problem.beta) if kinds is None else kinds
-    return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate)
+    orbits = problem.inplace and wanted.alpha is not Alpha.ZERO  # else A is not read
+    return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate, orbits)
 
 
 def from_axes(

@@ -13,7 +13,7 @@ from ..lazy_dataclasses import dataclass
 from . import dtypes, type_names
 from .dtypes import DType, Kind
 from .layouts import column_major
-from .problem import scalar
+from .scalars import scalar
 from .type_names import TypeLike
 
 OPERANDS = ("a", "b", "c")

@@ -6,15 +6,12 @@ A tile moves to its *image*, the tile that moves to the image's place, and so on
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import lcm
 
 from ..errors import ProblemError
 from .canonical import Axis, Placed, from_axes
 from .dtypes import DType
 from .kinds import Alpha, Kinds
-
-LONGEST = 12  # images until a tile is at its own place again: each has code of its own
-
+from .orbits import check_order
 
 def images(axes: Sequence[Axis]) -> tuple[int, ...] | None:
     """For every axis the one whose place it takes: of its extent, with the stride in A that it has in B. None where
@@ -22,23 +19,6 @@ def images(axes: Sequence[Axis]) -> tuple[int, ...] | None:
     places = {(axis.extent, axis.stride_a): k for k, axis in enumerate(axes)}
     found = tuple(places.get((axis.extent, axis.stride_b), -1) for axis in axes)
     return None if -1 in found else found
-
-
-def order(image: Sequence[int]) -> int:
-    """How many images of a tile there are until it is at its own place again, at most."""
-    return lcm(*map(len, cycles(image)))
-
-
-def cycles(image: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The axes in groups that take each other's places, each followed by its image."""
-    left, found = list(range(len(image))), []
-    while left:
-        cycle = [left[0]]
-        while image[cycle[-1]] != cycle[0]:
-            cycle.append(image[cycle[-1]])
-        left = [k for k in left if k not in cycle]
-        found.append(tuple(cycle))
-    return tuple(found)
 
 
 def in_place(axes: Iterable[Axis], item: DType, kinds: Kinds, conjugate: bool = False) -> Placed:
@@ -54,6 +34,5 @@ def in_place(axes: Iterable[Axis], item: DType, kinds: Kinds, conjugate: bool = 
         raise ProblemError("in place, axes that take each other's places have equal extents: the shape must be kept")
     if any(axis.stride_a < 0 for axis in kept if isinstance(axis.stride_a, int)):
         raise ProblemError("in place, strides must be positive: an axis is walked backwards")
-    if order(found) > LONGEST:
-        raise ProblemError(f"in place, {order(found)} permutations lead back to the start: at most {LONGEST} are served")
+    check_order(found, [2] * len(found))
     return from_axes(kept, item, item, kinds, conjugate, in_place=kinds.alpha is not Alpha.ZERO)

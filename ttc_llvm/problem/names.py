@@ -28,6 +28,7 @@ def stem(problem: Problem) -> str:
         _outer("lda", problem.lda, problem.size),
         _outer("ldb", problem.ldb, problem.size_b),
         "_conj" if problem.conjugate else "",
+        "_inplace" if problem.inplace else "",
     ]
     return _bounded("".join(parts))
 

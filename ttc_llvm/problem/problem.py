@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import arguments, locks
-from ..arguments import cut, shown
+from ..arguments import cut
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
-from . import dtypes, layouts, type_names
+from . import dtypes, layouts, orbits, type_names
 from .dtypes import DType, Kind
 from .layouts import column_major
+from .scalars import scalar
 from .type_names import TypeLike
 
 MAX_RANK = 64
-FLOAT_MAX = (2 - 2**-24) * 2.0**127  # from here on, rounding to single precision gives infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,7 @@ class Problem:
     alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
     What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
     conjugate: conjugate A (complex types only).
+    inplace: A and B are one tensor, whose shape and outer sizes the permutation keeps.
     axes_a, axes_b: axes_a[k] = the axis of a caller's array that is index k of A, and so for B; None = axis k.
     `from_arrays` and `row_major` set them; they change how a solution reads arrays, and nothing else.
 
@@ -47,6 +47,7 @@ class Problem:
     conjugate: bool = False
     axes_a: tuple[int, ...] | None = None
     axes_b: tuple[int, ...] | None = None
+    inplace: bool = False
 
     if TYPE_CHECKING:  # what is taken; the fields say what is kept
 
@@ -62,6 +63,7 @@ class Problem:
             conjugate: bool = False,
             axes_a: Iterable[SupportsIndex] | None = None,
             axes_b: Iterable[SupportsIndex] | None = None,
+            inplace: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -75,6 +77,8 @@ class Problem:
         put(self, "alpha", scalar("alpha", self.alpha, self.compute, self.spelled))
         put(self, "beta", scalar("beta", self.beta, self.compute, self.spelled))
         _check_arithmetic(self)
+        if self.inplace:
+            orbits.check(self)
 
     @classmethod
     def from_arrays(
@@ -85,13 +89,14 @@ class Problem:
 
         x, out: of NumPy or another library, whose shapes, strides and types are read and whose elements are not: in C
         or F order, or parts of such arrays, which give lda and ldb. axes: as in `np.transpose`. out: None stands for a
-        new array in C order of x's type. A solution of this problem takes x and out, and arrays of their shapes.
+        new array in C order of x's type, x itself for a problem in place. A solution of this problem takes x and out, and
+        arrays of their shapes.
 
         Raises ArrayError for shapes and axes that do not fit, and for strides that no problem states
         (`ttc_llvm.transpose` takes those), ProblemError for types and scalars.
         """
         f = locks.imported(".of_arrays", __package__).stated(x, axes, out)
-        return cls(f.perm, f.size, f.dtype, f.lda, f.ldb, alpha, beta, conjugate, f.axes_a, f.axes_b)
+        return cls(f.perm, f.size, f.dtype, f.lda, f.ldb, alpha, beta, conjugate, f.axes_a, f.axes_b, out is x)
 
     @property
     def spelled(self) -> str:
@@ -163,8 +168,9 @@ class Problem:
         return 1 + sum((e - 1) * s for e, s in zip(extents, column_major(outer), strict=True))
 
     def bytes_moved(self, beta: complex | None = None) -> int:
-        """Bytes of A + bytes of B, B twice where beta != 0: the numerator of every bandwidth (design: conventions)."""
-        passes = 2 if (self.beta if beta is None else arguments.number("beta", beta)) != 0 else 1
+        """Bytes of A + bytes of B, B twice where beta != 0 and it is not A: the numerator of every bandwidth."""
+        reads = (self.beta if beta is None else arguments.number("beta", beta)) != 0 and not self.inplace
+        passes = 2 if reads else 1
         return self.elements * (self.a.itemsize + passes * self.b.itemsize)
 
 
@@ -176,6 +182,7 @@ _RULES = {
     "conjugate": arguments.flag,
     "axes_a": arguments.optional(arguments.integers),
     "axes_b": arguments.optional(arguments.integers),
+    "inplace": arguments.flag,
 }
 
 
@@ -224,19 +231,6 @@ def _check_bytes(p: Problem) -> None:
     for name, outer, t in (("A", p.outer_a, p.a), ("B", p.outer_b, p.b)):
         if math.prod(max(extent, 1) for extent in outer) * t.itemsize >= 1 << 63:
             raise ProblemError(f"{name} of outer sizes {_show(outer)} exceeds 2^63 - 1 bytes")
-
-
-def scalar(name: str, value: complex, compute: DType, spelled: str) -> complex:
-    """alpha or beta in the type of the arithmetic, which messages spell so. ProblemError where it has none."""
-    number = arguments.number(name, value)
-    if compute.kind is not Kind.COMPLEX and number.imag != 0:
-        raise ProblemError(f"{name} = {shown(value)} is complex, but the data type {spelled} is real")
-    if compute.real_bits == 32:
-        if any(FLOAT_MAX <= abs(x) < math.inf for x in (number.real, number.imag)):
-            raise ProblemError(f"{name} = {shown(value)} is beyond the range of the data type {spelled}")
-        rounded = complex(*(ctypes.c_float(part).value for part in (number.real, number.imag)))
-        number = rounded if rounded in (0, 1) else number
-    return number if compute.kind is Kind.COMPLEX else number.real
 
 
 def _check_arithmetic(p: Problem) -> None:

@@ -23,7 +23,7 @@ from ..problem.readings import Reading, Tensor
 
 BY_STRIDES = -1  # in place of an address: the array lies otherwise than the problem says
 END_OF_MEMORY = 1 << 64
-OVERLAP = "A and B overlap in memory: the transposition is out of place"
+OVERLAP = "A and B overlap in memory: the transposition is out of place, unless its problem has inplace=True"
 KEPT_READINGS = 64
 IN_PLACE = Reading.IN_PLACE  # found faster
 _VALUES = (np.generic, bool, float, complex, str)  # of which some show a buffer

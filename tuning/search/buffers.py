@@ -15,6 +15,8 @@ from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Canonical, static
 from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.in_place import images
+from ttc_llvm.problem.orbits import cycles
 
 from .crew import spread
 
@@ -131,7 +133,9 @@ def proxy(canonical: Canonical, limit: int) -> Canonical:
     while footprint(small) > limit and prod(small.extents) > 1:
         longest = max(range(len(small.axes)), key=lambda k: small.extents[k])
         axes = list(small.axes)
-        axes[longest] = replace(axes[longest], extent=-(-static(axes[longest].extent) // 2))
+        groups = cycles(images(axes) or ()) if small.in_place else ((longest,),)
+        for k in next(group for group in groups if longest in group):
+            axes[k] = replace(axes[k], extent=-(-small.extents[k] // 2))
         small = replace(canonical, axes=_closed_up(canonical, tuple(axes)))
     return small
 

@@ -10,7 +10,8 @@ from ttc_llvm.lowering.plan import CpuPlan, Fetch
 from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
-from ttc_llvm.problem.in_place import cycles, images
+from ttc_llvm.problem.in_place import images
+from ttc_llvm.problem.orbits import cycles
 
 from .blocks import blocks
 from .choices import Forced

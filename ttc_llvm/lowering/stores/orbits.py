@@ -7,8 +7,9 @@ from math import gcd
 from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
-from ...problem.in_place import images, order
+from ...problem.in_place import images
 from ...problem.kinds import Alpha, Beta
+from ...problem.orbits import order
 from ..nodes import Micro, Node, Orbit
 from ..operands import Op, Space, View
 from ..plan import CpuPlan
