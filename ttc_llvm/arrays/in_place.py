@@ -25,10 +25,15 @@ KEPT = 256  # layouts whose code is at hand
 
 def is_permuted(of: Array, to: Array) -> bool:
     """True where two arrays of one shape are one array, seen along its axes in two orders."""
-    if data_address(of) != data_address(to) or of.strides == to.strides or of.dtype != to.dtype:
+    if of.strides == to.strides or data_address(of) != data_address(to) or of.dtype != to.dtype:
         return False
-    steps = [sorted((n, s) for n, s in zip(x.shape, x.strides, strict=True) if n > 1) for x in (of, to)]
-    return steps[0] == steps[1]
+    return _is_permutation(to.shape, of.strides, to.strides)
+
+
+@lru_cache(maxsize=KEPT)
+def _is_permutation(shape: tuple[int, ...], *steps: tuple[int, ...]) -> bool:
+    of, to = (sorted((n, s) for n, s in zip(shape, each, strict=True) if n > 1) for each in steps)
+    return of == to
 
 
 def permute(of: Array, to: Array, scale: Scaling, threads: int, effort: int) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import chain
 
 from .. import arguments
-from ..errors import OptionError
+from ..errors import OptionError, ProblemError
 from ..gpu import devices
 from ..gpu import kernel as gpu_kernel
 from ..gpu.devices import Device

@@ -122,9 +122,10 @@ class Solution(ByScalars[Executable, Ready]):
     def _run_by_strides(self, a: Place, b: Place, ready: Ready, threads: int) -> None:
         """A call whose arrays do not both lie as the problem says."""
         view_a, view_b, own = self._by_strides.views(a, b)
-        if own:
-            addresses = data_address(view_a), data_address(view_b)
+        addresses = data_address(view_a), data_address(view_b)
+        if own or self.problem.inplace:
             self._check_apart(*addresses)
+        if own:
             ready.run(*addresses, threads)
         else:
             ready.run_strided(view_a, view_b, threads)
