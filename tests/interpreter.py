@@ -403,6 +403,8 @@ def interpret(
         Space.A: a.view(reference.numpy_type(c.a)).copy(),
         Space.B: b.view(reference.numpy_type(c.b)).copy(),
     }
+    if c.in_place:
+        memory[Space.A] = memory[Space.B]
     machine = Interpreter(nest, memory, case.alpha, case.beta, params, start=start)
     offsets = window_a.origin * unit_a + placed.offset_a, window_b.origin * unit_b + placed.offset_b
     machine.run(offsets, range(machine.tasks())[::-1])

@@ -29,6 +29,7 @@ PAGES: dict[str, tuple[tuple[int, ...], str]] = {
     "cmake.md": ((), ""),
     "einsum.md": ((0,), ""),
     "groups.md": ((), ""),
+    "in_place.md": ((), ""),
     "torch.md": ((), ""),
     "howto/faster.md": ((), SMALL),
     "howto/quantum.md": ((), STATE),

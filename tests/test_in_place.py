@@ -1,0 +1,240 @@
+"""Axes that take each other's places: nests, arrays, problems and solutions, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import machine
+import numpy as np
+import pytest
+import reference
+from case import Case, expected, storages
+from guards import Guarded
+from hypothesis import given
+from hypothesis import strategies as st
+from interpreter import interpret
+from tiers import examples
+
+import ttc_llvm
+from ttc_llvm import ArrayError, Problem, ProblemError, TtcError
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan_checks import check
+from ttc_llvm.machine import lookup
+from ttc_llvm.problem import canonical, dtypes, orbits
+from ttc_llvm.problem.canonical import Axis, Placed
+from ttc_llvm.problem.in_place import images, in_place
+from ttc_llvm.problem.layouts import column_major
+from ttc_llvm.tuning.cost.model import ranked
+
+SHAPES: dict[tuple[int, ...], tuple[int, ...]] = {  # axes by shape
+    (67, 67): (1, 0),
+    (3, 50, 50): (0, 2, 1),
+    (50, 3, 50): (2, 1, 0),
+    (37, 37, 5): (1, 0, 2),
+    (19, 19, 19): (1, 2, 0),
+    (9, 9, 11, 11): (1, 0, 3, 2),
+    (6, 7, 6, 7): (2, 3, 0, 1),
+    (4, 3, 4, 3, 4, 3): (2, 3, 4, 5, 0, 1),
+    (5, 5, 3, 3, 3): (1, 0, 3, 4, 2),
+    (1, 8, 1, 8): (2, 3, 0, 1),
+}
+SCALARS = [(1, 0, False), (2, 0, True), (0.5, 0.5, False), (1, 1, True), (0, 3, False)]
+
+
+@st.composite
+def moves(draw: st.DrawFn) -> tuple[Case, Placed, CpuPlan]:
+    """A small tensor with gaps, a permutation that keeps its shape, scalars, and a plan."""
+    image = draw(st.permutations(range(draw(st.integers(1, 4)))))
+    sizes = {cycle: draw(st.integers(1, 7 if len(image) > 2 else 23)) for cycle in orbits.cycles(image)}
+    extents = tuple(next(n for cycle, n in sizes.items() if k in cycle) for k in range(len(image)))
+    steps = column_major(tuple(n + draw(st.integers(0, 1)) for n in extents))
+    axes = tuple(Axis(extents[k], steps[k], steps[j]) for k, j in enumerate(image))
+    t = dtypes.dtype(draw(st.sampled_from(["s", "d", "c", "z"])))
+    alpha, beta, conjugate = draw(st.sampled_from(SCALARS[:-1]))
+    case = Case(axes, t, t, alpha, beta, conjugate and t.name in "cz", draw(st.integers(0, 99)))
+    placed = in_place(axes, t, case.kinds, case.conjugate)
+    return case, placed, draw(plans(placed.canonical))
+
+
+@st.composite
+def plans(draw: st.DrawFn, form: canonical.Canonical) -> CpuPlan:
+    """Any plan in place."""
+    rank, image = len(form.axes), images(form.axes)
+    assert image is not None
+    block = [draw(st.sampled_from([1, 2, 4])) for _ in range(rank)]
+    tile = [4 * draw(st.integers(1, 3))] * rank
+    for cycle in orbits.cycles(image):
+        edge = 4 * draw(st.integers(1, 3))
+        for k in cycle:
+            tile[k] = edge
+    order, inner = (tuple(draw(st.permutations(range(rank)))) for _ in range(2))
+    return check(CpuPlan(tuple(tile), tuple(block), order, inner, draw(st.integers(0, rank))), form)
+
+
+@examples(150)
+@given(moves(), st.sampled_from(machine.ROWS))
+def test_a_nest_permutes_in_place(move: tuple[Case, Placed, CpuPlan], row: str) -> None:
+    case, placed, plan = move
+    nest = lower(placed.canonical, plan, lookup.find(row))
+    _, x = storages(case)
+    got = interpret(case, nest, placed, x, x)
+    assert reference.same(got, expected(case, x, x), case.b, case.plain), str(nest)
+
+
+def wanted(x: Any, axes: tuple[int, ...], alpha: float, beta: float, conjugate: bool) -> Any:
+    """What becomes of x."""
+    moved = x.transpose(axes)
+    moved = np.conj(moved) if conjugate else moved
+    return moved if (alpha, beta) == (1, 0) else alpha * moved + beta * x
+
+
+def between_guards(shape: tuple[int, ...], dtype: str, seed: int) -> tuple[Any, Guarded]:
+    """A random array that ends where its memory ends."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-50, 50, (2, *shape))
+    made = values[0] + (1j * values[1] if np.dtype(dtype).kind == "c" else 0)
+    memory = Guarded(made.size * np.dtype(dtype).itemsize)
+    x = memory.elements(dtype).reshape(shape)
+    x[...] = made
+    return x, memory
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_arrays_are_permuted_in_place(shape: tuple[int, ...], dtype: str) -> None:
+    for number, (alpha, beta, conjugate) in enumerate(SCALARS):
+        x, memory = between_guards(shape, dtype, number)
+        before, axes = x.copy(), SHAPES[shape]
+        out = ttc_llvm.transpose(x, axes, out=x, alpha=alpha, beta=beta, conjugate=conjugate, threads=1 + number % 2)
+        assert out is x
+        np.testing.assert_array_equal(x, wanted(before, axes, alpha, beta, conjugate))
+        assert memory.intact()
+
+
+@pytest.mark.parametrize("item", ["u1", "i2", "S3", "S5", "S16", "S24", "M8[s]"])
+def test_items_of_any_size_move_in_place(item: str) -> None:
+    rng = np.random.default_rng(1)
+    for shape, axes in SHAPES.items():
+        x = rng.integers(1, 255, (*shape, np.dtype(item).itemsize), dtype="u1").view(item)[..., 0]
+        x = np.ascontiguousarray(x)
+        before = x.copy()
+        ttc_llvm.transpose(x, axes, out=x)
+        assert (x == before.transpose(axes)).all()
+
+
+def test_tensors_with_gaps_and_odd_addresses_keep_what_lies_between() -> None:
+    memory = np.random.default_rng(2).integers(0, 99, 90 * 100 * 8 + 1).astype("u1")
+    x = memory[1:].view("f8").reshape(90, 100)[5:75, 20:90]
+    before, all_before = x.copy(), memory.copy()
+    ttc_llvm.transpose(x, out=x)
+    np.testing.assert_array_equal(np.ascontiguousarray(x).view("u8"), np.ascontiguousarray(before.T).view("u8"))
+    x[...] = before
+    np.testing.assert_array_equal(memory, all_before)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_threads_share_orbits(threads: int) -> None:
+    for n in (100, 257, 700):
+        x = np.random.default_rng(n).random((n, n))
+        before = x.copy()
+        ttc_llvm.transpose(x, out=x, threads=threads)
+        np.testing.assert_array_equal(x, before.T)
+
+
+def test_parts_of_a_triangle_are_even() -> None:
+    form = in_place([Axis(6400, 1, 6400), Axis(6400, 6400, 1)], dtypes.dtype("d"), canonical.Kinds.of(1, 0)).canonical
+    target = lookup.find("skylake-avx512")
+    nest = lower(form, next(ranked(form, target, 2)), target)
+    loop, count = nest.grid[0], -(-6400 // nest.grid[0].step)
+    rows = [t * loop.stride % count for t in range(count)]
+    assert sorted(rows) == [*range(count)]
+    half = sum(row + 1 for row in rows[: count // 2]) / sum(row + 1 for row in rows)
+    assert 0.45 < half < 0.55
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: ttc_llvm.transpose(x[:6, :6], out=x[1:7, 1:7]), "out shares memory with the array: in place"),
+        (lambda x: ttc_llvm.transpose(x[:, :5], out=x[:5]), "out shares memory with the array: in place"),
+        (lambda x: ttc_llvm.transpose(x[::-1, ::-1], out=x[::-1, ::-1]), "in place, strides must be positive"),
+        (lambda x: ttc_llvm.transpose(x[:, :5], out=x[:, :5]), r"out has shape \(8, 5\)"),
+        (lambda x: ttc_llvm.transpose(x, out=np.broadcast_to(x, x.shape)), "read-only"),
+    ],
+)
+def test_what_is_refused(call: Callable[[Any], Any], message: str) -> None:
+    x = np.zeros((8, 8))
+    with pytest.raises(ArrayError, match=message):
+        call(x)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"size": (3, 4)}, "size 3,4 and permuted size 4,3 must be equal"),
+        ({"size": (3, 3), "lda": (5, 3)}, "lda 5,3 and ldb 3,3 must be equal"),
+        ({"size": (3, 3), "dtype": "sd"}, "one data type, not sd"),
+        ({"size": (3, 3), "inplace": 2}, "inplace"),
+    ],
+)
+def test_problems_that_cannot_be_in_place(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        Problem((1, 0), **{"inplace": True, **given})
+
+
+def test_long_cycles_are_refused() -> None:
+    perm = (1, 2, 3, 4, 5, 6, 0, 8, 9, 10, 11, 7)
+    with pytest.raises(ProblemError, match="35 permutations"):
+        Problem(perm, (2,) * 12, inplace=True)
+
+
+@pytest.mark.parametrize(("perm", "size", "dtype"), [((1, 0), (90, 90), "s"), ((1, 2, 0), (30,) * 3, "z")])
+def test_solutions_in_place(perm: tuple[int, ...], size: tuple[int, ...], dtype: str) -> None:
+    problem = Problem(perm, size, dtype, alpha=2, beta=0.5, inplace=True)
+    solution = ttc_llvm.compile(problem, 3, threads=2, time_limit=5, progress=False)
+    for alpha, beta in ((None, None), (1, 0), (0, 2), (3, 0)):
+        x = np.asfortranarray(np.random.default_rng(3).integers(-9, 9, size).astype(dtypes.to_numpy(problem.a)))
+        before = x.copy()
+        assert solution(x, alpha=alpha, beta=beta) is x
+        scale = (2, 0.5) if alpha is None else (alpha, beta)
+        np.testing.assert_array_equal(x, wanted(before, perm, *scale, False))
+        with pytest.raises(ArrayError, match="two tensors"):
+            solution(x, x.copy(order="F"))
+    with pytest.raises(ProblemError, match="no objects"):
+        solution.write("unused")
+    assert "orbit" in str(solution.explain(1)) + str(solution.nest)
+    assert canonical.parse(str(solution.nest.canonical)) == solution.nest.canonical
+
+
+def test_other_solutions_say_that_they_are_out_of_place() -> None:
+    x = np.zeros((20, 20), "f4", order="F")
+    with pytest.raises(ArrayError, match="out of place, unless its problem has inplace=True"):
+        ttc_llvm.compile(Problem((1, 0), (20, 20)), 1)(x, x)
+
+
+def test_from_arrays_with_the_array_itself_is_in_place() -> None:
+    x = np.random.default_rng(4).random((2, 40, 40))
+    before = x.copy()
+    ttc_llvm.compile(Problem.from_arrays(x, (0, 2, 1), x), 1)(x)
+    np.testing.assert_array_equal(x, before.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"tile": (8, 16)}, {"store": Store.ALIGNED}, {"panel": (32, 32)}, {"fetch": "rows", "prefetch": 1}]
+)
+def test_plans_that_do_not_fit(changes: dict[str, Any]) -> None:
+    form = in_place([Axis(64, 1, 64), Axis(64, 64, 1)], dtypes.dtype("d"), canonical.Kinds.of(1, 0)).canonical
+    plan = CpuPlan((16, 16), (8, 8), (1, 0), (1, 0))
+    text = " ".join(str(plan).split())
+    assert check(plan, form) is plan
+    with pytest.raises(TtcError):
+        check(ttc_llvm.lowering.plan.parse(_changed(text, changes)), form)
+
+
+def _changed(text: str, changes: dict[str, Any]) -> str:
+    words = dict(word.split("=") for word in text.split()[1:])
+    for name, value in changes.items():
+        words[name] = getattr(value, "value", ",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return " ".join([text.split()[0], *(f"{name}={value}" for name, value in words.items())])
