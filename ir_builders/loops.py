@@ -35,12 +35,8 @@ def emit(k: Context, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box) -> None
         match node:
             case Loop():
                 _loop(k, b, node, box)
-            case Stage():
-                inside = box.opened(b, k.arguments["scratch"], node.buffer)
-                emit(k, b, node.fill, inside)
-                emit(k, b, node.drain, inside)
-            case Orbit():
-                _orbit(k, b, node, box)
+            case Stage() | Orbit():
+                _staged(k, b, node, box)
             case Micro():
                 micro(k, b, node, box)
             case Row():
@@ -84,6 +80,15 @@ def _loop(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
         with guarded(b, b.icmp_signed(">", rest, i64(0)), f"{name}.tail"):
             tail = box.moved(b, k.sizes, node.axis, done, rest)
             emit(k, b, node.tail, tail.deeper(box, node, done))
+
+
+def _staged(k: Context, b: ir.IRBuilder, node: Stage | Orbit, box: Box) -> None:
+    if isinstance(node, Orbit):
+        _orbit(k, b, node, box)
+        return
+    inside = box.opened(b, k.arguments["scratch"], node.buffer)
+    emit(k, b, node.fill, inside)
+    emit(k, b, node.drain, inside)
 
 
 def _orbit(k: Context, b: ir.IRBuilder, node: Orbit, box: Box) -> None:

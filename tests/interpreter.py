@@ -143,10 +143,8 @@ class Interpreter:
             match node:
                 case Loop():
                     self._loop(node, box)
-                case Stage():
+                case Stage() | Orbit():
                     self._stage(node, box)
-                case Orbit():
-                    self._orbit(node, box)
                 case Micro():
                     self._micro(node, box)
                 case Row():
@@ -179,8 +177,11 @@ class Interpreter:
             ends = {**box.ends, (node.axis, node.step): here}
             self.nodes(body, box.moved(node.axis, first, chunk)._replace(ends=ends))
 
-    def _stage(self, node: Stage, box: Box) -> None:
+    def _stage(self, node: Stage | Orbit, box: Box) -> None:
         assert node.buffer.end == self.nest.scratch
+        if isinstance(node, Orbit):
+            self._orbit(node, box)
+            return
         inside = self._opened(node.buffer, box)
         self.nodes(node.fill, inside)
         self.nodes(node.drain, inside)

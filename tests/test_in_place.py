@@ -25,6 +25,7 @@ from ttc_llvm.machine import lookup
 from ttc_llvm.problem import canonical, dtypes, orbits
 from ttc_llvm.problem.canonical import Axis, Placed
 from ttc_llvm.problem.in_place import images, in_place
+from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.problem.layouts import column_major
 from ttc_llvm.tuning.cost.model import ranked
 
@@ -107,7 +108,9 @@ def test_arrays_are_permuted_in_place(shape: tuple[int, ...], dtype: str) -> Non
     for number, (alpha, beta, conjugate) in enumerate(SCALARS):
         x, memory = between_guards(shape, dtype, number)
         before, axes = x.copy(), SHAPES[shape]
-        out = ttc_llvm.transpose(x, axes, out=x, alpha=alpha, beta=beta, conjugate=conjugate, threads=1 + number % 2)
+        out = ttc_llvm.transpose(
+            x, axes, out=x, alpha=alpha, beta=beta, conjugate=conjugate, threads=1 + number % 2
+        )
         assert out is x
         np.testing.assert_array_equal(x, wanted(before, axes, alpha, beta, conjugate))
         assert memory.intact()
@@ -129,7 +132,9 @@ def test_tensors_with_gaps_and_odd_addresses_keep_what_lies_between() -> None:
     x = memory[1:].view("f8").reshape(90, 100)[5:75, 20:90]
     before, all_before = x.copy(), memory.copy()
     ttc_llvm.transpose(x, out=x)
-    np.testing.assert_array_equal(np.ascontiguousarray(x).view("u8"), np.ascontiguousarray(before.T).view("u8"))
+    np.testing.assert_array_equal(
+        np.ascontiguousarray(x).view("u8"), np.ascontiguousarray(before.T).view("u8")
+    )
     x[...] = before
     np.testing.assert_array_equal(memory, all_before)
 
@@ -144,7 +149,7 @@ def test_threads_share_orbits(threads: int) -> None:
 
 
 def test_parts_of_a_triangle_are_even() -> None:
-    form = in_place([Axis(6400, 1, 6400), Axis(6400, 6400, 1)], dtypes.dtype("d"), canonical.Kinds.of(1, 0)).canonical
+    form = in_place([Axis(6400, 1, 6400), Axis(6400, 6400, 1)], dtypes.dtype("d"), Kinds.of(1, 0)).canonical
     target = lookup.find("skylake-avx512")
     nest = lower(form, next(ranked(form, target, 2)), target)
     loop, count = nest.grid[0], -(-6400 // nest.grid[0].step)
@@ -157,9 +162,15 @@ def test_parts_of_a_triangle_are_even() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: ttc_llvm.transpose(x[:6, :6], out=x[1:7, 1:7]), "out shares memory with the array: in place"),
+        (
+            lambda x: ttc_llvm.transpose(x[:6, :6], out=x[1:7, 1:7]),
+            "out shares memory with the array: in place",
+        ),
         (lambda x: ttc_llvm.transpose(x[:, :5], out=x[:5]), "out shares memory with the array: in place"),
-        (lambda x: ttc_llvm.transpose(x[::-1, ::-1], out=x[::-1, ::-1]), "in place, strides must be positive"),
+        (
+            lambda x: ttc_llvm.transpose(x[::-1, ::-1], out=x[::-1, ::-1]),
+            "in place, strides must be positive",
+        ),
         (lambda x: ttc_llvm.transpose(x[:, :5], out=x[:, :5]), r"out has shape \(8, 5\)"),
         (lambda x: ttc_llvm.transpose(x, out=np.broadcast_to(x, x.shape)), "read-only"),
     ],
@@ -195,11 +206,13 @@ def test_solutions_in_place(perm: tuple[int, ...], size: tuple[int, ...], dtype:
     problem = Problem(perm, size, dtype, alpha=2, beta=0.5, inplace=True)
     solution = ttc_llvm.compile(problem, 3, threads=2, time_limit=5, progress=False)
     for alpha, beta in ((None, None), (1, 0), (0, 2), (3, 0)):
-        x = np.asfortranarray(np.random.default_rng(3).integers(-9, 9, size).astype(dtypes.to_numpy(problem.a)))
+        x = np.asfortranarray(
+            np.random.default_rng(3).integers(-9, 9, size).astype(dtypes.to_numpy(problem.a))
+        )
         before = x.copy()
         assert solution(x, alpha=alpha, beta=beta) is x
-        scale = (2, 0.5) if alpha is None else (alpha, beta)
-        np.testing.assert_array_equal(x, wanted(before, perm, *scale, False))
+        scales = 2 if alpha is None else alpha, 0.5 if beta is None else beta
+        np.testing.assert_array_equal(x, wanted(before, perm, *scales, False))
         with pytest.raises(ArrayError, match="two tensors"):
             solution(x, x.copy(order="F"))
     with pytest.raises(ProblemError, match="no objects"):
@@ -222,10 +235,11 @@ def test_from_arrays_with_the_array_itself_is_in_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"tile": (8, 16)}, {"store": Store.ALIGNED}, {"panel": (32, 32)}, {"fetch": "rows", "prefetch": 1}]
+    "changes",
+    [{"tile": (8, 16)}, {"store": Store.ALIGNED}, {"panel": (32, 32)}, {"fetch": "rows", "prefetch": 1}],
 )
 def test_plans_that_do_not_fit(changes: dict[str, Any]) -> None:
-    form = in_place([Axis(64, 1, 64), Axis(64, 64, 1)], dtypes.dtype("d"), canonical.Kinds.of(1, 0)).canonical
+    form = in_place([Axis(64, 1, 64), Axis(64, 64, 1)], dtypes.dtype("d"), Kinds.of(1, 0)).canonical
     plan = CpuPlan((16, 16), (8, 8), (1, 0), (1, 0))
     text = " ".join(str(plan).split())
     assert check(plan, form) is plan
@@ -236,5 +250,7 @@ def test_plans_that_do_not_fit(changes: dict[str, Any]) -> None:
 def _changed(text: str, changes: dict[str, Any]) -> str:
     words = dict(word.split("=") for word in text.split()[1:])
     for name, value in changes.items():
-        words[name] = getattr(value, "value", ",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+        words[name] = getattr(
+            value, "value", ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        )
     return " ".join([text.split()[0], *(f"{name}={value}" for name, value in words.items())])

@@ -40,7 +40,9 @@ def permute(of: Array, to: Array, scale: Scaling, threads: int, effort: int) -> 
     """`to <- alpha * of + beta * to`, where `is_permuted`. ArrayError where it cannot be done in place."""
     address = data_address(to)
     if backend.host_target().natural and address % min(ALIGNED, to.dtype.alignment):
-        raise ArrayError(f"out begins at an odd address for its dtype {to.dtype}: in place, elements are aligned")
+        raise ArrayError(
+            f"out begins at an odd address for its dtype {to.dtype}: in place, elements are aligned"
+        )
     numbers = scale.kinds, scale.alpha, scale.beta, scale.conjugate
     known = _executable(to.shape, of.strides, to.strides, to.dtype, numbers, threads, effort)
     known.run(address, address, scale.address, threads)
@@ -57,7 +59,9 @@ def _executable(
     steps = [step for step, extent in zip(steps_to, shape, strict=True) if extent > 1]
     size, regular = dtype.itemsize, not any(step % dtype.itemsize for step in steps)
     if not regular and not plain:
-        raise ArrayError(f"out has strides {steps_to}, which are no multiples of {size} bytes: its elements lie askew")
+        raise ArrayError(
+            f"out has strides {steps_to}, which are no multiples of {size} bytes: its elements lie askew"
+        )
     unit = size if not plain or (regular and size in dtypes.NATIVE) else gcd(ALIGNED, size, *steps)
     item = dtypes.carrier(unit) if plain else dtypes.from_numpy(dtype)
     axes = [Axis(n, s // unit, t // unit) for n, s, t in zip(shape, steps_of, steps_to, strict=True)]
@@ -67,6 +71,9 @@ def _executable(
         raise ArrayError(str(error)) from None
     own_kernels = locks.imported(".own_kernels", __package__)
     made: Executable = own_kernels.planned(
-        as_items(placed, backend.host_target()), Scaling(0, kinds, None, alpha, beta, conjugate), threads, effort
+        as_items(placed, backend.host_target()),
+        Scaling(0, kinds, None, alpha, beta, conjugate),
+        threads,
+        effort,
     )
     return made

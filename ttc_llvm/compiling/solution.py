@@ -88,10 +88,11 @@ class Solution(ByScalars[Executable, Ready]):
 
         a, b: each an array of the tensor's shape (`size`, for B permuted; for a problem `from_arrays` that of its
         arrays), which is read by its strides: where they are others than the problem's, `ttc_llvm.transpose` serves the
-        call. b: a again, or left out, of a problem in place. Or the tensor's padded column-major storage: an array of the outer sizes in F order, of these reversed in
-        C order, or of one dimension, another buffer, or an integer address (of which nothing can be checked). alpha,
-        beta: by default the problem's; threads: by default the solution's. Raises ArrayError for what does not fit,
-        ProblemError for scalars, OptionError for threads, TargetError where the solution is another machine's.
+        call. Or the tensor's padded column-major storage: an array of the outer sizes in F order, of these reversed in
+        C order, or of one dimension, another buffer, or an integer address (of which nothing can be checked). b: a
+        again, or left out, of a problem in place. alpha, beta: by default the problem's; threads: by default the
+        solution's. Raises ArrayError for what does not fit, ProblemError for scalars, OptionError for threads,
+        TargetError where the solution is another machine's.
         """
         b = a if b is None and self.problem.inplace else b
         known_alpha, known_beta, moves = self._last

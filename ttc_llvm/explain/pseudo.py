@@ -65,14 +65,10 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
                 yield from (place.pad() + line for line in _micro(node, place))
             case Row():
                 yield from (place.pad() + line for line in _row(node, place))
-            case OpenSlots():
-                slots = node.buffer.bytes
-                yield f"{place.pad()}with slots for the partial lines of rows of B ({slots} bytes)"
-                yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
             case Orbit():
                 yield from _orbit(node, place, canonical)
-            case AtRunEnd():
-                yield f"{place.pad()}if the tile's runs end with it"
+            case OpenSlots() | AtRunEnd():
+                yield place.pad() + _opening(node)
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
             case FlushSlot():
                 yield f"{place.pad()}the row's partial line -> B, ordinary stores"
@@ -87,6 +83,12 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
                 yield place.pad() + "fence: non-temporal stores are complete"
             case _:
                 assert_never(node)
+
+
+def _opening(node: OpenSlots | AtRunEnd) -> str:
+    if isinstance(node, AtRunEnd):
+        return "if the tile's runs end with it"
+    return f"with slots for the partial lines of rows of B ({node.buffer.bytes} bytes)"
 
 
 def _loop(loop: Loop, place: _Place, canonical: Canonical) -> Iterator[str]:

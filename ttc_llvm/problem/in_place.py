@@ -13,6 +13,7 @@ from .dtypes import DType
 from .kinds import Alpha, Kinds
 from .orbits import check_order
 
+
 def images(axes: Sequence[Axis]) -> tuple[int, ...] | None:
     """For every axis the one whose place it takes: of its extent, with the stride in A that it has in B. None where
     an axis takes no axis' place."""

@@ -28,7 +28,7 @@ def cycles(image: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 
 def order(image: Sequence[int]) -> int:
-    """How many times the permutation leads back to the start."""
+    """The number of permutations, one after the other, that lead back to the start."""
     return lcm(*map(len, cycles(image)))
 
 

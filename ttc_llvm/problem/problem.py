@@ -89,8 +89,8 @@ class Problem:
 
         x, out: of NumPy or another library, whose shapes, strides and types are read and whose elements are not: in C
         or F order, or parts of such arrays, which give lda and ldb. axes: as in `np.transpose`. out: None stands for a
-        new array in C order of x's type, x itself for a problem in place. A solution of this problem takes x and out, and
-        arrays of their shapes.
+        new array in C order of x's type, x itself for a problem in place. A solution of this problem takes x and out,
+        and arrays of their shapes.
 
         Raises ArrayError for shapes and axes that do not fit, and for strides that no problem states
         (`ttc_llvm.transpose` takes those), ProblemError for types and scalars.

@@ -42,6 +42,7 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
 
 
 def phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
+    """The loops that fill or drain a tile of scratch by this micro-tile."""
     inner = plan.inner if leaf.block == plan.block else canonical.along("b")
     masks = has_masks(leaf.block, (leaf.source, leaf.target), target)
     return loops(TileSpec(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import gcd
 
-from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ...problem.in_place import images
@@ -32,7 +31,7 @@ def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
     fill = Micro(source, scratch, move, plan.block, direct.grain, loads=loads)
     flat = row_block(canonical, plan, target)
-    grain = tuple(0 if block >= axis.extent else block for block, axis in zip(flat, canonical.axes, strict=True))
+    grain = tuple(0 if block >= extent else block for block, extent in zip(flat, canonical.extents, strict=True))
     drain = Micro(scratch, sink, operation(canonical), flat, grain)
     steps = loops(
         TileSpec(
