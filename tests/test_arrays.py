@@ -238,7 +238,7 @@ def test_self_overlap_is_decided_exactly(axes: list[tuple[int, int]], dtype: str
 
 def test_out_and_array_must_not_share_memory() -> None:
     memory = np.zeros((8, 8))
-    for x, out in ((memory, memory), (memory[:4], memory[:, 2:6]), (memory[:, ::2], memory[::2])):
+    for x, out in ((memory[:4], memory[:, 2:6]), (memory[:, ::2], memory[::2])):
         with pytest.raises(ArrayError, match="shares memory"):
             ttc_llvm.transpose(x, out=out)
     memory[:, ::2] = np.arange(32).reshape(8, 4)

@@ -115,7 +115,7 @@ def test_conjugates_in_place_and_all_other_overlaps() -> None:
     assert np.array_equal(x, before.conj())
     moved = np.arange(12, dtype=np.int32).reshape(3, 4)
     assert np.array_equal(ttc_llvm.transpose(moved, out=moved.T), np.arange(12).reshape(3, 4).T)
-    for out in (x, x[::-1], x.T[::-1], x.view("f8")[:, ::2]):
+    for out in (x[::-1], x.T[::-1], x.view("f8")[:, ::2]):
         with pytest.raises(ArrayError, match=r"shares memory|out has dtype"):
             ttc_llvm.transpose(x, out=out)
 
