@@ -18,6 +18,7 @@ from ..runtime.array_arguments import OVERLAP, Storage
 from ..runtime.executable import Executable
 from . import builtin_functions, layout_code
 from .checks import overlaps_itself, share
+from .in_place import is_permuted
 from .layouts import prepared
 from .native_entry import native_moves
 from .pairs import ALIGNED, Array, Scaling, scaling
@@ -33,6 +34,8 @@ def served(problem: Problem) -> Callable[[Array, Array, int], None]:
     scale = _scaling(problem)
 
     def run(a: Array, b: Array, threads: int) -> None:
+        if not problem.inplace and is_permuted(a, b):
+            raise ArrayError(OVERLAP)
         try:
             assign(a, b, scale, threads, 1)
         except ArrayError:
