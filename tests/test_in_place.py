@@ -18,6 +18,8 @@ from tiers import examples
 
 import ttc_llvm
 from ttc_llvm import ArrayError, Problem, ProblemError, TtcError
+from ttc_llvm.arrays import without_kernels
+from ttc_llvm.arrays.pairs import PLAIN, scaling
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.plan_checks import check
@@ -254,3 +256,12 @@ def _changed(text: str, changes: dict[str, Any]) -> str:
             value, "value", ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
         )
     return " ".join([text.split()[0], *(f"{name}={value}" for name, value in words.items())])
+
+
+def test_numpy_permutes_in_place_where_there_are_no_kernels() -> None:
+    x = np.random.default_rng(5).random((9, 9))
+    before = x.copy()
+    without_kernels.assign(x.T, x, PLAIN, 1, 1)
+    np.testing.assert_array_equal(x, before.T)
+    without_kernels.assign(x.T, x, scaling(x.dtype, x.dtype, 2, 1, False), 1, 1)
+    np.testing.assert_array_equal(x, 2 * before + before.T)

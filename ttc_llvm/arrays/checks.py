@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,19 @@ def is_same(x: Array, y: Array) -> bool:
     if x.dtype != y.dtype or data_address(x) != data_address(y):
         return False
     return all(s == t for n, s, t in zip(x.shape, x.strides, y.strides, strict=True) if n > 1)
+
+
+def is_permuted(of: Array, to: Array) -> bool:
+    """True where two arrays of one shape are one array, seen along its axes in two orders."""
+    if of.strides == to.strides or data_address(of) != data_address(to) or of.dtype != to.dtype:
+        return False
+    return _is_permutation(to.shape, of.strides, to.strides)
+
+
+@lru_cache(maxsize=256)
+def _is_permutation(shape: tuple[int, ...], *steps: tuple[int, ...]) -> bool:
+    of, to = (sorted((n, s) for n, s in zip(shape, each, strict=True) if n > 1) for each in steps)
+    return of == to
 
 
 # --- overlaps --------------------------------------------------------------------------------------------

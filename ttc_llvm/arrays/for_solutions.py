@@ -17,8 +17,7 @@ from ..problem.problem import Problem
 from ..runtime.array_arguments import OVERLAP, Storage
 from ..runtime.executable import Executable
 from . import builtin_functions, layout_code
-from .checks import overlaps_itself, share
-from .in_place import is_permuted
+from .checks import is_permuted, overlaps_itself, share
 from .layouts import prepared
 from .native_entry import native_moves
 from .pairs import ALIGNED, Array, Scaling, scaling

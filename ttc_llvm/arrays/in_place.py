@@ -23,19 +23,6 @@ from .pairs import ALIGNED, Array, Scaling
 KEPT = 256  # layouts whose code is at hand
 
 
-def is_permuted(of: Array, to: Array) -> bool:
-    """True where two arrays of one shape are one array, seen along its axes in two orders."""
-    if of.strides == to.strides or data_address(of) != data_address(to) or of.dtype != to.dtype:
-        return False
-    return _is_permutation(to.shape, of.strides, to.strides)
-
-
-@lru_cache(maxsize=KEPT)
-def _is_permutation(shape: tuple[int, ...], *steps: tuple[int, ...]) -> bool:
-    of, to = (sorted((n, s) for n, s in zip(shape, each, strict=True) if n > 1) for each in steps)
-    return of == to
-
-
 def permute(of: Array, to: Array, scale: Scaling, threads: int, effort: int) -> None:
     """`to <- alpha * of + beta * to`, where `is_permuted`. ArrayError where it cannot be done in place."""
     address = data_address(to)

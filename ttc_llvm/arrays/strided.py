@@ -20,7 +20,7 @@ from ..operands.addresses import data_address
 from ..runtime import backend, runtime
 from ..runtime.pool import Call
 from . import in_place
-from .checks import check_once, meet
+from .checks import check_once, is_permuted, meet
 from .layout_keys import layout_of
 from .layouts import Known, layouts
 from .native_entry import MOVED, native_moves
@@ -48,7 +48,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     """
     if not to.nbytes:
         return
-    if not fresh and in_place.is_permuted(of, to):
+    if not fresh and is_permuted(of, to):
         in_place.permute(of, to, scale, threads, effort)
         return
     if effort == 1 and _moved_natively(of, to, scale, threads):

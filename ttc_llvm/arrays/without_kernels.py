@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_once, meet
+from .checks import check_once, is_permuted, meet
 from .pairs import PLAIN, Array, Scaling
 
 
@@ -15,7 +15,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     if not to.nbytes:
         return
     check_once(to)
-    if not fresh:
+    if not fresh and not is_permuted(of, to):
         meet(of, to)
     if scale is PLAIN:
         _move(of, to)
