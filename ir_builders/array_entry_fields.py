@@ -99,7 +99,7 @@ class Bound:
 
     STATE = 0  # address of the state
     AXES = 8  # a tuple: the axis of the array A that is each of the array B
-    KIND = 16  # of layouts, where the arrays' strides are not the problem's
+    KIND = 16  # of layouts, where the arrays' strides are not the problem's; 0: Python serves these
     SCALARS = 24  # address of alpha and beta
     PREPARED = 32  # its own call; without a kernel Python makes it
     LAYOUT = PREPARED + PREPARED_BYTES  # its own, KIND apart

@@ -51,6 +51,8 @@ def _moved(state: int, known: int, a: int, b: int) -> int:
         if not _has_extents(layout, own):
             return UNKNOWN
         if not _has_loops(layout, own):
+            if load64(known + Bound.KIND) == 0:
+                return UNKNOWN
             store64(layout + KIND, load64(known + Bound.KIND))
             return moved(state, layout, address_a, address_b, scalars, 0) if is_small(state, layout) else UNKNOWN
     prepared = known + Bound.PREPARED

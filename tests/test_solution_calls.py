@@ -173,6 +173,26 @@ def test_the_first_cube_is_told_of_however_often_others_came() -> None:
     by_strides._told.clear()
 
 
+@pytest.mark.parametrize(("order", "turned"), ["CF", "FC"])
+def test_squares_in_one_order_are_served_natively_before_anything_was_told(
+    order: Any, turned: Any, native: Any
+) -> None:
+    """A C-ordered one beside one in Fortran's order still tells of what changed; afterwards native code serves it."""
+    by_strides._told.clear()
+    solution = ttc_llvm.compile(Problem((1, 0), (8, 8), "s"), 1, threads=1)
+    a, b = filled((8, 8), "f4", order), np.empty((8, 8), "f4", order=order)
+    warmed(solution, a, b)
+    other = np.array(a, order=turned)
+    with pytest.warns(OrderWarning):
+        solution(other, b)
+    warmed(solution, other, b)
+    native()
+    for x in (a, other):
+        b[...] = POISON
+        assert np.array_equal(solution(x, b), a.T)
+    by_strides._told.clear()
+
+
 def test_row_major_problems_and_misaligned_elements() -> None:
     x = filled((3, 8, 5), "f8")
     problem = Problem.from_arrays(x, (1, 2, 0))

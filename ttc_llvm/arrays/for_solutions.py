@@ -55,12 +55,14 @@ class _Block(ctypes.Array[ctypes.c_int64]):
 
 
 def native_call(
-    problem: Problem, axes: tuple[int, ...], sides: tuple[Storage, Storage], executable: Executable | None, scalars: int
-) -> Callable[[Any, Any], bool]:
+    problem: Problem, axes: tuple[int, ...], sides: tuple[Storage, Storage], executable: Executable | None,
+    scalars: int, every: bool,
+) -> Callable[[Any, Any], bool]:  # fmt: skip
     """A native function of two arrays, which does at once what a solution does, or returns False.
 
     problem: whose scalars are meant, and lie at the address `scalars`; axes: the axis of an array A that is each of an
-    array B; executable: what serves arrays that lie as the problem says, if that is to be native, too.
+    array B; executable: what serves arrays that lie as the problem says, if that is to be native, too; every: whether
+    arrays of other strides are served.
     """
     state = native_moves().state
     if not state:
@@ -68,7 +70,8 @@ def native_call(
     a, b = sides
     block = _Block()
     block.kept = axes, sides, executable
-    block.put(Bound.STATE, state, id(axes), _scaling(problem).number or a.dtype.itemsize, scalars)
+    kind = _scaling(problem).number or a.dtype.itemsize
+    block.put(Bound.STATE, state, id(axes), kind if every else 0, scalars)
     odd_a, odd_b = (min(x.dtype.itemsize, ALIGNED) - 1 for x in sides)
     block.put(Bound.PREPARED, *prepared(executable, ((0, a.bytes), (0, b.bytes)), (odd_a, odd_b)))
     loops = zip(b.tensor.shape, (a.tensor.strides[k] for k in axes), b.tensor.strides, strict=True)

@@ -85,8 +85,8 @@ def native_call(
     problem: Problem, arrays: ByStrides, executable: Executable | None, scalars: int
 ) -> Callable[[Any, Any], bool]:
     """A native function of two arrays, which does at once what a solution does, or returns False (`for_solutions`)."""
-    sides, axes = (arrays._a, arrays._b), arrays.axes
-    call: Callable[[Any, Any], bool] = _transposition().native_call(problem, axes, sides, executable, scalars)
+    sides, axes, every = (arrays._a, arrays._b), arrays.axes, arrays.is_told
+    call: Callable[[Any, Any], bool] = _transposition().native_call(problem, axes, sides, executable, scalars, every)
     return call
 
 

@@ -31,6 +31,8 @@ class Ready:
     calls: int = 0
     _values: npt.NDArray[Any] | None = field(init=False)
     _served: Callable[[Array, Array, int], None] | None = None
+    _native: Executable | None = None  # what native code calls
+    _told: bool = False  # whether native code serves all strides: calls have nothing to tell
 
     def __post_init__(self) -> None:
         self._values = dtypes.scalars(self.problem.compute, self.problem.alpha, self.problem.beta)
@@ -49,11 +51,11 @@ class Ready:
             check_runs_here(self.executable.target)
             self._served = served(self.problem)
         self._served(a, b, threads)
-        if self.moves is left:
-            self._serve_natively(None)
+        if self.moves is left or self._told is not self.by_strides.is_told:
+            self._serve_natively(self._native)
 
     def _serve_natively(self, executable: Executable | None) -> None:
         """Small tensors that are called with again and again, and those that take the kernels of arrays in any case,
-        are served by native code, but while calls may have something to tell."""
-        if self.by_strides.is_told:
-            self.moves = native_call(self.problem, self.by_strides, executable, self.scalars)
+        are served by native code; while calls may have something to tell, only those whose loops are the problem's."""
+        self._native, self._told = executable, self.by_strides.is_told
+        self.moves = native_call(self.problem, self.by_strides, executable, self.scalars)
