@@ -205,7 +205,7 @@ def parser() -> Parser:
             " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
             " ttc database (stored solutions); ttc help COMMAND tells more.",
             "ttc --perm=2,1,0 --size=8,16,16 --dtype=float64 --effort=measure",
-            "ttc --einsum='aibj,bjck->aick' --size=a:24,i:16,b:8,j:12,c:20,k:10 --dtype=float64",
+            "ttc --einsum='aibj,bjck->aick' --size=a:24,i:16,b:8,j:12,c:20,k:10 --dtype=d",
             "ttc --manifest=transposes.txt --emit=static,shared --output-dir=build",
         ),
         formatter_class=lambda prog: Help(prog, max_help_position=30),
