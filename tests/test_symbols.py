@@ -107,7 +107,7 @@ def test_manifests_and_lists_of_files(tmp_path: Path, capsys: pytest.CaptureFixt
         (("--prefix=1x",), "prefix '1x' cannot begin a C name: it takes letters, digits and _"),
         (("--prefix=a-b",), "prefix 'a-b' cannot begin"),
         ((f"--prefix={'x' * 41}",), "has more than 40 characters"),
-        (("--visibility=secret",), "visibility 'secret': the choices are default, hidden"),
+        (("--visibility=secret",), "visibility 'secret' is unknown: the choices are default, hidden"),
         (("--visibility=hidden", "--emit=shared"), "visibility 'hidden' contradicts a shared library"),
         (("--prefix=x", "--architecture=cuda", "--cpu=sm_90"), "--prefix is for CPUs"),
         (("--visibility=hidden", "--architecture=cuda", "--cpu=sm_90"), "--visibility is for CPUs only"),

@@ -30,7 +30,10 @@ class GroupedPlan:
     """Transposes all blocks of a group, of one shape or of many, by one call; as `grouped` made it. Safe in several
     threads."""
 
+    @states_memory
     def __init__(self, blocks: Blocks, scalars: tuple[Any, Any, Any], threads: int | None) -> None:
+        if type(blocks) is not Blocks:
+            raise ArrayError(f"{shown(blocks)} is no description of blocks: ttc_llvm.grouped makes plans of groups")
         self._blocks, self._scalars, self._threads = blocks, scalars, threads
         self._lists = Reader(blocks, False), Reader(blocks, True)
         self._checks = Checks(blocks)

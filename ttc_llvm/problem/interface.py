@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
-from ..arguments import shown
+from ..arguments import one_of, shown
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, replace
 from . import names
@@ -56,9 +56,7 @@ VISIBILITIES = ("default", "hidden")
 
 def symbols(prefix: str, visibility: str) -> Symbols:
     """The symbols that callers ask for; visibility: one of VISIBILITIES. OptionError for other values."""
-    if visibility not in VISIBILITIES:
-        raise OptionError(f"visibility {shown(visibility)}: the choices are {', '.join(VISIBILITIES)}")
-    return Symbols(prefix, visibility == "hidden")
+    return Symbols(prefix, one_of("visibility", visibility, VISIBILITIES) == "hidden")
 
 _PARAMETERS = {
     Sizes.OWN: ("lda", "ldb"),
